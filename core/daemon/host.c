@@ -265,7 +265,7 @@ static int host_fetch(const struct ccm_host *host, const struct ccm_request *req
     struct daemon_plugin_host *self = self_of(host);
 
     return kube_fetch(self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
-                      kind, namespace_, name, ret, err);
+                      &(const struct kube_fetch_name){ kind, namespace_, name }, ret, err);
 }
 
 static void host_event(const struct ccm_host *host, const struct ccm_event *event)

@@ -16,10 +16,14 @@ static size_t smallest_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* One row of the distance table: `above` is the row before, `older` the one before that. */
-static void fill_row(const char *a, size_t i, const char *b, size_t b_len, const size_t *older,
-                     const size_t *above, size_t *row)
+/* Row i of the distance table, of which the last three are kept. */
+static void fill_row(const char *a, size_t i, const char *b, size_t b_len,
+                     size_t rows[3][CCM_SUGGEST_TEXT_MAX + 1])
 {
+    size_t *row = rows[i % 3];
+    const size_t *above = rows[(i + 2) % 3];
+    const size_t *older = rows[(i + 1) % 3];
+
     row[0] = i;
     for (size_t j = 1; j <= b_len; j++) {
         const bool same = fold_case(a[i - 1]) == fold_case(b[j - 1]);
@@ -46,7 +50,7 @@ size_t ccm_suggest_distance(const char *a, const char *b)
         rows[0][j] = j;
     }
     for (size_t i = 1; i <= a_len; i++) {
-        fill_row(a, i, b, b_len, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
+        fill_row(a, i, b, b_len, rows);
     }
     return rows[a_len % 3][b_len];
 }

@@ -8,6 +8,7 @@
 #include "alicloud/endpoint.h"
 #include "alicloud/error.h"
 #include "alicloud/governor.h"
+#include "alicloud/instance.h"
 #include "alicloud/metadata.h"
 #include "alicloud/pace.h"
 #include "alicloud/sign.h"
@@ -61,6 +62,7 @@ CCM_NODISCARD int ali_make_credentials(struct ali_client *ali, const struct ccm_
 
 /* One try of a call, as it goes out. */
 struct ali_try {
+    const struct ali_call *call;
     struct ccm_buf query;
     struct ccm_buf body;
     struct ccm_buf authorization;
@@ -70,8 +72,7 @@ struct ali_try {
 void ali_try_fini(struct ali_try *try_);
 
 /* Sign and send once. As host->http(): *ret is set on success, *ret_phase on failure. */
-CCM_NODISCARD int ali_send(struct ali_client *ali, const struct ali_ctx *ctx,
-                           const struct ali_call *call, struct ali_try *try_,
+CCM_NODISCARD int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, struct ali_try *try_,
                            struct ccm_http_response **ret, uint64_t *ret_phase,
                            struct ccm_error *err);
 
@@ -83,9 +84,8 @@ struct ali_answer {
 };
 
 /* Read an answer: success when ret->row stays NULL, otherwise err tells the refusal. */
-void ali_answer_read(const struct ali_call *call, const struct ccm_http_response *response,
-                     const struct ali_try *try_, int64_t wall_ms, struct ali_answer *ret,
-                     struct ccm_error *err);
+void ali_answer_read(const struct ali_try *try_, const struct ccm_http_response *response,
+                     int64_t wall_ms, struct ali_answer *ret, struct ccm_error *err);
 
 /* "Fri, 20 Nov 2026 16:36:07 GMT" -> ms since the epoch; -EINVAL. */
 CCM_NODISCARD int ali_parse_date(const char *text, int64_t *ret_ms);

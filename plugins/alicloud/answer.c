@@ -1,6 +1,7 @@
 /* What an answer of the cloud means: success, or an error and the class for the retry. */
 #include "alicloud/ali.h"
 
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -222,11 +223,11 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     }
 }
 
-static void answer_describe_failure(const struct ali_call *call,
-                                    const struct ccm_http_response *response,
-                                    const struct ali_try *try_, const cJSON *json, int64_t wall_ms,
-                                    struct ali_answer *ret, struct ccm_error *err)
+static void answer_describe_failure(const struct ali_try *try_,
+                                    const struct ccm_http_response *response, const cJSON *json,
+                                    int64_t wall_ms, struct ali_answer *ret, struct ccm_error *err)
 {
+    const struct ali_call *call = try_->call;
     const char *raw = answer_get_text(json, "Message", "message");
     char code[CCM_ERROR_CODE_MAX];
     char id[CCM_ERROR_CODE_MAX];
@@ -260,24 +261,23 @@ static void answer_describe_failure(const struct ali_call *call,
     ccm_text_copy(err->request_id, sizeof(err->request_id), id);
 }
 
-void ali_answer_read(const struct ali_call *call, const struct ccm_http_response *response,
-                     const struct ali_try *try_, int64_t wall_ms, struct ali_answer *ret,
-                     struct ccm_error *err)
+void ali_answer_read(const struct ali_try *try_, const struct ccm_http_response *response,
+                     int64_t wall_ms, struct ali_answer *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     const bool parsed = ccm_json_parse(response->body, response->body_len, &json) == 0;
 
     *ret = (struct ali_answer){ .hint_ms = retry_hint(response) };
     if (response->status >= 300) {
-        answer_describe_failure(call, response, try_, json, wall_ms, ret, err);
+        answer_describe_failure(try_, response, json, wall_ms, ret, err);
         return;
     }
     if (!parsed || !cJSON_IsObject(json)) {
         ret->row = ali_error_find("", "", response->status);
-        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
-                            "%s: HTTP %" PRIu64 ", but the answer is no JSON object (%" PRIu64
-                            " bytes)",
-                            call->action, response->status, response->body_len); /* not an errno */
+        (void)ccm_error_set(
+            err, 0, CCM_ERROR_TRANSIENT,
+            "%s: HTTP %" PRIu64 ", but the answer is no JSON object (%" PRIu64 " bytes)",
+            try_->call->action, response->status, response->body_len); /* not an errno */
         err->http_status = response->status;
         return;
     }

@@ -63,7 +63,8 @@ static void log_try(const struct progress *progress, const struct outcome *outco
 static void try_once(struct progress *progress, const struct ali_credential *credential,
                      struct outcome *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_try_fini) struct ali_try try_ = { .credential = credential };
+    CCM_CLEANUP(ali_try_fini)
+    struct ali_try try_ = { .call = progress->call, .credential = credential };
     const struct ccm_host *host = progress->ctx->host;
     const int64_t started = host->now_ms(host);
     struct ccm_http_response *response = NULL;
@@ -72,12 +73,11 @@ static void try_once(struct progress *progress, const struct ali_credential *cre
 
     progress->sent_ms = started;
     *ret = (struct outcome){ .class_ = ALI_CLASS_SERVER };
-    ret->result =
-        ali_send(progress->ali, progress->ctx, progress->call, &try_, &response, &phase, err);
+    ret->result = ali_send(progress->ali, progress->ctx, &try_, &response, &phase, err);
     if (ret->result < 0) {
         ret->maybe_run = phase != CCM_HTTP_NOT_SENT;
     } else {
-        ali_answer_read(progress->call, response, &try_, host->wall_ms(host), &answer, err);
+        ali_answer_read(&try_, response, host->wall_ms(host), &answer, err);
         host->http_free(host, response);
         ret->answered = true;
         ret->json = answer.json;
@@ -293,22 +293,22 @@ static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm
     }
 }
 
-int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
+int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **ret,
+             bool *ret_uncertain, struct ccm_error *err)
 {
-    const struct ali_ctx ctx = ali_ctx(host, req, DEFAULT_MS);
-    struct progress progress = { .ali = ali, .ctx = &ctx, .call = call };
+    const struct ali_ctx ctx = ali_ctx(by->host, by->req, DEFAULT_MS);
+    struct progress progress = { .ali = by->client, .ctx = &ctx, .call = call };
     cJSON *json = NULL;
     int r = 0;
 
     if (ret_uncertain != NULL) {
         *ret_uncertain = false;
     }
-    if (call->repeat != ALI_READ && host->dry_run(host)) {
+    if (call->repeat != ALI_READ && by->host->dry_run(by->host)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
                              "%s: not sent, this is a dry run", call->action);
     }
-    if (!atomic_load(&ali->started)) {
+    if (!atomic_load(&by->client->started)) {
         return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
                              "%s: region and credentials are not known yet", call->action);
     }

@@ -31,8 +31,12 @@ enum ali_credential_source {
  * One call of STS. signer NULL: unsigned. On success the caller frees *ret_json. Blocks. Nothing
  * secret in err.
  */
-typedef int (*ali_sts_fn)(void *arg, const struct ali_ctx *ctx, const char *action,
-                          const struct ali_params *params, const struct ali_credential *signer,
+struct ali_sts_call {
+    const char *action;
+    struct ali_params *params;
+    const struct ali_credential *signer;
+};
+typedef int (*ali_sts_fn)(void *arg, const struct ali_ctx *ctx, const struct ali_sts_call *call,
                           cJSON **ret_json, struct ccm_error *err);
 
 /* Texts are never NULL, "" = none. */

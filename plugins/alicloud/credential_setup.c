@@ -27,23 +27,23 @@ static void setup_measure_call(const struct ali_ctx *ctx, const struct ali_call 
 
 /* One exchange, without governor and retry: the caller keeps the last good credential and comes
  * again. */
-static int call_sts(void *arg, const struct ali_ctx *ctx, const char *action,
-                    const struct ali_params *params, const struct ali_credential *signer,
+static int call_sts(void *arg, const struct ali_ctx *ctx, const struct ali_sts_call *wanted,
                     cJSON **ret_json, struct ccm_error *err)
 {
     struct ali_client *ali = arg;
-    CCM_CLEANUP(ali_try_fini) struct ali_try try_ = { .credential = signer };
     const struct ali_call call = {
         .product = ALI_STS,
-        .action = action,
-        .params = params,
+        .action = wanted->action,
+        .params = wanted->params,
         .repeat = ALI_READ,
     };
+    CCM_CLEANUP(ali_try_fini)
+    struct ali_try try_ = { .call = &call, .credential = wanted->signer };
     struct ali_answer answer = { 0 };
     struct ccm_http_response *response = NULL;
     uint64_t phase = 0;
     const int64_t started = ctx->host->now_ms(ctx->host);
-    const int r = ali_send(ali, ctx, &call, &try_, &response, &phase, err);
+    const int r = ali_send(ali, ctx, &try_, &response, &phase, err);
 
     if (r < 0) {
         if (phase != CCM_HTTP_NOT_SENT) {
@@ -51,7 +51,7 @@ static int call_sts(void *arg, const struct ali_ctx *ctx, const char *action,
         }
         return r;
     }
-    ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
+    ali_answer_read(&try_, response, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
     setup_measure_call(ctx, &call, started, answer.row != NULL,
                        answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,

@@ -1,6 +1,7 @@
 /* Roles that STS gives: for a token of the cluster, or for another credential. */
 #include "alicloud/credential_source.h"
 
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -11,17 +12,16 @@ static const struct ali_credential_names names = { "AccessKeyId", "AccessKeySecr
                                                    "SecurityToken", "Expiration" };
 
 static int sts_assume_role(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
-                           const char *action, struct ali_params *params,
-                           const struct ali_credential *signer, struct ali_raw_credential *ret,
+                           const struct ali_sts_call *call, struct ali_raw_credential *ret,
                            struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     int r;
 
-    ali_param_add(params, "RoleArn", setup->role_arn);
-    ali_param_add(params, "RoleSessionName", setup->session);
-    ali_param_i64(params, "DurationSeconds", LIFE_S);
-    r = setup->sts(setup->sts_arg, ctx, action, params, signer, &json, err);
+    ali_param_add(call->params, "RoleArn", setup->role_arn);
+    ali_param_add(call->params, "RoleSessionName", setup->session);
+    ali_param_i64(call->params, "DurationSeconds", LIFE_S);
+    r = setup->sts(setup->sts_arg, ctx, call, &json, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "credentials: role %s", setup->role_arn);
     }
@@ -71,7 +71,10 @@ int ali_credential_from_oidc(const struct ali_credential_setup *setup, const str
     }
     ali_param_add(&params, "OIDCProviderArn", setup->oidc_provider);
     ali_param_add(&params, "OIDCToken", ccm_secret_text(&token));
-    return sts_assume_role(setup, ctx, "AssumeRoleWithOIDC", &params, NULL, ret, err);
+
+    const struct ali_sts_call call = { .action = "AssumeRoleWithOIDC", .params = &params };
+
+    return sts_assume_role(setup, ctx, &call, ret, err);
 }
 
 int ali_credential_assume(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
@@ -84,7 +87,8 @@ int ali_credential_assume(const struct ali_credential_setup *setup, const struct
         .secret = base->secret,
         .token = base->token,
     };
-    const int r = sts_assume_role(setup, ctx, "AssumeRole", &params, &signer, &role, err);
+    const struct ali_sts_call call = { "AssumeRole", &params, &signer };
+    const int r = sts_assume_role(setup, ctx, &call, &role, err);
 
     if (r == 0) {
         const struct ali_raw_credential swap = *base;

@@ -2,6 +2,7 @@
 
 #include "alicloud/ali.h"
 #include "alicloud/eni_cache.h"
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -23,12 +24,6 @@ struct query {
 struct queries {
     struct query *items;
     size_t len;
-};
-
-struct run {
-    struct ali_client *ali;
-    const struct ccm_host *host;
-    const struct ccm_request *req;
 };
 
 static void queries_fini(struct queries *queries)
@@ -55,10 +50,10 @@ static struct query *query_find(const struct queries *queries, const struct ccm_
 }
 
 /* Fill in what is known, collect the rest. */
-static int queries_collect_unknown(const struct run *run, const char *const *addresses,
+static int queries_collect_unknown(const struct ali_caller *by, const char *const *addresses,
                                    size_t count, struct ali_eni *ret, struct queries *queries)
 {
-    const int64_t now = run->host->now_ms(run->host);
+    const int64_t now = by->host->now_ms(by->host);
 
     queries->items = calloc(count == 0 ? 1 : count, sizeof(*queries->items));
     if (queries->items == NULL) {
@@ -71,7 +66,7 @@ static int queries_collect_unknown(const struct run *run, const char *const *add
         if (ccm_ip_parse(addresses[i], &ip) < 0) {
             continue; /* what is no address lies in no network */
         }
-        if (!ali_eni_cache_get(run->ali->eni, &ip, now, &ret[i])) {
+        if (!ali_eni_cache_get(by->client->eni, &ip, now, &ret[i])) {
             queries->items[queries->len++] =
                 (struct query){ .ip = ip, .eni = { .state = ALI_ENI_MISSING } };
         }
@@ -89,7 +84,7 @@ static int queries_collect_unknown(const struct run *run, const char *const *add
     return 0;
 }
 
-static int eni_call_cloud(const struct run *run, enum ali_product product, const char *action,
+static int eni_call_cloud(const struct ali_caller *by, enum ali_product product, const char *action,
                           const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
     const struct ali_call request = {
@@ -103,7 +98,7 @@ static int eni_call_cloud(const struct run *run, enum ali_product product, const
     if (params->error == -ENOMEM) {
         return ccm_error_nomem(err);
     }
-    return ali_call(run->ali, run->host, run->req, &request, ret, NULL, err);
+    return ali_call(by, &request, ret, NULL, err);
 }
 
 /* An address that an interface carries: note it when we asked for it. */
@@ -151,12 +146,12 @@ static int read_page(const cJSON *answer, const struct queries *queries)
     return 0;
 }
 
-static void page_params(const struct run *run, const struct queries *queries, size_t first,
+static void page_params(const struct ali_caller *by, const struct queries *queries, size_t first,
                         size_t count, const char *token, struct ali_params *params)
 {
     const bool v4 = ccm_ip_is_v4(&queries->items[first].ip);
 
-    ali_param_add(params, "VpcId", run->ali->vpc_id);
+    ali_param_add(params, "VpcId", by->client->vpc_id);
     ali_param_add(params, "Status", "InUse");
     ali_param_i64(params, "MaxResults", CHUNK);
     ali_param_opt(params, "NextToken", token);
@@ -172,7 +167,7 @@ static void page_params(const struct run *run, const struct queries *queries, si
 }
 
 /* Ask for one chunk, all its pages. */
-static int read_chunk(const struct run *run, const struct queries *queries, size_t first,
+static int read_chunk(const struct ali_caller *by, const struct queries *queries, size_t first,
                       size_t count, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *token = strdup("");
@@ -185,10 +180,10 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
             return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
                                  "DescribeNetworkInterfaces: the list does not end");
         }
-        page_params(run, queries, first, count, token, &params);
+        page_params(by, queries, first, count, token, &params);
 
         const int r =
-            eni_call_cloud(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+            eni_call_cloud(by, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
 
         if (r < 0) {
             return r;
@@ -212,7 +207,7 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
 
 /* Chunks of one address family each: IPv4 sorts behind or among IPv6, so a chunk ends where the
  * family changes. */
-static int read_interfaces(const struct run *run, const struct queries *queries,
+static int read_interfaces(const struct ali_caller *by, const struct queries *queries,
                            struct ccm_error *err)
 {
     size_t first = 0;
@@ -226,7 +221,7 @@ static int read_interfaces(const struct run *run, const struct queries *queries,
             count++;
         }
 
-        const int r = read_chunk(run, queries, first, count, err);
+        const int r = read_chunk(by, queries, first, count, err);
 
         if (r < 0) {
             return r;
@@ -244,20 +239,20 @@ static void add_cidr(struct ccm_cidr *cidrs, int *count, const char *text)
 }
 
 /* Blocks of the VPC, from the cache or the cloud. */
-static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_count,
+static int read_cidrs(const struct ali_caller *by, struct ccm_cidr *cidrs, int *ret_count,
                       struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    int count = ali_eni_cache_cidrs_get(run->ali->eni, run->host->now_ms(run->host), cidrs);
+    int count = ali_eni_cache_cidrs_get(by->client->eni, by->host->now_ms(by->host), cidrs);
 
     if (count >= 0) {
         *ret_count = count;
         return 0;
     }
-    ali_param_add(&params, "VpcId", run->ali->vpc_id);
+    ali_param_add(&params, "VpcId", by->client->vpc_id);
 
-    const int r = eni_call_cloud(run, ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
+    const int r = eni_call_cloud(by, ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
 
     if (r < 0) {
         return r;
@@ -280,13 +275,14 @@ static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_co
                              "DescribeVpcAttribute: no address block in the answer (RequestId %s)",
                              ccm_json_text(answer, "RequestId"));
     }
-    ali_eni_cache_cidrs_put(run->ali->eni, cidrs, count, run->host->now_ms(run->host) + VPC_MS);
+    ali_eni_cache_cidrs_put(by->client->eni, cidrs, count, by->host->now_ms(by->host) + VPC_MS);
     *ret_count = count;
     return 0;
 }
 
 /* Missing or foreign, for the addresses that no interface has. */
-static int settle_rest(const struct run *run, const struct queries *queries, struct ccm_error *err)
+static int settle_rest(const struct ali_caller *by, const struct queries *queries,
+                       struct ccm_error *err)
 {
     struct ccm_cidr cidrs[ALI_ENI_CIDRS_MAX];
     int count = -1;
@@ -298,7 +294,7 @@ static int settle_rest(const struct run *run, const struct queries *queries, str
             continue;
         }
         if (count < 0) {
-            const int r = read_cidrs(run, cidrs, &count, err);
+            const int r = read_cidrs(by, cidrs, &count, err);
 
             if (r < 0) {
                 return r;
@@ -315,7 +311,7 @@ static int settle_rest(const struct run *run, const struct queries *queries, str
 }
 
 /* How long to believe it. */
-static int64_t life_ms(const struct run *run, const struct query *query)
+static int64_t life_ms(const struct ali_caller *by, const struct query *query)
 {
     int64_t life = MISS_MS;
 
@@ -325,22 +321,22 @@ static int64_t life_ms(const struct run *run, const struct query *query)
     if (query->eni.state == ALI_ENI_FOREIGN) {
         return NOT_MS;
     }
-    for (unsigned n = ali_eni_cache_misses(run->ali->eni, &query->ip); n > 0 && life < NOT_MS;
+    for (unsigned n = ali_eni_cache_misses(by->client->eni, &query->ip); n > 0 && life < NOT_MS;
          n--) {
         life *= 2;
     }
     return life < NOT_MS ? life : NOT_MS;
 }
 
-static void hand_out(const struct run *run, const struct queries *queries,
+static void hand_out(const struct ali_caller *by, const struct queries *queries,
                      const char *const *addresses, size_t count, struct ali_eni *ret)
 {
-    const int64_t now = run->host->now_ms(run->host);
+    const int64_t now = by->host->now_ms(by->host);
 
     for (size_t i = 0; i < queries->len; i++) {
         const struct query *query = &queries->items[i];
 
-        ali_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now, now + life_ms(run, query));
+        ali_eni_cache_put(by->client->eni, &query->ip, &query->eni, now, now + life_ms(by, query));
     }
     for (size_t i = 0; i < count; i++) {
         struct ccm_ip ip;
@@ -353,13 +349,12 @@ static void hand_out(const struct run *run, const struct queries *queries,
     }
 }
 
-int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
-                    const struct ccm_request *req, const char *const *addresses, size_t count,
+int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, size_t count,
                     struct ali_eni *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(queries_fini) struct queries queries = { 0 };
-    const struct run run = { .ali = ali, .host = host, .req = req };
-    int r = queries_collect_unknown(&run, addresses, count, ret, &queries);
+    const struct ali_client *ali = by->client;
+    int r = queries_collect_unknown(by, addresses, count, ret, &queries);
 
     if (r < 0) {
         return ccm_error_nomem(err);
@@ -375,14 +370,14 @@ int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "interfaces of pods cannot be looked up: alicloud.vpc_id is not set");
     }
-    r = read_interfaces(&run, &queries, err);
+    r = read_interfaces(by, &queries, err);
     if (r == 0) {
-        r = settle_rest(&run, &queries, err);
+        r = settle_rest(by, &queries, err);
     }
     if (r < 0) {
         return r;
     }
-    hand_out(&run, &queries, addresses, count, ret);
+    hand_out(by, &queries, addresses, count, ret);
     return 0;
 }
 

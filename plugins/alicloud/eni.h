@@ -23,10 +23,8 @@ struct ali_eni {
  * All or nothing: a failed read is an error, never an empty answer. No call is made when the cache
  * knows all of them.
  */
-CCM_NODISCARD ALI_API int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
-                                          const struct ccm_request *req,
-                                          const char *const *addresses, size_t count,
-                                          struct ali_eni *ret, struct ccm_error *err);
+CCM_NODISCARD ALI_API int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses,
+                                          size_t count, struct ali_eni *ret, struct ccm_error *err);
 
 /* Forget an address, for instance after the cloud refused its interface. */
 ALI_API void ali_eni_forget(struct ali_client *ali, const char *address);

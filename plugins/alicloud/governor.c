@@ -2,6 +2,7 @@
 
 #include "alicloud/endpoint.h"
 #include "alicloud/measure.h"
+#include "alicloud/options.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"

@@ -2,6 +2,7 @@
 #include "alicloud/ali.h"
 
 #include "alicloud/eni_cache.h"
+#include "alicloud/instance.h"
 #include "alicloud/job.h"
 #include "alicloud/presence_cache.h"
 #include "ccm/version.h"

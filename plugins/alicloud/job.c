@@ -2,6 +2,7 @@
 
 #include "alicloud/ali.h"
 #include "alicloud/error.h"
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -46,10 +47,8 @@ struct ali_jobs {
 
 /* On whose behalf a thread waits. */
 struct turn {
-    struct ali_client *ali;
+    const struct ali_caller *by;
     struct ali_jobs *jobs;
-    const struct ccm_host *host;
-    const struct ccm_request *req;
     struct waiter *self;
 };
 
@@ -216,7 +215,7 @@ static int call_cloud(const struct turn *turn, const char *action, const struct 
         .object = "jobs",
     };
 
-    return ali_call(turn->ali, turn->host, turn->req, &call, ret, NULL, err);
+    return ali_call(turn->by, &call, ret, NULL, err);
 }
 
 static const char *status_in(const cJSON *list, const char *id)
@@ -285,11 +284,11 @@ static bool is_denied(const struct ccm_error *err)
 static void jobs_set_degraded(const struct turn *turn, const struct ccm_error *err)
 {
     ccm_lock(&turn->jobs->lock);
-    turn->jobs->denied_until_ms = turn->host->now_ms(turn->host) + DENIED_MS;
+    turn->jobs->denied_until_ms = turn->by->host->now_ms(turn->by->host) + DENIED_MS;
     ccm_unlock(&turn->jobs->lock);
     if (!atomic_exchange(&turn->jobs->degraded, true)) {
-        turn->host->log(turn->host, CCM_LEVEL_WARN, NULL,
-                        "jobs are asked for one by one with GetJobStatus: %s", err->message);
+        turn->by->host->log(turn->by->host, CCM_LEVEL_WARN, NULL,
+                            "jobs are asked for one by one with GetJobStatus: %s", err->message);
     }
 }
 
@@ -364,7 +363,7 @@ static void run_round_locked(const struct turn *turn, int64_t began)
         ccm_lock(&jobs->lock);
         jobs_record_result_locked(jobs, r, &err);
     }
-    set_due_locked(jobs, turn->host->now_ms(turn->host));
+    set_due_locked(jobs, turn->by->host->now_ms(turn->by->host));
 }
 
 /* --- waiting --- */
@@ -382,7 +381,8 @@ static void lead_locked(const struct turn *turn, int64_t now)
     ms = ms < SLICE_MS ? ms : SLICE_MS;
     ms = ms < left ? ms : left;
     ccm_unlock(&turn->jobs->lock);
-    (void)turn->host->wait(turn->host, turn->req, (uint64_t)ms); /* the caller looks why it woke */
+    (void)turn->by->host->wait(turn->by->host, turn->by->req,
+                               (uint64_t)ms); /* the caller looks why it woke */
     ccm_lock(&turn->jobs->lock);
 }
 
@@ -390,7 +390,7 @@ static void lead_locked(const struct turn *turn, int64_t now)
 static int step_locked(const struct turn *turn, struct ccm_error *err)
 {
     struct ali_jobs *jobs = turn->jobs;
-    const int64_t now = turn->host->now_ms(turn->host);
+    const int64_t now = turn->by->host->now_ms(turn->by->host);
     const struct ali_job *running = first_running(turn->self);
 
     if (running == NULL) {
@@ -405,7 +405,7 @@ static int step_locked(const struct turn *turn, struct ccm_error *err)
                              "job %s has not ended after %" PRId64 " s", running->id,
                              (now - turn->self->since_ms) / 1000);
     }
-    if (turn->host->cancelled(turn->host, turn->req)) {
+    if (turn->by->host->cancelled(turn->by->host, turn->by->req)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "cancelled while job %s runs",
                              running->id);
     }
@@ -435,24 +435,22 @@ static void leave_locked(struct ali_jobs *jobs, struct waiter *self)
     }
 }
 
-int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 struct ali_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count,
+                 int64_t timeout_ms, struct ccm_error *err)
 {
-    const int64_t now = host->now_ms(host);
+    const int64_t now = by->host->now_ms(by->host);
     struct waiter self = {
         .jobs = jobs,
         .count = count,
         .since_ms = now,
-        .due_ms = now + first_ms(ali->jobs),
+        .due_ms = now + first_ms(by->client->jobs),
         .end_ms = now + timeout_ms,
     };
-    const struct turn turn = {
-        .ali = ali, .jobs = ali->jobs, .host = host, .req = req, .self = &self
-    };
+    const struct turn turn = { .by = by, .jobs = by->client->jobs, .self = &self };
     int r = 1;
 
-    if (req != NULL && req->deadline_ms < self.end_ms) {
-        self.end_ms = req->deadline_ms;
+    if (by->req != NULL && by->req->deadline_ms < self.end_ms) {
+        self.end_ms = by->req->deadline_ms;
     }
     for (size_t i = 0; i < count; i++) {
         jobs[i].state = jobs[i].id[0] == '\0' ? ALI_JOB_DONE : ALI_JOB_RUNNING;

@@ -33,8 +33,7 @@ struct ali_job {
  * otherwise the error of the calls (a failed poll is repeated until the time is over) or
  * CCM_ERROR_CANCELLED. Every thread.
  */
-CCM_NODISCARD ALI_API int ali_job_wait(struct ali_client *ali, const struct ccm_host *host,
-                                       const struct ccm_request *req, struct ali_job *jobs,
+CCM_NODISCARD ALI_API int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs,
                                        size_t count, int64_t timeout_ms, struct ccm_error *err);
 
 /* Whether the permission nlb:ListAsynJobs was found missing. Every thread. */

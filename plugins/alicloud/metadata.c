@@ -82,12 +82,18 @@ static void metadata_measure_request(const struct ali_ctx *ctx, const char *path
                         ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
 }
 
+struct item_request {
+    const char *method;
+    const char *path;
+    const char *header; /* NULL = none */
+};
+
 static int metadata_send_request(struct ali_metadata *metadata, const struct ali_ctx *ctx,
-                                 const char *method, const char *path, const char *header,
-                                 struct ccm_http_response **ret, struct ccm_error *err)
+                                 const struct item_request *item, struct ccm_http_response **ret,
+                                 struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", metadata->base, path);
-    const char *const headers[] = { header, NULL };
+    CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", metadata->base, item->path);
+    const char *const headers[] = { item->header, NULL };
     uint64_t phase = 0;
 
     if (url == NULL) {
@@ -96,9 +102,9 @@ static int metadata_send_request(struct ali_metadata *metadata, const struct ali
 
     const struct ccm_http_request request = {
         .struct_size = sizeof(request),
-        .method = method,
+        .method = item->method,
         .url = url,
-        .headers = header == NULL ? NULL : headers,
+        .headers = item->header == NULL ? NULL : headers,
         .timeout_ms = ali_ctx_timeout(ctx, TRY_MS),
         .max_body_bytes = MAX_BODY,
     };
@@ -107,7 +113,7 @@ static int metadata_send_request(struct ali_metadata *metadata, const struct ali
     const int r = ctx->host->http(ctx->host, ctx->req, &request, ret, &phase, err);
 
     if (r == 0 || phase != CCM_HTTP_NOT_SENT) {
-        metadata_measure_request(ctx, path, started, r == 0 ? (*ret)->status : 0);
+        metadata_measure_request(ctx, item->path, started, r == 0 ? (*ret)->status : 0);
     }
     return r;
 }
@@ -175,8 +181,9 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
         }
 
         struct ccm_http_response *response = NULL;
-        int r = metadata_send_request(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600",
-                                      &response, err);
+        int r = metadata_send_request(
+            metadata, ctx, &(const struct item_request){ "PUT", TOKEN_PATH, TOKEN_TTL "21600" },
+            &response, err);
 
         if (r < 0) {
             return ccm_error_wrap(err, r, "metadata service: session token");
@@ -233,7 +240,8 @@ static int read_once(struct ali_metadata *metadata, const struct ali_ctx *ctx, c
     if (r < 0) {
         return r;
     }
-    r = metadata_send_request(metadata, ctx, "GET", path, header.hidden, &response, err);
+    r = metadata_send_request(
+        metadata, ctx, &(const struct item_request){ "GET", path, header.hidden }, &response, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "metadata service: %s", item);
     }

@@ -1,4 +1,5 @@
 /* The options of group "alicloud". */
+#include "alicloud/options.h"
 #include "alicloud/client.h"
 
 #define TEXT_OPTION(symbol, key, default_text, choices, words)                                     \

@@ -4,7 +4,10 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* More than any action takes, less than what a loop gone wrong would make. */
 #define MAX_PARAMS 4096

@@ -2,8 +2,38 @@
 #ifndef CCM_ALICLOUD_PARAMS_H
 #define CCM_ALICLOUD_PARAMS_H
 
-#include "alicloud/client.h"
+#include "alicloud/api.h"
 #include "util/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parameters of one call: an ordered list with sticky failure. Zeroed = empty. */
+struct ali_param {
+    char *name;
+    char *value;
+};
+struct ali_params {
+    struct ali_param *items;
+    size_t len;
+    size_t cap;
+    int error;
+};
+
+/* Append a copy. Empty values are sent; a NULL value appends nothing. */
+ALI_API void ali_param_add(struct ali_params *params, const char *name, const char *value);
+/* The same unless the value is NULL or "". */
+ALI_API void ali_param_opt(struct ali_params *params, const char *name, const char *value);
+ALI_API void ali_param_i64(struct ali_params *params, const char *name, int64_t value);
+/* One of a list: "<name>.<n>"; n counts from 1. */
+ALI_API void ali_param_item(struct ali_params *params, const char *name, size_t n,
+                            const char *value);
+/* "Tag.<n>.Key" / "Tag.<n>.Value"; n counts from 1. */
+ALI_API void ali_param_tag(struct ali_params *params, size_t n, const char *key, const char *value);
+ALI_API void ali_params_fini(struct ali_params *params);
+
+/* --- inside of the library --- */
 
 /* Most bytes of one encoded request. */
 #define ALI_PARAMS_MAX ((size_t)1024 * 1024)

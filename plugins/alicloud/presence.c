@@ -1,6 +1,7 @@
 #include "alicloud/presence.h"
 
 #include "alicloud/ali.h"
+#include "alicloud/params.h"
 #include "alicloud/presence_cache.h"
 #include "util/array.h"
 #include "util/buf.h"
@@ -41,9 +42,7 @@ struct asked {
 
 /* One question, over all its calls. */
 struct inquiry {
-    struct ali_client *ali;
-    const struct ccm_host *host;
-    const struct ccm_request *req;
+    const struct ali_caller *by;
     const char *witness;
 };
 
@@ -120,8 +119,8 @@ static int refusal_locked(const struct ali_presence *presence, int64_t now)
 static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, size_t count,
                          bool *ret_gone, struct asked *ret)
 {
-    struct ali_presence *presence = inquiry->ali->presence;
-    const int64_t now = inquiry->host->now_ms(inquiry->host);
+    struct ali_presence *presence = inquiry->by->client->presence;
+    const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
     ccm_lock(&presence->lock);
     int r = sort_known_locked(presence, ids, count, now, ret_gone, ret);
@@ -136,11 +135,11 @@ static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, 
 
 static void end_inquiry(const struct inquiry *inquiry, bool failed)
 {
-    struct ali_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->by->client->presence;
 
     ccm_lock(&presence->lock);
     presence->asking = false;
-    presence->failed_ms = failed ? inquiry->host->now_ms(inquiry->host) : 0;
+    presence->failed_ms = failed ? inquiry->by->host->now_ms(inquiry->by->host) : 0;
     ccm_unlock(&presence->lock);
 }
 
@@ -195,7 +194,7 @@ static void write_params(const struct inquiry *inquiry, const char *const *ids, 
         ccm_jsonw_str(&w, NULL, ids[i]);
     }
     ccm_jsonw_close(&w, ']');
-    ali_param_add(params, "RegionId", ali_region(inquiry->ali));
+    ali_param_add(params, "RegionId", ali_region(inquiry->by->client));
     ali_param_add(params, "InstanceIds", ccm_buf_str(list));
     ali_param_i64(params, "MaxResults", PAGE);
 }
@@ -219,7 +218,7 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
         return ccm_error_nomem(err);
     }
 
-    int r = ali_call(inquiry->ali, inquiry->host, inquiry->req, &call, &answer, NULL, err);
+    int r = ali_call(inquiry->by, &call, &answer, NULL, err);
 
     if (r < 0) {
         return r;
@@ -237,9 +236,9 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
 static void presence_record_chunk(const struct inquiry *inquiry, const char *const *ids,
                                   size_t count, const struct ccm_strmap *present)
 {
-    struct ali_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->by->client->presence;
     const bool telling = ccm_strmap_len(present) > 0;
-    const int64_t now = inquiry->host->now_ms(inquiry->host);
+    const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
     ccm_lock(&presence->lock);
     if (ccm_strmap_len(presence->known) > KNOWN_MAX) {
@@ -276,8 +275,8 @@ static int ask_all(const struct inquiry *inquiry, const struct asked *asked, str
 static void read_known(const struct inquiry *inquiry, const char *const *ids, size_t count,
                        bool *ret_gone)
 {
-    struct ali_presence *presence = inquiry->ali->presence;
-    const int64_t now = inquiry->host->now_ms(inquiry->host);
+    struct ali_presence *presence = inquiry->by->client->presence;
+    const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
     ccm_lock(&presence->lock);
     for (size_t i = 0; i < count; i++) {
@@ -288,13 +287,12 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     ccm_unlock(&presence->lock);
 }
 
-int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
-                            const struct ccm_request *req, const char *witness,
+int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
                             const char *const *ids, size_t count, bool *ret_gone,
                             struct ccm_error *err)
 {
     CCM_CLEANUP(asked_fini) struct asked asked = { 0 };
-    const struct inquiry inquiry = { .ali = ali, .host = host, .req = req, .witness = witness };
+    const struct inquiry inquiry = { .by = by, .witness = witness };
     int r = begin_inquiry(&inquiry, ids, count, ret_gone, &asked);
 
     if (r == -ENOMEM) {

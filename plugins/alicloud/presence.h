@@ -17,9 +17,8 @@
  * -EBUSY: the question of somebody else failed a moment ago, come again as after a failure; both
  * without err. Other negative results with err. Every thread.
  */
-CCM_NODISCARD ALI_API int
-ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
-                        const struct ccm_request *req, const char *witness, const char *const *ids,
-                        size_t count, bool *ret_gone, struct ccm_error *err);
+CCM_NODISCARD ALI_API int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
+                                                  const char *const *ids, size_t count,
+                                                  bool *ret_gone, struct ccm_error *err);
 
 #endif

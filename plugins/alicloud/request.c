@@ -192,10 +192,10 @@ static int request_fail_unsent(const struct ali_call *call, int r, uint64_t *ret
                          strerror(-r));
 }
 
-int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, const struct ali_call *call,
-             struct ali_try *try_, struct ccm_http_response **ret, uint64_t *ret_phase,
-             struct ccm_error *err)
+int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, struct ali_try *try_,
+             struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
 {
+    const struct ali_call *call = try_->call;
     CCM_CLEANUP(lines_fini) struct lines lines = { 0 };
     CCM_CLEANUP(ccm_freep) char *url = NULL;
     const struct ccm_host *host = ctx->host;

@@ -2,6 +2,7 @@
 
 #include "alicloud/eni.h"
 #include "alicloud/error.h"
+#include "alicloud/instance.h"
 #include "alicloud/presence.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -67,7 +68,8 @@ static int account_find_interfaces(void *account, const struct ccm_host *host,
     if (found == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = ali_eni_resolve(account, host, req, addresses, count, found, err);
+    const int r = ali_eni_resolve(&(const struct ali_caller){ account, host, req }, addresses,
+                                  count, found, err);
 
     if (r < 0) {
         return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
@@ -88,7 +90,8 @@ static int account_find_gone_instances(void *account, const struct ccm_host *hos
                                        const char *const *ids, size_t count, bool *ret_gone,
                                        struct ccm_error *err)
 {
-    return ali_find_gone_instances(account, host, req, witness, ids, count, ret_gone, err);
+    return ali_find_gone_instances(&(const struct ali_caller){ account, host, req }, witness, ids,
+                                   count, ret_gone, err);
 }
 
 static bool account_is_unknown_backend(const struct ccm_error *err)

@@ -1,5 +1,6 @@
 #include "alilb/action.h"
 
+#include "alicloud/params.h"
 #include "alilb/account.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/pass.h"
@@ -99,7 +100,8 @@ static int params_send(struct alilb_call *call, const struct alilb_action *actio
     params_pick(params, action, true, &query);
     params_pick(params, action, false, &body);
     call->uncertain = false;
-    return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
+    return ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request, ret,
+                    &call->uncertain, err);
 }
 
 int alilb_send(struct alilb_call *call, const struct alilb_action *action,

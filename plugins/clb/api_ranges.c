@@ -1,5 +1,6 @@
 #include "api_ranges.h"
 
+#include "alicloud/params.h"
 #include "clb.h"
 #include "util/buf.h"
 #include "util/cleanup.h"

@@ -1,4 +1,5 @@
 /* Descriptor and life cycle of the plugin `clb`. */
+#include "alicloud/options.h"
 #include "alilb/class.h"
 #include "clb.h"
 #include "lbc/instance.h"

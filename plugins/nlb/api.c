@@ -1,5 +1,6 @@
 #include "api.h"
 
+#include "alicloud/params.h"
 #include "annotations.h"
 #include "util/buf.h"
 #include "util/cleanup.h"

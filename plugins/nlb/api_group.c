@@ -1,5 +1,6 @@
 #include "api_group.h"
 
+#include "alicloud/params.h"
 #include "api.h"
 #include "util/cleanup.h"
 #include "util/text.h"

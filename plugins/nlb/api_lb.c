@@ -1,5 +1,6 @@
 #include "api_lb.h"
 
+#include "alicloud/params.h"
 #include "api.h"
 #include "nlb.h"
 #include "util/cleanup.h"

@@ -1,5 +1,6 @@
 #include "api_listener.h"
 
+#include "alicloud/params.h"
 #include "api.h"
 #include "util/cleanup.h"
 

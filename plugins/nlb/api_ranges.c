@@ -1,5 +1,6 @@
 #include "api_ranges.h"
 
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

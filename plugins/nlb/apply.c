@@ -357,7 +357,8 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
             jobs.len++;
         }
     }
-    waited = ali_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);
+    waited = ali_job_wait(&(const struct ali_caller){ call->ali, call->host, call->req },
+                          jobs.items, jobs.len, JOBS_MS, &why);
     call->uncertain = false;
     for (size_t i = 0; i < count; i++) {
         const struct ali_job *job = has_job(&flights[i]) ? &jobs.items[next++] : NULL;

@@ -1,4 +1,5 @@
 /* Descriptor and life cycle of the plugin `nlb`. */
+#include "alicloud/options.h"
 #include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"

@@ -1,6 +1,7 @@
 #include "api.h"
 
 #include "alicloud/error.h"
+#include "alicloud/params.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -41,27 +42,23 @@ enum route_outcome route_outcome_of(const char *code, const char *message, bool 
                                                                                    : ROUTE_FAILED;
 }
 
-static int send_to(struct route_call *call, enum ali_product product, const char *action,
-                   const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
-                   struct ccm_error *err)
+static int api_send(struct route_call *call, struct ali_call request, cJSON **ret,
+                    struct ccm_error *err)
 {
-    const struct ali_call request = {
-        .product = product,
-        .action = action,
-        .params = params,
-        .priority = call->priority,
-        .repeat = repeat,
-    };
-
+    request.priority = call->priority;
     call->uncertain = false;
-    return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
+    return ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request, ret,
+                    &call->uncertain, err);
 }
 
 static int api_send_vpc(struct route_call *call, const char *action,
                         const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                         struct ccm_error *err)
 {
-    return send_to(call, ALI_VPC, action, params, repeat, ret, err);
+    return api_send(call,
+                    (struct ali_call){
+                        .product = ALI_VPC, .action = action, .params = params, .repeat = repeat },
+                    ret, err);
 }
 
 int route_api_instances(struct route_call *call, const char *const *ids, size_t count, cJSON **ret,
@@ -80,7 +77,12 @@ int route_api_instances(struct route_call *call, const char *const *ids, size_t 
     }
     ali_param_add(&params, "InstanceIds", ccm_buf_str(&list));
     ali_param_i64(&params, "PageSize", ROUTE_API_INSTANCES);
-    return send_to(call, ALI_ECS, "DescribeInstances", &params, ALI_READ, ret, err);
+    return api_send(call,
+                    (struct ali_call){ .product = ALI_ECS,
+                                       .action = "DescribeInstances",
+                                       .params = &params,
+                                       .repeat = ALI_READ },
+                    ret, err);
 }
 
 int route_api_tables(struct route_call *call, const char *vpc, int64_t page, cJSON **ret,

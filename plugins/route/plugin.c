@@ -1,4 +1,6 @@
 /* Descriptor and life cycle of the plugin `route`. */
+#include "alicloud/instance.h"
+#include "alicloud/options.h"
 #include "reconcile.h"
 #include "util/array.h"
 #include "util/cleanup.h"

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const headers[] = { "date: Fri, 20 Nov 2026 16:36:07 GMT", NULL };
     static const uint64_t statuses[] = { 200, 400, 403, 404, 429, 500, 503, 204 };
     static const struct ali_call call = { .product = ALI_SLB, .action = "DescribeX" };
-    static const struct ali_try attempt = { .string_hash = "00" };
+    static const struct ali_try attempt = { .call = &call, .string_hash = "00" };
     CCM_CLEANUP(ccm_freep) char *text = size == 0 ? NULL : fuzz_text(data + 1, size - 1);
     struct ali_answer answer = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .headers = headers,
     };
 
-    ali_answer_read(&call, &response, &attempt, 1795192567000, &answer, &err);
+    ali_answer_read(&attempt, &response, 1795192567000, &answer, &err);
     if (answer.row == NULL) {
         read_objects(answer.json, 0);
         cJSON_Delete(answer.json);

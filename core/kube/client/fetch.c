@@ -18,21 +18,20 @@ static int fetch_decode_answer(uint64_t kind, const struct ccm_http_response *re
 }
 
 /* Something in between that answers for the API server must not pass for it. */
-static bool is_asked(const struct ccm_object *object, uint64_t kind, const char *namespace_,
-                     const char *name)
+static bool is_asked(const struct ccm_object *object, const struct kube_fetch_name *what)
 {
-    return ccm_text_equal(object->name, name) &&
-           ccm_text_equal(object->namespace_, kind == CCM_KIND_NODE ? "" : namespace_);
+    return ccm_text_equal(object->name, what->name) &&
+           ccm_text_equal(object->namespace_, what->kind == CCM_KIND_NODE ? "" : what->namespace_);
 }
 
 int kube_fetch(struct kube_client *client, const struct ccm_cancel *cancel, int64_t deadline_ms,
-               uint64_t kind, const char *namespace_, const char *name,
-               const struct ccm_object **ret, struct ccm_error *err)
+               const struct kube_fetch_name *what, const struct ccm_object **ret,
+               struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = KUBE_PATH_MAX };
     CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
-    const char *wrong = kube_path(&path, kind, namespace_, name, NULL);
+    const char *wrong = kube_path(&path, what->kind, what->namespace_, what->name, NULL);
 
     if (wrong != NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "fetch: %s", wrong);
@@ -52,11 +51,11 @@ int kube_fetch(struct kube_client *client, const struct ccm_cancel *cancel, int6
     if (r < 0) {
         return r;
     }
-    r = fetch_decode_answer(kind, response, &object, err);
+    r = fetch_decode_answer(what->kind, response, &object, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "GET %s", call.path);
     }
-    if (!is_asked(object, kind, namespace_, name)) {
+    if (!is_asked(object, what)) {
         return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT,
                              "GET %s: the answer is about another object, %s", call.path,
                              object->key);

@@ -5,6 +5,12 @@
 #include "ccm/object.h"
 #include "kube/client/client.h"
 
+struct kube_fetch_name {
+    uint64_t kind;
+    const char *namespace_;
+    const char *name;
+};
+
 /*
  * One GET of a Service, EndpointSlice, Node (namespace_ is not looked at) or Pod. deadline_ms is
  * monotonic (0 = 20 s from now); cancel may be NULL. *ret: one reference, the caller's. 0, or
@@ -12,8 +18,7 @@
  * it is about another object; CCM_ERROR_BUG (-EINVAL) for a kind or a name that has no path.
  */
 CCM_NODISCARD int kube_fetch(struct kube_client *client, const struct ccm_cancel *cancel,
-                             int64_t deadline_ms, uint64_t kind, const char *namespace_,
-                             const char *name, const struct ccm_object **ret,
-                             struct ccm_error *err);
+                             int64_t deadline_ms, const struct kube_fetch_name *what,
+                             const struct ccm_object **ret, struct ccm_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "util/text.h"
 
+#include "alicloud/instance.h"
 #include "check.h"
 
 #include <stdlib.h>

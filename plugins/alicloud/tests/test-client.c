@@ -7,6 +7,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include "alicloud/instance.h"
 #include "check.h"
 
 #include <errno.h>
@@ -32,7 +33,8 @@ static struct result call_with(struct setup *setup, const struct ali_call *call,
     const struct ccm_request req = setup_request(setup, deadline_ms);
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
-    result.r = ali_call(setup->ali, setup->host, &req, call, &json, &result.uncertain, &result.err);
+    result.r = ali_call(&(const struct ali_caller){ setup->ali, setup->host, &req }, call, &json,
+                        &result.uncertain, &result.err);
     ccm_text_copy(result.id, sizeof(result.id), ccm_json_text(json, "LoadBalancerId"));
     assert_int_equal(result.r == 0, json != NULL);
     setup_no_secret(result.err.message);
@@ -681,7 +683,8 @@ static void test_one_instance(void **state)
 
     const struct ali_call request = { .product = ALI_SLB, .action = "DescribeRegions" };
 
-    assert_true(ali_call(first, host, NULL, &request, NULL, NULL, &err) < 0);
+    assert_true(
+        ali_call(&(const struct ali_caller){ first, host, NULL }, &request, NULL, NULL, &err) < 0);
     assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
     assert_string_equal(ali_region(first), "");
     assert_null(ali_vswitch_ids(first)[0]);
@@ -701,7 +704,8 @@ static void test_one_instance(void **state)
 
     const int64_t started = fake_host_now(fake);
 
-    assert_true(ali_call(second, host, NULL, &request, NULL, NULL, &err) < 0);
+    assert_true(
+        ali_call(&(const struct ali_caller){ second, host, NULL }, &request, NULL, NULL, &err) < 0);
     assert_true(fake_host_now(fake) - started <= 60000);
     ali_release(second);
     ali_release(NULL);
@@ -767,9 +771,14 @@ static void *worker(void *arg)
         struct ali_eni eni = { .state = ALI_ENI_MISSING };
 
         failed += ali_start(setup->ali, setup->host, &err) < 0 ? 1 : 0;
-        failed += ali_call(setup->ali, setup->host, &req, &request, NULL, NULL, &err) < 0 ? 1 : 0;
-        failed +=
-            ali_eni_resolve(setup->ali, setup->host, &req, addresses, 1, &eni, &err) < 0 ? 1 : 0;
+        failed += ali_call(&(const struct ali_caller){ setup->ali, setup->host, &req }, &request,
+                           NULL, NULL, &err) < 0
+                      ? 1
+                      : 0;
+        failed += ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req },
+                                  addresses, 1, &eni, &err) < 0
+                      ? 1
+                      : 0;
         failed += eni.state != ALI_ENI_FOUND ? 1 : 0;
         ali_eni_forget(setup->ali, addresses[0]);
         fake_host_advance(setup->fake, 3700); /* credentials come due on the way */

@@ -6,6 +6,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
+#include "alicloud/params.h"
 #include "check.h"
 
 #include <openssl/evp.h>
@@ -32,8 +33,7 @@ struct fixture {
     char path[96];
 };
 
-static int fake_sts(void *arg, const struct ali_ctx *ctx, const char *action,
-                    const struct ali_params *params, const struct ali_credential *signer,
+static int fake_sts(void *arg, const struct ali_ctx *ctx, const struct ali_sts_call *call,
                     cJSON **ret_json, struct ccm_error *err)
 {
     struct sts *sts = arg;
@@ -41,10 +41,11 @@ static int fake_sts(void *arg, const struct ali_ctx *ctx, const char *action,
     char end[CCM_CLOCK_TEXT];
 
     sts->calls++;
-    ccm_text_copy(sts->action, sizeof(sts->action), action);
-    ccm_text_copy(sts->signer, sizeof(sts->signer), signer == NULL ? "" : signer->key_id);
-    for (size_t i = 0; i < params->len; i++) {
-        ccm_buf_addf(&text, "%s=%s;", params->items[i].name, params->items[i].value);
+    ccm_text_copy(sts->action, sizeof(sts->action), call->action);
+    ccm_text_copy(sts->signer, sizeof(sts->signer),
+                  call->signer == NULL ? "" : call->signer->key_id);
+    for (size_t i = 0; i < call->params->len; i++) {
+        ccm_buf_addf(&text, "%s=%s;", call->params->items[i].name, call->params->items[i].value);
     }
     ccm_text_copy(sts->params, sizeof(sts->params), ccm_buf_str(&text));
     if (sts->result < 0) {

@@ -101,7 +101,8 @@ static int resolve(struct setup *setup, const char *const *addresses, size_t cou
     const struct ccm_request req = setup_request(setup, 30000);
 
     ccm_error_clear(err);
-    return ali_eni_resolve(setup->ali, setup->host, &req, addresses, count, ret, err);
+    return ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req }, addresses,
+                           count, ret, err);
 }
 
 static size_t reads(struct setup *setup)

@@ -109,7 +109,9 @@ static void test_ready_at_once(void **state)
 
     (void)state;
     begin(&setup, &cloud, 0);
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  3, 30000, &err),
+                     0);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(jobs[i].state, ALI_JOB_DONE);
     }
@@ -118,8 +120,12 @@ static void test_ready_at_once(void **state)
     assert_string_equal(fake_host_request(setup.fake, 0)->body, "");
     assert_true(fake_host_waited_ms(setup.fake) <= 250);
     /* Nothing to wait for: no call. */
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs + 1, 1, 30000, &err), 0);
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, NULL, 0, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
+                                  jobs + 1, 1, 30000, &err),
+                     0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, NULL,
+                                  0, 30000, &err),
+                     0);
     assert_int_equal(cloud.polls, 1);
     end(&setup, &cloud);
 }
@@ -136,7 +142,9 @@ static void test_chunks(void **state)
     for (size_t i = 0; i < 45; i++) {
         (void)snprintf(jobs[i].id, sizeof(jobs[i].id), "job-%zu", i);
     }
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 45, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  45, 30000, &err),
+                     0);
     assert_int_equal(cloud.polls, 3);
     assert_int_equal(cloud.most_ids, 20);
     for (size_t i = 0; i < 45; i++) {
@@ -160,7 +168,8 @@ static void test_pace(void **state)
         struct ali_job job = { .id = "a" };
         int64_t before = fake_host_now(setup.fake);
 
-        assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 9000, &err),
+        assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
+                                      &job, 1, 9000, &err),
                          -ETIMEDOUT);
         assert_int_equal(job.state, ALI_JOB_RUNNING);
         assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
@@ -195,7 +204,8 @@ static void test_states(void **state)
         struct ali_job job = { .id = "a" };
 
         begin(&setup, &cloud, 0);
-        assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err),
+        assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
+                                      &job, 1, 10000, &err),
                          cases[i].want == ALI_JOB_RUNNING ? -ETIMEDOUT : 0);
         assert_int_equal(job.state, cases[i].want);
         end(&setup, &cloud);
@@ -212,7 +222,9 @@ static void test_absent(void **state)
 
     (void)state;
     begin(&setup, &cloud, 0);
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 2, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  2, 30000, &err),
+                     0);
     assert_int_equal(jobs[0].state, ALI_JOB_DONE);
     assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
     assert_int_equal(cloud.polls, 4);
@@ -220,7 +232,9 @@ static void test_absent(void **state)
     struct ali_job late = { .id = "late" };
 
     cloud.hide = 2;
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &late, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &late,
+                                  1, 30000, &err),
+                     0);
     assert_int_equal(late.state, ALI_JOB_DONE);
     end(&setup, &cloud);
 }
@@ -235,7 +249,9 @@ static void test_denied(void **state)
     (void)state;
     begin(&setup, &cloud, 0);
     assert_false(ali_job_degraded(setup.ali));
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  3, 30000, &err),
+                     0);
     assert_int_equal(jobs[0].state, ALI_JOB_DONE);
     assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
     assert_int_equal(jobs[2].state, ALI_JOB_DONE);
@@ -245,10 +261,14 @@ static void test_denied(void **state)
     assert_non_null(strstr(fake_host_request(setup.fake, 1)->url, "/?JobId=a"));
     /* Somebody grants it: that is found after an hour. */
     cloud.denied = NULL;
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  1, 30000, &err),
+                     0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
     fake_host_advance(setup.fake, 3600000);
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
+                                  1, 30000, &err),
+                     0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 2);
     assert_false(ali_job_degraded(setup.ali));
     end(&setup, &cloud);
@@ -265,11 +285,15 @@ static void test_failing_polls(void **state)
     begin(&setup, &cloud, 0);
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":{}}");
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":[7,{}]}");
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
+                                  1, 30000, &err),
+                     0);
     assert_int_equal(job.state, ALI_JOB_DONE);
     fake_host_always(setup.fake, "ListAsynJobs", 400,
                      "{\"Code\":\"MissingParam.X\",\"Message\":\"m\",\"RequestId\":\"r7\"}");
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err), -EREMOTEIO);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
+                                  1, 10000, &err),
+                     -EREMOTEIO);
     assert_string_equal(err.code, "MissingParam.X");
     assert_string_equal(err.request_id, "r7");
     assert_int_equal(job.state, ALI_JOB_RUNNING);
@@ -289,10 +313,14 @@ static void test_deadline_and_cancel(void **state)
     const struct ccm_request req = setup_request(&setup, 5000);
     const int64_t began = fake_host_now(setup.fake);
 
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, &req, &job, 1, 30000, &err), -ETIMEDOUT);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, &req }, &job,
+                                  1, 30000, &err),
+                     -ETIMEDOUT);
     assert_true(fake_host_now(setup.fake) - began <= 5000);
     fake_host_cancel(setup.fake, true);
-    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), -ECANCELED);
+    assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
+                                  1, 30000, &err),
+                     -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
     fake_host_cancel(setup.fake, false);
     end(&setup, &cloud);
@@ -320,8 +348,9 @@ static void *work(void *arg)
         for (size_t k = 0; k < 4; k++) {
             (void)snprintf(jobs[k].id, sizeof(jobs[k].id), "job-%zu-%d-%zu", worker->number, i, k);
         }
-        if (ali_job_wait(worker->setup->ali, worker->setup->host, NULL, jobs, 4, 3600000, &err) !=
-            0) {
+        if (ali_job_wait(
+                &(const struct ali_caller){ worker->setup->ali, worker->setup->host, NULL }, jobs,
+                4, 3600000, &err) != 0) {
             worker->wrong++;
         }
         for (size_t k = 0; k < 4; k++) {

@@ -20,7 +20,8 @@ static int call(struct setup *setup, int64_t deadline_ms)
     const struct ccm_request req = setup_request(setup, deadline_ms);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    return ali_call(setup->ali, setup->host, &req, &call, NULL, NULL, &err);
+    return ali_call(&(const struct ali_caller){ setup->ali, setup->host, &req }, &call, NULL, NULL,
+                    &err);
 }
 
 static void expect(struct setup *setup, const char *line)

@@ -84,8 +84,8 @@ static int look(const struct setup *setup, const char *witness, const char *cons
     const struct ccm_request req = setup_request(setup, 60000);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    return ali_find_gone_instances(setup->ali, setup->host, &req, witness, ids, count, ret_gone,
-                                   &err);
+    return ali_find_gone_instances(&(const struct ali_caller){ setup->ali, setup->host, &req },
+                                   witness, ids, count, ret_gone, &err);
 }
 
 static size_t calls(const struct setup *setup)

@@ -6,6 +6,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include "alicloud/params.h"
 #include "check.h"
 
 #include <string.h>
@@ -19,7 +20,9 @@ static void send_call(const struct setup *setup, const struct ali_call *call)
     struct ccm_error err = CCM_ERROR_INIT;
 
     fake_host_answer(setup->fake, call->action, 200, OK_BODY);
-    assert_int_equal(ali_call(setup->ali, setup->host, &req, call, &json, NULL, &err), 0);
+    assert_int_equal(ali_call(&(const struct ali_caller){ setup->ali, setup->host, &req }, call,
+                              &json, NULL, &err),
+                     0);
     assert_string_equal(ccm_json_text(json, "LoadBalancerId"), "lb-1");
 }
 

@@ -6,6 +6,8 @@
 
 #include "alicloud/client.h"
 #include "alicloud/eni.h"
+#include "alicloud/instance.h"
+#include "alicloud/params.h"
 #include "clb/state.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -680,14 +682,12 @@ static int run_action(const struct ali_call *call, cJSON **ret, struct ccm_error
     return 0;
 }
 
-int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
+int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **ret,
+             bool *ret_uncertain, struct ccm_error *err)
 {
     const bool hit = hits(call);
 
-    (void)ali;  /* there is only one cloud here */
-    (void)host; /* as above */
-    (void)req;  /* nothing blocks */
+    (void)by; /* there is only one cloud here */
     ccm_buf_addf(&mini.log, "%s%s", mini.log.len == 0 ? "" : " ", call->action);
     mini.calls++;
     mini_lb_note(call);
@@ -708,14 +708,11 @@ int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct c
     return failure(call, mini.fault.code, mini.fault.kind, mini.fault.http, err);
 }
 
-int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
-                    const struct ccm_request *req, const char *const *addresses, size_t count,
+int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, size_t count,
                     struct ali_eni *ret, struct ccm_error *err)
 {
-    (void)ali;  /* as above */
-    (void)host; /* as above */
-    (void)req;  /* as above */
-    (void)err;  /* never fails */
+    (void)by;  /* as above */
+    (void)err; /* never fails */
     for (size_t i = 0; i < count; i++) {
         ret[i].state = strcmp(addresses[i], mini.missing) == 0   ? ALI_ENI_MISSING
                        : strcmp(addresses[i], mini.foreign) == 0 ? ALI_ENI_FOREIGN
@@ -738,14 +735,11 @@ void mini_instances_fail(int r)
     instances_fail = r;
 }
 
-int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
-                            const struct ccm_request *req, const char *witness,
+int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
                             const char *const *ids, size_t count, bool *ret_gone,
                             struct ccm_error *err)
 {
-    (void)ali;     /* as above */
-    (void)host;    /* as above */
-    (void)req;     /* as above */
+    (void)by;      /* as above */
     (void)witness; /* this cloud hides nothing */
     ccm_buf_addf(&mini.log, "%sDescribeInstances", mini.log.len == 0 ? "" : " ");
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 #include "mini_parts.h"
 
+#include "alicloud/params.h"
 #include "lbc/model/lb_attrs.h"
 #include "mini_cloud.h"
 #include "util/cleanup.h"

@@ -14,8 +14,9 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-#include "alicloud/job.h"
 #include "alicloud/eni.h"
+#include "alicloud/job.h"
+#include "alicloud/params.h"
 #include "lbc/tests/check.h"
 
 #include <errno.h>
@@ -131,14 +132,12 @@ static int client_memory(const struct ali_call *call)
     return probe == NULL || bad ? -ENOMEM : 0;
 }
 
-int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
+int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **ret,
+             bool *ret_uncertain, struct ccm_error *err)
 {
     char text[4096];
 
-    (void)ali;  /* there is only one cloud */
-    (void)host; /* as above */
-    (void)req;  /* nothing blocks */
+    (void)by; /* there is only one cloud */
     *ret_uncertain = false;
     if (client_memory(call) < 0) {
         return ccm_error_nomem(err);
@@ -157,12 +156,10 @@ int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct c
     return 0;
 }
 
-int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 struct ali_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count,
+                 int64_t timeout_ms, struct ccm_error *err)
 {
-    (void)ali;        /* as above */
-    (void)host;       /* as above */
-    (void)req;        /* as above */
+    (void)by;         /* as above */
     (void)timeout_ms; /* as above */
     (void)err;        /* never fails */
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,5 @@
 /* What is sent, and what is made of answers to batches. */
+#include "alicloud/instance.h"
 #include "build.h"
 #include "check.h"
 #include "route/api.h"
