@@ -18,30 +18,6 @@ static const char *reused_id(const struct ccm_service *service)
     return lbc_anno_get(&service->meta, "id");
 }
 
-static void state_fini(void *state)
-{
-    clb_state_fini(state);
-}
-
-/* An access list is the Service's own and stays where it is. */
-static void state_move(void *to_, void *from_)
-{
-    struct clb_state *to = to_;
-    struct clb_state *from = from_;
-    const struct clb_acl there = to->acl;
-    const struct clb_acl here = from->acl;
-
-    *to = *from;
-    to->acl = there;
-    memset(from, 0, sizeof(*from));
-    from->acl = here;
-}
-
-static const char *lb_id(const void *state)
-{
-    return ((const struct clb_state *)state)->lb.id;
-}
-
 static void model_fini(void *model)
 {
     clb_model_fini(model);
@@ -77,13 +53,6 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
     return !have->lbc.listeners_known; /* nobody has looked */
 }
 
-static const struct lbc_mirror_type mirror = {
-    .size = sizeof(struct clb_state),
-    .fini = state_fini,
-    .move = state_move,
-    .lb_id = lb_id,
-};
-
 const struct lbc_names clb_names = {
     .finalizer = CLB_FINALIZER,
     .component = CLB_COMPONENT,
@@ -107,7 +76,7 @@ const struct lbc_ops clb_ops = {
     .cloud = &alilb_cloud_ops,
     .is_ours = alilb_class_is_clb,
     .reused_id = reused_id,
-    .mirror = &mirror,
+    .mirror = &clb_state_type,
     .annotations = &clb_annotations,
     .unserved = clb_unserved,
     .hints = clb_hints,

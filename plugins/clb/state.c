@@ -56,13 +56,6 @@ static void listener_fini_own(struct lbc_listener *listener)
     clb_domains_fini(&((struct clb_listener *)listener)->domains);
 }
 
-const struct lbc_state_type clb_state_type = {
-    .group_size = sizeof(struct lbc_group),
-    .listener_size = sizeof(struct clb_listener),
-    .listener_fini = listener_fini_own,
-    .protocol_name = lbc_protocol_lower,
-};
-
 void clb_listener_fini(struct clb_listener *listener)
 {
     listener_fini_own(&listener->lbc);
@@ -78,33 +71,40 @@ void clb_acl_fini(struct clb_acl *acl)
     memset(acl, 0, sizeof(*acl));
 }
 
-void clb_state_fini(struct clb_state *state)
+static void state_fini_own(struct lbc_state *base)
 {
-    lbc_state_fini(&state->lbc);
+    struct clb_state *state = (struct clb_state *)base;
+
     clb_lb_fini(&state->lb);
     clb_acl_fini(&state->acl);
 }
 
-struct lbc_group *clb_state_new_group(struct clb_state *state)
+static void state_move(struct lbc_state *into, struct lbc_state *out)
 {
-    return lbc_state_new_group(&state->lbc, &clb_state_type);
+    struct clb_state *to = (struct clb_state *)into;
+    struct clb_state *from = (struct clb_state *)out;
+
+    to->lbc = from->lbc;
+    to->lb = from->lb;
+    memset(&from->lbc, 0, sizeof(from->lbc));
+    memset(&from->lb, 0, sizeof(from->lb));
 }
 
-struct clb_listener *clb_state_new_listener(struct clb_state *state)
+static const char *state_lb_id(const struct lbc_state *state)
 {
-    return (struct clb_listener *)lbc_state_new_listener(&state->lbc, &clb_state_type);
+    return ((const struct clb_state *)state)->lb.id;
 }
 
-struct clb_listener *clb_listener_at(const struct clb_state *state, size_t i)
-{
-    return (struct clb_listener *)state->lbc.listeners[i];
-}
-
-struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,
-                                        enum lbc_protocol protocol)
-{
-    return (struct clb_listener *)lbc_state_listener_on(&state->lbc, protocol, port, port);
-}
+const struct lbc_state_type clb_state_type = {
+    .size = sizeof(struct clb_state),
+    .group_size = sizeof(struct lbc_group),
+    .listener_size = sizeof(struct clb_listener),
+    .fini = state_fini_own,
+    .listener_fini = listener_fini_own,
+    .move = state_move,
+    .lb_id = state_lb_id,
+    .protocol_name = lbc_protocol_lower,
+};
 
 int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
 {

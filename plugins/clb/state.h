@@ -85,7 +85,8 @@ struct clb_state {
     struct clb_acl acl;
 };
 
-/* Groups are plain struct lbc_group. */
+/* Groups are plain struct lbc_group. On a load balancer that is shared the access list is each
+ * Service's own. */
 extern const struct lbc_state_type clb_state_type;
 
 void clb_lb_fini(struct clb_lb *lb);
@@ -101,16 +102,35 @@ CCM_NODISCARD int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char
 uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
                             const char *bandwidth);
 
-void clb_state_fini(struct clb_state *state);
 void clb_listener_fini(struct clb_listener *listener);
 void clb_acl_fini(struct clb_acl *acl);
 
+static inline void clb_state_fini(struct clb_state *state)
+{
+    lbc_state_fini(&state->lbc, &clb_state_type);
+}
+
 /* lbc_state_new_listener() and the like, of CLB's type. */
-struct lbc_group *clb_state_new_group(struct clb_state *state);
-struct clb_listener *clb_state_new_listener(struct clb_state *state);
-struct clb_listener *clb_listener_at(const struct clb_state *state, size_t i);
-struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,
-                                        enum lbc_protocol protocol);
+static inline struct lbc_group *clb_state_new_group(struct clb_state *state)
+{
+    return lbc_state_new_group(&state->lbc, &clb_state_type);
+}
+
+static inline struct clb_listener *clb_state_new_listener(struct clb_state *state)
+{
+    return (struct clb_listener *)lbc_state_new_listener(&state->lbc, &clb_state_type);
+}
+
+static inline struct clb_listener *clb_listener_at(const struct clb_state *state, size_t i)
+{
+    return (struct clb_listener *)state->lbc.listeners[i];
+}
+
+static inline struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,
+                                                      enum lbc_protocol protocol)
+{
+    return (struct clb_listener *)lbc_state_listener_on(&state->lbc, protocol, port, port);
+}
 
 /* Deep copy into an empty listener, without its domains. 0 or -ENOMEM (the caller finishes `to` in
  * any case). */

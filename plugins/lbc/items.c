@@ -12,7 +12,7 @@
 
 /* What belongs to one Service. */
 struct item {
-    const struct lbc_mirror_type *type;
+    const struct lbc_state_type *type;
     bool twice;  /* two load balancers carry the tag */
     void *state; /* NULL: none was found */
 };
@@ -28,7 +28,7 @@ static void item_free(void *value)
     struct item *item = value;
 
     if (item != NULL && item->state != NULL) {
-        item->type->fini(item->state);
+        lbc_state_fini(item->state, item->type);
         free(item->state);
     }
     free(item);

@@ -1,6 +1,5 @@
 #include "lbc/mirror.h"
 
-#include "lbc/apply/state.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -23,7 +22,7 @@ struct lbc_shared {
 
 struct lbc_mirrors {
     const struct ccm_host *host;
-    const struct lbc_mirror_type *type;
+    const struct lbc_state_type *type;
     pthread_mutex_t lock; /* guards maps, references, queues and busy flags; held for look-ups, and
                              for enqueue(), which waits for nobody */
     struct ccm_strmap *entries;
@@ -32,10 +31,10 @@ struct lbc_mirrors {
 
 /* --- shared mirrors --- */
 
-static void shared_free(const struct lbc_mirror_type *type, struct lbc_shared *shared)
+static void shared_free(const struct lbc_state_type *type, struct lbc_shared *shared)
 {
     if (shared->state != NULL) {
-        type->fini(shared->state);
+        lbc_state_fini(shared->state, type);
     }
     free(shared->state);
     free(shared->id);
@@ -139,7 +138,7 @@ static void leave_queue(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 static void entry_free_aside(struct lbc_entry *entry)
 {
     if (entry->aside != NULL) {
-        entry->type->fini(entry->aside);
+        lbc_state_fini(entry->aside, entry->type);
     }
     free(entry->aside);
     entry->aside = NULL;
@@ -148,7 +147,7 @@ static void entry_free_aside(struct lbc_entry *entry)
 static void entry_clear(struct lbc_entry *entry)
 {
     entry_free_aside(entry);
-    entry->type->fini(entry->state);
+    lbc_state_fini(entry->state, entry->type);
     lbc_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->pod_states);
@@ -192,7 +191,7 @@ static void entry_free(void *value)
     free(entry);
 }
 
-static struct lbc_entry *entry_new(const struct lbc_mirror_type *type, const char *key)
+static struct lbc_entry *entry_new(const struct lbc_state_type *type, const char *key)
 {
     struct lbc_entry *entry = calloc(1, sizeof(*entry));
 
@@ -239,7 +238,7 @@ static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, cons
 
 /* --- the store --- */
 
-struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_mirror_type *type)
+struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_state_type *type)
 {
     struct lbc_mirrors *mirrors = calloc(1, sizeof(*mirrors));
 
@@ -466,7 +465,7 @@ const char *lbc_entry_acquired_id(const struct lbc_entry *entry)
 
 void lbc_entry_drop(struct lbc_entry *entry)
 {
-    entry->type->fini(entry->state);
+    lbc_state_fini(entry->state, entry->type);
     entry->valid = false;
 }
 

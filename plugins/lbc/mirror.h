@@ -19,6 +19,7 @@
 
 #include "ccm/host.h"
 #include "lbc/apply/order.h"
+#include "lbc/apply/state.h"
 #include "lbc/look.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/lifecycle.h"
@@ -29,28 +30,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The plugin's type of mirror. Zeroed memory is an empty one. It begins with a struct lbc_state,
- * which rests while nobody has a claim. */
-struct lbc_mirror_type {
-    size_t size;
-    /* Free what it holds and leave it empty. */
-    void (*fini)(void *state);
-    /* Move what is about the load balancer, in both directions between an entry and the shared
-     * mirror, and leave none of it in `from`. What is the Service's own stays where it is. `to`
-     * holds nothing of it before. */
-    void (*move)(void *to, void *from);
-    /* Id of the load balancer in a mirror, also in one that rests; NULL = there is none, or it is
-     * not known. */
-    const char *(*lb_id)(const void *state);
-};
-
 struct lbc_shared;
 
 /* Members below `uid` belong to the holder of the claim. */
 struct lbc_entry {
     char *key;
     char *uid;
-    void *state;  /* the mirror; never NULL */
+    void *state;  /* the mirror: a struct lbc_state of the product's, which rests while nobody has a
+                     claim; never NULL */
     void *aside;  /* what the mirror was before it was dropped to be read again, until that is done;
                      NULL else */
     bool valid;   /* `state` is what the cloud holds; else the last we knew */
@@ -82,7 +69,7 @@ struct lbc_entry {
     bool looked;            /* a pass of this process has decided about its groups */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
-    const struct lbc_mirror_type *type;
+    const struct lbc_state_type *type;
     bool busy;
     bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
     bool again;                /* somebody wanted it while it was busy */
@@ -95,8 +82,7 @@ struct lbc_entry {
 struct lbc_mirrors;
 
 /* host (for its enqueue()) and type are borrowed. NULL on ENOMEM. */
-struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host,
-                                    const struct lbc_mirror_type *type);
+struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_state_type *type);
 /* NULL is fine. Nobody holds a claim. */
 void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 

@@ -158,7 +158,7 @@ int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *wh
 
 bool lbc_pass_can_show_repair(const struct lbc_pass *pass)
 {
-    const struct lbc_mirror_type *type = pass->lbc->ops->mirror;
+    const struct lbc_state_type *type = pass->lbc->ops->mirror;
     const struct lbc_entry *entry = pass->entry;
 
     return (pass->audit || pass->looked) && entry->aside != NULL &&

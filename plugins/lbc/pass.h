@@ -61,7 +61,7 @@ struct lbc_ops {
     bool (*is_ours)(const struct ccm_service *service); /* by its class */
     /* Id in the annotation that names somebody else's load balancer, "" = none. */
     const char *(*reused_id)(const struct ccm_service *service);
-    const struct lbc_mirror_type *mirror;
+    const struct lbc_state_type *mirror;
     const struct lbc_anno_table *annotations;
     const struct lbc_unserved *unserved;       /* ends with a NULL topic */
     const struct lbc_hint *hints;              /* beside lbc_hints; ends with a NULL key */

@@ -17,37 +17,6 @@
 
 #define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
 
-/* --- the mirror --- */
-
-static void mirror_fini(void *state)
-{
-    nlb_state_fini(state);
-    memset(state, 0, sizeof(struct nlb_state));
-}
-
-/* Groups and the security group are each Service's own, also on a load balancer that is shared. */
-static void mirror_move(void *to, void *from)
-{
-    struct nlb_state *into = to;
-    struct nlb_state *out = from;
-
-    into->lb = out->lb;
-    memset(&out->lb, 0, sizeof(out->lb));
-    lbc_state_move_listeners(&into->lbc, &out->lbc);
-}
-
-static const char *lb_id(const void *state)
-{
-    return ((const struct nlb_state *)state)->lb.id;
-}
-
-const struct lbc_mirror_type nlb_mirror = {
-    .size = sizeof(struct nlb_state),
-    .fini = mirror_fini,
-    .move = mirror_move,
-    .lb_id = lb_id,
-};
-
 /* --- what the common part asks --- */
 
 static const char *reused_id(const struct ccm_service *service)
@@ -107,7 +76,7 @@ const struct lbc_ops nlb_ops = {
     .cloud = &alilb_cloud_ops,
     .is_ours = alilb_class_is_nlb,
     .reused_id = reused_id,
-    .mirror = &nlb_mirror,
+    .mirror = &nlb_state_type,
     .annotations = &nlb_annotations,
     .unserved = nlb_unserved,
     .hints = nlb_hints,

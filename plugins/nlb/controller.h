@@ -19,7 +19,6 @@ struct nlb {
 };
 
 extern const struct lbc_ops nlb_ops;
-extern const struct lbc_mirror_type nlb_mirror;
 
 /* A member of nlb_ops. */
 CCM_NODISCARD int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);

@@ -93,15 +93,6 @@ static bool group_serves(const struct lbc_group *have, const struct lbc_group *d
            group_serves_hash(group, want);
 }
 
-const struct lbc_state_type nlb_state_type = {
-    .group_size = sizeof(struct nlb_group),
-    .listener_size = sizeof(struct nlb_listener),
-    .group_fini = group_fini_own,
-    .listener_fini = listener_fini_own,
-    .group_serves = group_serves,
-    .protocol_name = lbc_protocol_name,
-};
-
 void nlb_listener_fini(struct nlb_listener *listener)
 {
     listener_fini_own(&listener->lbc);
@@ -137,50 +128,43 @@ void nlb_security_group_fini(struct nlb_security_group *security_group)
     memset(security_group, 0, sizeof(*security_group));
 }
 
-void nlb_state_fini(struct nlb_state *state)
+static void state_fini_own(struct lbc_state *base)
 {
-    lbc_state_fini(&state->lbc);
+    struct nlb_state *state = (struct nlb_state *)base;
+
     nlb_lb_fini(&state->lb);
     nlb_security_group_fini(&state->security_group);
 }
 
-/* --- lists --- */
-
-struct nlb_group *nlb_state_new_group(struct nlb_state *state)
+static void state_move(struct lbc_state *into, struct lbc_state *out)
 {
-    return (struct nlb_group *)lbc_state_new_group(&state->lbc, &nlb_state_type);
+    struct nlb_state *to = (struct nlb_state *)into;
+    struct nlb_state *from = (struct nlb_state *)out;
+
+    to->lb = from->lb;
+    memset(&from->lb, 0, sizeof(from->lb));
+    lbc_state_move_listeners(into, out);
 }
 
-struct nlb_group *nlb_group_at(const struct nlb_state *state, size_t i)
+static const char *state_lb_id(const struct lbc_state *state)
 {
-    return (struct nlb_group *)state->lbc.groups[i];
+    return ((const struct nlb_state *)state)->lb.id;
 }
 
-struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id)
-{
-    return (struct nlb_group *)lbc_state_group_by_id(&state->lbc, id);
-}
+const struct lbc_state_type nlb_state_type = {
+    .size = sizeof(struct nlb_state),
+    .group_size = sizeof(struct nlb_group),
+    .listener_size = sizeof(struct nlb_listener),
+    .fini = state_fini_own,
+    .group_fini = group_fini_own,
+    .listener_fini = listener_fini_own,
+    .move = state_move,
+    .lb_id = state_lb_id,
+    .group_serves = group_serves,
+    .protocol_name = lbc_protocol_name,
+};
 
-struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
-{
-    return (struct nlb_listener *)lbc_state_new_listener(&state->lbc, &nlb_state_type);
-}
-
-struct nlb_listener *nlb_listener_at(const struct nlb_state *state, size_t i)
-{
-    return (struct nlb_listener *)state->lbc.listeners[i];
-}
-
-struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id)
-{
-    return (struct nlb_listener *)lbc_state_listener_by_id(&state->lbc, id);
-}
-
-struct nlb_listener *nlb_state_listener_like(const struct nlb_state *state,
-                                             const struct nlb_listener *like)
-{
-    return (struct nlb_listener *)lbc_state_listener_like(&state->lbc, &like->lbc);
-}
+/* --- the security group --- */
 
 struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group)
 {
@@ -249,13 +233,6 @@ int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_
 int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
 {
     return lbc_lb_set(lbc_lb_row(&nlb_annotations, field), lb, value);
-}
-
-/* --- look-ups --- */
-
-struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want)
-{
-    return (struct nlb_group *)lbc_state_group_for(&state->lbc, &want->lbc);
 }
 
 /* --- copies --- */

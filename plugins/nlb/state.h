@@ -96,23 +96,64 @@ struct nlb_state {
     struct nlb_security_group security_group;
 };
 
+/* On a load balancer that is shared groups and the security group are each Service's own. */
 extern const struct lbc_state_type nlb_state_type;
 
-void nlb_state_fini(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);
 void nlb_listener_fini(struct nlb_listener *listener);
 void nlb_group_fini(struct nlb_group *group);
 void nlb_security_group_fini(struct nlb_security_group *security_group);
 
+static inline void nlb_state_fini(struct nlb_state *state)
+{
+    lbc_state_fini(&state->lbc, &nlb_state_type);
+}
+
 /* lbc_state_new_group() and the like, of NLB's types. */
-struct nlb_group *nlb_state_new_group(struct nlb_state *state);
-struct nlb_group *nlb_group_at(const struct nlb_state *state, size_t i);
-struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id);
-struct nlb_listener *nlb_state_new_listener(struct nlb_state *state);
-struct nlb_listener *nlb_listener_at(const struct nlb_state *state, size_t i);
-struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id);
-struct nlb_listener *nlb_state_listener_like(const struct nlb_state *state,
-                                             const struct nlb_listener *like);
+static inline struct nlb_group *nlb_state_new_group(struct nlb_state *state)
+{
+    return (struct nlb_group *)lbc_state_new_group(&state->lbc, &nlb_state_type);
+}
+
+static inline struct nlb_group *nlb_group_at(const struct nlb_state *state, size_t i)
+{
+    return (struct nlb_group *)state->lbc.groups[i];
+}
+
+static inline struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id)
+{
+    return (struct nlb_group *)lbc_state_group_by_id(&state->lbc, id);
+}
+
+/* What cannot be changed: type, family, protocol, any_port, and the scheduler where it is to be a
+ * hash, which the cloud takes at creation only. */
+static inline struct nlb_group *nlb_state_group_for(const struct nlb_state *state,
+                                                    const struct nlb_group *want)
+{
+    return (struct nlb_group *)lbc_state_group_for(&state->lbc, &want->lbc);
+}
+
+static inline struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
+{
+    return (struct nlb_listener *)lbc_state_new_listener(&state->lbc, &nlb_state_type);
+}
+
+static inline struct nlb_listener *nlb_listener_at(const struct nlb_state *state, size_t i)
+{
+    return (struct nlb_listener *)state->lbc.listeners[i];
+}
+
+static inline struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state,
+                                                            const char *id)
+{
+    return (struct nlb_listener *)lbc_state_listener_by_id(&state->lbc, id);
+}
+
+static inline struct nlb_listener *nlb_state_listener_like(const struct nlb_state *state,
+                                                           const struct nlb_listener *like)
+{
+    return (struct nlb_listener *)lbc_state_listener_like(&state->lbc, &like->lbc);
+}
 
 struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group);
 void nlb_security_group_drop_rule(struct nlb_security_group *security_group, size_t at);
@@ -123,10 +164,6 @@ CCM_NODISCARD int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const 
 void nlb_lb_clear_zones(struct nlb_lb *lb);
 /* 0 or -ENOMEM; "" is a value here, NULL clears. */
 CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value);
-
-/* lbc_state_group_for(). What cannot be changed: type, family, protocol, any_port, and the
- * scheduler where it is to be a hash, which the cloud takes at creation only. */
-struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want);
 
 /* After `state` was read anew: what is remembered of `before` and cannot be read, which values are
  * there because a person asked for them. */

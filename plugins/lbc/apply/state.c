@@ -186,13 +186,16 @@ void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from)
     from->listeners_known = false;
 }
 
-void lbc_state_fini(struct lbc_state *state)
+void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type)
 {
     lbc_state_forget_groups(state);
     lbc_state_forget_listeners(state);
     free(state->groups);
     free(state->listeners);
-    memset(state, 0, sizeof(*state));
+    if (type->fini != NULL) {
+        type->fini(state);
+    }
+    memset(state, 0, type->size);
 }
 
 void lbc_state_rest(struct lbc_state *state)

@@ -48,13 +48,23 @@ struct lbc_listener {
     struct lbc_attrs attrs;
 };
 
+struct lbc_state;
+
 /* A product's structs and words. */
 struct lbc_state_type {
+    size_t size;
     size_t group_size;
     size_t listener_size;
     /* Free what stands behind the common members; NULL = nothing to free. */
+    void (*fini)(struct lbc_state *state);
     void (*group_fini)(struct lbc_group *group);
     void (*listener_fini)(struct lbc_listener *listener);
+    /* Move what is about the load balancer, in both directions between a Service's state and one
+     * that Services share, and leave none of it in `from`. What is the Service's own stays where it
+     * is. `to` holds nothing of it before. Either may rest. */
+    void (*move)(struct lbc_state *to, struct lbc_state *from);
+    /* Id of the load balancer; NULL = there is none, or it is not known. */
+    const char *(*lb_id)(const struct lbc_state *state);
     /* Whether a present group agrees with a desired one of that name in all that cannot be changed;
      * NULL = it does. */
     bool (*group_serves)(const struct lbc_group *have, const struct lbc_group *want);
@@ -74,7 +84,8 @@ struct lbc_state {
     bool listeners_known; /* present: all listeners are listed */
 };
 
-void lbc_state_fini(struct lbc_state *state);
+/* Free all that it holds, what is the product's own included, and leave it empty. */
+void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type);
 /* Make it small; nothing but lbc_state_wake(), lbc_state_move_listeners() and lbc_state_fini() may
  * be done to it then. Without memory it stays as it is. */
 void lbc_state_rest(struct lbc_state *state);

@@ -34,7 +34,8 @@ static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
                                              .names = names,
                                              .protocol_name = lbc_protocol_lower };
 
-static const struct lbc_state_type state_type = { .group_size = sizeof(struct lbc_group),
+static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_state),
+                                                  .group_size = sizeof(struct lbc_group),
                                                   .listener_size = sizeof(struct lbc_listener) };
 
 /* An answer that is no yes. */
@@ -282,8 +283,8 @@ static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
 static void toy_end(struct toy *toy)
 {
     lbc_plan_fini(&toy->plan);
-    lbc_state_fini(&toy->have);
-    lbc_state_fini(&toy->desired);
+    lbc_state_fini(&toy->have, &state_type);
+    lbc_state_fini(&toy->desired, &state_type);
     lbc_problems_fini(&toy->problems);
     ccm_buf_fini(&toy->log);
     fake_host_free(toy->fake);

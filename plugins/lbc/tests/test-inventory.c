@@ -9,6 +9,7 @@
 #include "objects.h"
 #include "support/fake_host.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,6 +41,11 @@ static void unlock(void)
     assert_int_equal(pthread_mutex_unlock(&plugin.lock), 0);
 }
 
+struct mirror {
+    struct lbc_state lbc;
+    char lb_id[64];
+};
+
 static int list(struct lbc_instance *instance, const struct ccm_request *req,
                 struct lbc_items *items, struct ccm_error *err)
 {
@@ -58,12 +64,14 @@ static int list(struct lbc_instance *instance, const struct ccm_request *req,
         CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
         char name[LBC_OWNER_LB_NAME];
         void *found = NULL;
+        struct mirror *mirror = NULL;
 
         lbc_owner_lb_name(meta, name);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
         assert_int_equal(lbc_items_add(items, meta->key, &tags, &found), 0);
-        (void)snprintf(found, 64, "%s", meta->key); /* fits */
+        mirror = found;
+        ccm_text_printf(mirror->lb_id, sizeof(mirror->lb_id), "%s", meta->key);
     }
     return 0;
 }
@@ -88,14 +96,14 @@ static int fill(struct lbc_instance *instance, const struct ccm_request *req,
 }
 
 /* Of the one that nobody takes. */
-static void state_fini(void *state)
+static void state_fini(struct lbc_state *state)
 {
-    plugin.freed += strcmp(state, "default/s7") == 0 ? 1 : 0;
+    plugin.freed += strcmp(((struct mirror *)state)->lb_id, "default/s7") == 0 ? 1 : 0;
 }
 
-static const char *state_lb_id(const void *state)
+static const char *state_lb_id(const struct lbc_state *state)
 {
-    return state;
+    return ((const struct mirror *)state)->lb_id;
 }
 
 static const char *cluster_id(const void *account)
@@ -116,13 +124,13 @@ static const char *reused_id(const struct ccm_service *service)
     return "";
 }
 
-static const struct lbc_mirror_type mirror = { .size = 64,
-                                               .fini = state_fini,
-                                               .lb_id = state_lb_id };
+static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror),
+                                                   .fini = state_fini,
+                                                   .lb_id = state_lb_id };
 static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
 static const struct lbc_ops ops = {
-    .is_ours = is_ours, .reused_id = reused_id, .mirror = &mirror, .inventory = &inventory_ops
+    .is_ours = is_ours, .reused_id = reused_id, .mirror = &mirror_type, .inventory = &inventory_ops
 };
 
 /* --- the world --- */
@@ -228,27 +236,27 @@ static void race(void)
 
 static void test_one_reads_and_wakes_the_others(void **state)
 {
-    char taken[64];
+    struct mirror taken;
 
     (void)state;
     race();
     for (size_t i = 0; i < SERVICES; i++) {
         assert_int_equal(plugin.freed, 0);
-        assert_int_equal(lbc_inventory_take(&lbc, plugin.services[i], taken), i != 7);
-        assert_true(i == 7 || strcmp(taken, plugin.services[i]->meta.key) == 0);
+        assert_int_equal(lbc_inventory_take(&lbc, plugin.services[i], &taken), i != 7);
+        assert_true(i == 7 || strcmp(taken.lb_id, plugin.services[i]->meta.key) == 0);
     }
     assert_int_equal(plugin.freed, 1); /* with the last one that was expected */
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken));
 }
 
 static void test_a_failed_reading_wakes_them_as_well(void **state)
 {
-    char taken[64];
+    struct mirror taken;
 
     (void)state;
     plugin.result = -EIO;
     race();
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken));
     assert_int_equal(plugin.freed, 0);
     assert_non_null(
         strstr(fake_host_log_text(fake), "each Service looks for itself: the cloud is"));
@@ -256,7 +264,7 @@ static void test_a_failed_reading_wakes_them_as_well(void **state)
 
 static void test_nobody_waits_for_what_is_of_no_use(void **state)
 {
-    char taken[64];
+    struct mirror taken;
     struct ccm_service *fresh = obj_service();
 
     (void)state;
@@ -265,9 +273,9 @@ static void test_nobody_waits_for_what_is_of_no_use(void **state)
     assert_int_equal(plugin.loads, 0);
     assert_false(lbc_inventory_prepare(&lbc, &request, plugin.services[0]));
     assert_int_equal(plugin.loads, 1);
-    assert_false(lbc_inventory_take(&lbc, fresh, taken));
+    assert_false(lbc_inventory_take(&lbc, fresh, &taken));
     fake_host_advance(fake, 600000);
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken)); /* old */
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken)); /* old */
     assert_int_equal(plugin.freed, 1);
 }
 

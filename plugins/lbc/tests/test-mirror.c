@@ -23,34 +23,32 @@ struct state {
     char *own;
 };
 
-static const struct lbc_state_type state_type = { .group_size = sizeof(struct lbc_group) };
-
-static void state_fini(void *state_)
+static void state_fini(struct lbc_state *base)
 {
-    struct state *state = state_;
+    struct state *state = (struct state *)base;
 
-    lbc_state_fini(&state->lbc);
     assert_int_equal(lbc_text_set(&state->lb, NULL), 0);
     assert_int_equal(lbc_text_set(&state->own, NULL), 0);
 }
 
-static void state_move(void *to_, void *from_)
+static void state_move(struct lbc_state *into, struct lbc_state *out)
 {
-    struct state *to = to_;
-    struct state *from = from_;
+    struct state *to = (struct state *)into;
+    struct state *from = (struct state *)out;
 
     to->lbc = from->lbc;
     memset(&from->lbc, 0, sizeof(from->lbc));
     to->lb = CCM_STEAL(from->lb);
 }
 
-static const char *state_lb_id(const void *state)
+static const char *state_lb_id(const struct lbc_state *state)
 {
     return ((const struct state *)state)->lb;
 }
 
-static const struct lbc_mirror_type type = {
+static const struct lbc_state_type type = {
     .size = sizeof(struct state),
+    .group_size = sizeof(struct lbc_group),
     .fini = state_fini,
     .move = state_move,
     .lb_id = state_lb_id,
@@ -73,7 +71,7 @@ static void add_backend(const struct lbc_entry *entry)
 {
     char id[] = "i-1";
     const struct lbc_backend backend = { .server_id = id };
-    struct lbc_group *group = lbc_state_new_group(&have(entry)->lbc, &state_type);
+    struct lbc_group *group = lbc_state_new_group(&have(entry)->lbc, &type);
 
     assert_non_null(group);
     assert_int_equal(lbc_backends_put(&group->backends, &backend), 0);
