@@ -3,8 +3,8 @@ SHELL := /bin/bash
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
-# Tests wait now and then; those that need the machine for themselves say so (RUN_SERIAL, PROCESSORS).
-TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
+# Most tests wait most of the time; those that need more of the machine say so (PROCESSORS).
+TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 
 .PHONY: all build demo sandbox quick test check bench docs install deb image format clean
 
