@@ -35,8 +35,8 @@ rules=(
     'plugins/nlb/           ccm/ util/ alicloud/ lbc/ alilb/ nlb/ .'
     'plugins/route/         ccm/ util/ alicloud/ route/ .'
 )
-# Tests of a plugin may use what tests share.
-test_extra='support/ tests/'
+# Tests of a plugin may use what tests share, and the simulated cloud.
+test_extra='support/ tests/ sim/cloud/'
 standard=' assert.h ctype.h errno.h inttypes.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h '
 
 bad=0

@@ -1,7 +1,7 @@
 /*
- * The actions of the cloud that this plugin uses, in the test's own process: state, call log,
- * faults. It stands in for ali_call() and its neighbours, so that a test sees every call
- * between two steps of the plugin. One thread; one cloud at a time.
+ * cloudsim in the test's own process, behind ali_call() and its neighbours: a test sees every call
+ * between two steps of the plugin, and what the cloud holds then. One VPC, vSwitches vsw-1 to
+ * vsw-9, instances i-1 to i-60; a network interface for every pod. One thread; one cloud at a time.
  */
 #ifndef CCM_CLB_TESTS_MINI_CLOUD_H
 #define CCM_CLB_TESTS_MINI_CLOUD_H
@@ -21,6 +21,10 @@ const char *mini_log(void);
 const char *mini_writes(void);
 size_t mini_calls(void);
 void mini_reset_log(void);
+
+/* Of the only load balancer. */
+const char *mini_lb_id(void);
+const char *mini_lb_address(void);
 
 /* All that exists, one line per thing, sorted as created. */
 const char *mini_dump(void);
@@ -67,6 +71,8 @@ void mini_tag(const char *key, const char *value);
 void mini_set_attr(const char *name, const char *value);
 /* Let the dump show all attributes and tags. */
 void mini_show_all(void);
+/* Midnight, when what was ordered for the next day counts. */
+void mini_next_day(void);
 /* Elastic addresses bound to the load balancers, "a,b"; "" = none. */
 void mini_eips(const char *list);
 /* vSwitch without a free address; NULL = none. "" = all of them. */

@@ -100,7 +100,7 @@ static void test_repair(void **state)
     const char *event = world_event(&world);
 
     assert_non_null(event);
-    assert_non_null(strstr(event, "DriftRepaired: Load balancer [lb-1] had been changed by "
+    assert_non_null(strstr(event, "DriftRepaired: Load balancer [" LB_ID "] had been changed by "
                                   "somebody else and was repaired: "));
     assert_non_null(strstr(event, "set weights 80/tcp"));
     assert_non_null(strstr(event, "create listener 443/tcp"));

@@ -26,7 +26,8 @@ static void test_quota(void **state)
     /* One makes room for one: the group is never without. */
     assert_string_equal(mini_log(), ADD " " REMOVE " " ADD " " REMOVE " " ADD);
     assert_non_null(strstr(mini_dump(), "group " G80 " i-3:30080=100 i-4:30080=100\n"));
-    assert_string_equal(world_event(&world), "EnsuredLoadBalancer: Ensured load balancer [lb-1]");
+    assert_string_equal(world_event(&world),
+                        "EnsuredLoadBalancer: Ensured load balancer [" LB_ID "]");
     world_end(&world);
 }
 

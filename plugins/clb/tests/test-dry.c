@@ -99,7 +99,7 @@ static void test_deletion(void **state)
     world_put(&world);
     plan = plan_of(&world);
     expect(plan, "delete load balancer\n");
-    expect(plan, "set status: 47.0.0.1 -> none\n");
+    expect(plan, "set status: " LB_IP " -> none\n");
     expect(plan, "remove finalizer " CLB_FINALIZER " from the Service\n");
     assert_string_not_equal(mini_dump(), "");
     world_end(&world);

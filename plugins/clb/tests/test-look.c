@@ -131,7 +131,8 @@ static void test_once_in_ten_seconds(void **state)
     assert_non_null(strstr(mini_log(), "DescribeLoadBalancerListeners"));
     assert_non_null(strstr(mini_dump(), "tcp 80 running"));
     assert_string_equal(find_event(&world, "DriftRepaired"),
-                        "DriftRepaired: Load balancer [lb-1] had been changed by somebody else and "
+                        "DriftRepaired: Load balancer [" LB_ID
+                        "] had been changed by somebody else and "
                         "was repaired: create listener 80/tcp, start listener 80/tcp");
     fake_host_advance(world.fake, 60000);
     run(&world);
@@ -158,7 +159,8 @@ static void test_only_repairs_are_told(void **state)
     run(&world);
     assert_non_null(strstr(mini_dump(), "i-1:30080=100"));
     assert_string_equal(find_event(&world, "DriftRepaired"),
-                        "DriftRepaired: Load balancer [lb-1] had been changed by somebody else and "
+                        "DriftRepaired: Load balancer [" LB_ID
+                        "] had been changed by somebody else and "
                         "was repaired: set weights 80/tcp, set weights 443/tcp");
     world_end(&world);
 }

@@ -37,9 +37,10 @@ static void test_creation(void **state)
     assert_non_null(strstr(fake_host_patch(world.fake, 0)->body, CLB_FINALIZER));
     assert_int_equal(fake_host_patch(world.fake, 0)->type, CCM_PATCH_STRATEGIC);
     assert_string_equal(fake_host_patch(world.fake, 1)->subresource, "status");
-    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, "\"ip\":\"47.0.0.1\""));
-    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, "\"lb-1\""));
-    assert_string_equal(world_event(&world), "EnsuredLoadBalancer: Ensured load balancer [lb-1]");
+    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, "\"ip\":\"" LB_IP "\""));
+    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, "\"" LB_ID "\""));
+    assert_string_equal(world_event(&world),
+                        "EnsuredLoadBalancer: Ensured load balancer [" LB_ID "]");
     assert_null(world_event(&world));
     world_end(&world);
 }
@@ -518,7 +519,7 @@ static void test_lb_lost(void **state)
     assert_true(world_run(&world) < 0);
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_non_null(strstr(world.err.message, "alicloud: can not find loadbalancer, but it's "
-                                              "defined in service [47.0.0.1]"));
+                                              "defined in service [" LB_IP "]"));
     assert_string_equal(mini_dump(), "");
     world.service->ingress_count = 0;
     world_put(&world);
@@ -672,10 +673,11 @@ static void test_port_fails_alone(void **state)
 
     const char *event = world_event(&world);
 
-    assert_non_null(strstr(event, "SyncLoadBalancerFailed: Error syncing load balancer [lb-1]: "
-                                  "port 80/tcp: create listener: "));
+    assert_non_null(strstr(event,
+                           "SyncLoadBalancerFailed: Error syncing load balancer [" LB_ID "]: "
+                           "port 80/tcp: create listener: "));
     /* The working port is reachable: the address is shown, the hash is not written yet. */
-    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, "47.0.0.1"));
+    assert_non_null(strstr(fake_host_patch(world.fake, 1)->body, LB_IP));
     assert_null(strstr(fake_host_patch(world.fake, 1)->body, "kubernetes.io/hash"));
     world_converge(&world);
     assert_non_null(strstr(mini_dump(), "tcp 80 running"));

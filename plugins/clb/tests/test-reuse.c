@@ -214,7 +214,7 @@ static void test_own_one_is_not_orphaned(void **state)
     (void)state;
     world_begin(&world);
     world_steady(&world);
-    annotate(world.service, "id", "lb-1");
+    annotate(world.service, "id", LB_ID);
     world_put(&world);
     assert_true(world_run(&world) < 0);
     assert_non_null(strstr(world.err.message, "created by kubernetes."));

@@ -27,7 +27,8 @@ static void test_told_and_left_alone(void **state)
         assert_int_equal(world_run(&world), -EMSGSIZE);
         assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
         assert_non_null(strstr(world_event(&world),
-                               "SyncLoadBalancerFailed: Error syncing load balancer [lb-1]: the "
+                               "SyncLoadBalancerFailed: Error syncing load balancer [" LB_ID
+                               "]: the "
                                "Service is too large (ports: more than 1000 elements): its load "
                                "balancer stays as it is"));
         assert_string_equal(mini_log(), "");

@@ -36,7 +36,7 @@ static void test_other_cluster(void **state)
 
     assert_non_null(event);
     assert_non_null(
-        strstr(event, "LoadBalancerLeftAlone: Nothing was deleted: load balancer lb-1"));
+        strstr(event, "LoadBalancerLeftAlone: Nothing was deleted: load balancer " LB_ID));
     assert_non_null(strstr(event, "belongs to cluster c2"));
     assert_null(world_event(&world));
     assert_true(has_no_finalizer(&world));
@@ -114,7 +114,7 @@ static void test_lost_owner(void **state)
         const char *event = world_event(&world);
 
         assert_non_null(event);
-        assert_non_null(strstr(event, named ? "load balancer lb-1 [front] has lost its tag "
+        assert_non_null(strstr(event, named ? "load balancer " LB_ID " [front] has lost its tag "
                                               "kubernetes.do.not.delete=" LB_NAME
                                             : "CleanLoadBalancer: Clean load balancer"));
         assert_null(world_event(&world));

@@ -30,8 +30,6 @@ static void start(struct world *world)
 void world_begin(struct world *world)
 {
     memset(world, 0, sizeof(*world));
-    world->lb_id = "lb-1";
-    world->lb_ip = "47.0.0.1";
     mini_begin();
     world->fake = fake_host_new();
     fake_host_option(world->fake, NULL, "removal_share_percent", "50");
@@ -159,9 +157,9 @@ void world_settle(struct world *world)
     } else {
         assert_int_equal(lbc_hash_service(world->service, hash), 0);
         obj_label(meta, LBC_HASH_LABEL, hash);
-        obj_label(meta, LBC_LIFE_LB_LABEL, world->lb_id);
+        obj_label(meta, LBC_LIFE_LB_LABEL, world->lb_id == NULL ? mini_lb_id() : world->lb_id);
         obj_finalizer(meta, CLB_FINALIZER);
-        obj_ingress(world->service, world->lb_ip, "");
+        obj_ingress(world->service, world->lb_ip == NULL ? mini_lb_address() : world->lb_ip, "");
     }
     world_put(world);
 }

@@ -10,6 +10,8 @@
 #include "support/fake_host.h"
 
 #define LB_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
+#define LB_ID   "lb-f0f046239439ac78" /* the first that the cloud gives, and so is its address */
+#define LB_IP   "47.96.0.1"
 #define READY   CCM_ENDPOINT_READY
 
 struct world {
@@ -20,7 +22,8 @@ struct world {
     struct ccm_error err; /* of the last pass */
     size_t events;        /* seen by world_event() */
     uint64_t requeue_ms;  /* of the last pass */
-    const char *lb_id;    /* what world_settle() labels the Service with, and shows */
+    const char *lb_id; /* what world_settle() labels the Service with, and shows; NULL: that of the
+                          only load balancer, and so is the next */
     const char *lb_ip;
 };
 
