@@ -20,34 +20,12 @@ static int text_shown_len(size_t len)
 
 /* --- protocol-port --- */
 
-static int check_protocol(const char *name, struct ccm_error *err)
-{
-    if (lbc_protocol_parse(name, CLB_PROTOCOLS) != LBC_OTHER) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "port protocol format must be either [http|https|tcp|udp], protocol "
-                         "not supported wit [%s]\n",
-                         name);
-}
-
-int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                    enum lbc_protocol *ret, struct ccm_error *err)
-{
-    char protocol_word[LBC_PAIR_MAX];
-    const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
-
-    if (r < 0) {
-        return r;
-    }
-    *ret = lbc_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word,
-                              CLB_PROTOCOLS);
-    if (protocol_word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
-                             port->protocol);
-    }
-    return 0;
-}
+const struct lbc_protocols clb_protocols = {
+    .known = CLB_PROTOCOLS,
+    .refusal = { "port protocol format must be either [http|https|tcp|udp], protocol not supported "
+                 "wit [",
+                 "]\n" },
+};
 
 /* --- forward-port --- */
 
@@ -120,27 +98,13 @@ static enum lbc_protocol listener_at(const struct ccm_service *service, int64_t 
         enum lbc_protocol protocol = LBC_OTHER;
 
         if (service->ports[i]->port == number &&
-            clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
+            lbc_setting_protocol(service, service->ports[i], &clb_protocols, &protocol, &ignored) ==
+                0 &&
             protocol != LBC_UDP) {
             return protocol;
         }
     }
     return LBC_OTHER;
-}
-
-/* Whether any listener of the Service speaks one of these protocols. */
-static bool has_protocol(const struct ccm_service *service, unsigned protocols)
-{
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        struct ccm_error ignored = CCM_ERROR_INIT;
-        enum lbc_protocol protocol = LBC_OTHER;
-
-        if (clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            (protocols >> protocol & 1U) != 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 #define L7 (1U << LBC_HTTP | 1U << LBC_HTTPS)
@@ -174,7 +138,7 @@ static int check_forward(const struct ccm_service *service, struct ccm_error *er
 
 static int check_certificate(const struct ccm_service *service, struct ccm_error *err)
 {
-    if (!has_protocol(service, 1U << LBC_HTTPS) ||
+    if (!lbc_setting_has_protocol(service, &clb_protocols, 1U << LBC_HTTPS) ||
         lbc_anno_get(&service->meta, "cert-id")[0] != '\0') {
         return 0;
     }
@@ -239,7 +203,7 @@ static int check_domains(const struct ccm_service *service, struct ccm_error *er
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
     bool explicit = false;
 
-    return has_protocol(service, 1U << LBC_HTTPS)
+    return lbc_setting_has_protocol(service, &clb_protocols, 1U << LBC_HTTPS)
                ? clb_domains_of(service, &ignored, &explicit, err)
                : 0;
 }
@@ -306,7 +270,7 @@ static int check_sticky(const struct ccm_service *service, struct ccm_error *err
     const char *type = lbc_anno_get(&service->meta, "sticky-session-type");
 
     if (strcmp(lbc_anno_get(&service->meta, "sticky-session"), "on") != 0 ||
-        !has_protocol(service, L7)) {
+        !lbc_setting_has_protocol(service, &clb_protocols, L7)) {
         return 0;
     }
     if (strcmp(type, "insert") == 0) {

@@ -18,13 +18,8 @@
 /* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
 extern const struct lbc_lint_check clb_checks[];
 
-/*
- * Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
- * protocol. 0 or -EINVAL: malformed list, unknown protocol.
- */
-CCM_NODISCARD int clb_protocol_of(const struct ccm_service *service,
-                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
-                                  struct ccm_error *err);
+/* Of listeners; annotation protocol-port names them. */
+extern const struct lbc_protocols clb_protocols;
 
 /* Where an http port is forwarded to (annotation forward-port); 0 = nowhere. */
 CCM_NODISCARD int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *ret,

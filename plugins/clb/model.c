@@ -47,7 +47,8 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 static int find_protocol(const struct clb_builder *b, struct lbc_desired_port *want,
                          struct ccm_error *err)
 {
-    int r = clb_protocol_of(b->lbc.in->service, want->port, &want->protocol, err);
+    int r =
+        lbc_setting_protocol(b->lbc.in->service, want->port, &clb_protocols, &want->protocol, err);
 
     want->open = r == -EINVAL && lbc_refusals_has(b->lbc.in->refused, "protocol-port");
     if (want->open) {

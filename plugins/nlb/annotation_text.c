@@ -117,34 +117,12 @@ static int check_zones(const struct ccm_service *service, struct ccm_error *err)
 
 /* --- ports --- */
 
-static int check_protocol(const char *name, struct ccm_error *err)
-{
-    if (lbc_protocol_parse(name, NLB_PROTOCOLS) != LBC_OTHER) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "port protocol format must be either [TCP|UDP|TCPSSL], protocol not "
-                         "supported with [%s]",
-                         name);
-}
-
-int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                    enum lbc_protocol *ret, struct ccm_error *err)
-{
-    char protocol_word[LBC_PAIR_MAX];
-    const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
-
-    if (r < 0) {
-        return r;
-    }
-    *ret = lbc_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word,
-                              NLB_PROTOCOLS);
-    if (*ret == LBC_OTHER || (protocol_word[0] == '\0' && *ret == LBC_TCPSSL)) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
-                             port->protocol);
-    }
-    return 0;
-}
+const struct lbc_protocols nlb_protocols = {
+    .known = NLB_PROTOCOLS,
+    .refusal = { "port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported "
+                 "with [",
+                 "]" },
+};
 
 /* "a-b" of an entry "a-b:port". */
 static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error *err)
@@ -229,7 +207,8 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     enum lbc_protocol protocol = LBC_OTHER;
     struct nlb_span span;
 
-    if (nlb_protocol_of(service, service->ports[index], &protocol, &ignored) < 0 ||
+    if (lbc_setting_protocol(service, service->ports[index], &nlb_protocols, &protocol, &ignored) <
+            0 ||
         nlb_span_of(service, service->ports[index], &span, &ignored) < 0) {
         return 0; /* told elsewhere */
     }
@@ -239,7 +218,8 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
         char a[32];
         char b[32];
 
-        if (nlb_protocol_of(service, service->ports[i], &other, &ignored) < 0 ||
+        if (lbc_setting_protocol(service, service->ports[i], &nlb_protocols, &other, &ignored) <
+                0 ||
             nlb_span_of(service, service->ports[i], &earlier, &ignored) < 0 ||
             !lbc_protocol_clash(other, protocol) || earlier.end < span.start ||
             span.end < earlier.start) {
@@ -334,17 +314,10 @@ static int check_idle(const struct ccm_service *service, struct ccm_error *err)
     if (ccm_parse_u32(value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
         return 0; /* what is no number was refused by its row */
     }
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        struct ccm_error ignored = CCM_ERROR_INIT;
-        enum lbc_protocol protocol = LBC_OTHER;
-
-        if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            protocol == LBC_UDP) {
-            return lbc_setting_refuse("idle-timeout", value,
-                                      "at most 90 where the Service has a UDP port", err);
-        }
-    }
-    return 0;
+    return lbc_setting_has_protocol(service, &nlb_protocols, 1U << LBC_UDP)
+               ? lbc_setting_refuse("idle-timeout", value,
+                                    "at most 90 where the Service has a UDP port", err)
+               : 0;
 }
 
 static int check_group_type(const struct ccm_service *service, struct ccm_error *err)
@@ -371,16 +344,7 @@ static bool has_checks(const struct ccm_service *service)
 /* Whether every port that can be told is a UDP one. */
 static bool is_all_udp(const struct ccm_service *service)
 {
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        struct ccm_error ignored = CCM_ERROR_INIT;
-        enum lbc_protocol protocol = LBC_OTHER;
-
-        if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            protocol != LBC_UDP) {
-            return false;
-        }
-    }
-    return true;
+    return !lbc_setting_has_protocol(service, &nlb_protocols, ~(1U << LBC_UDP));
 }
 
 static int check_health_interval(const struct ccm_service *service, struct ccm_error *err)

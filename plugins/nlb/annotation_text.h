@@ -18,11 +18,8 @@ extern const struct lbc_lint_check nlb_checks[];
 /* Member of nlb_rules: see struct lbc_lint_rules. */
 const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value);
 
-/* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
- * protocol. 0 or -EINVAL: malformed list, unknown protocol. */
-CCM_NODISCARD int nlb_protocol_of(const struct ccm_service *service,
-                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
-                                  struct ccm_error *err);
+/* Of listeners; annotation protocol-port names them. */
+extern const struct lbc_protocols nlb_protocols;
 
 /* ip-version dualstack. */
 bool nlb_is_dual_stack(const struct ccm_service *service);

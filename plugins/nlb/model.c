@@ -33,7 +33,7 @@ static int port_read_annotations(const struct nlb_builder *b, uint64_t index,
                                  struct nlb_desired_port *want, struct ccm_error *err)
 {
     const struct ccm_service *service = b->lbc.in->service;
-    int r = nlb_protocol_of(service, want->lbc.port, &want->lbc.protocol, err);
+    int r = lbc_setting_protocol(service, want->lbc.port, &nlb_protocols, &want->lbc.protocol, err);
 
     if (r == 0 && b->lbc.mode != LBC_MODE_ENI &&
         lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {

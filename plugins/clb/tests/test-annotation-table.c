@@ -374,7 +374,8 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
     for (uint64_t i = 0; i < service->port_count; i++) {
         enum lbc_protocol protocol = LBC_OTHER;
 
-        assert_int_equal(clb_protocol_of(service, service->ports[i], &protocol, &err), 0);
+        assert_int_equal(
+            lbc_setting_protocol(service, service->ports[i], &clb_protocols, &protocol, &err), 0);
         const struct clb_desired_listener want = { .service = service,
                                                    .cluster_id = "c1",
                                                    .port = service->ports[i],

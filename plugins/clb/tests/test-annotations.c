@@ -107,7 +107,8 @@ static void test_protocol(void **state)
         if (cases[i].value != NULL) {
             obj_annotate(&service->meta, P "protocol-port", cases[i].value);
         }
-        const int r = clb_protocol_of(service, service->ports[0], &protocol, &err);
+        const int r =
+            lbc_setting_protocol(service, service->ports[0], &clb_protocols, &protocol, &err);
         const char *got = r < 0 ? err.message : lbc_protocol_lower(protocol);
 
         if (strncmp(got, cases[i].expect, strlen(cases[i].expect)) != 0) {

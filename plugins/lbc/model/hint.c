@@ -39,25 +39,16 @@ static bool is_misspelt(const struct ccm_service *service)
     return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
 }
 
-static int hint_accept_protocol(const char *protocol, struct ccm_error *err)
-{
-    (void)protocol; /* checked elsewhere */
-    (void)err;
-    return 0;
-}
-
 static bool changes_transport(const struct ccm_service *service)
 {
-    const bool listeners =
-        is_own(service) ||
-        strcmp(hint_get_annotation(service, "force-override-listeners"), "true") == 0;
+    const bool listeners = lbc_setting_has_listeners(service);
 
     for (uint64_t i = 0; listeners && i < service->port_count; i++) {
         const struct ccm_service_port *port = service->ports[i];
         struct ccm_error ignored = CCM_ERROR_INIT;
         char told[LBC_PAIR_MAX];
 
-        if (lbc_setting_protocol(service, port, hint_accept_protocol, told, &ignored) == 0 &&
+        if (lbc_setting_protocol_word(service, port, NULL, told, &ignored) == 0 &&
             told[0] != '\0' &&
             ccm_text_equal_case(told, "udp") != ccm_text_equal(port->protocol, "UDP")) {
             return true;

@@ -46,14 +46,18 @@ static void lint_add_finding(void *arg, const char *key, bool warning, const cha
     lint->sink->finding(lint->sink, level, key, message);
 }
 
-/* A finding about an annotation by its suffix. */
-static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix,
-                                    const char *message)
+void lbc_lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
+                          uint64_t level, const char *suffix, const char *message)
 {
     char key[LBC_ANNO_KEY_MAX];
 
-    lint->sink->finding(lint->sink, level, lbc_anno_suffix_key(&lint->service->meta, suffix, key),
-                        message);
+    sink->finding(sink, level, lbc_anno_suffix_key(&service->meta, suffix, key), message);
+}
+
+static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix,
+                                    const char *message)
+{
+    lbc_lint_add_finding(lint->service, lint->sink, level, suffix, message);
 }
 
 static void lint_checks(const struct lint *lint)
@@ -107,20 +111,25 @@ static void lint_unclear(const struct lint *lint)
     }
 }
 
+static int lint_get_protocol(const struct lint *lint, uint64_t index, enum lbc_protocol *ret,
+                             struct ccm_error *err)
+{
+    return lbc_setting_protocol(lint->service, lint->service->ports[index], lint->rules->protocols,
+                                ret, err);
+}
+
 /* A port that asks for the same listener as an earlier one. */
-static bool is_twin(const struct lint *lint, uint64_t index, const char *protocol)
+static bool is_twin(const struct lint *lint, uint64_t index, enum lbc_protocol protocol)
 {
     const struct ccm_service *service = lint->service;
 
-    for (uint64_t i = 0; i < index; i++) {
+    for (uint64_t i = 0; !lint->rules->has_ranges && i < index; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
+        enum lbc_protocol other = LBC_OTHER;
 
-        if (service->ports[i]->port == service->ports[index]->port) {
-            const char *other = lint->rules->protocol(service, service->ports[i], &err);
-
-            if (other != NULL && lint->rules->clash(other, protocol)) {
-                return true;
-            }
+        if (service->ports[i]->port == service->ports[index]->port &&
+            lint_get_protocol(lint, i, &other, &err) == 0 && lbc_protocol_clash(other, protocol)) {
+            return true;
         }
     }
     return false;
@@ -131,20 +140,20 @@ static void lint_port(const struct lint *lint, uint64_t index)
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_lint_sink *sink = lint->sink;
     const struct ccm_service_port *port = lint->service->ports[index];
-    const char *protocol = lint->rules->protocol(lint->service, port, &err);
+    enum lbc_protocol protocol = LBC_OTHER;
     char path[PATH_MAX_BYTES];
 
     ccm_text_printf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)index);
     if (port->port < 1 || port->port > UINT16_MAX) {
         sink->finding(sink, CCM_LEVEL_ERROR, path, "port out of range");
     }
-    if (protocol != NULL) {
+    if (lint_get_protocol(lint, index, &protocol, &err) == 0) {
         if (is_twin(lint, index, protocol)) {
             sink->finding(sink, CCM_LEVEL_ERROR, path,
                           "two ports of the Service ask for the same listener");
         }
-    } else if (lint->rules->is_protocol(port->protocol)) {
-        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
+    } else if (lbc_protocol_parse(port->protocol, lint->rules->protocols->known) != LBC_OTHER) {
+        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "protocol-port", err.message);
     } else { /* no annotation's fault */
         ccm_text_printf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
         sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
@@ -191,19 +200,15 @@ static bool has_protocol(const struct lbc_lint_rules *rules, const struct ccm_se
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        const char *name = rules->protocol(service, service->ports[i], &err);
+        enum lbc_protocol protocol = LBC_OTHER;
 
-        if (name == NULL || (row->on >> lbc_protocol_parse(name, row->on) & 1U) != 0) {
+        if (lbc_setting_protocol(service, service->ports[i], rules->protocols, &protocol, &err) <
+                0 ||
+            (row->on >> protocol & 1U) != 0) {
             return true;
         }
     }
     return false;
-}
-
-static bool has_listeners(const struct ccm_service *service)
-{
-    return lbc_anno_get(&service->meta, "id")[0] == '\0' ||
-           strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
 }
 
 static bool is_void_by(const struct lbc_hint *hint, const struct ccm_service *service,
@@ -221,7 +226,7 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
                      const struct lbc_anno *row)
 {
     if (row->group == LBC_ANNO_LISTENER && row->decides != LBC_DECIDES_PORTS &&
-        !has_listeners(service)) {
+        !lbc_setting_has_listeners(service)) {
         return false;
     }
     return (row->on == 0 || has_protocol(rules, service, row)) &&
@@ -321,12 +326,45 @@ static void lint_reuse(const struct lint *lint)
     }
 }
 
+/* A public address where the configuration forbids to make one. */
+static void lint_public(const struct lint *lint)
+{
+    const struct lbc_anno *row = lbc_anno_find(lint->rules->annotations, "address-type");
+    const char *type = lbc_anno_get(&lint->service->meta, "address-type");
+    const bool is_public = (row->flags & LBC_ANNO_NO_CASE) != 0
+                               ? ccm_text_equal_case(type, "internet")
+                               : ccm_text_equal(type, "internet");
+
+    if (lint->sink->option_int(lint->sink, NULL, lint->rules->public_option) == 0 ||
+        lbc_anno_get(&lint->service->meta, "id")[0] != '\0') {
+        return;
+    }
+    if (type[0] == '\0') {
+        lint->sink->finding(lint->sink, CCM_LEVEL_ERROR, "spec.type", lint->rules->public_text);
+    } else if (is_public) {
+        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "address-type", lint->rules->public_text);
+    }
+}
+
+static bool lint_is_ours(const struct lint *lint)
+{
+    const struct ccm_option *by_type = lint->rules->by_type;
+
+    return lint->sink->option_int(lint->sink, by_type->group, by_type->name) != 0
+               ? lint->rules->is_typed(lint->service)
+               : lint->rules->is_ours(lint->service);
+}
+
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink)
 {
-    struct lint lint = { rules, service, sink };
+    const struct lint lint = { rules, service, sink };
 
-    lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, &lint);
+    if (!lint_is_ours(&lint)) {
+        return;
+    }
+    lint_public(&lint);
+    lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, (void *)&lint);
     lint_checks(&lint);
     lint_unclear(&lint);
     lint_protocols(&lint);
@@ -341,4 +379,7 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
     lint_hints(&lint, rules->hints);
     lint_fields(&lint);
     lint_reuse(&lint);
+    if (rules->more != NULL) {
+        rules->more(service, sink);
+    }
 }

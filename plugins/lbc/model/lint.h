@@ -8,6 +8,7 @@
 #include "ccm/plugin.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/hint.h"
+#include "lbc/model/settings.h"
 #include "lbc/model/unserved.h"
 
 /* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
@@ -29,16 +30,20 @@ struct lbc_lint_rules {
     const struct lbc_lint_check *checks; /* ends with a NULL suffix */
     const struct lbc_unserved *unserved; /* ends with a NULL topic */
     const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
-    const char *protocol_suffix;         /* of the annotation "protocol:port,..." */
     const struct lbc_lint_list *lists;   /* ends with a NULL suffix */
-    /* Protocol of a port's listener as rows call it in `protocols`; NULL with err: it cannot be
-     * told, or is none of them. */
-    const char *(*protocol)(const struct ccm_service *service, const struct ccm_service_port *port,
-                            struct ccm_error *err);
-    /* Whether the port's own protocol is one that a listener can have. */
-    bool (*is_protocol)(const char *text);
-    /* Whether two such protocols cannot share a port number. */
-    bool (*clash)(const char *a, const char *b);
+    const struct lbc_protocols *protocols;
+    /* Which Services are the plugin's: by their class, and, where option `by_type` is on, by type.
+     */
+    bool (*is_ours)(const struct ccm_service *service);
+    bool (*is_typed)(const struct ccm_service *service);
+    const struct ccm_option *by_type;
+    /* BOOL: no load balancer with a public address is made; and what is said of one then. */
+    const char *public_option;
+    const char *public_text;
+    /* Listeners of the plugin may listen on ranges of ports: it looks for overlaps itself. */
+    bool has_ranges;
+    /* What is wrong beyond all that; NULL = nothing. */
+    void (*more)(const struct ccm_service *service, const struct ccm_lint_sink *sink);
     /* Whether the annotation does anything, given the others; NULL = each does. What rows and hints
      * tell is asked before. */
     bool (*counts)(const struct ccm_service *service, const struct lbc_anno *row);
@@ -57,7 +62,11 @@ void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc
 bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                      const struct lbc_anno *row);
 
+/* For lint() of a plugin: all that is to be said when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);
+/* For `more`: a finding about an annotation by its suffix. */
+void lbc_lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
+                          uint64_t level, const char *suffix, const char *message);
 
 #endif

@@ -112,13 +112,14 @@ static int collect_checks(struct lbc_refusals *refusals)
 static int collect_ports(struct lbc_refusals *refusals)
 {
     const struct lbc_lint_rules *rules = refusals->rules;
-    const struct lbc_anno *row = lbc_anno_find(rules->annotations, rules->protocol_suffix);
+    const struct lbc_anno *row = lbc_anno_find(rules->annotations, "protocol-port");
 
     for (uint64_t i = 0; row != NULL && i < refusals->service->port_count; i++) {
         const struct ccm_service_port *port = refusals->service->ports[i];
         struct ccm_error err = CCM_ERROR_INIT;
+        enum lbc_protocol ignored = LBC_OTHER;
 
-        if (rules->protocol(refusals->service, port, &err) == NULL) {
+        if (lbc_setting_protocol(refusals->service, port, rules->protocols, &ignored, &err) < 0) {
             return refusal_add_bad_value(refusals, row, &err);
         }
     }

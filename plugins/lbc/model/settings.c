@@ -275,9 +275,20 @@ void lbc_setting_for_port(const struct ccm_service *service, const char *suffix,
     }
 }
 
-int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_service_port *port,
-                         int (*check)(const char *protocol, struct ccm_error *err),
-                         char ret[static LBC_PAIR_MAX], struct ccm_error *err)
+static int check_protocol(const struct lbc_protocols *protocols, const char *name,
+                          struct ccm_error *err)
+{
+    if (protocols == NULL || lbc_protocol_parse(name, protocols->known) != LBC_OTHER) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s%s%s", protocols->refusal[0], name,
+                         protocols->refusal[1]);
+}
+
+int lbc_setting_protocol_word(const struct ccm_service *service,
+                              const struct ccm_service_port *port,
+                              const struct lbc_protocols *protocols, char ret[static LBC_PAIR_MAX],
+                              struct ccm_error *err)
 {
     const char *cursor = lbc_anno_get(&service->meta, "protocol-port");
     struct lbc_setting_pair pair;
@@ -293,12 +304,51 @@ int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_ser
                                  "separated. got=[[%s]]",
                                  pair.entry);
         }
-        r = check(pair.left, err);
+        r = check_protocol(protocols, pair.left, err);
         if (r == 0 && strcmp(pair.right, number) == 0) {
             ccm_text_copy(ret, LBC_PAIR_MAX, pair.left);
         }
     }
     return r;
+}
+
+int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_service_port *port,
+                         const struct lbc_protocols *protocols, enum lbc_protocol *ret,
+                         struct ccm_error *err)
+{
+    char word[LBC_PAIR_MAX];
+    const int r = lbc_setting_protocol_word(service, port, protocols, word, err);
+
+    if (r < 0) {
+        return r;
+    }
+    *ret = lbc_protocol_parse(word[0] == '\0' ? port->protocol : word, protocols->known);
+    if (word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
+                             port->protocol);
+    }
+    return 0;
+}
+
+bool lbc_setting_has_protocol(const struct ccm_service *service,
+                              const struct lbc_protocols *protocols, unsigned mask)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum lbc_protocol protocol = LBC_OTHER;
+
+        if (lbc_setting_protocol(service, service->ports[i], protocols, &protocol, &ignored) == 0 &&
+            (mask >> protocol & 1U) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_setting_has_listeners(const struct ccm_service *service)
+{
+    return lbc_anno_get(&service->meta, "id")[0] == '\0' ||
+           strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
 }
 
 int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT], bool *ret_ipv6,

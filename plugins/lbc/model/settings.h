@@ -8,6 +8,7 @@
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "lbc/model/keys.h"
+#include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
 #include "lbc/model/weight.h"
 #include "util/attr.h"
@@ -72,14 +73,30 @@ bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret);
 void lbc_setting_for_port(const struct ccm_service *service, const char *suffix, int64_t port,
                           char ret[static LBC_PAIR_MAX]);
 
-/*
- * protocol-port: what it says about the port, "" when nothing. `check` is asked about every entry
- * up to that one: 0, or -EINVAL with its own words. -EINVAL as well for an entry that is no pair.
- */
+/* What listeners of a product may speak. */
+struct lbc_protocols {
+    unsigned known;         /* 1U << enum lbc_protocol */
+    const char *refusal[2]; /* what is said about another one: before and behind its name */
+};
+
+/* What protocol-port says about the port, "" when nothing. 0, or -EINVAL for an entry up to that
+ * one that is no pair, or not one of `protocols`; NULL = whatever it says. */
+CCM_NODISCARD int lbc_setting_protocol_word(const struct ccm_service *service,
+                                            const struct ccm_service_port *port,
+                                            const struct lbc_protocols *protocols,
+                                            char ret[static LBC_PAIR_MAX], struct ccm_error *err);
+/* Protocol of a listener: that word, else the port's own protocol. 0 or -EINVAL. */
 CCM_NODISCARD int lbc_setting_protocol(const struct ccm_service *service,
                                        const struct ccm_service_port *port,
-                                       int (*check)(const char *protocol, struct ccm_error *err),
-                                       char ret[static LBC_PAIR_MAX], struct ccm_error *err);
+                                       const struct lbc_protocols *protocols,
+                                       enum lbc_protocol *ret, struct ccm_error *err);
+/* Whether a listener of the Service speaks one of these (1U << enum lbc_protocol), as far as it can
+ * be told. */
+bool lbc_setting_has_protocol(const struct ccm_service *service,
+                              const struct lbc_protocols *protocols, unsigned mask);
+
+/* Whether listeners are ours to manage: not on somebody else's load balancer, unless it says so. */
+bool lbc_setting_has_listeners(const struct ccm_service *service);
 
 #define LBC_RANGE_TEXT 52
 

@@ -28,7 +28,7 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_ENUM,
       .values = "a=b",
       .decides = LBC_DECIDES_BACKENDS },
-    { .name = "ports",
+    { .name = "protocol-port",
       .group = LBC_ANNO_LISTENER,
       .type = LBC_ANNO_TEXT,
       .decides = LBC_DECIDES_PORTS },
@@ -47,17 +47,8 @@ static int check_size(const struct ccm_service *service, struct ccm_error *err)
 static const struct lbc_lint_check checks[] = { { "size", check_size }, { NULL, NULL } };
 static const struct lbc_hint hints[] = { { NULL, NULL, NULL, NULL, false } };
 
-/* A port whose annotation cannot be read has no protocol. */
-static const char *protocol(const struct ccm_service *service, const struct ccm_service_port *port,
-                            struct ccm_error *err)
-{
-    (void)port;
-    if (strcmp(lbc_anno_get(&service->meta, "ports"), "x") != 0) {
-        return "tcp";
-    }
-    (void)ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "ports: x is none"); /* as said */
-    return NULL;
-}
+static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP,
+                                                .refusal = { "protocol [", "] is none" } };
 
 static const char *unclear(const struct lbc_anno *row, const char *value)
 {
@@ -69,8 +60,7 @@ static const struct lbc_lint_rules rules = {
     .annotations = &table,
     .checks = checks,
     .hints = hints,
-    .protocol_suffix = "ports",
-    .protocol = protocol,
+    .protocols = &protocols,
     .unclear = unclear,
     .loose = &loose,
 };
@@ -115,7 +105,7 @@ static void test_collected(void **state)
           "error: invalid syntax",
           "",
           false },
-        { { { P "ports", "x" } }, "ports: x is none", "", "", false },
+        { { { P "protocol-port", "x:80" } }, "protocol [x] is none", "", "", false },
         { { { P "switch", "true" } },
           "",
           "",
@@ -156,8 +146,10 @@ static void test_collected(void **state)
 static void test_view(void **state)
 {
     static const char *const pairs[][2] = {
-        { P "size", "10" },   { OLDER "size", "3" },  { P "mode", "slow" }, { P "ports", "x" },
-        { "other/key", "v" }, { P "switch", "true" }, { P "who", "some" },  { NULL, NULL },
+        { P "size", "10" },   { OLDER "size", "3" },
+        { P "mode", "slow" }, { P "protocol-port", "x:80" },
+        { "other/key", "v" }, { P "switch", "true" },
+        { P "who", "some" },  { NULL, NULL },
     };
     struct lbc_refusals refusals = LBC_REFUSALS_INIT;
     const struct ccm_service *service = with(pairs);
@@ -171,7 +163,7 @@ static void test_view(void **state)
     assert_false(lbc_anno_is_set(&view->meta, "switch"));
     assert_false(lbc_anno_is_set(&view->meta, "who"));
     assert_string_equal(lbc_anno_get(&view->meta, "mode"), "slow");
-    assert_string_equal(lbc_anno_get(&view->meta, "ports"), "x");
+    assert_string_equal(lbc_anno_get(&view->meta, "protocol-port"), "x:80");
     assert_int_equal(view->meta.annotation_count, 3);
     assert_ptr_equal(view->ports, service->ports);
     assert_true(lbc_refusals_has(&refusals, "switch") && lbc_refusals_has(&refusals, "size"));

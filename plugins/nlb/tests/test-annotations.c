@@ -285,14 +285,18 @@ static void test_protocol(void **state)
 
     (void)state;
     obj_annotate(&service->meta, P "protocol-port", " TcpSsl : 443 , udp:8");
-    assert_int_equal(nlb_protocol_of(service, service->ports[0], &protocol, &err), 0);
+    assert_int_equal(
+        lbc_setting_protocol(service, service->ports[0], &nlb_protocols, &protocol, &err), 0);
     assert_int_equal(protocol, LBC_TCP);
-    assert_int_equal(nlb_protocol_of(service, service->ports[1], &protocol, &err), 0);
+    assert_int_equal(
+        lbc_setting_protocol(service, service->ports[1], &nlb_protocols, &protocol, &err), 0);
     assert_int_equal(protocol, LBC_TCPSSL);
-    assert_int_equal(nlb_protocol_of(service, service->ports[2], &protocol, &err), 0);
+    assert_int_equal(
+        lbc_setting_protocol(service, service->ports[2], &nlb_protocols, &protocol, &err), 0);
     assert_int_equal(protocol, LBC_UDP);
     obj_port(service, "sctp", "SCTP", 9, "9", 30009);
-    assert_int_equal(nlb_protocol_of(service, service->ports[3], &protocol, &err), -EINVAL);
+    assert_int_equal(
+        lbc_setting_protocol(service, service->ports[3], &nlb_protocols, &protocol, &err), -EINVAL);
     assert_string_equal(err.message, "SCTP protocol is not supported");
     assert_int_equal(check_service(service, &err), -EINVAL);
 }
