@@ -42,47 +42,21 @@ enum route_outcome route_outcome_of(const char *code, const char *message, bool 
                                                                                    : ROUTE_FAILED;
 }
 
-static int api_send(struct route_call *call, struct ali_call request, cJSON **ret,
-                    struct ccm_error *err)
-{
-    request.priority = call->priority;
-    call->uncertain = false;
-    return ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request, ret,
-                    &call->uncertain, err);
-}
-
 static int api_send_vpc(struct route_call *call, const char *action,
                         const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                         struct ccm_error *err)
 {
-    return api_send(call,
-                    (struct ali_call){
-                        .product = ALI_VPC, .action = action, .params = params, .repeat = repeat },
-                    ret, err);
-}
+    const struct ali_call request = {
+        .product = ALI_VPC,
+        .action = action,
+        .params = params,
+        .priority = call->priority,
+        .repeat = repeat,
+    };
 
-int route_api_instances(struct route_call *call, const char *const *ids, size_t count, cJSON **ret,
-                        struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = (size_t)16 * 1024 };
-
-    for (size_t i = 0; i < count; i++) {
-        ccm_buf_addc(&list, i == 0 ? '[' : ',');
-        ccm_json_quote(&list, ids[i]);
-    }
-    ccm_buf_addc(&list, ']');
-    if (ccm_buf_error(&list) < 0) {
-        return ccm_error_nomem(err);
-    }
-    ali_param_add(&params, "InstanceIds", ccm_buf_str(&list));
-    ali_param_i64(&params, "PageSize", ROUTE_API_INSTANCES);
-    return api_send(call,
-                    (struct ali_call){ .product = ALI_ECS,
-                                       .action = "DescribeInstances",
-                                       .params = &params,
-                                       .repeat = ALI_READ },
-                    ret, err);
+    call->uncertain = false;
+    return ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request, ret,
+                    &call->uncertain, err);
 }
 
 int route_api_tables(struct route_call *call, const char *vpc, int64_t page, cJSON **ret,

@@ -42,13 +42,6 @@ CCM_NODISCARD int route_api_tables(struct route_call *call, const char *vpc, int
 CCM_NODISCARD int route_api_entries(struct route_call *call, const char *table, const char *version,
                                     const char *token, cJSON **ret, struct ccm_error *err);
 
-#define ROUTE_API_INSTANCES 100
-
-/* What the cloud says about up to ROUTE_API_INSTANCES instances: one that is not listed is gone, or
- * out of our sight. */
-CCM_NODISCARD int route_api_instances(struct route_call *call, const char *const *ids, size_t count,
-                                      cJSON **ret, struct ccm_error *err);
-
 /*
  * Create or delete up to 50 entries in one call, with an outcome each. Negative: the call as a
  * whole failed and no item has an outcome.

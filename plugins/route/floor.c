@@ -1,6 +1,6 @@
 #include "floor.h"
 
-#include "api.h"
+#include "alicloud/presence.h"
 #include "events.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -107,7 +107,7 @@ static enum ruling rule_step(const struct ruler *ruler, size_t i)
 
 /* ---- what the cloud says ---- */
 
-/* An instance that is there, to see whether the answer shows any at all. */
+/* An instance that is there for certain; "" = none is known. */
 static const char *find_witness(const struct route_run *run)
 {
     for (size_t n = 0; n < run->object_count; n++) {
@@ -115,66 +115,7 @@ static const char *find_witness(const struct route_run *run)
             return run->nodes[n].instance;
         }
     }
-    return NULL;
-}
-
-static bool is_listed(const cJSON *answer, const char *instance)
-{
-    for (const cJSON *item = ccm_json_items(ccm_json_get(answer, "Instances"), "Instance");
-         item != NULL; item = item->next) {
-        if (ccm_text_equal(ccm_json_text(item, "InstanceId"), instance)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An answer without any instance may come from rights that show none, one with fewer than it counts
- * is not all of it: neither says that something is gone. */
-static bool is_telling(const cJSON *answer)
-{
-    const cJSON *list = ccm_json_get(ccm_json_get(answer, "Instances"), "Instance");
-
-    return ccm_json_items(ccm_json_get(answer, "Instances"), "Instance") != NULL &&
-           (int64_t)cJSON_GetArraySize(list) >= ccm_json_i64(answer, "TotalCount", 0);
-}
-
-/* Ask about the instances of these steps; those that are gone are free. */
-static void free_gone(struct ruler *ruler, const size_t *steps, size_t count)
-{
-    struct route_run *run = ruler->run;
-    const char *ids[ROUTE_API_INSTANCES];
-    const char *witness = find_witness(run);
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    struct ccm_error err = CCM_ERROR_INIT;
-    size_t len = 0;
-    struct route_call call = {
-        .ali = run->route->ali,
-        .host = run->route->host,
-        .req = run->req,
-        .priority = ALI_PRIO_REMOVE,
-    };
-
-    for (size_t i = 0; i < count; i++) {
-        ids[len++] = run->plan.steps[steps[i]].instance;
-    }
-    if (witness != NULL) {
-        ids[len++] = witness;
-    }
-    if (route_api_instances(&call, ids, len, &answer, &err) < 0) {
-        run->route->host->log(run->route->host, CCM_LEVEL_WARN, NULL,
-                              "whether instances of deleted nodes are gone is not known: %s",
-                              err.message);
-        return;
-    }
-    if (!is_telling(answer)) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!is_listed(answer, run->plan.steps[steps[i]].instance)) {
-            ruler->rulings[steps[i]] = RULING_FREE;
-        }
-    }
+    return "";
 }
 
 static bool is_deleted(const struct ruler *ruler, size_t i)
@@ -185,18 +126,34 @@ static bool is_deleted(const struct ruler *ruler, size_t i)
            ruler->run->past[step->past].loss == ROUTE_LOSS_DELETED;
 }
 
+/* Those whose instances are gone are free. Nothing is known when there is no memory to ask. */
 static void ask_for_deleted(struct ruler *ruler)
 {
-    size_t steps[ROUTE_API_INSTANCES - 1];
+    const struct route_run *run = ruler->run;
+    const struct ccm_host *host = run->route->host;
+    CCM_CLEANUP(ccm_freep) const char **ids = calloc(run->plan.len + 1, sizeof(*ids));
+    CCM_CLEANUP(ccm_freep) bool *gone = calloc(run->plan.len + 1, sizeof(*gone));
+    struct ccm_error err = CCM_ERROR_INIT;
     size_t count = 0;
 
-    for (size_t i = 0; i <= ruler->run->plan.len; i++) {
-        if (i < ruler->run->plan.len && is_deleted(ruler, i)) {
-            steps[count++] = i;
+    for (size_t i = 0; ids != NULL && i < run->plan.len; i++) {
+        if (is_deleted(ruler, i)) {
+            ids[count++] = run->plan.steps[i].instance;
         }
-        if (count == CCM_ARRAY_LEN(steps) || (count > 0 && i == ruler->run->plan.len)) {
-            free_gone(ruler, steps, count);
-            count = 0;
+    }
+    if (count == 0 || gone == NULL) {
+        return;
+    }
+    if (ali_find_gone_instances(&(const struct ali_caller){ run->route->ali, host, run->req },
+                                find_witness(run), ids, count, gone, &err) < 0 &&
+        err.message[0] != '\0') {
+        host->log(host, CCM_LEVEL_WARN, NULL,
+                  "whether instances of deleted nodes are gone is not known: %s", err.message);
+    }
+    count = 0;
+    for (size_t i = 0; i < run->plan.len; i++) {
+        if (is_deleted(ruler, i) && gone[count++]) {
+            ruler->rulings[i] = RULING_FREE;
         }
     }
 }

@@ -20,7 +20,7 @@ SHARED = {
     "clb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute"},
     "nlb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute", "nlb:GetJobStatus",
             "nlb:ListAsynJobs"},
-    "route": set(),
+    "route": {"ecs:DescribeInstances"},
 }
 # Where the names of actions stand.
 SOURCES = {"clb": ("clb", "alilb"), "nlb": ("nlb", "alilb"), "route": ("route",)}
