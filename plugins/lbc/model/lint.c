@@ -358,13 +358,13 @@ static bool lint_is_ours(const struct lint *lint)
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink)
 {
-    const struct lint lint = { rules, service, sink };
+    struct lint lint = { rules, service, sink };
 
     if (!lint_is_ours(&lint)) {
         return;
     }
     lint_public(&lint);
-    lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, (void *)&lint);
+    lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, &lint);
     lint_checks(&lint);
     lint_unclear(&lint);
     lint_protocols(&lint);
