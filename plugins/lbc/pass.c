@@ -288,6 +288,30 @@ int lbc_pass_check_create(struct lbc_pass *pass, struct ccm_error *err)
                                MISSING " this may happen when you delete the loadbalancer", shown);
 }
 
+struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
+{
+    return (struct lbc_apply){
+        .cloud = &pass->lbc->cloud,
+        .problems = &pass->problems,
+        .attempt = &pass->entry->attempt,
+        .fresh = fresh,
+    };
+}
+
+void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    pass->writes += apply->writes;
+    entry->freed = entry->freed || apply->freed;
+    entry->unrestored += apply->cannot_restore ? 1 : 0;
+    entry->valid = entry->valid && !apply->surprised;
+    if (apply->again_ms > 0 && pass->problems.count == 0) {
+        pass->unfinished = true;
+        pass->requeue_ms = apply->again_ms;
+    }
+}
+
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
 {
     struct lbc_entry *entry = pass->entry;

@@ -26,6 +26,7 @@
 #ifndef CCM_LBC_PASS_H
 #define CCM_LBC_PASS_H
 
+#include "lbc/apply/executor.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
 #include "lbc/look.h"
@@ -312,6 +313,11 @@ CCM_NODISCARD int lbc_pass_check_create(struct lbc_pass *pass, struct ccm_error 
  * somebody else's load balancer, since whoever edits the Service can write to it.
  */
 const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present);
+/* What a run of the executor needs of the pass: the caller adds what is the product's. fresh: the
+ * mirror was read in this pass. */
+struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
+/* What came of it for the pass and the entry. */
+void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
 /*
  * A plan refused something (ports that clash, what cannot be changed), going by a mirror that was
  * not read in this pass: it may be old. Drops its validity, so that the next pass reads, if the

@@ -82,9 +82,7 @@ int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group,
     return alilb_write(call, &create, ALILB_PARAMS(&params), sent, err);
 }
 
-int nlb_api_update_group(struct alilb_call *call, const char *group_id,
-                         const struct nlb_group *group, struct lbc_sent *sent,
-                         struct ccm_error *err)
+int nlb_api_update_group(struct alilb_call *call, struct lbc_step *step, struct ccm_error *err)
 {
     static const struct alilb_action update = {
         .name = "UpdateServerGroupAttribute",
@@ -92,9 +90,9 @@ int nlb_api_update_group(struct alilb_call *call, const char *group_id,
     };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "ServerGroupId", group_id);
-    nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, false);
-    return alilb_write(call, &update, ALILB_PARAMS(&params), sent, err);
+    ali_param_add(&params, "ServerGroupId", step->group->id);
+    nlb_api_add_attrs(&params, &step->attrs, step->group->protocol, false);
+    return alilb_write(call, &update, ALILB_PARAMS(&params), &step->sent, err);
 }
 
 /* --- servers --- */
@@ -130,14 +128,13 @@ static const char *type_name(const struct lbc_backend *backend)
 }
 
 int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *action,
-                           const char *group_id, const struct nlb_group *group,
-                           struct lbc_sent *sent, struct ccm_error *err)
+                           struct lbc_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "ServerGroupId", group_id);
-    for (size_t i = 0; i < group->lbc.backends.len; i++) {
-        const struct lbc_backend *one = &group->lbc.backends.items[i];
+    ali_param_add(&params, "ServerGroupId", step->group->id);
+    for (size_t i = 0; i < step->backends.len; i++) {
+        const struct lbc_backend *one = &step->backends.items[i];
 
         params_add_server_text(&params, i + 1, "ServerId", one->server_id);
         params_add_server_text(&params, i + 1, "ServerType", type_name(one));
@@ -147,8 +144,8 @@ int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *a
         params_add_server_number(&params, i + 1, "Port", one->port);
         if (action != &nlb_api_remove_servers) {
             params_add_server_number(&params, i + 1, "Weight", one->weight);
-            params_add_server_text(&params, i + 1, "Description", group->lbc.name);
+            params_add_server_text(&params, i + 1, "Description", lbc_group_key(step->want));
         }
     }
-    return alilb_write(call, action, ALILB_PARAMS(&params), sent, err);
+    return alilb_write(call, action, ALILB_PARAMS(&params), &step->sent, err);
 }

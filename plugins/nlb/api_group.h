@@ -19,17 +19,16 @@ CCM_NODISCARD int nlb_api_list_groups(struct alilb_call *call, const struct lbc_
 CCM_NODISCARD int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group,
                                        const char *vpc_id, const struct lbc_tags *tags,
                                        struct lbc_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_update_group(struct alilb_call *call, const char *group_id,
-                                       const struct nlb_group *group, struct lbc_sent *sent,
+/* The attributes of the step's group. */
+CCM_NODISCARD int nlb_api_update_group(struct alilb_call *call, struct lbc_step *step,
                                        struct ccm_error *err);
 extern const struct alilb_action nlb_api_delete_group; /* id */
 
 extern const struct alilb_action nlb_api_add_servers;
 extern const struct alilb_action nlb_api_update_servers;
 extern const struct alilb_action nlb_api_remove_servers;
-/* One of these, with the backends of `group`, whose name is written into each that stays. */
+/* One of these, with the step's group and backends, which its desired group describes. */
 CCM_NODISCARD int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *action,
-                                         const char *group_id, const struct nlb_group *group,
-                                         struct lbc_sent *sent, struct ccm_error *err);
+                                         struct lbc_step *step, struct ccm_error *err);
 
 #endif

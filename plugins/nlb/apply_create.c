@@ -14,20 +14,20 @@
 #define AGAIN_MS 2000 /* until a load balancer that is being made is looked at again */
 
 /* What the configuration adds to what the Service asks for. */
-static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_step *step,
+static int lb_complete_desired(const struct nlb_apply *apply, const struct lbc_step *step,
                                struct nlb_lb *want, struct lbc_tags *tags)
 {
     char name[LBC_OWNER_LB_NAME];
 
-    lbc_owner_lb_name(&apply->service->meta, name);
+    lbc_owner_lb_name(&apply->ali.service->meta, name);
     if ((want->fields[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) ||
         lbc_lb_add_defaults(&nlb_annotations, want) < 0) {
         return -ENOMEM;
     }
-    if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->call.ali)) < 0) {
+    if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->ali.call.ali)) < 0) {
         return -ENOMEM;
     }
-    return lbc_tags_copy(tags, &step->lbc.tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
+    return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
 }
 
 /* Another creation for whatever is asked for differently. */
@@ -50,7 +50,7 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
         lbc_token_add(&token, tags->items[i].key);
         lbc_token_add(&token, tags->items[i].value);
     }
-    lbc_token_write(&token, apply->service, *apply->attempt, ret);
+    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
 }
 
 /* The mirror of what has just been made; nothing can listen on it yet. */
@@ -95,39 +95,40 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
 {
     struct nlb_lb *lb = &apply->have->lb;
     struct ccm_error unread = CCM_ERROR_INIT;
-    const int r = nlb_read_lb_by_id(&apply->call, lb->id, lb, &unread);
+    const int r = nlb_read_lb_by_id(&apply->ali.call, lb->id, lb, &unread);
 
-    if (r < 0 && nlb_apply_lb_gone(&unread)) {
+    if (r < 0 && nlb_apply_is_lb_gone(&unread)) {
         return fail_used_token(apply, &unread, err);
     }
     if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {
-        apply->again_ms = AGAIN_MS;
+        apply->ali.lbc.again_ms = AGAIN_MS;
         return 0;
     }
     return nlb_read_check_status(lb, err);
 }
 
-int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
+int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
+    struct nlb_apply *apply = nlb_apply_of(base);
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb want = { 0 };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { 0 };
     char token[LBC_TOKEN_SIZE];
     int r;
 
-    if (nlb_lb_copy(&want, &step->lb) < 0 || lb_complete_desired(apply, step, &want, &tags) < 0) {
+    if (nlb_lb_copy(&want, &nlb_step_of(step)->lb) < 0 ||
+        lb_complete_desired(apply, step, &want, &tags) < 0) {
         return ccm_error_nomem(err);
     }
     lb_make_token(apply, &want, &tags, token);
 
     const struct nlb_create create = { .lb = &want, .tags = &tags, .token = token };
 
-    r = nlb_api_create_lb(&apply->call, &create, &sent, err);
+    r = nlb_api_create_lb(&apply->ali.call, &create, &step->sent, err);
     if (nlb_apply_check_token(apply, r, err) < 0) {
         return r;
     }
-    if (lb_record_created(apply, &want, &tags, sent.made_id) < 0) {
-        apply->call.uncertain = true; /* found by its tag next time */
+    if (lb_record_created(apply, &want, &tags, step->sent.made_id) < 0) {
+        apply->ali.call.uncertain = true; /* found by its tag next time */
         return ccm_error_nomem(err);
     }
     return check_made(apply, err);

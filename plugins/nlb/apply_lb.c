@@ -1,5 +1,6 @@
 #include "api_lb.h"
 #include "apply_parts.h"
+#include "lbc/apply/record.h"
 #include "nlb.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -7,78 +8,74 @@
 #include <errno.h>
 #include <string.h>
 
-bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+static const char *apply_lb_id(struct lbc_apply *base)
 {
-    const struct nlb_state *have = apply->have;
-
-    if (step->lbc.type == LBC_STEP_CREATE_LB) {
-        return false;
-    }
-    return have->lb.id == NULL || (step->with_security_group && have->security_group.id == NULL);
+    return nlb_apply_of(base)->have->lb.id;
 }
 
-/* --- sending --- */
+/* --- tags --- */
 
-/* The security groups of a JOIN or LEAVE. */
-static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step,
-                      struct lbc_texts *ret)
+int nlb_apply_tags(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const int r = lbc_texts_copy(ret, &step->lbc.texts);
-
-    return r < 0 || !step->with_security_group ? r
-                                               : lbc_texts_put(ret, apply->have->security_group.id);
+    return alilb_apply_tags(base, step, ALI_NLB, "loadbalancer", apply_lb_id(base), err);
 }
 
-/* Of several groups one that is not there kept the others from being left. */
-static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
-                      struct lbc_sent *sent, struct ccm_error *err)
+int nlb_apply_tags_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    const int r = alilb_write(&apply->call, &nlb_api_leave, ALILB_LIST(groups, apply->have->lb.id),
-                              sent, err);
+    struct nlb_lb *lb = &nlb_apply_of(base)->have->lb;
 
-    return groups->len == 1 ? nlb_apply_forgive(apply, r, err) : r;
+    return lbc_record_tags(step, &lb->tags, &lb->untagged);
 }
 
-static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
-                       struct ccm_error *err)
+/* --- security groups --- */
+
+/* Those of a JOIN or LEAVE. */
+static int step_list_groups(const struct nlb_apply *apply, const struct lbc_step *step,
+                            struct lbc_texts *ret)
+{
+    const bool with_own = ((const struct nlb_step *)step)->with_security_group;
+    const int r = lbc_texts_copy(ret, &step->texts);
+
+    return r < 0 || !with_own ? r : lbc_texts_put(ret, apply->have->security_group.id);
+}
+
+int nlb_apply_join(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
 
-    if (all_groups(apply, step, &groups) < 0) {
+    if (step_list_groups(nlb_apply_of(base), step, &groups) < 0) {
         return ccm_error_nomem(err);
     }
-    return step->lbc.type == NLB_STEP_JOIN
-               ? alilb_write(&apply->call, &nlb_api_join, ALILB_LIST(&groups, apply->have->lb.id),
-                             sent, err)
-               : send_leave(apply, &groups, sent, err);
+    return alilb_apply_write(base, step, &nlb_api_join, ALILB_LIST(&groups, apply_lb_id(base)),
+                             err);
 }
 
-static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
+/* Of several groups one that is not there kept the others from being left. */
+int nlb_apply_leave(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    for (size_t i = 0; i < tags->len; i++) {
-        ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
+
+    if (step_list_groups(nlb_apply_of(base), step, &groups) < 0) {
+        return ccm_error_nomem(err);
     }
+    const int r =
+        alilb_apply_write(base, step, &nlb_api_leave, ALILB_LIST(&groups, apply_lb_id(base)), err);
+
+    return groups.len == 1 ? lbc_apply_forgive(base, r, err) : r;
 }
 
-static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
-                     struct ccm_error *err)
+int nlb_apply_join_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
-    const struct alilb_tagging tagging = {
-        .type = "loadbalancer",
-        .id = apply->have->lb.id,
-        .tags = &step->lbc.tags,
-        .remove = step->lbc.type == LBC_STEP_UNTAG,
-    };
-    const int r = alilb_change_tags(&apply->call, ALI_NLB, &tagging, sent, err);
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
+    struct nlb_apply *apply = nlb_apply_of(base);
+    const int r = step_list_groups(apply, step, &groups);
 
-    if (r < 0) {
-        tags_text(&step->lbc.tags, &text);
-        return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s",
-                              tagging.remove ? "untag" : "tag", tagging.id, ccm_buf_str(&text));
-    }
-    return 0;
+    return r < 0 ? r
+                 : lbc_record_texts(&apply->have->lb.security_groups, &groups,
+                                    step->type == NLB_STEP_JOIN);
 }
+
+/* --- attributes --- */
 
 /* What could not be made has no state in which protection could be switched. */
 static bool is_stillborn(const struct nlb_apply *apply)
@@ -86,97 +83,79 @@ static bool is_stillborn(const struct nlb_apply *apply)
     return apply->model == NULL && ccm_text_equal_case(apply->have->lb.status, "CreateFailed");
 }
 
-static int send_protect(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
-                        struct ccm_error *err)
+int nlb_apply_protection(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const char *modification = step->lb.fields[NLB_LB_MODIFICATION];
+    const struct nlb_lb *set = &nlb_step_of(step)->lb;
+    const char *modification = set->fields[NLB_LB_MODIFICATION];
     const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
+    const int r =
+        is_stillborn(nlb_apply_of(base))
+            ? 0
+            : alilb_apply_write(
+                  base, step, &nlb_api_protect_lb,
+                  ALILB_TEXTS(apply_lb_id(base), set->fields[NLB_LB_PROTECT], modification, why),
+                  err);
 
-    return alilb_write(
-        &apply->call, &nlb_api_protect_lb,
-        ALILB_TEXTS(apply->have->lb.id, step->lb.fields[NLB_LB_PROTECT], modification, why), sent,
+    return base->forgives_lb ? lbc_apply_forgive(base, r, err) : r;
+}
+
+int nlb_apply_fields(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    const struct nlb_lb *set = &nlb_step_of(step)->lb;
+
+    return alilb_apply_write(
+        base, step, &nlb_api_update_lb,
+        ALILB_TEXTS(apply_lb_id(base), set->fields[NLB_LB_NAME], set->fields[NLB_LB_CROSS_ZONE]),
         err);
 }
 
-int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
-                      struct ccm_error *err)
+int nlb_apply_fields_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    struct alilb_call *call = &apply->call;
-    const char *id = apply->have->lb.id;
-    int r;
-
-    switch (step->lbc.type) {
-    case LBC_STEP_CREATE_LB:
-        return nlb_apply_create(apply, step, err);
-    case LBC_STEP_TAG:
-    case LBC_STEP_UNTAG:
-        return send_tags(apply, step, sent, err);
-    case NLB_STEP_JOIN:
-    case NLB_STEP_LEAVE:
-        return send_groups(apply, step, sent, err);
-    case NLB_STEP_PROTECT:
-        r = is_stillborn(apply) ? 0 : send_protect(apply, step, sent, err);
-        return r < 0 && apply->model == NULL ? nlb_apply_forgive(apply, r, err) : r;
-    case NLB_STEP_ADDRESS_TYPE:
-        return nlb_api_update_zones(call, id, step->lbc.value, &step->lb, sent, err);
-    case NLB_STEP_ZONES:
-        return nlb_api_update_zones(call, id, NULL, &step->lb, sent, err);
-    case NLB_STEP_IPV6:
-        return alilb_write(call,
-                           ccm_text_equal_case(step->lbc.value, "Internet") ? &nlb_api_enable_ipv6
-                                                                            : &nlb_api_disable_ipv6,
-                           ALILB_TEXTS(id), sent, err);
-    case NLB_STEP_DETACH:
-        return nlb_apply_forgive(
-            apply, alilb_write(call, &nlb_api_detach, ALILB_TEXTS(id, step->lbc.value), sent, err),
-            err);
-    case NLB_STEP_ATTACH:
-        return alilb_write(call, &nlb_api_attach, ALILB_TEXTS(id, step->lbc.value), sent, err);
-    case LBC_STEP_DELETE_LB:
-        return nlb_apply_forgive(
-            apply, alilb_write(call, &nlb_api_delete_lb, ALILB_TEXTS(id), sent, err), err);
-    default:
-        return alilb_write(
-            call, &nlb_api_update_lb,
-            ALILB_TEXTS(id, step->lb.fields[NLB_LB_NAME], step->lb.fields[NLB_LB_CROSS_ZONE]), sent,
-            err);
-    }
-}
-
-/* --- the mirror --- */
-
-static int lb_record_groups(struct nlb_apply *apply, const struct nlb_step *step)
-{
-    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
-    struct lbc_texts *joined = &apply->have->lb.security_groups;
-    int r = all_groups(apply, step, &groups);
-
-    for (size_t i = 0; r == 0 && i < groups.len; i++) {
-        if (step->lbc.type == NLB_STEP_JOIN) {
-            r = lbc_texts_put(joined, groups.items[i]);
-        } else {
-            lbc_texts_remove(joined, groups.items[i]);
-        }
-    }
-    return r;
-}
-
-static int lb_record_tags(struct nlb_lb *lb, const struct nlb_step *step)
-{
+    const struct nlb_lb *set = &nlb_step_of(step)->lb;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->lbc.tags.len; i++) {
-        const struct lbc_tag *tag = &step->lbc.tags.items[i];
-
-        if (step->lbc.type == LBC_STEP_TAG) {
-            r = lbc_tags_put(&lb->tags, tag->key, tag->value);
-            lb->untagged = lb->untagged && strcmp(tag->key, NLB_TAG_OWNER) != 0;
-        } else {
-            lbc_tags_remove(&lb->tags, tag->key);
+    for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
+        if (set->fields[i] != NULL) {
+            r = nlb_lb_set(&nlb_apply_of(base)->have->lb, (enum nlb_lb_field)i, set->fields[i]);
         }
     }
     return r;
 }
+
+int nlb_apply_ipv6_type(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    const bool opens = ccm_text_equal_case(step->value, "Internet");
+
+    return alilb_apply_write(base, step, opens ? &nlb_api_enable_ipv6 : &nlb_api_disable_ipv6,
+                             ALILB_TEXTS(apply_lb_id(base)), err);
+}
+
+int nlb_apply_ipv6_type_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    return nlb_lb_set(&nlb_apply_of(base)->have->lb, NLB_LB_IPV6_TYPE, step->value);
+}
+
+/* --- bandwidth packages --- */
+
+int nlb_apply_detach(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    return alilb_apply_delete(base, step, &nlb_api_detach,
+                              ALILB_TEXTS(apply_lb_id(base), step->value), err);
+}
+
+int nlb_apply_attach(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    return alilb_apply_write(base, step, &nlb_api_attach,
+                             ALILB_TEXTS(apply_lb_id(base), step->value), err);
+}
+
+int nlb_apply_package_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    return nlb_lb_set(&nlb_apply_of(base)->have->lb, NLB_LB_PACKAGE,
+                      step->type == NLB_STEP_ATTACH ? step->value : "");
+}
+
+/* --- zones and addresses --- */
 
 static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
                                                  const struct nlb_zone *like)
@@ -190,10 +169,18 @@ static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
     return NULL;
 }
 
+int nlb_apply_zones(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    return nlb_api_update_zones(alilb_apply_call(base), apply_lb_id(base), NULL,
+                                &nlb_step_of(step)->lb, &step->sent, err);
+}
+
 /* Addresses that nobody asked for stay those that the cloud chose. */
-static int lb_record_zones(struct nlb_lb *lb, const struct nlb_lb *set)
+int nlb_apply_zones_done(struct lbc_apply *base, struct lbc_step *step)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb next = { 0 };
+    struct nlb_lb *lb = &nlb_apply_of(base)->have->lb;
+    const struct nlb_lb *set = &nlb_step_of(step)->lb;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->zone_count; i++) {
@@ -216,68 +203,44 @@ static int lb_record_zones(struct nlb_lb *lb, const struct nlb_lb *set)
     return r;
 }
 
+int nlb_apply_address_type(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    return nlb_api_update_zones(alilb_apply_call(base), apply_lb_id(base), step->value,
+                                &nlb_step_of(step)->lb, &step->sent, err);
+}
+
 /* Private ones have no elastic addresses; public ones those that were told, or some of the cloud's
  * choice that nobody compares. */
-static int lb_record_address_type(struct nlb_lb *lb, const struct nlb_step *step)
+int nlb_apply_address_type_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->lbc.value);
+    struct nlb_lb *lb = &nlb_apply_of(base)->have->lb;
+    int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value);
 
     for (size_t i = 0; r == 0 && i < lb->zone_count; i++) {
-        const struct nlb_zone *named_zone = lb_find_equal_zone(&step->lb, &lb->zones[i]);
+        const struct nlb_zone *named_zone =
+            lb_find_equal_zone(&nlb_step_of(step)->lb, &lb->zones[i]);
 
         r = lbc_text_set(&lb->zones[i].eip, named_zone == NULL ? NULL : named_zone->eip);
     }
     return r;
 }
 
-static int lb_record_fields(struct nlb_lb *lb, const struct nlb_lb *set)
-{
-    int r = 0;
+/* --- its end --- */
 
-    for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
-        if (set->fields[i] != NULL) {
-            r = nlb_lb_set(lb, (enum nlb_lb_field)i, set->fields[i]);
-        }
-    }
-    return r;
+int nlb_apply_delete_lb(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    return alilb_apply_delete(base, step, &nlb_api_delete_lb, ALILB_TEXTS(apply_lb_id(base)), err);
 }
 
 /* Its listeners went with it. */
-static void lb_record_deleted(struct nlb_state *have)
+int nlb_apply_delete_lb_done(struct lbc_apply *base, struct lbc_step *step)
 {
+    struct nlb_state *have = nlb_apply_of(base)->have;
+
+    (void)step;
     nlb_lb_fini(&have->lb);
     memset(&have->lb, 0, sizeof(have->lb));
-    lbc_state_forget_listeners(&have->lbc);
-    have->lbc.listeners_known = true;
-}
-
-int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
-{
-    struct nlb_lb *lb = &apply->have->lb;
-
-    switch (step->lbc.type) {
-    case LBC_STEP_CREATE_LB:
-        return 0;
-    case LBC_STEP_TAG:
-    case LBC_STEP_UNTAG:
-        return lb_record_tags(lb, step);
-    case NLB_STEP_JOIN:
-    case NLB_STEP_LEAVE:
-        return lb_record_groups(apply, step);
-    case NLB_STEP_ADDRESS_TYPE:
-        return lb_record_address_type(lb, step);
-    case NLB_STEP_ZONES:
-        return lb_record_zones(lb, &step->lb);
-    case NLB_STEP_IPV6:
-        return nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->lbc.value);
-    case NLB_STEP_DETACH:
-        return nlb_lb_set(lb, NLB_LB_PACKAGE, "");
-    case NLB_STEP_ATTACH:
-        return nlb_lb_set(lb, NLB_LB_PACKAGE, step->lbc.value);
-    case LBC_STEP_DELETE_LB:
-        lb_record_deleted(apply->have);
-        return 0;
-    default:
-        return lb_record_fields(lb, &step->lb);
-    }
+    lbc_state_forget_listeners(base->have);
+    base->have->listeners_known = true;
+    return 0;
 }

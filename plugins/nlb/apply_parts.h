@@ -1,23 +1,24 @@
 /*
- * What the parts of apply.c share. A step is sent by ..._send(), its job is waited for, then
- * ..._done() brings the mirror in line. One thread per pass.
+ * How each type of step is carried out (struct lbc_step_ops), and what the parts of apply.c share.
+ * ..._done brings the mirror in line. One thread per pass.
  */
 #ifndef CCM_NLB_APPLY_PARTS_H
 #define CCM_NLB_APPLY_PARTS_H
 
 #include "apply.h"
 
-/* The group that a step is about, or sends to, as the mirror has it; NULL when there is none. */
-struct nlb_group *nlb_apply_group(const struct nlb_apply *apply, const struct nlb_step *step);
-/* The listener that a step is about. */
-struct nlb_listener *nlb_apply_target(const struct nlb_apply *apply, const struct nlb_step *step);
+static inline struct nlb_apply *nlb_apply_of(struct lbc_apply *apply)
+{
+    return (struct nlb_apply *)apply;
+}
+
+static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
+{
+    return (struct nlb_step *)step;
+}
 
 /* The load balancer itself is not there any more. */
-bool nlb_apply_lb_gone(const struct ccm_error *err);
-/* r, or 0 when it failed because the thing is not there: taking that away is done. */
-CCM_NODISCARD int nlb_apply_forgive(const struct nlb_apply *apply, int r,
-                                    const struct ccm_error *err);
-
+bool nlb_apply_is_lb_gone(const struct ccm_error *err);
 /* The tags that mark what is ours. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret);
 /* After a creation: a token that stands for another one is not used again. Returns r. */
@@ -25,48 +26,63 @@ int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error
 /* The VPC of the load balancer, else the cluster's. */
 const char *nlb_apply_vpc(const struct nlb_apply *apply);
 
-/*
- * blocked(): what the step needs is missing because an earlier step failed, which was reported
- * there. send(): 0 or negative with err. done(): 0, or -ENOMEM when the mirror could not follow.
- */
+/* --- apply_create.c, apply_lb.c: the load balancer and its tags --- */
 
-/* --- apply_lb.c: the load balancer and its tags --- */
-
-bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                    struct lbc_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step);
-
-/* --- apply_create.c: making it --- */
-
-/* Sets apply->again_ms when it is not ready yet. */
-CCM_NODISCARD int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step,
-                                   struct ccm_error *err);
+lbc_send_fn nlb_apply_create_lb; /* sets again_ms when it is not ready yet */
+lbc_send_fn nlb_apply_delete_lb;
+lbc_send_fn nlb_apply_tags;
+lbc_send_fn nlb_apply_protection;
+lbc_send_fn nlb_apply_address_type;
+lbc_send_fn nlb_apply_zones;
+lbc_send_fn nlb_apply_ipv6_type;
+lbc_send_fn nlb_apply_fields;
+lbc_send_fn nlb_apply_detach;
+lbc_send_fn nlb_apply_attach;
+lbc_send_fn nlb_apply_join;
+lbc_send_fn nlb_apply_leave;
+lbc_done_fn nlb_apply_delete_lb_done;
+lbc_done_fn nlb_apply_tags_done;
+lbc_done_fn nlb_apply_address_type_done;
+lbc_done_fn nlb_apply_zones_done;
+lbc_done_fn nlb_apply_ipv6_type_done;
+lbc_done_fn nlb_apply_fields_done;
+lbc_done_fn nlb_apply_package_done;
+lbc_done_fn nlb_apply_join_done;
 
 /* --- apply_ranges.c: the security group for source ranges --- */
 
-bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply,
-                                                const struct nlb_step *step, struct lbc_sent *sent,
-                                                struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply,
-                                                const struct nlb_step *step,
-                                                const struct lbc_sent *sent);
+lbc_send_fn nlb_apply_create_security_group;
+lbc_send_fn nlb_apply_add_rules;
+lbc_send_fn nlb_apply_modify_rule;
+lbc_send_fn nlb_apply_remove_rules;
+lbc_send_fn nlb_apply_rename_security_group;
+lbc_send_fn nlb_apply_delete_security_group;
+lbc_done_fn nlb_apply_create_security_group_done;
+lbc_done_fn nlb_apply_rules_done;
+lbc_done_fn nlb_apply_rename_security_group_done;
+lbc_done_fn nlb_apply_delete_security_group_done;
 
 /* --- apply_group.c: server groups and servers --- */
 
-bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                       struct lbc_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                       struct lbc_sent *sent);
+lbc_send_fn nlb_apply_create_group;
+lbc_send_fn nlb_apply_update_group;
+lbc_send_fn nlb_apply_untag_group;
+lbc_send_fn nlb_apply_delete_group;
+lbc_send_fn nlb_apply_add_servers;
+lbc_send_fn nlb_apply_remove_servers;
+lbc_send_fn nlb_apply_update_servers;
+lbc_done_fn nlb_apply_create_group_done;
+lbc_done_fn nlb_apply_update_group_done;
+lbc_done_fn nlb_apply_untag_group_done;
 
 /* --- apply_listener.c: listeners and their additional certificates --- */
 
-bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                          struct lbc_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                          struct lbc_sent *sent);
+lbc_send_fn nlb_apply_create_listener;
+lbc_send_fn nlb_apply_update_listener;
+lbc_send_fn nlb_apply_delete_listener;
+lbc_send_fn nlb_apply_certs;
+lbc_done_fn nlb_apply_create_listener_done;
+lbc_done_fn nlb_apply_update_listener_done;
+lbc_done_fn nlb_apply_certs_done;
 
 #endif

@@ -8,12 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
-{
-    return step->lbc.type != NLB_STEP_CREATE_SECURITY_GROUP &&
-           apply->have->security_group.id == NULL;
-}
-
 static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
 {
     if (a->id != NULL && b->id != NULL) {
@@ -51,18 +45,20 @@ static void security_group_make_token(const struct nlb_apply *apply,
         lbc_token_add(&token, place->tags->items[i].key);
         lbc_token_add(&token, place->tags->items[i].value);
     }
-    lbc_token_write(&token, apply->service, *apply->attempt, ret);
+    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
 }
 
-static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
-                                      struct lbc_sent *sent, struct ccm_error *err)
+int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *step,
+                                    struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    struct nlb_apply *apply = nlb_apply_of(base);
+    const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
     char token[LBC_TOKEN_SIZE];
     struct nlb_security_group_place place = {
         .vpc_id = nlb_apply_vpc(apply),
-        .resource_group = wanted != NULL ? wanted : ali_resource_group_id(apply->call.ali),
+        .resource_group = wanted != NULL ? wanted : ali_resource_group_id(apply->ali.call.ali),
         .tags = &tags,
         .token = token,
     };
@@ -71,34 +67,36 @@ static int security_group_send_create(struct nlb_apply *apply, const struct nlb_
     if (nlb_apply_marks(apply, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    security_group_make_token(apply, &step->security_group, &place, token);
-    r = nlb_api_create_security_group(&apply->call, &step->security_group, &place, sent, err);
+    security_group_make_token(apply, desired, &place, token);
+    r = nlb_api_create_security_group(&apply->ali.call, desired, &place, &step->sent, err);
     return nlb_apply_check_token(apply, r, err);
 }
 
 /* A token that was used before is answered with a group that may be gone by now: another one. */
-static int send_add(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
+int nlb_apply_add_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct nlb_security_group *rules = &step->security_group;
+    struct nlb_apply *apply = nlb_apply_of(base);
+    const struct nlb_security_group *rules = &nlb_step_of(step)->security_group;
     const int r =
-        nlb_api_change_rules(&apply->call, &nlb_api_add_rules, apply->have->security_group.id,
+        nlb_api_change_rules(&apply->ali.call, &nlb_api_add_rules, apply->have->security_group.id,
                              rules->rules, rules->rule_count, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        (*apply->attempt)++;
+        (*base->attempt)++;
     }
     return r;
 }
 
 /* The cloud tells the ids of rules only when they are read. */
-static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
+int nlb_apply_modify_rule(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
+    struct nlb_apply *apply = nlb_apply_of(base);
     struct nlb_security_group *security_group = &apply->have->security_group;
-    const struct nlb_rule *rule = &step->security_group.rules[0];
+    const struct nlb_rule *rule = &nlb_step_of(step)->security_group.rules[0];
     const struct nlb_rule *present = find_rule(security_group, rule);
 
     if (rule->id == NULL && (present == NULL || present->id == NULL)) {
-        const int r = nlb_read_rules(&apply->call, security_group, err);
+        const int r = nlb_read_rules(&apply->ali.call, security_group, err);
 
         if (r < 0) {
             return r;
@@ -109,38 +107,42 @@ static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, str
 
     return id == NULL ? ccm_error_set(err, -ENOENT, CCM_ERROR_CONFLICT,
                                       "the security group has no rule for %s any more", rule->cidr)
-                      : nlb_api_modify_rule(&apply->call, security_group->id, id, rule, err);
+                      : nlb_api_modify_rule(&apply->ali.call, security_group->id, id, rule, err);
 }
 
-int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                  struct lbc_sent *sent, struct ccm_error *err)
+int nlb_apply_remove_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    struct alilb_call *call = &apply->call;
-    const char *id = apply->have->security_group.id;
+    struct nlb_apply *apply = nlb_apply_of(base);
+    const struct nlb_security_group *rules = &nlb_step_of(step)->security_group;
 
-    switch (step->lbc.type) {
-    case NLB_STEP_CREATE_SECURITY_GROUP:
-        return security_group_send_create(apply, step, sent, err);
-    case NLB_STEP_ADD_RULES:
-        return send_add(apply, step, err);
-    case NLB_STEP_MODIFY_RULE:
-        return send_modify(apply, step, err);
-    case NLB_STEP_REMOVE_RULES:
-        return nlb_apply_forgive(apply,
-                                 nlb_api_change_rules(call, &nlb_api_remove_rules, id,
-                                                      step->security_group.rules,
-                                                      step->security_group.rule_count, err),
-                                 err);
-    case NLB_STEP_RENAME_SECURITY_GROUP:
-        return alilb_write(
-            call, &nlb_api_rename_security_group,
-            ALILB_TEXTS(id, step->security_group.name, step->security_group.description), NULL,
-            err);
-    default:
-        return nlb_apply_forgive(
-            apply, alilb_write(call, &nlb_api_delete_security_group, ALILB_TEXTS(id), NULL, err),
-            err);
-    }
+    return lbc_apply_forgive(base,
+                             nlb_api_change_rules(&apply->ali.call, &nlb_api_remove_rules,
+                                                  apply->have->security_group.id, rules->rules,
+                                                  rules->rule_count, err),
+                             err);
+}
+
+int nlb_apply_rename_security_group(struct lbc_apply *base, struct lbc_step *step,
+                                    struct ccm_error *err)
+{
+    const struct nlb_security_group *set = &nlb_step_of(step)->security_group;
+
+    return alilb_write(
+        alilb_apply_call(base), &nlb_api_rename_security_group,
+        ALILB_TEXTS(nlb_apply_of(base)->have->security_group.id, set->name, set->description), NULL,
+        err);
+}
+
+int nlb_apply_delete_security_group(struct lbc_apply *base, struct lbc_step *step,
+                                    struct ccm_error *err)
+{
+    const char *id = nlb_apply_of(base)->have->security_group.id;
+
+    (void)step;
+    return lbc_apply_forgive(base,
+                             alilb_write(alilb_apply_call(base), &nlb_api_delete_security_group,
+                                         ALILB_TEXTS(id), NULL, err),
+                             err);
 }
 
 /* --- the mirror --- */
@@ -178,50 +180,51 @@ static void drop_rule(struct nlb_security_group *security_group, const struct nl
     }
 }
 
-static int security_group_record_rules(struct nlb_security_group *security_group,
-                                       const struct nlb_step *step)
+int nlb_apply_rules_done(struct lbc_apply *base, struct lbc_step *step)
 {
+    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    const struct nlb_security_group *changed = &nlb_step_of(step)->security_group;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->security_group.rule_count; i++) {
-        if (step->lbc.type == NLB_STEP_REMOVE_RULES) {
-            drop_rule(security_group, &step->security_group.rules[i]);
+    for (size_t i = 0; r == 0 && i < changed->rule_count; i++) {
+        if (step->type == NLB_STEP_REMOVE_RULES) {
+            drop_rule(security_group, &changed->rules[i]);
         } else {
-            r = security_group_record_rule(security_group, &step->security_group.rules[i]);
+            r = security_group_record_rule(security_group, &changed->rules[i]);
         }
     }
     return r;
 }
 
-static int security_group_record_name(struct nlb_security_group *security_group,
-                                      const struct nlb_security_group *set)
+int nlb_apply_rename_security_group_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    return lbc_text_set(&security_group->name, set->name) < 0 ||
-                   lbc_text_set(&security_group->description, set->description) < 0
+    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
+
+    return lbc_text_set(&security_group->name, desired->name) < 0 ||
+                   lbc_text_set(&security_group->description, desired->description) < 0
                ? -ENOMEM
                : 0;
 }
 
-int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                  const struct lbc_sent *sent)
+int nlb_apply_create_security_group_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    struct nlb_security_group *security_group = &apply->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
 
-    switch (step->lbc.type) {
-    case NLB_STEP_CREATE_SECURITY_GROUP:
-        security_group->known = true;
-        return lbc_text_set(&security_group->id, sent->made_id) < 0
-                   ? -ENOMEM
-                   : security_group_record_name(security_group, &step->security_group);
-    case NLB_STEP_RENAME_SECURITY_GROUP:
-        return security_group_record_name(security_group, &step->security_group);
-    case NLB_STEP_DELETE_SECURITY_GROUP:
-        nlb_security_group_fini(security_group);
-        memset(security_group, 0, sizeof(*security_group));
-        security_group->known = true;
-        (*apply->attempt)++; /* the next one is another one */
-        return 0;
-    default:
-        return security_group_record_rules(security_group, step);
-    }
+    security_group->known = true;
+    return lbc_text_set(&security_group->id, step->sent.made_id) < 0
+               ? -ENOMEM
+               : nlb_apply_rename_security_group_done(base, step);
+}
+
+int nlb_apply_delete_security_group_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+
+    (void)step;
+    nlb_security_group_fini(security_group);
+    memset(security_group, 0, sizeof(*security_group));
+    security_group->known = true;
+    (*base->attempt)++; /* the next one is another one */
+    return 0;
 }

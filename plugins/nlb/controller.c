@@ -133,19 +133,15 @@ struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
     };
 }
 
-int nlb_pass_run(struct lbc_pass *pass, const struct lbc_plan *plan, const struct nlb_model *model,
+int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan, const struct nlb_model *model,
                  enum lbc_priority priority, bool fresh, struct ccm_error *err)
 {
-    struct lbc_entry *entry = pass->entry;
     struct nlb_apply apply = {
-        .call = alilb_call_for(pass, priority),
-        .service = pass->service,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .have = entry->state,
+        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
+                 .call = alilb_call_for(pass, priority),
+                 .service = pass->service },
+        .have = pass->entry->state,
         .model = model,
-        .attempt = &entry->attempt,
-        .fresh = fresh,
-        .problems = &pass->problems,
     };
 
     if (pass->dry) {
@@ -154,16 +150,7 @@ int nlb_pass_run(struct lbc_pass *pass, const struct lbc_plan *plan, const struc
     }
     const int r = nlb_apply_run(&apply, plan);
 
-    pass->writes += apply.writes;
-    entry->freed = entry->freed || apply.freed;
-    entry->unrestored += apply.cannot_restore ? 1 : 0;
-    if (apply.surprised) {
-        entry->valid = false;
-    }
-    if (r == 0 && apply.again_ms > 0 && pass->problems.count == 0) {
-        pass->unfinished = true;
-        pass->requeue_ms = apply.again_ms;
-    }
+    lbc_pass_end_apply(pass, &apply.ali.lbc);
     if (r < 0 && pass->problems.count == 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up");
     }

@@ -31,7 +31,7 @@ CCM_NODISCARD int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err)
  * Blocks. Failures are in pass->problems; negative: it had to be given up. */
 struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
                                           const struct nlb_model *model, bool fresh);
-CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, const struct lbc_plan *plan,
+CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan,
                                const struct nlb_model *model, enum lbc_priority priority,
                                bool fresh, struct ccm_error *err);
 

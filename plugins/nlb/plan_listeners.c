@@ -211,6 +211,7 @@ static int plan_update_listener(struct nlb_work *work, const struct nlb_listener
     if (step == NULL || step_describe_listener(step, &want->lbc, group, present) < 0) {
         return -ENOMEM;
     }
+    step->lbc.needs_backends = moves; /* nobody is sent to a group that did not get its servers */
     step->listener.lbc.attrs = next;
     memset(&next, 0, sizeof(next)); /* moved */
     r = lbc_step_set_change(&step->lbc, &change);

@@ -1,6 +1,7 @@
 /* What happens to one step: sent, waited for, noted in the mirror, failed. */
 #include "lbc/apply/executor_parts.h"
 #include "lbc/apply/record.h"
+#include "lbc/apply/taken.h"
 #include "lbc/model/resolve.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -9,10 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define JOBS_MS       30000 /* for the jobs of one stage */
-#define DELETING_MS   5000  /* until what takes its time to go is looked at again */
-#define SEE_CONSOLE   "look at the resource in the console of the cloud"
-#define RESTORE_TWICE "when that is said twice, it is deleted instead"
+#define JOBS_MS     30000 /* for the jobs of one stage */
+#define DELETING_MS 5000  /* until what takes its time to go is looked at again */
+#define SEE_CONSOLE "look at the resource in the console of the cloud"
 
 static const struct lbc_step_ops *step_ops(const struct lbc_run *run, const struct lbc_step *step)
 {
@@ -69,16 +69,6 @@ static uint64_t step_classify_error(const struct lbc_apply *apply, const struct 
                : err->kind;
 }
 
-/* A listener was not put back: whether it never will be, since what it was is not possible any more
- * (a certificate has gone, say). Then somebody looks again soon. */
-static bool step_cannot_restore(const struct lbc_apply *apply, const struct lbc_step *step,
-                                const struct ccm_error *err)
-{
-    return step->type == LBC_STEP_RESTORE_LISTENER && !*apply->uncertain &&
-           !apply->ops->is_lb_gone(err) &&
-           (err->kind == CCM_ERROR_TERMINAL || err->kind == CCM_ERROR_NOT_FOUND);
-}
-
 static void step_report_failure(const struct lbc_run *run, const struct lbc_step *step, int r,
                                 struct ccm_error *err, const char *remedy)
 {
@@ -110,10 +100,10 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
         apply->lb_gone = true;
         (*apply->attempt)++;
     }
-    if (step_cannot_restore(apply, step, err)) {
-        err->kind = CCM_ERROR_CONFLICT;
+    if (step->type == LBC_STEP_RESTORE_LISTENER && !gone &&
+        lbc_taken_is_refused(err, *apply->uncertain)) {
         apply->cannot_restore = true;
-        remedy = RESTORE_TWICE;
+        remedy = LBC_TAKEN_REFUSED;
     }
     err->kind = step_classify_error(apply, step, err);
     step_report_failure(run, step, r, err, remedy);

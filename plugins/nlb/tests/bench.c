@@ -1,5 +1,6 @@
 #include "bench.h"
 
+#include "alilb/account.h"
 #include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
 #include "nlb/plan_parts.h"
@@ -25,16 +26,36 @@ void bench_end(struct bench *bench)
     echo_end(&bench->echo);
 }
 
+/* What a plan finds in the mirror. */
+static void find_present(struct bench *bench, struct nlb_step *step)
+{
+    struct lbc_step *base = &step->lbc;
+
+    if (base->group == NULL && base->want != NULL && base->type != LBC_STEP_CREATE_GROUP) {
+        struct nlb_group *group =
+            nlb_state_group_for(&bench->have, (const struct nlb_group *)base->want);
+
+        base->group = group == NULL ? NULL : &group->lbc;
+    }
+    if (base->listener == NULL && base->type != LBC_STEP_CREATE_LISTENER) {
+        base->listener = lbc_state_listener_like(&bench->have.lbc, &step->listener.lbc);
+    }
+}
+
 int bench_run(struct bench *bench, bool deletion)
 {
+    for (size_t i = 0; i < bench->plan.len; i++) {
+        find_present(bench, (struct nlb_step *)bench->plan.steps[i]);
+    }
+    bench->cloud = (struct lbc_cloud){ .ops = &alilb_cloud_ops, .account = bench->echo.call.ali };
     bench->apply = (struct nlb_apply){
-        .call = bench->echo.call,
-        .service = obj_service(),
-        .cluster_id = "c1",
+        .ali = { .lbc = { .cloud = &bench->cloud,
+                          .attempt = &bench->attempt,
+                          .problems = &bench->problems },
+                 .call = bench->echo.call,
+                 .service = obj_service() },
         .have = &bench->have,
         .model = deletion ? NULL : &bench->model,
-        .attempt = &bench->attempt,
-        .problems = &bench->problems,
     };
     return nlb_apply_run(&bench->apply, &bench->plan);
 }
@@ -64,6 +85,7 @@ struct nlb_step *bench_step(struct bench *bench, unsigned type, unsigned stage)
     struct nlb_step *fresh = (struct nlb_step *)lbc_plan_new_step(&bench->plan, type, stage);
 
     assert_non_null(fresh);
+    fresh->lbc.to = &fresh->listener.lbc;
     return fresh;
 }
 

@@ -18,6 +18,7 @@ struct bench {
     struct nlb_model model;
     struct lbc_problems problems;
     struct nlb_apply apply;
+    struct lbc_cloud cloud;
     uint32_t attempt;
 };
 

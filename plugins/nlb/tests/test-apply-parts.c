@@ -82,6 +82,7 @@ static void test_starving(void **state)
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
     move = bench_listener_step(&bench, LBC_STEP_UPDATE_LISTENER, 1, 443, "g80");
     bench_at(&bench, move, "lsn-443");
+    move->lbc.needs_backends = true;
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "ResourceNotFound.Ecs" });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -118,7 +119,7 @@ static void test_full_group(void **state)
             assert_non_null(strstr(bench_told(&bench), "add servers: 0 of 1 servers fit: "));
             assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
         }
-        assert_false(bench.apply.surprised);
+        assert_false(bench.apply.ali.lbc.surprised);
         bench_end(&bench);
     }
 }
@@ -145,7 +146,7 @@ static void test_full_group_drains(void **state)
     assert_int_equal(bench.problems.count, 0);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_true(nlb_group_at(&bench.have, 0)->lbc.unread);
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
 
     /* The next pass finds one on its way out, and waits for it. */
     bench_again(&bench);
@@ -159,7 +160,7 @@ static void test_full_group_drains(void **state)
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 0);
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -192,7 +193,7 @@ static void test_remove_of_absent(void **state)
                                                 .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 1);
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.surprised);
     bench_end(&bench);
 }
 

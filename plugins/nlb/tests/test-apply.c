@@ -43,9 +43,9 @@ static void test_creation(void **state)
                         "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
                         "CreateServerGroup * AddServersToServerGroup CreateListener "
                         "AddServersToServerGroup CreateListener * ");
-    assert_int_equal(bench.apply.writes, 7);
-    assert_false(bench.apply.surprised);
-    assert_int_equal(bench.apply.again_ms, 0);
+    assert_int_equal(bench.apply.ali.lbc.writes, 7);
+    assert_false(bench.apply.ali.lbc.surprised);
+    assert_int_equal(bench.apply.ali.lbc.again_ms, 0);
 
     assert_string_equal(echo_param(echo, "CreateLoadBalancer", "LoadBalancerName"), BENCH_NAME);
     assert_string_equal(echo_param(echo, "CreateLoadBalancer", "AddressType"), "Internet");
@@ -104,7 +104,7 @@ static void test_creation_takes_time(void **state)
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
     assert_int_equal(bench.problems.count, 0);
     assert_string_equal(bench.have.lb.status, "Provisioning");
 
@@ -116,7 +116,7 @@ static void test_creation_takes_time(void **state)
     bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 1, 80, "g80");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "");
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 
     bench_begin(&bench);
@@ -125,7 +125,7 @@ static void test_creation_takes_time(void **state)
     assert_true(bench_run(&bench, false) < 0);
     assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
     assert_non_null(strstr(bench_told(&bench), "CreateFailed"));
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -142,7 +142,7 @@ static void test_creation_unseen(void **state)
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench.have.lb.id, "nlb-1");
     assert_string_equal(bench.have.lb.status, "Provisioning");
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -160,7 +160,7 @@ static void test_creation_of_what_is_gone(void **state)
     assert_true(bench_run(&bench, false) < 0);
     assert_int_equal(bench.attempt, 1);
     assert_null(bench.have.lb.id);
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(bench.problems.worst.retry_after_ms, 2000); /* to be found by its tag */
     assert_non_null(strstr(bench_told(&bench), "load balancer nlb-1 of an earlier creation"));
@@ -284,7 +284,7 @@ static void test_deletion_refused(void **state)
     assert_string_equal(echo_log(&bench.echo), "UpdateLoadBalancerProtection ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(bench.have.lbc.group_count, 2);
-    assert_false(bench.apply.surprised);
+    assert_false(bench.apply.ali.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -300,8 +300,8 @@ static void test_deletion_takes_time(void **state)
               &(struct echo_rule){ .action = "DeleteLoadBalancer", .job = "Processing" });
     assert_int_equal(bench_run(&bench, true), 0);
     assert_int_equal(bench.problems.count, 0);
-    assert_true(bench.apply.again_ms > 0);
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.surprised);
     assert_null(strstr(echo_log(&bench.echo), "DeleteServerGroup"));
     assert_true(fake_host_waited_ms(bench.echo.setup.fake) <= 31000);
 
@@ -311,7 +311,7 @@ static void test_deletion_takes_time(void **state)
     bench_step(&bench, LBC_STEP_DELETE_LB, 1);
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(echo_log(&bench.echo), "");
-    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -356,7 +356,7 @@ static void test_group_fails(void **state)
     assert_non_null(strstr(bench_told(&bench), "quota"));
     assert_int_equal(bench.have.lbc.listener_count, 1);
     assert_int_equal(nlb_listener_at(&bench.have, 0)->lbc.port, 443);
-    assert_false(bench.apply.surprised);
+    assert_false(bench.apply.ali.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -386,7 +386,7 @@ static void test_job_fails(void **state)
         assert_non_null(strstr(bench_told(&bench), "(RequestId r-"));
         assert_non_null(strstr(bench_told(&bench), "console"));
         assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
-        assert_true(bench.apply.surprised);
+        assert_true(bench.apply.ali.lbc.surprised);
         assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
         assert_int_equal(nlb_group_at(&bench.have, 1)->lbc.backends.len, 1);
         assert_int_equal(bench.have.lbc.listener_count, 2);
@@ -406,7 +406,7 @@ static void test_answer_lost(void **state)
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
     bench_end(&bench);
@@ -418,7 +418,7 @@ static void test_answer_lost(void **state)
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_false(bench.apply.surprised);
+    assert_false(bench.apply.ali.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
     assert_string_equal(
         fake_request_param(fake_host_request(bench.echo.setup.fake, 0), "ClientToken"),
@@ -472,7 +472,7 @@ static void test_lb_is_gone(void **state)
                                                 .code = "ResourceNotFound.loadBalancer",
                                                 .http = 404 });
     assert_true(bench_run(&bench, false) < 0);
-    assert_true(bench.apply.surprised);
+    assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(bench.attempt, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "CreateServerGroup"), 1);

@@ -17,6 +17,7 @@
 #include "alicloud/eni.h"
 #include "alicloud/job.h"
 #include "alicloud/params.h"
+#include "alilb/account.h"
 #include "lbc/tests/check.h"
 
 #include <errno.h>
@@ -251,6 +252,8 @@ static int set_up(void **state)
 
 enum what { ENSURE, DELETE_ALL };
 
+static const struct lbc_cloud cloud_account = { .ops = &alilb_cloud_ops };
+
 struct run {
     int result; /* negative: it was given up */
     bool read;  /* the mirror is complete */
@@ -279,7 +282,6 @@ static int build(struct run *run)
                                         .lbc.node_count = 2,
                                         .lbc.cluster_id = CLUSTER,
                                         .resource_group = "" };
-    const struct lbc_cloud account = { .ops = &alilb_cloud_ops };
     int r = nlb_model_begin(&run->model, &in, &run->problems, &run->err);
 
     if (r < 0) {
@@ -290,8 +292,8 @@ static int build(struct run *run)
         return ccm_error_nomem(&run->err);
     }
     resolved.count = run->model.want.lbc.group_count;
-    r = lbc_resolve(&account, &host, NULL, run->model.lbc.sets, resolved.count, resolved.items,
-                    &run->err);
+    r = lbc_resolve(&cloud_account, &host, NULL, run->model.lbc.sets, resolved.count,
+                    resolved.items, &run->err);
     if (r == 0) {
         lbc_model_finish(&run->model.lbc, resolved.items);
         nlb_model_check_groups(&run->model, &run->have, &run->problems);
@@ -304,9 +306,10 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = nlb_read_lb(&run->apply.call, cluster.service, &run->have.lb, &run->err);
+    int r = nlb_read_lb(&run->apply.ali.call, cluster.service, &run->have.lb, &run->err);
 
-    r = r < 0 ? r : nlb_read_parts(&run->apply.call, cluster.service, &need, &run->have, &run->err);
+    r = r < 0 ? r
+              : nlb_read_parts(&run->apply.ali.call, cluster.service, &need, &run->have, &run->err);
     run->read = r == 0;
     return r;
 }
@@ -337,13 +340,13 @@ static bool run_pass(struct run *run, enum what what, size_t at, bool all)
     run->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     run->err = (struct ccm_error)CCM_ERROR_INIT;
     run->apply = (struct nlb_apply){
-        .call = { .host = &host, .object = "default/web", .cluster_id = CLUSTER },
-        .service = cluster.service,
-        .cluster_id = CLUSTER,
+        .ali = { .lbc = { .cloud = &cloud_account,
+                          .attempt = &run->attempt,
+                          .fresh = true,
+                          .problems = &run->problems },
+                 .call = { .host = &host, .object = "default/web", .cluster_id = CLUSTER },
+                 .service = cluster.service },
         .have = &run->have,
-        .attempt = &run->attempt,
-        .fresh = true,
-        .problems = &run->problems
     };
     cloud.log[0] = '\0';
     cloud.made = 0;
@@ -409,7 +412,7 @@ static void check_mirror(const struct run *run, size_t at)
     const size_t groups = base + times("CreateServerGroup ") - times("DeleteServerGroup ");
     const size_t listeners = gone ? 0 : base + times("CreateListener ") - times("DeleteListener ");
 
-    if (!run->read || run->apply.surprised) {
+    if (!run->read || run->apply.ali.lbc.surprised) {
         return;
     }
     if (run->have.lbc.group_count != groups || run->have.lbc.listener_count != listeners ||
@@ -426,7 +429,8 @@ static void check_run(enum what what, size_t at, bool all, const char *log, cons
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
     const bool failed = run_pass(&run, what, at, all);
     /* again_ms: a new load balancer could not be looked at, so it counts as still being made. */
-    const bool was_reported = run.result < 0 || run.problems.count > 0 || run.apply.again_ms > 0;
+    const bool was_reported =
+        run.result < 0 || run.problems.count > 0 || run.apply.ali.lbc.again_ms > 0;
 
     if (run.result < 0 && run.err.message[0] == '\0' && run.problems.count == 0) {
         fail_msg("allocation %zu: nobody says what failed", at);
@@ -465,7 +469,7 @@ static void run_short(enum what what, bool has_all, const char *const *expected)
     (void)run_pass(&good, what, 0, false); /* none fails */
     assert_int_equal(good.result, 0);
     assert_string_equal(ccm_buf_str(&good.problems.text), "");
-    assert_false(good.apply.surprised);
+    assert_false(good.apply.ali.lbc.surprised);
     for (; *expected != NULL; expected++) {
         if (times(*expected) == 0) {
             fail_msg("%s is not part of it: %s", *expected, cloud.log);
