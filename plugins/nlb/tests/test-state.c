@@ -40,56 +40,6 @@ static void test_fields(void **state)
     assert_null(lb.fields[NLB_LB_PACKAGE]);
 }
 
-static void test_listeners(void **state)
-{
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-
-    (void)state;
-    read_state(&have, "listener l-1 TCP 80 g-1\n"
-                      "listener l-2 UDP 80 g-1\n"
-                      "listener l-3 TCP 100-200 g-1\n"
-                      "listener l-4 TCPSSL 443 g-1\n");
-    assert_string_equal(lbc_state_listener_on(&have.lbc, LBC_UDP, 80, 80)->id, "l-2");
-    assert_string_equal(lbc_state_listener_on(&have.lbc, LBC_TCP, 100, 200)->id, "l-3");
-    assert_null(lbc_state_listener_on(&have.lbc, LBC_TCP, 100, 100));
-    assert_null(lbc_state_listener_on(&have.lbc, LBC_TCP, 443, 443));
-    assert_null(nlb_state_listener_by_id(&have, NULL));
-    lbc_state_drop_listener(&have.lbc, lbc_state_listener_by_id(&have.lbc, "l-2"));
-    lbc_state_drop_listener(&have.lbc, lbc_state_listener_by_id(&have.lbc, "l-9"));
-    assert_int_equal(have.lbc.listener_count, 3);
-    assert_null(nlb_state_listener_by_id(&have, "l-2"));
-    assert_string_equal(nlb_state_listener_by_id(&have, "l-4")->lbc.id, "l-4");
-}
-
-/* Scenario 11 of the specification, and TCP with TCPSSL. */
-static void test_clash(void **state)
-{
-    static const struct {
-        struct nlb_listener a;
-        struct nlb_listener b;
-        bool clash;
-    } cases[] = {
-#define ON(p, s, e) { .lbc.protocol = (p), .lbc.port = (s), .lbc.last_port = (e) }
-        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 443, 443), false },
-        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 80, 80), true },
-        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 1, 100), true },
-        { ON(LBC_TCP, 1, 100), ON(LBC_TCP, 101, 200), false },
-        { ON(LBC_TCP, 1, 101), ON(LBC_TCP, 101, 200), true },
-        { ON(LBC_TCP, 1, 102), ON(LBC_TCP, 50, 80), true },
-        { ON(LBC_TCP, 443, 443), ON(LBC_TCPSSL, 443, 443), true },
-        { ON(LBC_TCPSSL, 443, 443), ON(LBC_TCP, 400, 500), true },
-        { ON(LBC_UDP, 443, 443), ON(LBC_TCP, 443, 443), false },
-        { ON(LBC_UDP, 443, 443), ON(LBC_TCPSSL, 443, 443), false },
-#undef ON
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(lbc_listener_clash(&cases[i].a.lbc, &cases[i].b.lbc), cases[i].clash);
-        assert_int_equal(lbc_listener_clash(&cases[i].b.lbc, &cases[i].a.lbc), cases[i].clash);
-    }
-}
-
 /* Which present group serves: what cannot be changed in place has to agree. */
 static void test_group_for(void **state)
 {
@@ -128,19 +78,6 @@ static void test_group_for(void **state)
             fail_msg("%s: %s", cases[i].have, found == NULL ? "none" : found->lbc.id);
         }
     }
-}
-
-static void test_groups(void **state)
-{
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-
-    (void)state;
-    read_state(&have, "group g-1 80/TCP\nserver i-1:80=100\ngroup g-2 81/TCP\n");
-    assert_null(nlb_state_group_by_id(&have, NULL));
-    lbc_state_drop_group(&have.lbc, lbc_state_group_by_id(&have.lbc, "g-1"));
-    lbc_state_drop_group(&have.lbc, lbc_state_group_by_id(&have.lbc, "g-1"));
-    assert_int_equal(have.lbc.group_count, 1);
-    assert_string_equal(nlb_state_group_by_id(&have, "g-2")->lbc.id, "g-2");
 }
 
 static void test_rules(void **state)
@@ -202,45 +139,12 @@ static void test_copies(void **state)
     assert_int_equal(security_group.rules[0].priority, 100);
 }
 
-/* A mirror at rest has nothing to look at, and is what it was when it is claimed again. */
-static void test_rest(void **state)
-{
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-
-    (void)state;
-    read_state(&have, "lb nlb-1 type=Internet\n"
-                      "group sgp-1 80/TCP +Scheduler=rr\n"
-                      "server i-1:80=100\n"
-                      "server eni-1/10.0.0.1:80=7 !hand\n"
-                      "group sgp-2 443/TCP\n"
-                      "listener l-1 TCP 80 sgp-1 +Cps=5\n");
-    lbc_state_rest(&have.lbc);
-    assert_string_equal(have.lb.id, "nlb-1");
-    assert_int_equal(have.lbc.group_cap, have.lbc.group_count);
-    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.len, 2);
-    assert_null(nlb_group_at(&have, 0)->lbc.backends.items);
-    assert_int_equal(lbc_state_wake(&have.lbc), 0);
-    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.len, 2);
-    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[0].server_id, "i-1");
-    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].server_ip, "10.0.0.1");
-    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].weight, 7);
-    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].description, "hand");
-    assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 0);
-    assert_int_equal(nlb_listener_at(&have, 0)->lbc.attrs.len, 1);
-    assert_non_null(nlb_state_new_listener(&have)); /* and grows as ever */
-    lbc_state_rest(&have.lbc);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zones),
         cmocka_unit_test(test_fields),
-        cmocka_unit_test_teardown(test_listeners, obj_end),
-        cmocka_unit_test(test_clash),
-        cmocka_unit_test_teardown(test_rest, obj_end),
         cmocka_unit_test_teardown(test_group_for, obj_end),
-        cmocka_unit_test_teardown(test_groups, obj_end),
         cmocka_unit_test_teardown(test_rules, obj_end),
         cmocka_unit_test_teardown(test_copies, obj_end),
     };
