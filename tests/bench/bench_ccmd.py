@@ -82,6 +82,7 @@ def start(world, port, figure, name):
     """Start ccmd; what that took, and what it holds when it begins to work."""
     since, began = world.cloud.mark(), time.time()
     process = world.start_ccmd()
+    process.listens = f"127.0.0.1:{port}"  # such a log does not say so
     world.wait(lambda: synced(port), "the caches", timeout=60)
     figure(f"start-to-sync-at-size{name}", round((time.time() - began) * 1000), "ms", **SIZE)
     tell_memory(process, figure, f"resident-at-sync-at-size{name}")
