@@ -49,7 +49,7 @@ enum alilb_paging {
 /* Parameters that an action takes in the query string; the others go into the body. */
 enum alilb_query { ALILB_QUERY_NONE, ALILB_QUERY_TAGS, ALILB_QUERY_ALL };
 
-/* One row. What a kind of action has no use for stays zero. */
+/* One row. What a kind of action has no use for stays zero; all zero is a read of SLB. */
 struct alilb_action {
     const char *name;
     enum ali_product product;

@@ -107,7 +107,8 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
     advice_emit_unclear(pass);
     for (; field->topic != NULL; field++) {
-        const bool told = (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service);
+        const bool told =
+            (pass->lbc->extras & field->unless) == 0 && lbc_unserved_applies(field, pass->service);
 
         lbc_pass_advise(pass, true, field->topic,
                         field->reason == NULL ? "UnsupportedField" : field->reason,

@@ -300,7 +300,7 @@ static void lint_fields(const struct lint *lint)
         const bool served =
             field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
 
-        if (!served && field->is_set(lint->service)) {
+        if (!served && lbc_unserved_applies(field, lint->service)) {
             sink->finding(sink, CCM_LEVEL_WARN, field->path, field->text);
         }
     }

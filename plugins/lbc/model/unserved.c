@@ -28,3 +28,10 @@ bool lbc_unserved_family(const struct ccm_service *service, enum lbc_families wa
     }
     return present != 0 && (present & (unsigned)wanted) != (unsigned)wanted;
 }
+
+bool lbc_unserved_applies(const struct lbc_unserved *field, const struct ccm_service *service)
+{
+    return field->is_set != NULL ? field->is_set(service)
+                                 : field->families_of(service) == field->families &&
+                                       lbc_unserved_family(service, field->families);
+}

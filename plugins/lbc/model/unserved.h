@@ -14,12 +14,19 @@
 struct lbc_unserved {
     const char *topic; /* short, unique: events are told once per topic and change */
     const char *path;  /* of the field */
-    bool (*is_set)(const struct ccm_service *service);
-    const char *text;   /* what it means that it is set */
+    bool (*is_set)(const struct ccm_service *service); /* NULL: `families` tells */
+    const char *text;                                  /* what it means that it is set */
     unsigned unless;    /* bit of struct lbc_instance.extras that serves it; 0 = there is none */
     const char *option; /* its name; NULL = there is none */
     const char *reason; /* of the event; NULL = "UnsupportedField" */
+    /* The backends have addresses of these, as the product's families_of() says, and the API server
+     * says that the Service lacks one of them. */
+    enum lbc_families families;
+    enum lbc_families (*families_of)(const struct ccm_service *service);
 };
+
+/* Whether the Service relies on the field. */
+bool lbc_unserved_applies(const struct lbc_unserved *field, const struct ccm_service *service);
 
 /* The fields that controllers look at, for `is_set`. */
 bool lbc_unserved_ranges(const struct ccm_service *service);
