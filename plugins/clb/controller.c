@@ -43,7 +43,7 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
         const struct clb_listener *one = clb_listener_at(have, i);
         char name[LBC_TAKEN_PORT];
 
-        clb_taken_port(one->lbc.port, one->lbc.protocol, name);
+        clb_taken_port(&one->lbc, name);
         if (strcmp(name, port) == 0) {
             return one->lbc.description != NULL &&
                    lbc_owner_parse(one->lbc.description, true, &pass->service->meta,

@@ -1,136 +1,181 @@
 #include "plan.h"
 
-#include "lbc/model/owner.h"
+#include "annotations.h"
+#include "clb.h"
 #include "plan_parts.h"
-#include "util/array.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-void clb_plan_fini(struct clb_plan *plan)
+/* --- the product --- */
+
+static int plan_parse_owner(const char *text, bool as_listener, const struct ccm_object *service,
+                            const char *cluster_id, enum lbc_owner *ret)
 {
-    for (size_t i = 0; i < plan->len; i++) {
-        struct clb_step *step = &plan->steps[i];
-
-        free(step->group_id);
-        free(step->group_name);
-        free(step->description);
-        free(step->value);
-        free(step->extra);
-        lbc_tags_fini(&step->tags);
-        lbc_backends_fini(&step->backends);
-        clb_listener_fini(&step->listener);
-        clb_domain_fini(&step->domain);
-        lbc_texts_fini(&step->entries);
-    }
-    free(plan->steps);
-    memset(plan, 0, sizeof(*plan));
+    *ret = text == NULL ? LBC_OWNER_NONE : lbc_owner_parse(text, as_listener, service, cluster_id);
+    return 0;
 }
 
-struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type type, uint16_t port,
-                                   enum lbc_protocol protocol)
+static const struct lbc_anno *plan_find_field(const char *name, enum lbc_protocol protocol)
 {
-    if (ccm_array_grow(&plan->steps, &plan->cap, plan->len + 1, sizeof(*plan->steps)) < 0) {
-        return NULL;
-    }
-    struct clb_step *step = &plan->steps[plan->len++];
+    const struct lbc_anno *field = clb_field_find(name);
 
-    memset(step, 0, sizeof(*step));
-    step->type = type;
-    step->port = port;
-    step->protocol = protocol;
-    return step;
+    return field != NULL && lbc_attr_applies(field, protocol) ? field : NULL;
 }
 
-static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input *in,
-                             const struct lbc_group *group, struct lbc_problems *problems)
+void clb_taken_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
-    int r = 0;
-
-    if (in->model->lbc.keep_backends && clb_plan_have_group(in, group->name) == NULL) {
-        return 0; /* it is not made, so nobody can be sent there */
-    }
-    for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
-        const struct clb_listener *listener = clb_listener_at(&in->model->want, i);
-
-        if (!listener->lbc.broken && ccm_text_equal(listener->lbc.group_name, group->name)) {
-            r = clb_plan_listener(plan, in, listener, problems);
-        }
-    }
-    return r;
+    ccm_text_printf(ret, LBC_TAKEN_PORT, "%u-%s", listener->port,
+                    lbc_protocol_lower(listener->protocol));
 }
 
-static bool is_port_refused(const struct clb_plan_input *in)
+static const struct lbc_plan_ops plan_ops = {
+    .steps = &clb_steps,
+    .parse_owner = plan_parse_owner,
+    .is_key = lbc_owner_is_key,
+    .find_field = plan_find_field,
+    .taken_port = clb_taken_port,
+    .loses_listener = clb_plan_loses_listener,
+    .guards = "Acl",
+    .create_batch = CLB_BATCH_SMALL,
+    .is_serial = true,
+    .lists_all = true,
+};
+
+struct clb_work clb_plan_begin(struct lbc_plan *plan, const struct clb_plan_input *in,
+                               struct lbc_problems *problems)
 {
-    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
-        if (clb_plan_is_refused(in, clb_listener_at(&in->model->want, i))) {
-            return true;
-        }
-    }
-    return false;
+    static const struct clb_model none;
+    const struct clb_model *model = in->model == NULL ? &none : in->model; /* a deletion */
+
+    plan->table = &clb_steps;
+    return (struct clb_work){
+        .lbc = { .ops = &plan_ops,
+                 .plan = plan,
+                 .model = &model->lbc,
+                 .want = &model->want.lbc,
+                 .have = &in->have->lbc,
+                 .service = in->service,
+                 .cluster_id = in->cluster_id,
+                 .problems = problems,
+                 .batch = in->batch,
+                 .fresh = in->fresh,
+                 .restores = in->restores && !in->cannot_restore },
+        .in = in,
+    };
 }
 
-/* All that would send to it is refused: nobody has to make it. */
-static bool is_group_useless(const struct clb_plan_input *in, const struct lbc_group *group)
-{
-    bool useless = false;
+/* --- all of it --- */
 
-    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
-        const struct clb_listener *listener = clb_listener_at(&in->model->want, i);
-
-        if (!ccm_text_equal(listener->lbc.group_name, group->name)) {
-            continue;
-        }
-        if (!clb_plan_is_refused(in, listener)) {
-            return false;
-        }
-        useless = true;
-    }
-    return useless && clb_plan_have_group(in, group->name) == NULL;
-}
-
-int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
+int clb_plan_ensure(struct lbc_plan *plan, const struct clb_plan_input *in,
                     struct lbc_problems *problems)
 {
-    const bool listeners = lbc_model_has_listeners(&in->model->lbc);
+    struct clb_work work = clb_plan_begin(plan, in, problems);
+    const bool listeners = lbc_model_has_listeners(work.lbc.model);
     int r = 0;
 
-    plan->blocked = is_port_refused(in);
-    if (!plan->blocked || !in->model->lbc.reused) {
-        r = clb_plan_lb(plan, in, problems);
+    plan->blocked = lbc_plan_is_any_refused(&work.lbc);
+    if (!plan->blocked || !work.lbc.model->reused) {
+        r = clb_plan_lb(&work);
     }
     if (r == 0 && listeners) {
-        r = clb_plan_acl(plan, in);
-        r = r < 0 ? r : clb_plan_stale_listeners(plan, in);
+        r = clb_plan_acl(&work);
     }
-    for (size_t g = 0; r == 0 && g < in->model->want.lbc.group_count; g++) {
-        const struct lbc_group *group = in->model->want.lbc.groups[g];
+    if (r == 0 && listeners) {
+        r = clb_plan_stale_listeners(&work);
+    }
+    for (size_t i = 0; r == 0 && i < work.lbc.want->group_count; i++) {
+        const struct lbc_group *group = work.lbc.want->groups[i];
 
         if (group->broken) {
             continue;
         }
-        r = in->model->lbc.reused && is_group_useless(in, group) ? 0
-                                                                 : clb_plan_group(plan, in, group);
+        r = lbc_plan_group(&work.lbc, group);
         if (r == 0 && listeners) {
-            r = plan_listeners_of(plan, in, group, problems);
+            r = clb_plan_listeners_of(&work, group);
         }
     }
     if (r == 0 && listeners) {
-        r = clb_plan_forwards(plan, in, problems);
-        r = r < 0 ? r : clb_plan_stale_acl(plan, in);
+        r = clb_plan_forwards(&work);
     }
-    return r < 0 ? r : clb_plan_stale_groups(plan, in);
+    if (r == 0 && listeners) {
+        r = clb_plan_stale_acl(&work);
+    }
+    if (r == 0) {
+        r = lbc_plan_stale_groups(&work.lbc, lbc_plan_drop_group);
+    }
+    return lbc_work_end(&work.lbc, r);
 }
 
-int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have)
+int clb_plan_leaving(const struct clb_plan_input *in, struct lbc_group *want,
+                     struct lbc_freeze_group *ret)
 {
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan none = { .table = NULL };
+    struct clb_work work = clb_plan_begin(&none, in, NULL);
+
+    return lbc_plan_leaving(&work.lbc, want, ret);
+}
+
+int clb_plan_list_taken(struct lbc_plan *plan, const struct clb_plan_input *in,
+                        struct lbc_taken_list *ret)
+{
+    struct clb_work work = clb_plan_begin(plan, in, NULL);
+
+    return lbc_plan_list_taken(&work.lbc, ret);
+}
+
+/* --- the end of a Service --- */
+
+int clb_plan_delete(struct lbc_plan *plan, const struct clb_state *have)
+{
+    const struct clb_plan_input in = { .have = have };
+    struct clb_work work = clb_plan_begin(plan, &in, NULL);
+
     if (have->lb.id == NULL) {
         return 0;
     }
-    if (have->lb.protect && clb_plan_new_step(plan, CLB_STEP_UNPROTECT, 0, LBC_OTHER) == NULL) {
+    if (have->lb.protect && clb_plan_new_step(&work, CLB_STEP_UNPROTECT) == NULL) {
         return -ENOMEM;
     }
-    return clb_plan_new_step(plan, CLB_STEP_DELETE_LB, 0, LBC_OTHER) == NULL ? -ENOMEM : 0;
+    return clb_plan_new_step(&work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
+}
+
+int clb_plan_preserve(struct lbc_plan *plan, const struct clb_plan_input *in)
+{
+    struct clb_work work = clb_plan_begin(plan, in, NULL);
+    int r = 0;
+
+    if (in->have->lb.id == NULL) {
+        return 0;
+    }
+    r = clb_plan_unprotect_lb(&work);
+    if (r == 0) {
+        r = clb_plan_untag_lb(&work);
+    }
+    return lbc_work_end(&work.lbc, r);
+}
+
+int clb_plan_leave(struct lbc_plan *plan, const struct clb_plan_input *in)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+    struct clb_work work = clb_plan_begin(plan, in, NULL);
+    int r = 0;
+
+    if (in->have->lb.id == NULL) {
+        return 0;
+    }
+    if (lbc_model_has_listeners(work.lbc.model)) {
+        r = clb_plan_stale_listeners(&work);
+    }
+    if (r == 0) {
+        r = lbc_plan_drop_groups(&work.lbc);
+    }
+    if (r == 0 && in->last_user) {
+        r = lbc_tags_copy_equal(&in->have->lb.tags, CLB_TAG_REUSE, "true", &remove);
+    }
+    if (r == 0) {
+        r = lbc_plan_tags_step(&work.lbc, LBC_STEP_UNTAG, &remove, true);
+    }
+    return lbc_work_end(&work.lbc, r);
 }

@@ -29,12 +29,11 @@ static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field 
            !is_same(clb_lb_get(&in->model->want.lb, id), clb_lb_get(&in->have->lb, id));
 }
 
-static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *value,
-                   const char *extra)
+static int lb_step(struct clb_work *work, unsigned type, const char *value, const char *extra)
 {
-    struct clb_step *step = clb_plan_new_step(plan, type, 0, LBC_OTHER);
+    struct clb_step *step = clb_plan_new_step(work, type);
 
-    if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
+    if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
         lbc_text_set(&step->extra, extra) < 0) {
         return -ENOMEM;
     }
@@ -94,55 +93,25 @@ static int plan_add_marks(const struct clb_plan_input *in, bool refused, struct 
     return lbc_tags_put(add, CLB_TAG_OWNER, owner);
 }
 
-static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct lbc_tags *tags)
-{
-    struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, LBC_OTHER);
-
-    if (tags->len == 0) {
-        return 0;
-    }
-    return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, tags);
-}
-
-/* Only what we put on is taken off: everything else may be somebody's accounting. */
-static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && in->applied != NULL && i < in->applied->len; i++) {
-        const struct lbc_tag *tag = &in->applied->items[i];
-
-        const char *present = lbc_tags_get(&in->have->lb.tags, tag->key);
-
-        if (lbc_tags_get(&in->model->want.lb.tags, tag->key) == NULL && present != NULL &&
-            (!in->model->lbc.reused || ccm_text_equal(present, tag->value))) {
-            r = lbc_tags_put(&remove, tag->key, tag->value);
-        }
-    }
-    return r < 0 ? r : tags_step(plan, CLB_STEP_UNTAG, &remove);
-}
-
 /* Before a rename: without name and tag nobody would find it again. */
-static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, bool refused)
+static int plan_tags(struct clb_work *work, bool refused)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *present = &in->have->lb.tags;
-    const struct lbc_tags *wanted = &in->model->want.lb.tags;
-    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(in, refused, &add) : 0;
+    const struct lbc_tags *present = &work->in->have->lb.tags;
+    const struct lbc_tags *want = &work->in->model->want.lb.tags;
+    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(work->in, refused, &add) : 0;
 
-    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        if (!ccm_text_equal(lbc_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
-            r = lbc_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
-        }
+    if (r == 0) {
+        r = lbc_plan_tag(&work->lbc, want, present, &add);
     }
-    return r < 0 ? r : tags_step(plan, CLB_STEP_TAG, &add);
+    return r < 0 ? r : lbc_plan_untag(&work->lbc, want, present, work->in->applied);
 }
 
 /* --- what can --- */
 
-static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
+static int plan_charge(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     const struct clb_lb *want = &in->model->want.lb;
     const char *type =
         lb_field_is_explicit(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
@@ -151,10 +120,10 @@ static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
     if (lb_field_differs(in, CLB_LB_CHARGE)) {
         const char *spec = lb_field_is_explicit(in, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
 
-        return lb_step(plan, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
+        return lb_step(work, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
     }
     return by_spec && lb_field_differs(in, CLB_LB_SPEC)
-               ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
+               ? lb_step(work, CLB_STEP_SPEC, want->spec, NULL)
                : 0;
 }
 
@@ -169,8 +138,9 @@ static bool is_ordered(const struct clb_plan_input *in, const char *charge, cons
                             clb_lb_charge_what(have, charge, bandwidth), in->now_ms);
 }
 
-static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
+static int plan_internet(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     const struct clb_lb *want = &in->model->want.lb;
     const struct clb_lb *have = &in->have->lb;
     const bool by_bandwidth = lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) &&
@@ -187,113 +157,71 @@ static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
         lb_field_is_explicit(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
 
     return is_ordered(in, charge, bandwidth) ? 0
-                                             : lb_step(plan, CLB_STEP_INTERNET, charge, bandwidth);
+                                             : lb_step(work, CLB_STEP_INTERNET, charge, bandwidth);
 }
 
-static int plan_protections(struct clb_plan *plan, const struct clb_plan_input *in)
+static int plan_protections(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     const struct clb_lb *want = &in->model->want.lb;
     int r = 0;
 
     if (lb_field_is_explicit(in, CLB_LB_PROTECT) && want->protect != in->have->lb.protect) {
-        r = lb_step(plan, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
+        r = lb_step(work, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
     }
     if (r == 0 && lb_field_differs(in, CLB_LB_MODIFICATION)) {
-        r = lb_step(plan, CLB_STEP_PROTECT_MODIFICATION, want->modification, NULL);
+        r = lb_step(work, CLB_STEP_PROTECT_MODIFICATION, want->modification, NULL);
     }
     return r;
 }
 
-int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
-                struct lbc_problems *problems)
+int clb_plan_lb(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     const struct clb_lb *want = &in->model->want.lb;
     const struct clb_lb *have = &in->have->lb;
     int r;
 
     if (have->id == NULL) {
-        return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, LBC_OTHER) == NULL ? -ENOMEM : 0;
+        return clb_plan_new_step(work, LBC_STEP_CREATE_LB) == NULL ? -ENOMEM : 0;
     }
-    check_immutable(in, problems);
-    r = plan_tags(plan, in, problems->count > 0);
+    check_immutable(in, work->lbc.problems);
+    r = plan_tags(work, work->lbc.problems->count > 0);
     if (r == 0) {
-        r = plan_untag(plan, in);
-    }
-    if (r == 0) {
-        r = plan_charge(plan, in);
+        r = plan_charge(work);
     }
     if (r == 0) {
-        r = plan_internet(plan, in);
+        r = plan_internet(work);
     }
     if (r == 0) {
-        r = plan_protections(plan, in);
+        r = plan_protections(work);
     }
     if (r == 0 && lb_field_is_explicit(in, CLB_LB_NAME) && have->name != NULL &&
         !ccm_text_equal(want->name, have->name)) {
-        r = lb_step(plan, CLB_STEP_RENAME, want->name, NULL);
+        r = lb_step(work, CLB_STEP_RENAME, want->name, NULL);
     }
     return r;
 }
 
 /* --- letting go --- */
 
-static int tags_copy_match(const struct lbc_tags *present, const char *key, const char *value,
-                           struct lbc_tags *ret)
+int clb_plan_unprotect_lb(struct clb_work *work)
 {
-    return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
+    const struct clb_lb *have = &work->in->have->lb;
+    int r = have->protect ? lb_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
+
+    return r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")
+               ? lb_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)
+               : r;
 }
 
-int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
+int clb_plan_untag_lb(struct clb_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    const struct clb_lb *have = &in->have->lb;
-    char owner[LBC_OWNER_LB_NAME];
-    int r = 0;
 
-    if (have->id == NULL) {
-        return 0;
-    }
-    lbc_owner_lb_name(&in->service->meta, owner);
-    if (have->protect) {
-        r = lb_step(plan, CLB_STEP_UNPROTECT, NULL, NULL);
-    }
-    if (r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")) {
-        r = lb_step(plan, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL);
-    }
-    if (r < 0 || tags_copy_match(&have->tags, CLB_TAG_OWNER, owner, &remove) < 0 ||
-        tags_copy_match(&have->tags, CLB_TAG_CLUSTER, in->cluster_id, &remove) < 0) {
+    if (lbc_owner_copy_tags(&work->in->have->lb.tags, &work->lbc.service->meta,
+                            work->lbc.cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
-    r = tags_step(plan, CLB_STEP_UNTAG, &remove);
-    if (r == 0 && remove.len > 0) {
-        plan->steps[plan->len - 1].last = true;
-    }
-    return r;
-}
-
-int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    int r = 0;
-
-    if (in->have->lb.id == NULL) {
-        return 0;
-    }
-    if (lbc_model_has_listeners(&in->model->lbc)) {
-        r = clb_plan_stale_listeners(plan, in);
-    }
-    if (r == 0) {
-        r = clb_plan_stale_groups(plan, in);
-    }
-    if (r == 0 && in->last_user) {
-        r = tags_copy_match(&in->have->lb.tags, CLB_TAG_REUSE, "true", &remove);
-    }
-    if (r < 0) {
-        return r;
-    }
-    r = tags_step(plan, CLB_STEP_UNTAG, &remove);
-    if (r == 0 && remove.len > 0) {
-        plan->steps[plan->len - 1].last = true;
-    }
-    return r;
+    return lbc_plan_tags_step(&work->lbc, LBC_STEP_UNTAG, &remove, true);
 }

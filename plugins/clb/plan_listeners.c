@@ -1,96 +1,30 @@
-#include "plan_parts.h"
-
+#include "annotations.h"
 #include "lbc/apply/compare.h"
-#include "lbc/model/owner.h"
-#include "util/parse.h"
+#include "plan_parts.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-static enum lbc_owner owner_of(const struct clb_plan_input *in, const struct clb_listener *listener)
-{
-    if (listener->lbc.description == NULL) {
-        return LBC_OWNER_NONE;
-    }
-    return lbc_owner_parse(listener->lbc.description, true, &in->service->meta, in->cluster_id);
-}
-
-/* Whether a port of this number could not be worked out: then nothing on it is taken away. */
-static bool is_broken_port(const struct clb_model *model, uint16_t port)
-{
-    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
-        if (clb_listener_at(&model->want, i)->lbc.broken &&
-            clb_listener_at(&model->want, i)->lbc.port == port) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a wanted listener cannot be made: what would go might be what it is to take the place of.
- */
-static bool is_short(const struct clb_plan_input *in)
-{
-    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
-        const struct clb_listener *want = clb_listener_at(&in->model->want, i);
-
-        if (want->lbc.lacks && !want->lbc.broken &&
-            clb_state_listener(in->have, want->lbc.port, want->lbc.protocol) == NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_unwanted(const struct clb_plan_input *in, const struct clb_listener *have)
-{
-    return have->lbc.protocol != LBC_OTHER &&
-           clb_state_listener(&in->model->want, have->lbc.port, have->lbc.protocol) == NULL &&
-           owner_of(in, have) == LBC_OWNER_OURS && !is_broken_port(in->model, have->lbc.port);
-}
-
-static bool listener_is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
-{
-    return is_unwanted(in, have) && !is_short(in);
-}
-
-bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct lbc_group *group)
-{
-    bool kept = false;
-
-    for (size_t i = 0; !kept && i < in->have->lbc.listener_count; i++) {
-        const struct clb_listener *have = clb_listener_at(in->have, i);
-
-        kept = ccm_text_equal(have->lbc.group_id, group->id) && is_unwanted(in, have);
-    }
-    return kept && is_short(in);
-}
 
 /* --- forwarding of http ports --- */
 
-uint16_t clb_forward_target(const struct clb_listener *listener)
+static bool listener_forwards(const struct lbc_listener *listener)
 {
-    const char *port = lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ForwardPort"));
-    const char *on = lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ListenerForward"));
-    uint32_t number = 0;
-
-    if (port == NULL || !ccm_text_equal(on, "on") ||
-        ccm_parse_u32(port, 1, UINT16_MAX, &number) < 0) {
-        return 0;
-    }
-    return (uint16_t)number;
+    return ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
 }
 
-static bool listener_forwards(const struct clb_listener *listener)
+/* The present group that a desired listener is to send to; NULL: there is none so far. */
+static struct lbc_group *plan_find_group(const struct lbc_work *work,
+                                         const struct lbc_listener *want)
 {
-    return ccm_text_equal(lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ListenerForward")),
-                          "on");
+    const struct lbc_group *group = lbc_state_group_by_name(work->want, want->group_name);
+
+    return group != NULL ? lbc_state_group_for(work->have, group)
+                         : lbc_state_group_by_name(work->have, want->group_name);
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
-static bool needs_rebuild(const struct clb_listener *want, const struct clb_listener *have,
+static bool needs_rebuild(const struct lbc_listener *want, const struct lbc_listener *have,
                           const struct lbc_group *group)
 {
     if (listener_forwards(want) != listener_forwards(have)) {
@@ -98,63 +32,107 @@ static bool needs_rebuild(const struct clb_listener *want, const struct clb_list
     }
     return listener_forwards(want) &&
            (clb_forward_target(want) != clb_forward_target(have) ||
-            (have->lbc.group_id != NULL &&
-             !ccm_text_equal(have->lbc.group_id, group == NULL ? NULL : group->id)));
+            (have->group_id != NULL &&
+             !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
 }
 
 /* Whether the present forward of a wanted listener leads to one that goes: then it has to be gone
  * before that one can. */
-static bool goes_early(const struct clb_plan_input *in, const struct clb_listener *have)
+static bool goes_early(struct clb_work *work, const struct lbc_listener *have)
 {
     const uint16_t target = clb_forward_target(have);
-    const struct clb_listener *to =
-        target == 0 ? NULL : clb_state_listener(in->have, target, LBC_HTTPS);
-    const struct clb_listener *want =
-        clb_state_listener(&in->model->want, have->lbc.port, LBC_HTTP);
+    const struct lbc_listener *to =
+        target == 0 ? NULL : lbc_state_listener_on(work->lbc.have, LBC_HTTPS, target, target);
+    const struct lbc_listener *want =
+        lbc_state_listener_on(work->lbc.want, LBC_HTTP, have->port, have->port);
 
-    return to != NULL && want != NULL && have->lbc.protocol == LBC_HTTP && !want->lbc.broken &&
-           !want->lbc.lacks && listener_is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
+    return to != NULL && want != NULL && have->protocol == LBC_HTTP && !want->broken &&
+           !want->lacks && lbc_plan_is_stale(&work->lbc, to) &&
+           lbc_work_owner(&work->lbc, have->description, true) != LBC_OWNER_OTHER &&
            clb_forward_target(want) != target;
+}
+
+bool clb_plan_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
+                             const struct lbc_listener *have)
+{
+    return work->model->reused && ((const struct clb_work *)work)->in->restores &&
+           want->protocol == have->protocol &&
+           needs_rebuild(want, have, plan_find_group(work, want));
+}
+
+/* --- steps --- */
+
+/* A step about the port of `who`; have: the present listener, or NULL. */
+static struct clb_step *listener_new_step(struct clb_work *work, unsigned type,
+                                          const struct lbc_listener *who, struct lbc_listener *have)
+{
+    struct clb_step *step = clb_plan_new_step(work, type);
+
+    if (step != NULL) {
+        step->lbc.port = who->port;
+        step->lbc.protocol = who->protocol;
+        step->lbc.listener = have;
+    }
+    return step;
 }
 
 /* --- deletion --- */
 
-static int plan_drop_listener(struct clb_plan *plan, const struct clb_listener *have)
+static int plan_drop_listener(struct clb_work *work, struct lbc_listener *have)
 {
-    return clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->lbc.port, have->lbc.protocol) ==
-                   NULL
-               ? -ENOMEM
-               : 0;
+    return listener_new_step(work, LBC_STEP_DELETE_LISTENER, have, have) == NULL ? -ENOMEM : 0;
 }
 
-static int plan_release_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                                 const struct clb_listener *have)
+/* One that was taken over is what it was before. *ret_done false: nobody can tell. */
+static int plan_restore_listener(struct clb_work *work, struct lbc_listener *have, bool *ret_done)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
+    struct lbc_group *group = NULL;
+    struct clb_step *step = NULL;
+
+    if (lbc_plan_find_taken(&work->lbc, have, &was, &group, ret_done) < 0) {
+        return -ENOMEM;
+    }
+    if (!*ret_done) {
+        return 0;
+    }
+    step = listener_new_step(work, LBC_STEP_RESTORE_LISTENER, have, have);
+    if (step == NULL || clb_listener_copy(&step->listener, (const struct clb_listener *)have) < 0) {
+        return -ENOMEM;
+    }
+    step->lbc.to = &step->listener.lbc;
+    step->lbc.group = group;
+    return lbc_plan_overlay_taken(&work->lbc, &was, &step->listener.lbc);
+}
+
+static int plan_release_listener(struct clb_work *work, struct lbc_listener *have)
 {
     bool done = false;
-    const int r = listener_is_stale(in, have) ? clb_plan_restore(plan, in, have, &done) : 0;
+    const int r =
+        lbc_plan_is_stale(&work->lbc, have) ? plan_restore_listener(work, have, &done) : 0;
 
-    return r < 0 || done ? r : plan_drop_listener(plan, have);
+    return r < 0 || done ? r : plan_drop_listener(work, have);
 }
 
-int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
+int clb_plan_stale_listeners(struct clb_work *work)
 {
-    const size_t count =
-        lbc_model_has_listeners(&in->model->lbc) ? in->have->lbc.listener_count : 0;
+    const struct lbc_state *have = work->lbc.have;
     int r = 0;
 
     /* What forwards goes before what it forwards to. */
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct clb_listener *have = clb_listener_at(in->have, i);
+    for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
+        struct lbc_listener *one = have->listeners[i];
 
-        if (listener_forwards(have) && (listener_is_stale(in, have) || goes_early(in, have))) {
-            r = plan_release_listener(plan, in, have);
+        if (listener_forwards(one) &&
+            (lbc_plan_is_stale(&work->lbc, one) || goes_early(work, one))) {
+            r = plan_release_listener(work, one);
         }
     }
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct clb_listener *have = clb_listener_at(in->have, i);
+    for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
+        struct lbc_listener *one = have->listeners[i];
 
-        if (!listener_forwards(have) && listener_is_stale(in, have)) {
-            r = plan_release_listener(plan, in, have);
+        if (!listener_forwards(one) && lbc_plan_is_stale(&work->lbc, one)) {
+            r = plan_release_listener(work, one);
         }
     }
     return r;
@@ -162,10 +140,10 @@ int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input 
 
 /* --- creation and change --- */
 
-static int plan_start_listener(struct clb_plan *plan, const struct clb_listener *want)
+static int plan_start_listener(struct clb_work *work, const struct clb_listener *want,
+                               struct lbc_listener *have)
 {
-    struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_START_LISTENER, want->lbc.port, want->lbc.protocol);
+    struct clb_step *step = listener_new_step(work, CLB_STEP_START_LISTENER, &want->lbc, have);
 
     if (step == NULL) {
         return -ENOMEM;
@@ -174,11 +152,11 @@ static int plan_start_listener(struct clb_plan *plan, const struct clb_listener 
     return 0;
 }
 
-static int add_domain(struct clb_plan *plan, enum clb_step_type type,
-                      const struct clb_listener *want, const struct clb_domain *domain,
-                      const char *id)
+static int add_domain(struct clb_work *work, unsigned type, const struct clb_listener *want,
+                      const struct clb_domain *domain, const char *id)
 {
-    struct clb_step *step = clb_plan_new_step(plan, type, want->lbc.port, want->lbc.protocol);
+    struct clb_step *step = listener_new_step(work, type, &want->lbc,
+                                              lbc_state_listener_like(work->lbc.have, &want->lbc));
 
     return step == NULL || lbc_text_set(&step->domain.name, domain->name) < 0 ||
                    lbc_text_set(&step->domain.cert, domain->cert) < 0 ||
@@ -188,7 +166,7 @@ static int add_domain(struct clb_plan *plan, enum clb_step_type type,
 }
 
 /* Other certificates first, then new domains, then those that go. have NULL: a new listener. */
-static int plan_domains(struct clb_plan *plan, const struct clb_listener *want,
+static int plan_domains(struct clb_work *work, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
     static const struct clb_domains none = { 0 };
@@ -203,36 +181,46 @@ static int plan_domains(struct clb_plan *plan, const struct clb_listener *want,
         const struct clb_domain *twin = clb_domains_find(present, domain->name);
 
         if (twin != NULL && !ccm_text_equal(twin->cert, domain->cert)) {
-            r = add_domain(plan, CLB_STEP_SET_DOMAIN, want, domain, twin->id);
+            r = add_domain(work, CLB_STEP_SET_DOMAIN, want, domain, twin->id);
         }
     }
     for (size_t i = 0; r == 0 && i < want->domains.len; i++) {
         const struct clb_domain *domain = &want->domains.items[i];
 
         if (clb_domains_find(present, domain->name) == NULL) {
-            r = add_domain(plan, CLB_STEP_CREATE_DOMAIN, want, domain, NULL);
+            r = add_domain(work, CLB_STEP_CREATE_DOMAIN, want, domain, NULL);
         }
     }
     for (size_t i = 0; r == 0 && i < present->len; i++) {
         const struct clb_domain *domain = &present->items[i];
 
         if (clb_domains_find(&want->domains, domain->name) == NULL) {
-            r = add_domain(plan, CLB_STEP_DELETE_DOMAIN, want, domain, domain->id);
+            r = add_domain(work, CLB_STEP_DELETE_DOMAIN, want, domain, domain->id);
         }
     }
     return r;
 }
 
-static int plan_create_listener(struct clb_plan *plan, const struct clb_listener *want)
+/* Where it sends to. */
+static int step_set_group(struct clb_step *step, const struct clb_work *work,
+                          const struct lbc_listener *want, struct lbc_group *group)
 {
-    struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->lbc.port, want->lbc.protocol);
+    step->lbc.to = &step->listener.lbc;
+    step->lbc.want = lbc_state_group_by_name(work->lbc.want, want->group_name);
+    step->lbc.group = group;
+    return lbc_text_set(&step->listener.lbc.group_name, want->group_name);
+}
 
-    if (step == NULL || lbc_text_set(&step->group_name, want->lbc.group_name) < 0 ||
-        clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
+static int plan_create_listener(struct clb_work *work, const struct clb_listener *want,
+                                struct lbc_group *group)
+{
+    struct clb_step *step = listener_new_step(work, LBC_STEP_CREATE_LISTENER, &want->lbc, NULL);
+
+    if (step == NULL || clb_listener_copy(&step->listener, want) < 0 ||
+        step_set_group(step, work, &want->lbc, group) < 0 || plan_domains(work, want, NULL) < 0) {
         return -ENOMEM;
     }
-    return plan_start_listener(plan, want);
+    return plan_start_listener(work, want, NULL);
 }
 
 static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
@@ -327,155 +315,96 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
     return r;
 }
 
-static int plan_update_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                                const struct clb_listener *want, const struct clb_listener *have,
-                                const struct lbc_group *group)
+static int plan_update_listener(struct clb_work *work, const struct clb_listener *want,
+                                struct clb_listener *have, struct lbc_group *group)
 {
     struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->lbc.port, want->lbc.protocol);
-    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, in, want, have);
+        listener_new_step(work, LBC_STEP_UPDATE_LISTENER, &want->lbc, &have->lbc);
+    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, work->in, want, have);
 
-    if (r == 0) {
-        r = lbc_text_set(&step->group_name, want->lbc.group_name);
-    }
-    if (r == 0 && group != NULL) {
-        r = lbc_text_set(&step->group_id, group->id);
-    }
-    return r;
+    return r < 0 ? r : step_set_group(step, work, &want->lbc, group);
 }
 
 /* --- whose port it is --- */
 
-static void plan_refuse_listener(const struct clb_plan_input *in, const struct clb_listener *want,
-                                 const struct clb_listener *have, const char *whose,
-                                 struct lbc_problems *problems)
+static void plan_refuse_listener(struct clb_work *work, const struct lbc_listener *want,
+                                 const struct lbc_listener *have)
 {
+    const enum lbc_owner owner = lbc_work_owner(&work->lbc, have->description, true);
+    const bool is_same = want->protocol == have->protocol;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    (void)ccm_error_set(&err, 0, in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
-                        "port %u/%s: the %slistener belongs to %s (%s); choose another port",
-                        want->lbc.port, lbc_protocol_lower(want->lbc.protocol),
-                        want->lbc.protocol == have->lbc.protocol ? ""
-                        : have->lbc.protocol == LBC_TCP          ? "tcp "
-                        : have->lbc.protocol == LBC_UDP          ? "udp "
-                        : have->lbc.protocol == LBC_HTTP         ? "http "
-                        : have->lbc.protocol == LBC_HTTPS        ? "https "
-                                                                 : "",
-                        whose,
-                        have->lbc.description == NULL
-                            ? "no description"
-                            : have->lbc.description); /* the text is what counts */
-    lbc_problems_add(problems, &err, NULL);
+    (void)ccm_error_set(&err, 0, work->lbc.fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
+                        "port %u/%s: the %s%slistener belongs to %s (%s); choose another port",
+                        want->port, lbc_protocol_lower(want->protocol),
+                        is_same ? "" : lbc_protocol_lower(have->protocol), is_same ? "" : " ",
+                        owner == LBC_OWNER_OTHER  ? "another Service"
+                        : owner == LBC_OWNER_OURS ? "another port of this Service"
+                        : clb_plan_loses_listener(&work->lbc, want, have)
+                            ? "somebody else, and could not be put back"
+                            : "somebody else",
+                        have->description == NULL ? "no description" : have->description);
+    lbc_problems_add(work->lbc.problems, &err, NULL);
 }
 
-/* A listener of another protocol that keeps the port number; ours go before. */
-static const struct clb_listener *plan_find_occupant(const struct clb_plan_input *in,
-                                                     const struct clb_listener *want)
+static int plan_one(struct clb_work *work, const struct clb_listener *want)
 {
-    for (size_t i = 0; i < in->have->lbc.listener_count; i++) {
-        const struct clb_listener *have = clb_listener_at(in->have, i);
-
-        if (have->lbc.port == want->lbc.port && have->lbc.protocol != want->lbc.protocol &&
-            have->lbc.protocol != LBC_OTHER &&
-            lbc_protocol_clash(have->lbc.protocol, want->lbc.protocol) &&
-            owner_of(in, have) != LBC_OWNER_OURS) {
-            return have;
-        }
-    }
-    return NULL;
-}
-
-/* A person's listener that would have to be made anew, and could not be put back. */
-static bool loses_listener(const struct clb_plan_input *in, const struct clb_listener *want,
-                           const struct clb_listener *have)
-{
-    return in->model->lbc.reused && in->restores && want->lbc.protocol == have->lbc.protocol &&
-           owner_of(in, have) == LBC_OWNER_NONE &&
-           needs_rebuild(want, have, clb_plan_have_group(in, want->lbc.group_name));
-}
-
-/* The listener that has the port and is not ours to change; NULL: there is none. */
-static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
-                                              const struct clb_listener *want)
-{
-    const struct clb_listener *have =
-        clb_state_listener(in->have, want->lbc.port, want->lbc.protocol);
-
-    if (have == NULL) {
-        return plan_find_occupant(in, want);
-    }
-    const enum lbc_owner owner = owner_of(in, have);
-
-    /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return owner == LBC_OWNER_OTHER || (in->model->lbc.as_it_is && owner == LBC_OWNER_NONE) ||
-                   loses_listener(in, want, have)
-               ? have
-               : NULL;
-}
-
-bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want)
-{
-    return lbc_model_has_listeners(&in->model->lbc) && !want->lbc.broken &&
-           obstacle_of(in, want) != NULL;
-}
-
-static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
-                    const struct clb_listener *want, struct lbc_problems *problems)
-{
-    const struct clb_listener *have =
-        clb_state_listener(in->have, want->lbc.port, want->lbc.protocol);
-    const struct lbc_group *group = clb_plan_have_group(in, want->lbc.group_name);
-    const struct clb_listener *obstacle = obstacle_of(in, want);
+    struct clb_listener *have =
+        (struct clb_listener *)lbc_state_listener_like(work->lbc.have, &want->lbc);
+    struct lbc_group *group = plan_find_group(&work->lbc, &want->lbc);
+    const struct lbc_listener *obstacle = lbc_plan_obstacle(&work->lbc, &want->lbc);
+    const bool rebuilds = have != NULL && needs_rebuild(&want->lbc, &have->lbc, group);
     int r = 0;
 
     if (obstacle != NULL) {
-        plan_refuse_listener(in, want, obstacle,
-                             owner_of(in, obstacle) == LBC_OWNER_OTHER ? "another Service"
-                             : loses_listener(in, want, obstacle)
-                                 ? "somebody else, and could not be put back"
-                                 : "somebody else",
-                             problems);
+        plan_refuse_listener(work, &want->lbc, obstacle);
         return 0;
     }
-    if (want->lbc.lacks && (have == NULL || needs_rebuild(want, have, group))) {
-        return 0;
+    if (have == NULL || rebuilds) {
+        if (want->lbc.lacks) {
+            return 0;
+        }
+        if (rebuilds && !goes_early(work, &have->lbc)) {
+            r = plan_drop_listener(work, &have->lbc);
+        }
+        return r < 0 ? r : plan_create_listener(work, want, group);
     }
-    if (have == NULL) {
-        return plan_create_listener(plan, want);
-    }
-    if (needs_rebuild(want, have, group)) {
-        r = goes_early(in, have) ? 0 : plan_drop_listener(plan, have);
-        return r < 0 ? r : plan_create_listener(plan, want);
-    }
-    if (!listener_forwards(want) && listener_differs(in, want, have, group)) {
-        r = plan_update_listener(plan, in, want, have, group);
+    if (!listener_forwards(&want->lbc) && listener_differs(work->in, want, have, group)) {
+        r = plan_update_listener(work, want, have, group);
     }
     if (r == 0) {
-        r = plan_domains(plan, want, have);
+        r = plan_domains(work, want, have);
     }
-    return r == 0 && !have->lbc.running ? plan_start_listener(plan, want) : r;
+    return r == 0 && !have->lbc.running ? plan_start_listener(work, want, &have->lbc) : r;
 }
 
-int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                      const struct clb_listener *want, struct lbc_problems *problems)
-{
-    if (!lbc_model_has_listeners(&in->model->lbc) || want->lbc.broken || listener_forwards(want)) {
-        return 0;
-    }
-    return plan_one(plan, in, want, problems);
-}
-
-int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
-                      struct lbc_problems *problems)
+int clb_plan_listeners_of(struct clb_work *work, const struct lbc_group *group)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
-        const struct clb_listener *want = clb_listener_at(&in->model->want, i);
+    if (work->lbc.model->keep_backends && lbc_state_group_for(work->lbc.have, group) == NULL) {
+        return 0; /* it is not made, so nobody can be sent there */
+    }
+    for (size_t i = 0; r == 0 && i < work->lbc.want->listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&work->in->model->want, i);
 
-        if (lbc_model_has_listeners(&in->model->lbc) && !want->lbc.broken &&
-            listener_forwards(want)) {
-            r = plan_one(plan, in, want, problems);
+        if (!want->lbc.broken && !listener_forwards(&want->lbc) &&
+            ccm_text_equal(want->lbc.group_name, group->name)) {
+            r = plan_one(work, want);
+        }
+    }
+    return r;
+}
+
+int clb_plan_forwards(struct clb_work *work)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->lbc.want->listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&work->in->model->want, i);
+
+        if (!want->lbc.broken && listener_forwards(&want->lbc)) {
+            r = plan_one(work, want);
         }
     }
     return r;

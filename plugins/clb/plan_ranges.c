@@ -10,28 +10,29 @@ static bool acl_is_desired(const struct clb_plan_input *in)
     return in->model->want.acl.known && lbc_model_has_listeners(&in->model->lbc);
 }
 
-/* Steps of one type for all of `from` that `in_` lacks. */
-static int add_entries(struct clb_plan *plan, enum clb_step_type type, const struct lbc_texts *from,
-                       const struct lbc_texts *in_)
+/* Steps of one type for all of `from` that `present` lacks. */
+static int add_entries(struct clb_work *work, unsigned type, const struct lbc_texts *from,
+                       const struct lbc_texts *present)
 {
     struct clb_step *step = NULL;
 
     for (size_t i = 0; i < from->len; i++) {
-        if (lbc_texts_has(in_, from->items[i])) {
+        if (lbc_texts_has(present, from->items[i])) {
             continue;
         }
-        if (step == NULL || step->entries.len >= ENTRIES_PER_CALL) {
-            step = clb_plan_new_step(plan, type, 0, LBC_OTHER);
+        if (step == NULL || step->lbc.texts.len >= ENTRIES_PER_CALL) {
+            step = clb_plan_new_step(work, type);
         }
-        if (step == NULL || lbc_texts_put(&step->entries, from->items[i]) < 0) {
+        if (step == NULL || lbc_texts_put(&step->lbc.texts, from->items[i]) < 0) {
             return -ENOMEM;
         }
     }
     return 0;
 }
 
-int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
+int clb_plan_acl(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     const struct clb_acl *want = &in->model->want.acl;
     const struct clb_acl *have = &in->have->acl;
 
@@ -39,7 +40,7 @@ int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
         return 0;
     }
     if (have->id == NULL) {
-        struct clb_step *step = clb_plan_new_step(plan, CLB_STEP_CREATE_ACL, 0, LBC_OTHER);
+        struct clb_step *step = clb_plan_new_step(work, CLB_STEP_CREATE_ACL);
 
         if (step == NULL || lbc_text_set(&step->domain.name, want->name) < 0) {
             return -ENOMEM;
@@ -47,23 +48,24 @@ int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
         step->ipv6 = want->ipv6;
     }
     /* Before anything is taken out: an empty list lets everybody in. */
-    const int r = add_entries(plan, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
+    const int r = add_entries(work, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
 
-    return r < 0 ? r : add_entries(plan, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
+    return r < 0 ? r : add_entries(work, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
 }
 
-int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
+int clb_plan_stale_acl(struct clb_work *work)
 {
+    const struct clb_plan_input *in = work->in;
     struct clb_step *step = NULL;
 
     if (acl_is_desired(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
         in->have->acl.bound || !lbc_model_has_listeners(&in->model->lbc)) {
         return 0;
     }
-    step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, LBC_OTHER);
+    step = clb_plan_new_step(work, CLB_STEP_DELETE_ACL);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->last = true;
+    step->lbc.last = true;
     return 0;
 }

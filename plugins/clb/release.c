@@ -8,6 +8,7 @@
 #include "lbc/model/class.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
+#include "lbc/taken.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -19,7 +20,7 @@
 #define WHAT   LBC_PASS_CLEAN_WHAT
 #define FAILED LBC_PASS_CLEAN_FAILED
 
-static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan,
+static int release_apply_plan(struct lbc_pass *pass, const struct lbc_plan *plan,
                               const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
@@ -32,7 +33,7 @@ static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan
     };
 
     if (pass->dry) {
-        clb_plan_print(plan, in, &pass->steps);
+        lbc_plan_print(plan, in, &pass->steps);
         return 0;
     }
     const int r = clb_apply_run(&apply, plan);
@@ -85,7 +86,7 @@ static int release_find_lb(struct lbc_pass *pass, bool looked, struct ccm_error 
 static int release_delete_own(struct lbc_pass *pass, const struct clb_model *model, bool looked,
                               struct ccm_error *err)
 {
-    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     const struct clb_plan_input in = {
         .model = model,
         .have = clb_actual(pass->entry),
@@ -208,7 +209,7 @@ static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *er
 static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
                                 struct ccm_error *err)
 {
-    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     struct clb_plan_input in = {
         .model = model,
         .have = clb_actual(pass->entry),

@@ -4,6 +4,7 @@
 #include "lbc/freeze_pass.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
+#include "lbc/taken.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -213,55 +214,20 @@ static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struc
     return lbc_freeze_end(&freeze, err);
 }
 
-/* A line that says what a step leads to, whatever is there now. */
-static void print_target(const struct clb_step *step, const struct clb_plan_input *in,
-                         struct ccm_buf *text)
-{
-    const struct clb_plan one = { .steps = (struct clb_step *)(uintptr_t)step, .len = 1 };
-    const struct clb_listener *have = step->type == CLB_STEP_UPDATE_LISTENER
-                                          ? clb_state_listener(in->have, step->port, step->protocol)
-                                          : NULL;
-
-    for (size_t i = 0; have != NULL && i < step->listener.lbc.attrs.len; i++) {
-        const struct lbc_attr *attr = &step->listener.lbc.attrs.items[i];
-
-        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->row))) {
-            ccm_buf_addf(text, "%s=%s ", attr->row->field, attr->value);
-        }
-    }
-    clb_plan_print(&one, NULL, text);
-}
-
 /* What of the plan is there because somebody else has changed something: it would not be there if
  * the cloud still held what it held before. */
-static int describe_repair(const struct clb_plan *plan, const struct clb_plan_input *in,
+static int describe_repair(const struct lbc_plan *plan, const struct clb_plan_input *in,
                            const struct clb_state *before, struct ccm_buf *ret)
 {
-    CCM_CLEANUP(clb_plan_fini) struct clb_plan asked = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan asked = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
     struct clb_plan_input old = *in;
 
     old.have = before;
     if (clb_plan_ensure(&asked, &old, &ignored) < 0) {
         return -ENOMEM;
     }
-    for (size_t i = 0; i < asked.len; i++) {
-        print_target(&asked.steps[i], &old, &lines);
-    }
-    for (size_t i = 0; i < plan->len; i++) {
-        const struct clb_step *step = &plan->steps[i];
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
-
-        print_target(step, in, &line);
-        if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
-            continue;
-        }
-        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", clb_step_name(step->type));
-        if (step->port != 0) {
-            ccm_buf_addf(ret, " %u/%s", step->port, lbc_protocol_lower(step->protocol));
-        }
-    }
+    lbc_plan_describe_repair(plan, &asked, ret);
     return 0;
 }
 
@@ -269,7 +235,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
                                struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
     const bool is_new = clb_actual(pass->entry)->lb.id == NULL;
     const struct clb_plan_input in = {
@@ -306,7 +272,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
         return -EAGAIN; /* err says more */
     }
     if (pass->dry) {
-        clb_plan_print(&plan, &in, &pass->steps);
+        lbc_plan_print(&plan, &in, &pass->steps);
         return 0;
     }
     if (lbc_pass_can_show_repair(pass) &&

@@ -2,12 +2,55 @@
 
 #include "compare.h"
 #include "lbc/model/lb_attrs.h"
+#include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+
+/* --- the product --- */
+
+static const struct lbc_anno *plan_find_field(const char *name, enum lbc_protocol protocol)
+{
+    const struct lbc_anno *field = nlb_listener_field(name);
+
+    return field != NULL && lbc_attr_applies(field, protocol) ? field : NULL;
+}
+
+void nlb_taken_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
+{
+    const char *protocol = lbc_protocol_lower(listener->protocol);
+
+    if (listener->is_range) {
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->port, listener->last_port,
+                        protocol);
+    } else {
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u-%s", listener->port, protocol);
+    }
+}
+
+/* None of another load balancer. */
+static bool plan_may_restore(const struct lbc_work *work, const struct lbc_group *group)
+{
+    const struct lbc_texts *users =
+        group == NULL ? NULL : &((const struct nlb_group *)group)->users;
+
+    return users != NULL &&
+           (users->len == 0 || lbc_texts_has(users, ((const struct nlb_work *)work)->lb->id));
+}
+
+static const struct lbc_plan_ops plan_ops = {
+    .steps = &nlb_steps,
+    .parse_owner = nlb_name_parse,
+    .is_key = nlb_name_is_key,
+    .find_field = plan_find_field,
+    .taken_port = nlb_taken_port,
+    .update_group = nlb_plan_update_group,
+    .may_restore = plan_may_restore,
+    .sweeps = true,
+};
 
 static struct nlb_work plan_begin(struct lbc_plan *plan, const struct nlb_plan_input *in,
                                   struct lbc_problems *problems)
@@ -17,7 +60,7 @@ static struct nlb_work plan_begin(struct lbc_plan *plan, const struct nlb_plan_i
 
     plan->table = &nlb_steps;
     return (struct nlb_work){
-        .lbc = { .ops = &nlb_plan_ops,
+        .lbc = { .ops = &plan_ops,
                  .plan = plan,
                  .model = &model->lbc,
                  .want = &model->want.lbc,

@@ -17,8 +17,6 @@ struct nlb_work {
 
 /* --- plan_step.c --- */
 
-extern const struct lbc_plan_ops nlb_plan_ops;
-
 /* Append an empty step; NULL on ENOMEM. */
 struct nlb_step *nlb_plan_new_step(struct nlb_work *work, unsigned type, unsigned stage);
 /* The same with a stage of its own: counts work->lbc.stage up. */

@@ -526,8 +526,8 @@ static void say_listener(const struct wanted *wanted, const char *field, char re
     const struct clb_listener *http = clb_state_listener(&wanted->model.want, 80, LBC_HTTP);
     const struct clb_listener *https = clb_state_listener(&wanted->model.want, 443, LBC_HTTPS);
 
-    if (strcmp(field, "forward") == 0 && http != NULL && clb_forward_target(http) != 0) {
-        (void)snprintf(ret, ANNO_TEXT, "%u", clb_forward_target(http)); /* fits */
+    if (strcmp(field, "forward") == 0 && http != NULL && clb_forward_target(&http->lbc) != 0) {
+        (void)snprintf(ret, ANNO_TEXT, "%u", clb_forward_target(&http->lbc)); /* fits */
     }
     for (size_t i = 0; strcmp(field, "domains") == 0 && https != NULL && i < https->domains.len;
          i++) {
@@ -661,34 +661,34 @@ static void sent(const struct ccm_service *given, size_t place, const struct ann
 /* --- what a change does --- */
 
 /* What the first step that is planned sets. */
-static void say_plan(const struct clb_plan *plan, const struct lbc_problems *problems,
+static void say_plan(const struct lbc_plan *plan, const struct lbc_problems *problems,
                      const struct anno_row *row, char ret[static ANNO_TEXT])
 {
     if (problems->count > 0) {
         add_word(ret, "refused");
     } else if (plan->len > 0) {
-        const struct clb_step *step = &plan->steps[0];
+        const struct clb_step *step = clb_step_at(plan, 0);
 
         assert_int_equal(plan->len, 1);
-        add_word(ret, strcmp(row->field, "Bandwidth") == 0 ? step->extra : step->value);
+        add_word(ret, strcmp(row->field, "Bandwidth") == 0 ? step->extra : step->lbc.value);
     }
 }
 
 /* The tags that are there after the plan. */
-static void say_tags_after(const struct clb_plan *plan, const struct lbc_tags *before,
+static void say_tags_after(const struct lbc_plan *plan, const struct lbc_tags *before,
                            char ret[static ANNO_TEXT])
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
     assert_int_equal(lbc_tags_copy(&tags, before), 0);
     for (size_t i = 0; i < plan->len; i++) {
-        const struct clb_step *step = &plan->steps[i];
+        const struct lbc_step *step = plan->steps[i];
 
         for (size_t t = 0; t < step->tags.len; t++) {
-            if (step->type == CLB_STEP_UNTAG) {
+            if (step->type == LBC_STEP_UNTAG) {
                 lbc_tags_remove(&tags, step->tags.items[t].key);
             } else {
-                assert_int_equal(step->type, CLB_STEP_TAG);
+                assert_int_equal(step->type, LBC_STEP_TAG);
                 assert_int_equal(
                     lbc_tags_put(&tags, step->tags.items[t].key, step->tags.items[t].value), 0);
             }
@@ -709,7 +709,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
     CCM_CLEANUP(wanted_fini) struct wanted old;
     CCM_CLEANUP(wanted_fini) struct wanted new;
     CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
     want(&old, before);
@@ -724,7 +724,9 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
     assert_int_equal(clb_lb_copy(&have.lb, &old.model.want.lb), 0);
     assert_int_equal(lbc_text_set(&have.lb.id, "lb-1"), 0);
     new.model.lbc.reused = false; /* its own mark is not looked at here */
-    assert_int_equal(clb_plan_lb(&plan, &in, &problems), 0);
+    struct clb_work work = clb_plan_begin(&plan, &in, &problems);
+
+    assert_int_equal(clb_plan_lb(&work), 0);
     if (strcmp(row->field, "tags") == 0) {
         say_tags_after(&plan, &have.lb.tags, ret);
     } else {

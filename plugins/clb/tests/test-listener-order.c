@@ -383,7 +383,7 @@ static void test_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
@@ -402,7 +402,7 @@ static void test_order(void **state)
                                            .fresh = true };
 
         assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
-        clb_plan_print(&plan, NULL, &text);
+        lbc_plan_print(&plan, NULL, &text);
         shorten(ccm_buf_str(&text), &brief);
         if (strcmp(ccm_buf_str(&brief), cases[i].plan) != 0) {
             fail_msg("%s:\n%s\n%s", cases[i].name, ccm_buf_str(&brief), cases[i].plan);
@@ -429,7 +429,7 @@ static void test_override(void **state)
 
     (void)state;
     for (int override = 0; override < 2; override++) {
-        CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
@@ -446,7 +446,7 @@ static void test_override(void **state)
         };
 
         assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
-        clb_plan_print(&plan, NULL, &text);
+        lbc_plan_print(&plan, NULL, &text);
         assert_true((strstr(ccm_buf_str(&text), "delete listener 81/tcp") != NULL) ==
                     (override == 1));
         assert_true((strstr(ccm_buf_str(&text), "start listener 80/tcp") != NULL) ==
@@ -522,7 +522,7 @@ static void test_ranges(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(acls); i++) {
-        CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
@@ -539,7 +539,7 @@ static void test_ranges(void **state)
         };
 
         assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
-        clb_plan_print(&plan, NULL, &text);
+        lbc_plan_print(&plan, NULL, &text);
         shorten(ccm_buf_str(&text), &brief);
         assert_string_equal(ccm_buf_str(&brief), acls[i].plan);
         clb_state_fini(&model.want);

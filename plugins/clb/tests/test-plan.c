@@ -284,7 +284,7 @@ static void test_ensure(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
@@ -302,7 +302,7 @@ static void test_ensure(void **state)
                                            .batch = cases[i].batch == 0 ? 40 : cases[i].batch };
 
         assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
-        clb_plan_print(&plan, NULL, &text);
+        lbc_plan_print(&plan, NULL, &text);
         if (strcmp(ccm_buf_str(&text), cases[i].plan) != 0) {
             fail_msg("%s:\n%s", cases[i].name, ccm_buf_str(&text));
         }
@@ -319,21 +319,21 @@ static void test_delete(void **state)
 {
     struct clb_state have = { .lb = { .protect = true } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
-    struct clb_plan plan = { 0 };
+    struct lbc_plan plan = { 0 };
 
     (void)state;
     assert_int_equal(clb_plan_delete(&plan, &have), 0);
     assert_int_equal(plan.len, 0);
     have.lb.id = (char *)(uintptr_t) "lb";
     assert_int_equal(clb_plan_delete(&plan, &have), 0);
-    clb_plan_print(&plan, NULL, &text);
+    lbc_plan_print(&plan, NULL, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "switch deletion protection off\ndelete load balancer\n");
-    clb_plan_fini(&plan);
+    lbc_plan_fini(&plan);
     have.lb.protect = false;
     assert_int_equal(clb_plan_delete(&plan, &have), 0);
     assert_int_equal(plan.len, 1);
-    clb_plan_fini(&plan);
+    lbc_plan_fini(&plan);
 }
 
 int main(void)

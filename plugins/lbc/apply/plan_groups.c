@@ -12,7 +12,7 @@ struct target {
     const struct lbc_group *want; /* desired; of a group that goes: the present one */
     struct lbc_group *have;       /* NULL: it is being made */
     unsigned stage;               /* of its next step: each has one of its own */
-    bool last;
+    bool last;                    /* it goes, and no port with it */
 };
 
 static bool rules_owns_text(void *self, const char *text)
@@ -85,7 +85,7 @@ static struct lbc_step *target_add_step(const struct target *to, unsigned type)
     if (step != NULL) {
         step->want = to->want;
         step->group = to->have;
-        step->port = to->want->port;
+        step->port = to->last ? 0 : to->want->port;
         step->protocol = to->want->protocol;
         step->last = to->last;
     }

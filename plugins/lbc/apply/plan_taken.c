@@ -92,9 +92,10 @@ int lbc_plan_find_taken(struct lbc_work *work, const struct lbc_listener *have,
     }
     *ret_group = lbc_state_group_by_id(work->have, group_id);
     /* The group must still be there, and be none of a controller. */
-    *ret_known = *ret_group != NULL ? !work->ops->is_key((*ret_group)->name) &&
-                                          work->ops->may_restore(work, *ret_group)
-                                    : group_id[0] == '\0' && work->ops->may_restore(work, NULL);
+    *ret_known = *ret_group != NULL ? !work->ops->is_key((*ret_group)->name) : group_id[0] == '\0';
+    if (*ret_known && work->ops->may_restore != NULL) {
+        *ret_known = work->ops->may_restore(work, *ret_group);
+    }
     return 0;
 }
 
