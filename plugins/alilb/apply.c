@@ -11,6 +11,7 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
 {
     struct lbc_apply *base = &apply->lbc;
 
+    base->ops = &apply->product->ops;
     base->host = apply->call.host;
     base->req = apply->call.req;
     base->priority = &apply->call.priority;
@@ -18,30 +19,80 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
     return lbc_apply_run(base, plan);
 }
 
+/* Where there are no jobs, nobody wants to know more than that it is done. */
+static struct lbc_sent *step_wants(const struct lbc_apply *apply, struct lbc_step *step)
+{
+    return apply->ops->wait == NULL ? NULL : &step->sent;
+}
+
 int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *step,
                       const struct alilb_action *action, const struct alilb_args *args,
                       struct ccm_error *err)
 {
-    return alilb_write(alilb_apply_call(apply), action, args, &step->sent, err);
+    return alilb_write(alilb_apply_call(apply), action, args, step_wants(apply, step), err);
 }
 
-int alilb_apply_delete(struct lbc_apply *apply, struct lbc_step *step,
-                       const struct alilb_action *action, const struct alilb_args *args,
-                       struct ccm_error *err)
+/* --- one action --- */
+
+static const char *step_text(struct lbc_apply *apply, const struct lbc_step *step,
+                             enum alilb_step_text text, char port[static 24])
 {
-    return lbc_apply_forgive(apply, alilb_apply_write(apply, step, action, args, err), err);
+    switch (text) {
+    case ALILB_STEP_LB:
+        return alilb_apply_lb_id(apply);
+    case ALILB_STEP_GROUP:
+        return step->group->id;
+    case ALILB_STEP_LISTENER:
+        return step->listener->id;
+    case ALILB_STEP_PORT:
+        return alilb_number(port, step->port);
+    case ALILB_STEP_PROTOCOL:
+        return lbc_protocol_lower(step->protocol);
+    case ALILB_STEP_VALUE:
+        return step->value;
+    case ALILB_STEP_OFF:
+        return "off";
+    default:
+        return NULL;
+    }
 }
 
-int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step, enum ali_product product,
-                     const char *type, const char *lb_id, struct ccm_error *err)
+int alilb_apply_row(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct alilb_tagging tagging = {
-        .type = type, .id = lb_id, .tags = &step->tags, .remove = step->type == LBC_STEP_UNTAG
-    };
-    const int r = alilb_change_tags(alilb_apply_call(apply), product, &tagging, &step->sent, err);
+    const struct alilb_step_row *row = &alilb_apply_of(apply)->product->rows[step->type];
+    struct alilb_args args = { .repeated = row->lists ? &step->texts : NULL };
+    char port[24];
 
-    return r < 0 ? lbc_record_tags_failure(step, lb_id, r, err) : 0;
+    for (size_t i = 0; i < ALILB_TEXTS_MAX; i++) {
+        args.texts[i] = step_text(apply, step, row->texts[i], port);
+    }
+    const int r = alilb_apply_write(apply, step, row->action, &args, err);
+
+    return row->takes_away ? lbc_apply_forgive(apply, r, err) : r;
 }
+
+/* --- tags --- */
+
+int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
+{
+    const struct alilb_apply_product *product = alilb_apply_of(apply)->product;
+    const struct alilb_tagging tagging = { .type = product->lb_type,
+                                           .id = alilb_apply_lb_id(apply),
+                                           .tags = &step->tags,
+                                           .remove = step->type == LBC_STEP_UNTAG };
+    const int r = alilb_change_tags(alilb_apply_call(apply), product->id, &tagging,
+                                    step_wants(apply, step), err);
+
+    return r < 0 ? lbc_record_tags_failure(step, tagging.id, r, err) : 0;
+}
+
+int alilb_apply_tags_done(struct lbc_apply *apply, struct lbc_step *step)
+{
+    return lbc_record_tags(step, alilb_apply_of(apply)->lb_tags,
+                           alilb_apply_of(apply)->lb_untagged);
+}
+
+/* --- jobs --- */
 
 int alilb_apply_wait(struct lbc_apply *apply, struct lbc_job *jobs, size_t count,
                      int64_t timeout_ms, struct ccm_error *err)

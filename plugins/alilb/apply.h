@@ -1,6 +1,6 @@
 /*
- * What apply*.c of the plugins share: steps that are carried out in the same way, and jobs. May
- * block. One thread per pass.
+ * What apply*.c of the plugins share: steps that are one action with texts of the step, tags, and
+ * jobs. May block. One thread per pass.
  */
 #ifndef CCM_ALILB_APPLY_H
 #define CCM_ALILB_APPLY_H
@@ -8,33 +8,72 @@
 #include "alilb/action.h"
 #include "lbc/apply/executor.h"
 
+/* What a text of an action is, for a step. */
+enum alilb_step_text {
+    ALILB_STEP_NOTHING,
+    ALILB_STEP_LB, /* ids */
+    ALILB_STEP_GROUP,
+    ALILB_STEP_LISTENER,
+    ALILB_STEP_PORT,
+    ALILB_STEP_PROTOCOL, /* in small letters */
+    ALILB_STEP_VALUE,
+    ALILB_STEP_OFF, /* "off" */
+};
+
+/* A type of step that is one action. */
+struct alilb_step_row {
+    const struct alilb_action *action;
+    enum alilb_step_text texts[ALILB_TEXTS_MAX];
+    bool lists;      /* and the step's texts */
+    bool takes_away; /* it is done when what it takes away is not there */
+};
+
+/* A product. */
+struct alilb_apply_product {
+    struct lbc_apply_ops ops;
+    const struct alilb_step_row *rows; /* by type, for alilb_apply_row() */
+    enum ali_product id;
+    const char *lb_type; /* of the load balancer, as alilb_change_tags() takes it */
+};
+
 /* A plugin's own begins with it. */
 struct alilb_apply {
     struct lbc_apply lbc;
+    const struct alilb_apply_product *product;
     struct alilb_call call;
     const struct ccm_service *service;
+    char *const *lb_id; /* what the mirror has of the load balancer */
+    struct lbc_tags *lb_tags;
+    bool *lb_untagged;
 };
+
+static inline struct alilb_apply *alilb_apply_of(struct lbc_apply *apply)
+{
+    return (struct alilb_apply *)apply;
+}
 
 static inline struct alilb_call *alilb_apply_call(struct lbc_apply *apply)
 {
-    return &((struct alilb_apply *)apply)->call;
+    return &alilb_apply_of(apply)->call;
 }
 
-/* lbc_apply_run() with what the call has. */
+static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
+{
+    return *alilb_apply_of(apply)->lb_id;
+}
+
+/* lbc_apply_run() with what product and call say. */
 CCM_NODISCARD int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan);
 
+/* The step is the action of its row. */
+lbc_send_fn alilb_apply_row;
 /* The step is this write. */
 CCM_NODISCARD int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *step,
                                     const struct alilb_action *action,
                                     const struct alilb_args *args, struct ccm_error *err);
-/* The same, and it is done when what it takes away is not there. */
-CCM_NODISCARD int alilb_apply_delete(struct lbc_apply *apply, struct lbc_step *step,
-                                     const struct alilb_action *action,
-                                     const struct alilb_args *args, struct ccm_error *err);
-/* LBC_STEP_TAG, LBC_STEP_UNTAG. type: as alilb_change_tags() takes it. */
-CCM_NODISCARD int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step,
-                                   enum ali_product product, const char *type, const char *lb_id,
-                                   struct ccm_error *err);
+/* LBC_STEP_TAG, LBC_STEP_UNTAG. */
+lbc_send_fn alilb_apply_tags;
+lbc_done_fn alilb_apply_tags_done;
 /* struct lbc_apply_ops.wait: for jobs of NLB. */
 CCM_NODISCARD int alilb_apply_wait(struct lbc_apply *apply, struct lbc_job *jobs, size_t count,
                                    int64_t timeout_ms, struct ccm_error *err);

@@ -1,7 +1,6 @@
-#include "apply_listener.h"
-
 #include "api_listener.h"
 #include "apply_parts.h"
+#include "lbc/apply/record.h"
 #include "lbc/model/owner.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
@@ -15,88 +14,65 @@
 /* --- what must be there first --- */
 
 /* An empty list would let everybody in. */
-static bool lacks_acl(const struct clb_apply *apply, const struct clb_step *step)
+static bool lacks_acl(const struct clb_apply *apply, const struct clb_listener *to)
 {
-    const struct clb_acl *acl = &clb_actual(apply->entry)->acl;
+    const struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
-    return step->listener.ranges && (acl->id == NULL || acl->entries.len == 0);
+    return to->ranges && (acl->id == NULL || acl->entries.len == 0);
 }
 
 /* A listener that forwards cannot be made before the one it leads to. */
-static bool lacks_target(const struct clb_apply *apply, const struct clb_step *step)
+static bool lacks_target(const struct clb_apply *apply, const struct clb_listener *to)
 {
-    const uint16_t target = clb_forward_target(&step->listener);
+    const uint16_t target = clb_forward_target(&to->lbc);
 
-    return target != 0 && clb_state_listener(clb_actual(apply->entry), target, LBC_HTTPS) == NULL;
-}
-
-/* Another protocol's listener of ours could not be deleted from the port, or the present one of a
- * rebuild. */
-static bool is_occupied(const struct clb_apply *apply, const struct clb_step *step)
-{
-    const struct clb_state *state = clb_actual(apply->entry);
-
-    for (size_t i = 0; i < state->lbc.listener_count; i++) {
-        const struct clb_listener *one = clb_listener_at(state, i);
-
-        if (one->lbc.port == step->port && one->lbc.protocol != LBC_OTHER &&
-            lbc_protocol_clash(one->lbc.protocol, step->protocol)) {
-            return true;
-        }
-    }
-    return false;
+    return target != 0 &&
+           lbc_state_listener_on(apply->ali.lbc.have, LBC_HTTPS, target, target) == NULL;
 }
 
 /* A listener of ours still forwards here, because its own deletion failed. */
-static bool is_target(const struct clb_apply *apply, const struct clb_step *step)
+static bool is_target(const struct clb_apply *apply, const struct lbc_step *step)
 {
-    const struct clb_state *state = clb_actual(apply->entry);
+    const struct lbc_state *have = apply->ali.lbc.have;
 
-    for (size_t i = 0; i < state->lbc.listener_count; i++) {
-        const struct clb_listener *one = clb_listener_at(state, i);
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const struct lbc_listener *one = have->listeners[i];
 
         if (step->protocol == LBC_HTTPS && clb_forward_target(one) == step->port &&
-            one->lbc.description != NULL &&
-            lbc_owner_parse(one->lbc.description, true, &apply->service->meta,
-                            lbc_cluster_id(&apply->clb->lbc)) == LBC_OWNER_OURS) {
-            return apply->problems->count > 0;
+            one->description != NULL &&
+            lbc_owner_parse(one->description, true, &apply->ali.service->meta,
+                            apply->ali.call.cluster_id) == LBC_OWNER_OURS) {
+            return apply->ali.lbc.failed > 0;
         }
     }
     return false;
 }
 
 /* Bound to the list that is asked for, as far as we know. */
-static bool listener_is_unlisted(const struct clb_step *step, const struct clb_listener *present)
+static bool listener_is_unlisted(const struct clb_listener *to, const struct lbc_listener *present)
 {
-    return step->listener.ranges &&
-           !ccm_text_equal(lbc_attrs_get(&present->lbc.attrs, clb_field_find("AclStatus")), "on");
+    return to->ranges &&
+           !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
 }
 
-bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
+bool clb_apply_is_blocked(const struct lbc_apply *base, const struct lbc_step *step)
 {
-    const struct clb_state *state = clb_actual(apply->entry);
-    const struct clb_listener *present = clb_state_listener(state, step->port, step->protocol);
+    const struct clb_apply *apply = (const struct clb_apply *)base;
+    const struct clb_listener *to = &((const struct clb_step *)step)->listener;
 
     switch (step->type) {
-    case CLB_STEP_CREATE_LISTENER:
-        return clb_apply_group(apply, step) == NULL || lacks_acl(apply, step) ||
-               lacks_target(apply, step) || is_occupied(apply, step);
-    case CLB_STEP_UPDATE_LISTENER:
-        return clb_apply_group(apply, step) == NULL || lacks_acl(apply, step) || present == NULL;
-    case CLB_STEP_RESTORE_LISTENER:
-        return present == NULL;
+    case LBC_STEP_CREATE_LISTENER:
+        return lacks_acl(apply, to) || lacks_target(apply, to);
+    case LBC_STEP_UPDATE_LISTENER:
+        return lacks_acl(apply, to);
     case CLB_STEP_START_LISTENER:
-        return present == NULL || listener_is_unlisted(step, present);
-    case CLB_STEP_DELETE_LISTENER:
+        return listener_is_unlisted(to, step->listener);
+    case LBC_STEP_DELETE_LISTENER:
         return is_target(apply, step);
-    case CLB_STEP_SET_DOMAIN:
-    case CLB_STEP_CREATE_DOMAIN:
-    case CLB_STEP_DELETE_DOMAIN:
-        return present == NULL;
     case CLB_STEP_ADD_ENTRIES:
     case CLB_STEP_REMOVE_ENTRIES:
     case CLB_STEP_DELETE_ACL:
-        return state->acl.id == NULL;
+        return clb_apply_have(apply)->acl.id == NULL;
     default:
         return false;
     }
@@ -109,7 +85,7 @@ static int read_certificate(struct clb_apply *apply, const char *id, int64_t *re
                             struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const int r = alilb_send(&apply->call, &clb_api_certificate, ALILB_TEXTS(id), &answer, err);
+    const int r = alilb_send(&apply->ali.call, &clb_api_certificate, ALILB_TEXTS(id), &answer, err);
     const cJSON *first;
 
     *ret_expires_ms = -1;
@@ -159,200 +135,126 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 
 /* --- the listener itself --- */
 
-static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
+static int bind_acl(const struct clb_apply *apply, struct clb_listener *to)
 {
-    return listener->ranges ? lbc_attrs_set(&listener->lbc.attrs, clb_field_find("AclId"),
-                                            clb_actual(apply->entry)->acl.id, true)
-                            : 0;
+    return to->ranges ? lbc_attrs_set(&to->lbc.attrs, clb_field_find("AclId"),
+                                      clb_apply_have(apply)->acl.id, true)
+                      : 0;
 }
 
-static int check_update(struct clb_apply *apply, const struct clb_listener *to,
-                        struct ccm_error *err)
+int clb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct clb_listener *present =
-        clb_state_listener(clb_actual(apply->entry), to->lbc.port, to->lbc.protocol);
-    const char *old_id = lbc_attrs_get(&present->lbc.attrs, clb_field_find(CERT));
-    const char *new_id = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
+    struct clb_apply *apply = clb_apply_of(base);
+    struct clb_listener *to = &clb_step_of(step)->listener;
 
-    return old_id == NULL || new_id == NULL || ccm_text_equal(old_id, new_id)
-               ? 0
-               : check_certificate(apply, old_id, new_id, err);
+    return bind_acl(apply, to) < 0
+               ? ccm_error_nomem(err)
+               : clb_api_create_listener(&apply->ali.call, alilb_apply_lb_id(base), to,
+                                         step->group->id, err);
 }
 
 /* What the cloud gives a new listener and is compared only where it is known. */
-static int listener_record_defaults(struct clb_listener *listener)
+static int listener_record_defaults(struct lbc_listener *listener)
 {
     const struct lbc_anno *field = clb_field_find("PersistenceTimeout");
 
-    return lbc_attr_applies(field, listener->lbc.protocol) &&
-                   lbc_attrs_get(&listener->lbc.attrs, field) == NULL
-               ? lbc_attrs_set(&listener->lbc.attrs, field, "0", false)
+    return lbc_attr_applies(field, listener->protocol) &&
+                   lbc_attrs_get(&listener->attrs, field) == NULL
+               ? lbc_attrs_set(&listener->attrs, field, "0", false)
                : 0;
 }
 
-static int listener_record_step(struct clb_apply *apply, const struct clb_step *step,
-                                const struct clb_listener *now, const char *group_id)
+int clb_apply_create_listener_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    const bool fresh = step->type == CLB_STEP_CREATE_LISTENER;
-    struct clb_state *state = clb_actual(apply->entry);
-    struct clb_listener *listener = fresh ? clb_state_new_listener(state)
-                                          : clb_state_listener(state, step->port, step->protocol);
-    int r;
-
-    if (listener == NULL) {
-        return clb_apply_check_mirror(apply, -ENOMEM);
-    }
-    r = clb_listener_copy(listener, now); /* attributes that were not sent stay */
-    if (r == 0 && fresh) {
-        r = listener_record_defaults(listener);
-    }
-    listener->lbc.running = !fresh && now->lbc.running;
-    listener->domains_known = fresh || listener->domains_known;
-    return clb_apply_check_mirror(apply,
-                                  r < 0 ? r : lbc_text_set(&listener->lbc.group_id, group_id));
-}
-
-static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
-{
-    CCM_CLEANUP(clb_listener_fini) struct clb_listener now = { 0 };
-    CCM_CLEANUP(ccm_freep) char *group_id = NULL;
-    const char *lb_id = clb_actual(apply->entry)->lb.id;
-    int r;
-
-    if (clb_listener_copy(&now, &step->listener) < 0 || bind_acl(apply, &now) < 0 ||
-        lbc_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (step->type == CLB_STEP_CREATE_LISTENER) {
-        r = clb_api_create_listener(&apply->call, lb_id, &now, group_id, err);
-    } else {
-        r = check_update(apply, &now, err);
-        r = r < 0 ? r : clb_api_update_listener(&apply->call, lb_id, &now, group_id, err);
-    }
-    return r < 0 ? r : listener_record_step(apply, step, &now, group_id);
-}
-
-/* --- domain extensions --- */
-
-static int do_create_domain(struct clb_apply *apply, const struct clb_step *step,
-                            struct clb_listener *listener, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *id = NULL;
-    const int r = alilb_make(&apply->call, &clb_api_create_domain,
-                             ALILB_TEXTS(clb_actual(apply->entry)->lb.id, ALILB_NUMBER(step->port),
-                                         step->domain.name, step->domain.cert),
-                             &id, err);
+    const int r = lbc_record_new_listener(base->have, step, &clb_state_type);
 
     if (r < 0) {
         return r;
     }
-    if (id == NULL) {
-        listener->domains_known = false; /* made, but we cannot name it */
-        return 0;
-    }
-    return clb_apply_check_mirror(
-        apply, clb_domains_put(&listener->domains, step->domain.name, step->domain.cert, id));
+    ((struct clb_listener *)step->listener)->domains_known = true;
+    return listener_record_defaults(step->listener);
 }
 
-static int do_domain(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_listener *listener =
-        clb_state_listener(clb_actual(apply->entry), step->port, step->protocol);
-    const struct clb_domain *domain = &step->domain;
-    int r;
+    struct clb_apply *apply = clb_apply_of(base);
+    struct clb_listener *to = &clb_step_of(step)->listener;
+    const char *old_cert = lbc_attrs_get(&step->listener->attrs, clb_field_find(CERT));
+    const char *new_cert = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
 
-    if (step->type == CLB_STEP_CREATE_DOMAIN) {
-        r = do_create_domain(apply, step, listener, err);
-    } else if (step->type == CLB_STEP_SET_DOMAIN) {
-        r = alilb_write(&apply->call, &clb_api_set_domain, ALILB_TEXTS(domain->id, domain->cert),
-                        NULL, err);
-        r = r < 0 ? r
-                  : clb_apply_check_mirror(apply, clb_domains_put(&listener->domains, domain->name,
-                                                                  domain->cert, domain->id));
-    } else {
-        r = alilb_write(&apply->call, &clb_api_delete_domain, ALILB_TEXTS(domain->id), NULL, err);
-        r = clb_apply_forgive(r, err);
-        if (r == 0) {
-            clb_domains_remove(&listener->domains, domain->name);
+    if (bind_acl(apply, to) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (old_cert != NULL && new_cert != NULL && !ccm_text_equal(old_cert, new_cert)) {
+        const int r = check_certificate(apply, old_cert, new_cert, err);
+
+        if (r < 0) {
+            return r;
         }
     }
-    return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->name) : 0;
+    return clb_api_update_listener(&apply->ali.call, alilb_apply_lb_id(base), to, step->group->id,
+                                   err);
 }
 
 /* --- back to what it was --- */
 
-static int do_restore(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+int clb_apply_restore_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_state *state = clb_actual(apply->entry);
-    struct clb_listener *listener = clb_state_listener(state, step->port, step->protocol);
-    const bool running = listener->lbc.running;
-    const int r =
-        clb_api_update_listener(&apply->call, state->lb.id, &step->listener, step->group_id, err);
-
-    if (r < 0) {
-        return r;
-    }
-    clb_listener_fini(listener);
-    listener->lbc.port = step->port;
-    listener->lbc.last_port = listener->lbc.port;
-    listener->lbc.protocol = step->protocol;
-
-    const int copied = clb_listener_copy(listener, &step->listener);
-
-    listener->lbc.running = running;
-    return clb_apply_check_mirror(
-        apply, copied < 0 ? copied : lbc_text_set(&listener->lbc.group_id, step->group_id));
+    return clb_api_update_listener(alilb_apply_call(base), alilb_apply_lb_id(base),
+                                   &clb_step_of(step)->listener,
+                                   step->group == NULL ? NULL : step->group->id, err);
 }
 
 /* --- start and end --- */
 
-static int send_for_port(struct clb_apply *apply, const struct alilb_action *action,
-                         const struct clb_step *step, struct ccm_error *err)
+int clb_apply_start_listener_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    return alilb_write(&apply->call, action,
-                       ALILB_TEXTS(clb_actual(apply->entry)->lb.id, ALILB_NUMBER(step->port),
-                                   lbc_protocol_lower(step->protocol)),
-                       NULL, err);
+    (void)base;
+    step->listener->running = true;
+    return 0;
 }
 
-static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+/* --- domain extensions --- */
+
+int clb_apply_domain(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_state *state = clb_actual(apply->entry);
-    const int r = send_for_port(apply, &clb_api_start_listener, step, err);
+    const struct clb_domain *domain = &clb_step_of(step)->domain;
+    int r;
 
-    if (r == 0) {
-        clb_state_listener(state, step->port, step->protocol)->lbc.running = true;
-    }
-    return r;
-}
-
-static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
-                              struct ccm_error *err)
-{
-    struct clb_state *state = clb_actual(apply->entry);
-    const int r = clb_apply_forgive(send_for_port(apply, &clb_api_delete_listener, step, err), err);
-
-    if (r == 0) {
-        lbc_state_drop_listener(&state->lbc, lbc_state_listener_on(&state->lbc, step->protocol,
-                                                                   step->port, step->port));
-    }
-    return r;
-}
-
-int clb_apply_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
-{
     switch (step->type) {
-    case CLB_STEP_RESTORE_LISTENER:
-        return do_restore(apply, step, err);
-    case CLB_STEP_START_LISTENER:
-        return do_start(apply, step, err);
-    case CLB_STEP_DELETE_LISTENER:
-        return do_delete_listener(apply, step, err);
-    case CLB_STEP_SET_DOMAIN:
     case CLB_STEP_CREATE_DOMAIN:
-    case CLB_STEP_DELETE_DOMAIN:
-        return do_domain(apply, step, err);
+        r = alilb_write(alilb_apply_call(base), &clb_api_create_domain,
+                        ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port), domain->name,
+                                    domain->cert),
+                        &step->sent, err);
+        break;
+    case CLB_STEP_SET_DOMAIN:
+        r = alilb_apply_write(base, step, &clb_api_set_domain,
+                              ALILB_TEXTS(domain->id, domain->cert), err);
+        break;
     default:
-        return do_listener(apply, step, err);
+        r = alilb_apply_write(base, step, &clb_api_delete_domain, ALILB_TEXTS(domain->id), err);
+        r = lbc_apply_forgive(base, r, err);
+        break;
     }
+    return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->name) : 0;
+}
+
+int clb_apply_domain_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    struct clb_listener *listener = (struct clb_listener *)step->listener;
+    const struct clb_domain *domain = &clb_step_of(step)->domain;
+    const bool creates = step->type == CLB_STEP_CREATE_DOMAIN;
+
+    (void)base;
+    if (step->type == CLB_STEP_DELETE_DOMAIN) {
+        clb_domains_remove(&listener->domains, domain->name);
+        return 0;
+    }
+    if (creates && step->sent.made_id == NULL) {
+        listener->domains_known = false; /* made, but we cannot name it */
+        return 0;
+    }
+    return clb_domains_put(&listener->domains, domain->name, domain->cert,
+                           creates ? step->sent.made_id : domain->id);
 }

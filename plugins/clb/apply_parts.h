@@ -1,21 +1,65 @@
-/* What the parts of apply.c share. One thread per pass. */
+/*
+ * How each type of step is carried out (struct lbc_step_ops), and what the parts of apply.c share.
+ * ..._done brings the mirror in line. One thread per pass.
+ */
 #ifndef CCM_CLB_APPLY_PARTS_H
 #define CCM_CLB_APPLY_PARTS_H
 
 #include "apply.h"
 
-/* The group of a step as the mirror has it; NULL when there is none. */
-struct lbc_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step);
-/* A write succeeded and `r` says whether the mirror followed: if not, it is read again. Returns 0.
- */
-int clb_apply_check_mirror(struct clb_apply *apply, int r);
-/* A step has failed with r: tell, and note what follows from it. Returns negative when the rest of
- * the plan makes no sense. */
-CCM_NODISCARD int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
-                                 struct ccm_error *err);
-/* 0, or negative with a problem when the pass is to end. */
-CCM_NODISCARD int clb_apply_check_cancelled(struct clb_apply *apply);
-/* r, or 0 when it failed because the thing is not there: deleting that is done. */
-CCM_NODISCARD int clb_apply_forgive(int r, const struct ccm_error *err);
+static inline struct clb_apply *clb_apply_of(struct lbc_apply *apply)
+{
+    return (struct clb_apply *)apply;
+}
+
+static inline struct clb_step *clb_step_of(struct lbc_step *step)
+{
+    return (struct clb_step *)step;
+}
+
+/* What the cloud holds. */
+static inline struct clb_state *clb_apply_have(const struct clb_apply *apply)
+{
+    return (struct clb_state *)apply->ali.lbc.have;
+}
+
+/* The load balancer itself is not there any more. */
+bool clb_apply_is_lb_gone(const struct ccm_error *err);
+
+/* --- apply_lb.c: the load balancer and its tags --- */
+
+lbc_send_fn clb_apply_create_lb;
+lbc_send_fn clb_apply_attribute;
+lbc_done_fn clb_apply_delete_lb_done;
+lbc_done_fn clb_apply_attribute_done;
+lbc_done_fn clb_apply_unprotect_done;
+
+/* --- apply_group.c: groups and their backends, these in portions of the batch size, which may have
+ * become smaller since the plan was made --- */
+
+lbc_send_fn clb_apply_create_group;
+lbc_send_fn clb_apply_backends;
+lbc_done_fn clb_apply_create_group_done;
+/* That many were too many for one call: from now on they are fewer. False: they cannot be. */
+bool clb_apply_shrink_batch(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
+
+/* --- apply_listener.c: listeners and their domain extensions --- */
+
+lbc_send_fn clb_apply_create_listener;
+lbc_send_fn clb_apply_update_listener;
+lbc_send_fn clb_apply_restore_listener;
+lbc_send_fn clb_apply_domain;
+lbc_done_fn clb_apply_create_listener_done;
+lbc_done_fn clb_apply_start_listener_done;
+lbc_done_fn clb_apply_domain_done;
+/* Whether what a step about listeners or access lists needs is missing. */
+bool clb_apply_is_blocked(const struct lbc_apply *apply, const struct lbc_step *step);
+
+/* --- apply_ranges.c: the access list of spec.loadBalancerSourceRanges --- */
+
+lbc_send_fn clb_apply_create_acl;
+lbc_send_fn clb_apply_acl_entries;
+lbc_send_fn clb_apply_delete_acl;
+lbc_done_fn clb_apply_acl_entries_done;
 
 #endif

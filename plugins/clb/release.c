@@ -1,7 +1,6 @@
 #include "controller.h"
 
 #include "api_ranges.h"
-#include "apply_parts.h"
 #include "ccm/object.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
@@ -20,26 +19,26 @@
 #define WHAT   LBC_PASS_CLEAN_WHAT
 #define FAILED LBC_PASS_CLEAN_FAILED
 
-static int release_apply_plan(struct lbc_pass *pass, const struct lbc_plan *plan,
+static int release_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
                               const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, LBC_PRIO_REMOVE),
+        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
+                 .call = clb_pass_call(pass, LBC_PRIO_REMOVE),
+                 .service = pass->service },
         .clb = clb_of(pass),
-        .service = pass->service,
         .entry = pass->entry,
-        .fresh = fresh,
-        .problems = &pass->problems,
     };
 
     if (pass->dry) {
         lbc_plan_print(plan, in, &pass->steps);
         return 0;
     }
+    apply.ali.lbc.forgives_lb = !in->model->lbc.reused;
+
     const int r = clb_apply_run(&apply, plan);
 
-    pass->writes += apply.writes;
-    pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
+    lbc_pass_end_apply(pass, &apply.ali.lbc);
     return r < 0 || pass->problems.count > 0 ? lbc_pass_fail_all(pass, FAILED, WHAT, err) : 0;
 }
 
@@ -248,7 +247,7 @@ static int drop_acl(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0 && state.acl.id != NULL && pass->dry) {
         ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);
     } else if (r == 0 && state.acl.id != NULL) {
-        r = clb_apply_forgive(
+        r = clb_apply_forgive_acl(
             alilb_write(&call, &clb_api_delete_acl, ALILB_TEXTS(state.acl.id), NULL, err), err);
     }
     return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err) : 0;

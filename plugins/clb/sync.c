@@ -253,13 +253,12 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC),
+        .ali = { .lbc = lbc_pass_begin_apply(pass, pass->fresh),
+                 .call = clb_pass_call(pass, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC),
+                 .service = pass->service },
         .clb = clb_of(pass),
-        .service = pass->service,
         .entry = pass->entry,
         .model = model,
-        .fresh = pass->fresh,
-        .problems = &pass->problems,
     };
 
     if (clb_plan_ensure(&plan, &in, &pass->problems) < 0) {
@@ -284,12 +283,11 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
     pass->entry->blocked = plan.blocked;
     const int r = clb_apply_run(&apply, &plan);
 
+    lbc_pass_end_apply(pass, &apply.ali.lbc);
     if (refused && !pass->fresh) {
         lbc_pass_invalidate_mirror(pass);
     }
-    pass->writes += apply.writes;
-    pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
-    if (apply.writes > 0 && r == 0 && pass->problems.count == known) {
+    if (apply.ali.lbc.writes > 0 && r == 0 && pass->problems.count == known) {
         lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
     }
     pass->entry->used = pass->entry->used || clb_actual(pass->entry)->lb.id != NULL;

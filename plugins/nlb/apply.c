@@ -1,5 +1,8 @@
 #include "apply.h"
 
+#include "api_group.h"
+#include "api_lb.h"
+#include "api_listener.h"
 #include "apply_parts.h"
 #include "util/text.h"
 
@@ -10,16 +13,16 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { nlb_apply_tags, nlb_apply_tags_done, 0 },
-    [LBC_STEP_UNTAG] = { nlb_apply_tags, nlb_apply_tags_done, 0 },
-    [LBC_STEP_DELETE_LB] = { nlb_apply_delete_lb, nlb_apply_delete_lb_done, 0 },
+    [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
+    [LBC_STEP_DELETE_LB] = { alilb_apply_row, nlb_apply_delete_lb_done, 0 },
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, 0 },
     [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, 0 },
     [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, 0 },
     [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, nlb_apply_ipv6_type_done, 0 },
     [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, 0 },
-    [NLB_STEP_DETACH] = { nlb_apply_detach, nlb_apply_package_done, 0 },
-    [NLB_STEP_ATTACH] = { nlb_apply_attach, nlb_apply_package_done, 0 },
+    [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_package_done, 0 },
+    [NLB_STEP_ATTACH] = { alilb_apply_row, nlb_apply_package_done, 0 },
     [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_SECURES },
     [NLB_STEP_LEAVE] = { nlb_apply_leave, nlb_apply_join_done, 0 },
 
@@ -36,7 +39,7 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_GROUP] = { nlb_apply_create_group, nlb_apply_create_group_done, 0 },
     [LBC_STEP_UPDATE_GROUP] = { nlb_apply_update_group, nlb_apply_update_group_done,
                                 LBC_NEEDS_GROUP },
-    [LBC_STEP_DELETE_GROUP] = { nlb_apply_delete_group, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [NLB_STEP_UNTAG_GROUP] = { nlb_apply_untag_group, nlb_apply_untag_group_done, LBC_NEEDS_GROUP },
     [LBC_STEP_ADD] = { nlb_apply_add_servers, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_REMOVE] = { nlb_apply_remove_servers, NULL, LBC_NEEDS_GROUP },
@@ -44,13 +47,27 @@ static const struct lbc_step_ops step_ops[] = {
 
     [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, nlb_apply_create_listener_done,
                                    LBC_NEEDS_GROUP },
-    [LBC_STEP_UPDATE_LISTENER] = { nlb_apply_update_listener, nlb_apply_update_listener_done,
+    [LBC_STEP_UPDATE_LISTENER] = { nlb_apply_update_listener, NULL,
                                    LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
-    [LBC_STEP_RESTORE_LISTENER] = { nlb_apply_update_listener, nlb_apply_update_listener_done,
+    [LBC_STEP_RESTORE_LISTENER] = { nlb_apply_update_listener, NULL,
                                     LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
-    [LBC_STEP_DELETE_LISTENER] = { nlb_apply_delete_listener, NULL, LBC_NEEDS_LISTENER },
-    [NLB_STEP_ADD_CERTS] = { nlb_apply_certs, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
-    [NLB_STEP_REMOVE_CERTS] = { nlb_apply_certs, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
+    [LBC_STEP_DELETE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_LISTENER },
+    [NLB_STEP_ADD_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
+    [NLB_STEP_REMOVE_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
+};
+
+static const struct alilb_step_row step_rows[] = {
+    [LBC_STEP_DELETE_LB] = { &nlb_api_delete_lb, { ALILB_STEP_LB }, .takes_away = true },
+    [NLB_STEP_DETACH] = { &nlb_api_detach,
+                          { ALILB_STEP_LB, ALILB_STEP_VALUE },
+                          .takes_away = true },
+    [NLB_STEP_ATTACH] = { &nlb_api_attach, { ALILB_STEP_LB, ALILB_STEP_VALUE } },
+    [LBC_STEP_DELETE_GROUP] = { &nlb_api_delete_group, { ALILB_STEP_GROUP }, .takes_away = true },
+    [LBC_STEP_DELETE_LISTENER] = { &nlb_api_delete_listener,
+                                   { ALILB_STEP_LISTENER },
+                                   .takes_away = true },
+    [NLB_STEP_ADD_CERTS] = { &nlb_api_add_certs, { ALILB_STEP_LISTENER }, .lists = true },
+    [NLB_STEP_REMOVE_CERTS] = { &nlb_api_remove_certs, { ALILB_STEP_LISTENER }, .lists = true },
 };
 
 /* --- what it needs --- */
@@ -147,7 +164,8 @@ static bool group_is_draining(const struct lbc_group *group)
 
 /* --- a run --- */
 
-static const struct lbc_apply_ops apply_ops = {
+static const struct alilb_apply_product product = {
+    .ops = {
     .steps = step_ops,
     .backends_name = "servers",
     .is_blocked = step_is_blocked,
@@ -159,6 +177,10 @@ static const struct lbc_apply_ops apply_ops = {
     .is_misnamed = is_misnamed,
     .place_maker = step_find_place_maker,
     .is_draining = group_is_draining,
+    },
+    .rows = step_rows,
+    .id = ALI_NLB,
+    .lb_type = "loadbalancer",
 };
 
 /* Nothing can be done with one that is still being made, or is on its way out. */
@@ -177,13 +199,16 @@ static bool apply_is_unready(struct nlb_apply *apply)
 
 int nlb_apply_run(struct nlb_apply *apply, struct lbc_plan *plan)
 {
-    struct lbc_apply *base = &apply->ali.lbc;
+    struct alilb_apply *ali = &apply->ali;
 
     if (plan->len == 0 || apply_is_unready(apply)) {
         return 0;
     }
-    base->ops = &apply_ops;
-    base->have = &apply->have->lbc;
-    base->forgives_lb = apply->model == NULL;
-    return alilb_apply_run(&apply->ali, plan);
+    ali->product = &product;
+    ali->lb_id = &apply->have->lb.id;
+    ali->lb_tags = &apply->have->lb.tags;
+    ali->lb_untagged = &apply->have->lb.untagged;
+    ali->lbc.have = &apply->have->lbc;
+    ali->lbc.forgives_lb = apply->model == NULL;
+    return alilb_apply_run(ali, plan);
 }

@@ -68,11 +68,6 @@ int nlb_apply_untag_group_done(struct lbc_apply *base, struct lbc_step *step)
     return 0;
 }
 
-int nlb_apply_delete_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_delete(base, step, &nlb_api_delete_group, ALILB_TEXTS(step->group->id), err);
-}
-
 /* --- servers --- */
 
 int nlb_apply_add_servers(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)

@@ -8,25 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *apply_lb_id(struct lbc_apply *base)
-{
-    return nlb_apply_of(base)->have->lb.id;
-}
-
-/* --- tags --- */
-
-int nlb_apply_tags(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_tags(base, step, ALI_NLB, "loadbalancer", apply_lb_id(base), err);
-}
-
-int nlb_apply_tags_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    struct nlb_lb *lb = &nlb_apply_of(base)->have->lb;
-
-    return lbc_record_tags(step, &lb->tags, &lb->untagged);
-}
-
 /* --- security groups --- */
 
 /* Those of a JOIN or LEAVE. */
@@ -46,8 +27,8 @@ int nlb_apply_join(struct lbc_apply *base, struct lbc_step *step, struct ccm_err
     if (step_list_groups(nlb_apply_of(base), step, &groups) < 0) {
         return ccm_error_nomem(err);
     }
-    return alilb_apply_write(base, step, &nlb_api_join, ALILB_LIST(&groups, apply_lb_id(base)),
-                             err);
+    return alilb_apply_write(base, step, &nlb_api_join,
+                             ALILB_LIST(&groups, alilb_apply_lb_id(base)), err);
 }
 
 /* Of several groups one that is not there kept the others from being left. */
@@ -58,8 +39,8 @@ int nlb_apply_leave(struct lbc_apply *base, struct lbc_step *step, struct ccm_er
     if (step_list_groups(nlb_apply_of(base), step, &groups) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r =
-        alilb_apply_write(base, step, &nlb_api_leave, ALILB_LIST(&groups, apply_lb_id(base)), err);
+    const int r = alilb_apply_write(base, step, &nlb_api_leave,
+                                    ALILB_LIST(&groups, alilb_apply_lb_id(base)), err);
 
     return groups.len == 1 ? lbc_apply_forgive(base, r, err) : r;
 }
@@ -91,10 +72,10 @@ int nlb_apply_protection(struct lbc_apply *base, struct lbc_step *step, struct c
     const int r =
         is_stillborn(nlb_apply_of(base))
             ? 0
-            : alilb_apply_write(
-                  base, step, &nlb_api_protect_lb,
-                  ALILB_TEXTS(apply_lb_id(base), set->fields[NLB_LB_PROTECT], modification, why),
-                  err);
+            : alilb_apply_write(base, step, &nlb_api_protect_lb,
+                                ALILB_TEXTS(alilb_apply_lb_id(base), set->fields[NLB_LB_PROTECT],
+                                            modification, why),
+                                err);
 
     return base->forgives_lb ? lbc_apply_forgive(base, r, err) : r;
 }
@@ -103,10 +84,10 @@ int nlb_apply_fields(struct lbc_apply *base, struct lbc_step *step, struct ccm_e
 {
     const struct nlb_lb *set = &nlb_step_of(step)->lb;
 
-    return alilb_apply_write(
-        base, step, &nlb_api_update_lb,
-        ALILB_TEXTS(apply_lb_id(base), set->fields[NLB_LB_NAME], set->fields[NLB_LB_CROSS_ZONE]),
-        err);
+    return alilb_apply_write(base, step, &nlb_api_update_lb,
+                             ALILB_TEXTS(alilb_apply_lb_id(base), set->fields[NLB_LB_NAME],
+                                         set->fields[NLB_LB_CROSS_ZONE]),
+                             err);
 }
 
 int nlb_apply_fields_done(struct lbc_apply *base, struct lbc_step *step)
@@ -127,7 +108,7 @@ int nlb_apply_ipv6_type(struct lbc_apply *base, struct lbc_step *step, struct cc
     const bool opens = ccm_text_equal_case(step->value, "Internet");
 
     return alilb_apply_write(base, step, opens ? &nlb_api_enable_ipv6 : &nlb_api_disable_ipv6,
-                             ALILB_TEXTS(apply_lb_id(base)), err);
+                             ALILB_TEXTS(alilb_apply_lb_id(base)), err);
 }
 
 int nlb_apply_ipv6_type_done(struct lbc_apply *base, struct lbc_step *step)
@@ -136,18 +117,6 @@ int nlb_apply_ipv6_type_done(struct lbc_apply *base, struct lbc_step *step)
 }
 
 /* --- bandwidth packages --- */
-
-int nlb_apply_detach(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_delete(base, step, &nlb_api_detach,
-                              ALILB_TEXTS(apply_lb_id(base), step->value), err);
-}
-
-int nlb_apply_attach(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_write(base, step, &nlb_api_attach,
-                             ALILB_TEXTS(apply_lb_id(base), step->value), err);
-}
 
 int nlb_apply_package_done(struct lbc_apply *base, struct lbc_step *step)
 {
@@ -171,7 +140,7 @@ static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
 
 int nlb_apply_zones(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    return nlb_api_update_zones(alilb_apply_call(base), apply_lb_id(base), NULL,
+    return nlb_api_update_zones(alilb_apply_call(base), alilb_apply_lb_id(base), NULL,
                                 &nlb_step_of(step)->lb, &step->sent, err);
 }
 
@@ -205,7 +174,7 @@ int nlb_apply_zones_done(struct lbc_apply *base, struct lbc_step *step)
 
 int nlb_apply_address_type(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    return nlb_api_update_zones(alilb_apply_call(base), apply_lb_id(base), step->value,
+    return nlb_api_update_zones(alilb_apply_call(base), alilb_apply_lb_id(base), step->value,
                                 &nlb_step_of(step)->lb, &step->sent, err);
 }
 
@@ -226,11 +195,6 @@ int nlb_apply_address_type_done(struct lbc_apply *base, struct lbc_step *step)
 }
 
 /* --- its end --- */
-
-int nlb_apply_delete_lb(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_delete(base, step, &nlb_api_delete_lb, ALILB_TEXTS(apply_lb_id(base)), err);
-}
 
 /* Its listeners went with it. */
 int nlb_apply_delete_lb_done(struct lbc_apply *base, struct lbc_step *step)

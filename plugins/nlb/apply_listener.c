@@ -15,18 +15,12 @@ int nlb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, str
 
 int nlb_apply_create_listener_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    struct nlb_listener *listener = nlb_state_new_listener(nlb_apply_of(base)->have);
+    const int r = lbc_record_new_listener(base->have, step, &nlb_state_type);
 
-    if (listener == NULL || nlb_listener_copy(listener, &nlb_step_of(step)->listener) < 0 ||
-        lbc_text_set(&listener->lbc.group_id, step->group->id) < 0) {
-        return -ENOMEM;
+    if (r == 0) {
+        ((struct nlb_listener *)step->listener)->certs_known = true;
     }
-    free(listener->lbc.id);
-    listener->lbc.id = CCM_STEAL(step->sent.made_id);
-    lbc_texts_fini(&listener->certs);
-    listener->certs_known = true;
-    step->listener = &listener->lbc;
-    return 0;
+    return r;
 }
 
 int nlb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
@@ -35,34 +29,7 @@ int nlb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, str
                                    &nlb_step_of(step)->listener, step->group->id, &step->sent, err);
 }
 
-int nlb_apply_update_listener_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    struct lbc_listener *listener = step->listener;
-
-    (void)base;
-    return lbc_attrs_copy(&listener->attrs, &step->to->attrs) < 0 ||
-                   (step->to->description != NULL &&
-                    lbc_text_set(&listener->description, step->to->description) < 0) ||
-                   lbc_text_set(&listener->group_id, step->group->id) < 0
-               ? -ENOMEM
-               : 0;
-}
-
-int nlb_apply_delete_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return alilb_apply_delete(base, step, &nlb_api_delete_listener, ALILB_TEXTS(step->listener->id),
-                              err);
-}
-
 /* --- additional certificates --- */
-
-int nlb_apply_certs(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    const struct alilb_action *action =
-        step->type == NLB_STEP_ADD_CERTS ? &nlb_api_add_certs : &nlb_api_remove_certs;
-
-    return alilb_apply_write(base, step, action, ALILB_LIST(&step->texts, step->listener->id), err);
-}
 
 int nlb_apply_certs_done(struct lbc_apply *base, struct lbc_step *step)
 {

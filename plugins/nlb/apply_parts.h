@@ -29,19 +29,14 @@ const char *nlb_apply_vpc(const struct nlb_apply *apply);
 /* --- apply_create.c, apply_lb.c: the load balancer and its tags --- */
 
 lbc_send_fn nlb_apply_create_lb; /* sets again_ms when it is not ready yet */
-lbc_send_fn nlb_apply_delete_lb;
-lbc_send_fn nlb_apply_tags;
 lbc_send_fn nlb_apply_protection;
 lbc_send_fn nlb_apply_address_type;
 lbc_send_fn nlb_apply_zones;
 lbc_send_fn nlb_apply_ipv6_type;
 lbc_send_fn nlb_apply_fields;
-lbc_send_fn nlb_apply_detach;
-lbc_send_fn nlb_apply_attach;
 lbc_send_fn nlb_apply_join;
 lbc_send_fn nlb_apply_leave;
 lbc_done_fn nlb_apply_delete_lb_done;
-lbc_done_fn nlb_apply_tags_done;
 lbc_done_fn nlb_apply_address_type_done;
 lbc_done_fn nlb_apply_zones_done;
 lbc_done_fn nlb_apply_ipv6_type_done;
@@ -67,7 +62,6 @@ lbc_done_fn nlb_apply_delete_security_group_done;
 lbc_send_fn nlb_apply_create_group;
 lbc_send_fn nlb_apply_update_group;
 lbc_send_fn nlb_apply_untag_group;
-lbc_send_fn nlb_apply_delete_group;
 lbc_send_fn nlb_apply_add_servers;
 lbc_send_fn nlb_apply_remove_servers;
 lbc_send_fn nlb_apply_update_servers;
@@ -79,10 +73,7 @@ lbc_done_fn nlb_apply_untag_group_done;
 
 lbc_send_fn nlb_apply_create_listener;
 lbc_send_fn nlb_apply_update_listener;
-lbc_send_fn nlb_apply_delete_listener;
-lbc_send_fn nlb_apply_certs;
 lbc_done_fn nlb_apply_create_listener_done;
-lbc_done_fn nlb_apply_update_listener_done;
 lbc_done_fn nlb_apply_certs_done;
 
 #endif

@@ -184,6 +184,9 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
     case LBC_STEP_REMOVE:
     case LBC_STEP_UPDATE:
         return lbc_record_backends(step, &step->backends);
+    case LBC_STEP_UPDATE_LISTENER:
+    case LBC_STEP_RESTORE_LISTENER:
+        return lbc_record_listener(step);
     case LBC_STEP_DELETE_GROUP:
         lbc_capacity_free(&apply->capacity, step->group->backends.len);
         lbc_state_drop_group(apply->have, step->group);

@@ -5,6 +5,9 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *set)
 {
     struct lbc_group *group = step->group;
@@ -24,6 +27,34 @@ int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *
         r = lbc_backends_put(&group->backends, &one);
     }
     return r;
+}
+
+int lbc_record_listener(const struct lbc_step *step)
+{
+    struct lbc_listener *listener = step->listener;
+
+    return lbc_attrs_copy(&listener->attrs, &step->to->attrs) < 0 ||
+                   (step->to->description != NULL &&
+                    lbc_text_set(&listener->description, step->to->description) < 0) ||
+                   lbc_text_set(&listener->group_id, step->group == NULL ? NULL : step->group->id) <
+                       0
+               ? -ENOMEM
+               : 0;
+}
+
+int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,
+                            const struct lbc_state_type *type)
+{
+    struct lbc_listener *listener = lbc_state_new_listener(have, type);
+
+    if (listener == NULL || lbc_listener_copy(listener, step->to) < 0) {
+        return -ENOMEM;
+    }
+    free(listener->id);
+    listener->id = CCM_STEAL(step->sent.made_id);
+    listener->running = false;
+    step->listener = listener;
+    return lbc_record_listener(step);
 }
 
 int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags, bool *untagged)

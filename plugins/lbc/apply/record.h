@@ -9,6 +9,12 @@
 
 /* The backends of the set, which are some of the step's, have been added, removed or changed. */
 CCM_NODISCARD int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *set);
+/* The step's listener is what the step makes of it: attributes that it does not name stay. */
+CCM_NODISCARD int lbc_record_listener(const struct lbc_step *step);
+/* The listener that was made, of that type, is step->listener; its other members are the
+ * product's. */
+CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,
+                                          const struct lbc_state_type *type);
 /* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. *untagged: the owner's is missing.
  */
 CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags,
