@@ -20,7 +20,7 @@ int alilb_refuse(int r, const char *what, struct ccm_error *err)
 
 struct own_search {
     struct lbc_lookup look;
-    const struct alilb_lbs *lbs;
+    const struct alilb_source *source;
     void *lb;
     bool untagged;
 };
@@ -35,7 +35,7 @@ static int own_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
     if (r == 0 &&
         lbc_lookup_offer(&search->look, id, ccm_json_text(item, "LoadBalancerName"), &tags)) {
         search->untagged = lbc_tags_get(&tags, LBC_TAG_OWNER) == NULL;
-        r = search->lbs->parse(item, search->lb);
+        r = search->source->parse(item, search->lb);
     }
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
@@ -43,7 +43,7 @@ static int own_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
 static int own_wrap_error(const struct own_search *search, int r, struct ccm_error *err)
 {
     const struct lbc_lookup *look = &search->look;
-    const bool named = look->by_name && search->lbs->full_texts;
+    const bool named = look->by_name && search->source->full_texts;
 
     return ccm_error_wrap(err, r, "[%s] find loadbalancer by %s%s%s error", look->service->key,
                           look->by_name ? "name" : "tag", named ? " " : "",
@@ -56,18 +56,18 @@ static int own_find_lb(struct alilb_call *call, const struct ccm_service *servic
     int r;
 
     lbc_lookup_init(&search->look, &service->meta, call->cluster_id, by_name);
-    r = search->lbs->find(call, by_name ? NULL : search->look.name, search->look.name, own_offer_lb,
-                          search, err);
+    r = search->source->find(call, by_name ? NULL : search->look.name, search->look.name,
+                             own_offer_lb, search, err);
     r = r < 0 ? own_wrap_error(search, r, err) : lbc_lookup_end(&search->look, err);
     lbc_lookup_fini(&search->look);
     return r;
 }
 
-int alilb_read_own_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
                       const struct ccm_service *service, void *lb, bool *ret_untagged,
                       struct ccm_error *err)
 {
-    struct own_search search = { .lbs = lbs, .lb = lb };
+    struct own_search search = { .source = source, .lb = lb };
     int r = own_find_lb(call, service, false, &search, err);
 
     if (r == 0 && search.look.count == 0 && lbc_lookup_by_name_too(service)) {
@@ -77,14 +77,14 @@ int alilb_read_own_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
     return r;
 }
 
-int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs, const char *id, void *lb,
-                  struct ccm_error *err)
+int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source, const char *id,
+                  void *lb, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const char *key = lbs->full_texts ? call->object : "";
-    const char *before = lbs->full_texts ? "[" : "";
-    const char *behind = lbs->full_texts ? "] " : "";
-    int r = alilb_send(call, lbs->get, ALILB_TEXTS(id), &answer, err);
+    const char *key = source->full_texts ? call->object : "";
+    const char *before = source->full_texts ? "[" : "";
+    const char *behind = source->full_texts ? "] " : "";
+    int r = alilb_send(call, source->get, ALILB_TEXTS(id), &answer, err);
 
     if (r < 0) {
         return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
@@ -98,14 +98,14 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs, const ch
                              "match, expect [%s], actual [%s]",
                              before, key, behind, id, got);
     }
-    r = got[0] == '\0' ? -EPROTO : lbs->parse(answer, lb);
+    r = got[0] == '\0' ? -EPROTO : source->parse(answer, lb);
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
 /* --- those of all Services --- */
 
 struct listing {
-    const struct alilb_lbs *lbs;
+    const struct alilb_source *source;
     struct lbc_items *items;
 };
 
@@ -121,18 +121,57 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
         r = lbc_items_add(listing->items, id, &tags, &state);
     }
     if (r == 0 && state != NULL) {
-        r = listing->lbs->parse(item, (char *)state + listing->lbs->offset);
+        r = listing->source->parse(item, (char *)state + listing->source->offset);
     }
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
-int alilb_list_lbs(struct alilb_call *call, const struct alilb_lbs *lbs, struct lbc_items *items,
-                   struct ccm_error *err)
+int alilb_list_lbs(struct alilb_call *call, const struct alilb_source *source,
+                   struct lbc_items *items, struct ccm_error *err)
 {
-    struct listing listing = { lbs, items };
+    struct listing listing = { source, items };
 
-    return alilb_list(call, lbs->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call->cluster_id),
+    return alilb_list(call, source->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call->cluster_id),
                       listing_add_lb, &listing, err);
+}
+
+/* --- listeners --- */
+
+struct listeners {
+    const struct alilb_source *source;
+    struct lbc_state *state;
+};
+
+int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
+                       struct lbc_state *state, struct ccm_error *err)
+{
+    struct lbc_listener *listener = lbc_state_new_listener(state, source->type);
+    const int r = listener == NULL ? -ENOMEM : source->parse_listener(json, listener);
+
+    return r < 0 ? alilb_refuse(r, "listener", err) : 0;
+}
+
+static int listeners_add(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const struct listeners *listeners = arg;
+
+    return alilb_add_listener(listeners->source, item, listeners->state, err);
+}
+
+int alilb_read_listeners(struct alilb_call *call, const struct alilb_source *source,
+                         const struct alilb_args *args, struct lbc_state *state,
+                         struct ccm_error *err)
+{
+    struct listeners listeners = { source, state };
+    int r;
+
+    lbc_state_forget_listeners(state);
+    r = alilb_list(call, source->listeners, args, listeners_add, &listeners, err);
+    if (r < 0) {
+        lbc_state_forget_listeners(state);
+    }
+    state->listeners_known = r == 0;
+    return r;
 }
 
 /* --- backends --- */

@@ -11,8 +11,8 @@
 #include "lbc/items.h"
 #include "lbc/lookup.h"
 
-/* How load balancers of a product are found. */
-struct alilb_lbs {
+/* How a product is read. */
+struct alilb_source {
     /* List those with that ownership tag, or of that name when tag_value is NULL. */
     int (*find)(struct alilb_call *call, const char *tag_value, const char *name, alilb_item_fn fn,
                 void *arg, struct ccm_error *err);
@@ -25,6 +25,10 @@ struct alilb_lbs {
      * stands in a mirror. */
     const struct alilb_action *tagged;
     size_t offset;
+    const struct lbc_state_type *type;
+    const struct alilb_action *listeners; /* of load balancers */
+    /* One into an empty listener; results as of parse(). */
+    int (*parse_listener)(const cJSON *json, struct lbc_listener *listener);
 };
 
 /*
@@ -34,16 +38,24 @@ struct alilb_lbs {
  * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes lb in any case.
  * *ret_untagged: it was found, and has no ownership tag.
  */
-CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
                                     const struct ccm_service *service, void *lb, bool *ret_untagged,
                                     struct ccm_error *err);
 /* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. */
-CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, void *lb, struct ccm_error *err);
 
 /* For struct lbc_inventory_ops. */
-CCM_NODISCARD int alilb_list_lbs(struct alilb_call *call, const struct alilb_lbs *lbs,
+CCM_NODISCARD int alilb_list_lbs(struct alilb_call *call, const struct alilb_source *source,
                                  struct lbc_items *items, struct ccm_error *err);
+
+/* The listeners of a load balancer, args being its id, instead of those of `state`: all or none. */
+CCM_NODISCARD int alilb_read_listeners(struct alilb_call *call, const struct alilb_source *source,
+                                       const struct alilb_args *args, struct lbc_state *state,
+                                       struct ccm_error *err);
+/* Append one of them. */
+CCM_NODISCARD int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
+                                     struct lbc_state *state, struct ccm_error *err);
 
 /* The backends of a group instead of those that it has, by its id; it is `unread` after a failure.
  */

@@ -18,23 +18,20 @@ static int inventory_list(struct lbc_instance *lbc, const struct ccm_request *re
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
 
-    return alilb_list_lbs(&call, &clb_lbs, items, err);
+    return alilb_list_lbs(&call, &clb_source, items, err);
 }
 
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct batch *batch = arg;
     struct clb_state *state = lbc_items_find(batch->items, ccm_json_text(json, "LoadBalancerId"));
-    struct clb_listener *listener;
 
     if (state == NULL) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "DescribeLoadBalancerListeners: a listener of a load balancer that "
                              "was not asked for");
     }
-    listener = clb_state_new_listener(state);
-    return listener == NULL || clb_read_parse_listener(json, listener) < 0 ? ccm_error_nomem(err)
-                                                                           : 0;
+    return alilb_add_listener(&clb_source, json, &state->lbc, err);
 }
 
 /* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */

@@ -19,25 +19,28 @@ static int read_parse_lb(const cJSON *json, void *lb)
     return clb_read_parse_lb(json, lb);
 }
 
-const struct alilb_lbs clb_lbs = {
+const struct alilb_source clb_source = {
     .find = clb_api_find_lb,
     .get = &clb_api_lb,
     .parse = read_parse_lb,
     .full_texts = true,
     .tagged = &clb_api_tagged_lbs,
     .offset = offsetof(struct clb_state, lb),
+    .type = &clb_state_type,
+    .listeners = &clb_api_listeners,
+    .parse_listener = clb_read_parse_listener,
 };
 
 int clb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct clb_lb *ret,
                 struct ccm_error *err)
 {
-    return alilb_read_own_lb(call, &clb_lbs, service, ret, &ret->untagged, err);
+    return alilb_read_own_lb(call, &clb_source, service, ret, &ret->untagged, err);
 }
 
 int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
                       struct ccm_error *err)
 {
-    return alilb_read_lb(call, &clb_lbs, id, ret, err);
+    return alilb_read_lb(call, &clb_source, id, ret, err);
 }
 
 int clb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
@@ -72,21 +75,11 @@ int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *
 
 /* --- listeners --- */
 
-static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err)
-{
-    struct clb_listener *listener = clb_state_new_listener(arg);
-
-    return listener == NULL || clb_read_parse_listener(item, listener) < 0 ? ccm_error_nomem(err)
-                                                                           : 0;
-}
-
 static int read_listeners(struct alilb_call *call, struct clb_state *state, struct ccm_error *err)
 {
     const struct lbc_texts ids = { .items = &state->lb.id, .len = 1 };
-    const int r =
-        alilb_list(call, &clb_api_listeners, ALILB_LIST(&ids, NULL), read_add_listener, state, err);
+    const int r = alilb_read_listeners(call, &clb_source, ALILB_LIST(&ids, NULL), &state->lbc, err);
 
-    state->lbc.listeners_known = r == 0;
     return r < 0 ? ccm_error_wrap(err, r, "get lb listeners from cloud") : 0;
 }
 

@@ -6,7 +6,7 @@
 #include "alilb/read.h"
 #include "state.h"
 
-extern const struct alilb_lbs clb_lbs;
+extern const struct alilb_source clb_source;
 
 /* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
  */
@@ -27,7 +27,7 @@ CCM_NODISCARD int clb_read_check_owner(const struct alilb_call *call,
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */
 CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);
-CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret);
+CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct lbc_listener *ret);
 CCM_NODISCARD int clb_read_parse_group(const cJSON *json, struct lbc_group *ret);
 
 /* What a pass has to know about a load balancer. */

@@ -26,7 +26,7 @@ int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret)
 
 /* --- listeners --- */
 
-static int json_parse_listener_attrs(const cJSON *json, struct clb_listener *ret)
+static int json_parse_listener_attrs(const cJSON *json, struct lbc_listener *ret)
 {
     char part_name[32];
     const struct lbc_anno *row = NULL;
@@ -34,25 +34,25 @@ static int json_parse_listener_attrs(const cJSON *json, struct clb_listener *ret
     int r = 0;
 
     ccm_text_printf(part_name, sizeof(part_name), "%sListenerConfig",
-                    lbc_protocol_name(ret->lbc.protocol));
+                    lbc_protocol_name(ret->protocol));
     part = ccm_json_get(json, part_name);
     while (r == 0 && (row = lbc_attr_next(&clb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
-        if (lbc_attr_applies(row, ret->lbc.protocol)) {
-            r = lbc_attrs_add_answer(&ret->lbc.attrs, row,
+        if (lbc_attr_applies(row, ret->protocol)) {
+            r = lbc_attrs_add_answer(&ret->attrs, row,
                                      (row->cloud & LBC_ATTR_TOP) != 0 ? json : part);
         }
     }
     return r;
 }
 
-int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret)
+int clb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
 {
-    (void)alilb_parse_port(json, "ListenerPort", &ret->lbc.port); /* 0: nobody asks for that one */
-    ret->lbc.last_port = ret->lbc.port;
-    ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
-    ret->lbc.running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
-    if (lbc_text_set(&ret->lbc.description, ccm_json_text(json, "Description")) < 0 ||
-        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "VServerGroupId")) < 0) {
+    (void)alilb_parse_port(json, "ListenerPort", &ret->port); /* 0: nobody asks for that one */
+    ret->last_port = ret->port;
+    ret->protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
+    ret->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
+    if (lbc_text_set(&ret->description, ccm_json_text(json, "Description")) < 0 ||
+        lbc_text_set(&ret->group_id, ccm_json_text(json, "VServerGroupId")) < 0) {
         return -ENOMEM;
     }
     return json_parse_listener_attrs(json, ret);

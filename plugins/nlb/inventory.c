@@ -24,23 +24,18 @@ static int inventory_list(struct lbc_instance *lbc, const struct ccm_request *re
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
 
-    return alilb_list_lbs(&call, &nlb_lbs, items, err);
+    return alilb_list_lbs(&call, &nlb_source, items, err);
 }
 
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct reading *reading = arg;
     struct nlb_state *state = lbc_items_find(reading->items, ccm_json_text(json, "LoadBalancerId"));
-    struct nlb_listener *listener = NULL;
-    int r;
 
-    if (state == NULL ||
-        nlb_state_listener_by_id(state, ccm_json_text(json, "ListenerId")) != NULL) {
-        return 0;
-    }
-    listener = nlb_state_new_listener(state);
-    r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(json, listener);
-    return r < 0 ? alilb_refuse(r, "listener", err) : 0;
+    return state == NULL ||
+                   nlb_state_listener_by_id(state, ccm_json_text(json, "ListenerId")) != NULL
+               ? 0
+               : alilb_add_listener(&nlb_source, json, &state->lbc, err);
 }
 
 static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *err)

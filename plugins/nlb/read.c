@@ -45,24 +45,27 @@ static int read_find_lb(struct alilb_call *call, const char *tag_value, const ch
                       fn, arg, err);
 }
 
-const struct alilb_lbs nlb_lbs = {
+const struct alilb_source nlb_source = {
     .find = read_find_lb,
     .get = &nlb_api_lb,
     .parse = read_parse_lb,
     .tagged = &nlb_api_lbs,
     .offset = offsetof(struct nlb_state, lb),
+    .type = &nlb_state_type,
+    .listeners = &nlb_api_listeners,
+    .parse_listener = nlb_read_parse_listener,
 };
 
 int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct nlb_lb *ret,
                 struct ccm_error *err)
 {
-    return alilb_read_own_lb(call, &nlb_lbs, service, ret, &ret->untagged, err);
+    return alilb_read_own_lb(call, &nlb_source, service, ret, &ret->untagged, err);
 }
 
 int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
                       struct ccm_error *err)
 {
-    return alilb_read_lb(call, &nlb_lbs, id, ret, err);
+    return alilb_read_lb(call, &nlb_source, id, ret, err);
 }
 
 int nlb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
@@ -92,28 +95,14 @@ int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
 
 /* --- listeners --- */
 
-static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err)
-{
-    struct nlb_listener *listener = nlb_state_new_listener(arg);
-    const int r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(item, listener);
-
-    return r < 0 ? alilb_refuse(r, "listener", err) : 0;
-}
-
 static int read_listeners(struct alilb_call *call, struct nlb_state *state, struct ccm_error *err)
 {
-    int r = 0;
-
-    lbc_state_forget_listeners(&state->lbc);
-    if (state->lb.id != NULL) {
-        r = alilb_list(call, &nlb_api_listeners, ALILB_TEXTS(state->lb.id), read_add_listener,
-                       state, err);
-    }
-    if (r < 0) {
+    if (state->lb.id == NULL) {
         lbc_state_forget_listeners(&state->lbc);
+        state->lbc.listeners_known = true;
+        return 0;
     }
-    state->lbc.listeners_known = r == 0;
-    return r;
+    return alilb_read_listeners(call, &nlb_source, ALILB_TEXTS(state->lb.id), &state->lbc, err);
 }
 
 /* Additional ones only: the default one and those of authorities are attributes. */

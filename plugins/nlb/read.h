@@ -6,7 +6,7 @@
 #include "alilb/read.h"
 #include "state.h"
 
-extern const struct alilb_lbs nlb_lbs;
+extern const struct alilb_source nlb_source;
 
 /* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
  */
@@ -32,7 +32,7 @@ CCM_NODISCARD int nlb_read_check_owner(const struct alilb_call *call,
 /* One of a list of load balancers, listeners or groups into an empty struct. 0, -ENOMEM, or -EPROTO
  * when it is not what it should be. A group's `unread` tells that it has servers. Pure. */
 CCM_NODISCARD int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret);
-CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret);
+CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret);
 CCM_NODISCARD int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret);
 CCM_NODISCARD int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret);
 

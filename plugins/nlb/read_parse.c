@@ -82,31 +82,31 @@ static int json_parse_attrs(const cJSON *json, enum lbc_anno_group group,
     return r;
 }
 
-int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
+int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
 {
     const char *id = ccm_json_text(json, "ListenerId");
     uint16_t port = 0;
     bool good = alilb_parse_port(json, "ListenerPort", &port);
 
-    ret->lbc.port = port;
-    ret->lbc.last_port = port;
+    ret->port = port;
+    ret->last_port = port;
     if (good && port == 0) {
-        good = alilb_parse_port(json, "StartPort", &ret->lbc.port) &&
-               alilb_parse_port(json, "EndPort", &ret->lbc.last_port) && ret->lbc.port > 0 &&
-               ret->lbc.port <= ret->lbc.last_port;
-        ret->lbc.is_range = true;
+        good = alilb_parse_port(json, "StartPort", &ret->port) &&
+               alilb_parse_port(json, "EndPort", &ret->last_port) && ret->port > 0 &&
+               ret->port <= ret->last_port;
+        ret->is_range = true;
     }
     if (!good || id[0] == '\0') {
         return -EPROTO;
     }
-    ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), NLB_PROTOCOLS);
-    if (lbc_text_set(&ret->lbc.id, id) < 0 ||
-        lbc_text_set(&ret->lbc.description, ccm_json_text(json, "ListenerDescription")) < 0 ||
-        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
+    ret->protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), NLB_PROTOCOLS);
+    if (lbc_text_set(&ret->id, id) < 0 ||
+        lbc_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||
+        lbc_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
-    return json_parse_attrs(json, LBC_ANNO_LISTENER, ret->lbc.protocol, NLB_ATTR_PPV2,
-                            ccm_json_get(json, "ProxyProtocolV2Config"), &ret->lbc.attrs);
+    return json_parse_attrs(json, LBC_ANNO_LISTENER, ret->protocol, NLB_ATTR_PPV2,
+                            ccm_json_get(json, "ProxyProtocolV2Config"), &ret->attrs);
 }
 
 /* --- groups --- */

@@ -16,7 +16,7 @@ static void read_clb(const cJSON *json)
     CCM_CLEANUP(clb_listener_fini) struct clb_listener listener = { 0 };
 
     FUZZ_REQUIRE(clb_read_parse_lb(json, &lb) <= 0);
-    FUZZ_REQUIRE(clb_read_parse_listener(json, &listener) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_listener(json, &listener.lbc) <= 0);
     clb_lb_fini(&lb);
 }
 
@@ -29,7 +29,7 @@ static void read_nlb(const cJSON *json)
     struct nlb_rule *rule = nlb_security_group_new_rule(&guard);
 
     FUZZ_REQUIRE(nlb_read_parse_lb(json, &lb) != 0 || lb.id != NULL);
-    if (nlb_read_parse_listener(json, &listener) == 0) {
+    if (nlb_read_parse_listener(json, &listener.lbc) == 0) {
         FUZZ_REQUIRE(listener.lbc.id != NULL && listener.lbc.port <= listener.lbc.last_port);
     }
     FUZZ_REQUIRE(nlb_read_parse_group(json, &group) <= 0);

@@ -96,7 +96,7 @@ static void test_listener(void **state)
     CCM_CLEANUP(nlb_listener_fini) struct nlb_listener two = { 0 };
 
     (void)state;
-    assert_int_equal(nlb_read_parse_listener(json, &one), 0);
+    assert_int_equal(nlb_read_parse_listener(json, &one.lbc), 0);
     assert_int_equal(one.lbc.protocol, LBC_TCPSSL);
     assert_int_equal(one.lbc.port, 443);
     assert_int_equal(one.lbc.last_port, 443);
@@ -110,7 +110,7 @@ static void test_listener(void **state)
     assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Ppv2VpcIdEnabled")),
                         "true");
     assert_null(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
-    assert_int_equal(nlb_read_parse_listener(range, &two), 0);
+    assert_int_equal(nlb_read_parse_listener(range, &two.lbc), 0);
     assert_true(two.lbc.is_range);
     assert_int_equal(two.lbc.port, 100);
     assert_int_equal(two.lbc.last_port, 200);
@@ -190,7 +190,7 @@ static void test_rubbish(void **state)
         CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
 
         assert_int_equal(nlb_read_parse_lb(json, &lb), -EPROTO);
-        assert_int_equal(nlb_read_parse_listener(json, &listener), -EPROTO);
+        assert_int_equal(nlb_read_parse_listener(json, &listener.lbc), -EPROTO);
         assert_int_equal(nlb_read_parse_group(json, &group), -EPROTO);
         assert_int_equal(alilb_parse_backend(json, &group.lbc), -EPROTO);
     }
