@@ -28,8 +28,8 @@ struct alilb_call {
     const char *object;     /* for log lines */
     const char *cluster_id; /* what is ours carries it */
     enum lbc_priority priority;
-    char *const
-        *paced;     /* id of the load balancer, when it takes one change at a time; NULL = not */
+    /* Id of the load balancer, when it takes one change at a time; NULL = it does not. */
+    char *const *paced;
     bool uncertain; /* out */
 };
 
