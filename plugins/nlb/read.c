@@ -316,7 +316,8 @@ int nlb_read_rules(struct alilb_call *call, struct nlb_security_group *security_
     return r;
 }
 
-struct found_groups {
+/* One look for the security group of a Service. */
+struct range_search {
     const struct ccm_object *service;
     const char *cluster_id;
     struct nlb_security_group first;
@@ -324,18 +325,18 @@ struct found_groups {
     size_t count;
 };
 
-static void guards_fini(struct found_groups *found_groups)
+static void range_search_fini(struct range_search *search)
 {
-    nlb_security_group_fini(&found_groups->first);
-    free(found_groups->foreign);
+    nlb_security_group_fini(&search->first);
+    free(search->foreign);
 }
 
-static int security_group_record_found(struct found_groups *found_groups, const cJSON *item,
+static int security_group_record_found(struct range_search *search, const cJSON *item,
                                        const char *id)
 {
-    struct nlb_security_group *security_group = &found_groups->first;
+    struct nlb_security_group *security_group = &search->first;
 
-    if (found_groups->count++ > 0) {
+    if (search->count++ > 0) {
         return 0;
     }
     return lbc_text_set(&security_group->id, id) < 0 ||
@@ -349,7 +350,7 @@ static int security_group_record_found(struct found_groups *found_groups, const 
 
 static int read_add_security_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    struct found_groups *found_groups = arg;
+    struct range_search *search = arg;
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(item, "SecurityGroupId");
     char own[LBC_OWNER_LB_NAME];
@@ -358,29 +359,28 @@ static int read_add_security_group(void *arg, const cJSON *item, struct ccm_erro
     if (id[0] == '\0') {
         return alilb_refuse(-EPROTO, "security group", err);
     }
-    lbc_owner_lb_name(found_groups->service, own);
+    lbc_owner_lb_name(search->service, own);
     if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
-        r = lbc_owner_of_tags(&tags, found_groups->service, found_groups->cluster_id) ==
-                    LBC_OWNER_OURS
-                ? security_group_record_found(found_groups, item, id)
-                : lbc_text_set(&found_groups->foreign, id);
+        r = lbc_owner_of_tags(&tags, search->service, search->cluster_id) == LBC_OWNER_OURS
+                ? security_group_record_found(search, item, id)
+                : lbc_text_set(&search->foreign, id);
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
 /* ends: the Service goes, and asks for none of its own. */
-static int check_guards(const struct found_groups *found_groups, bool ends, struct ccm_error *err)
+static int range_search_check(const struct range_search *search, bool ends, struct ccm_error *err)
 {
-    if (found_groups->count > 1) {
+    if (search->count > 1) {
         return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
                              "find associated security group error: expect 1, got %zu",
-                             found_groups->count);
+                             search->count);
     }
-    if (found_groups->count == 0 && found_groups->foreign != NULL && !ends) {
+    if (search->count == 0 && search->foreign != NULL && !ends) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "security group %s carries this Service's tag but belongs to another "
                              "cluster (tag %s), it is left alone",
-                             found_groups->foreign, NLB_TAG_CLUSTER);
+                             search->foreign, NLB_TAG_CLUSTER);
     }
     return 0;
 }
@@ -388,26 +388,27 @@ static int check_guards(const struct found_groups *found_groups, bool ends, stru
 static int read_security_group(struct alilb_call *call, const struct ccm_service *service,
                                bool ends, struct nlb_security_group *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(guards_fini)
-    struct found_groups found_groups = { .service = &service->meta,
-                                         .cluster_id = call->cluster_id };
+    CCM_CLEANUP(range_search_fini)
+    struct range_search search = { .service = &service->meta, .cluster_id = call->cluster_id };
     char tag[LBC_OWNER_LB_NAME];
     int r;
 
     lbc_owner_lb_name(&service->meta, tag);
     r = alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(NLB_TAG_OWNER, tag),
-                   read_add_security_group, &found_groups, err);
-    r = r < 0 ? r : check_guards(&found_groups, ends, err);
-    if (r == 0 && found_groups.count == 1) {
-        r = nlb_read_rules(call, &found_groups.first, err);
+                   read_add_security_group, &search, err);
+    if (r == 0) {
+        r = range_search_check(&search, ends, err);
+    }
+    if (r == 0 && search.count == 1) {
+        r = nlb_read_rules(call, &search.first, err);
     }
     if (r < 0) {
         return r;
     }
     nlb_security_group_fini(ret);
-    *ret = found_groups.first;
+    *ret = search.first;
     ret->known = true;
-    memset(&found_groups.first, 0, sizeof(found_groups.first));
+    memset(&search.first, 0, sizeof(search.first));
     return 0;
 }
 
