@@ -198,6 +198,18 @@ object plugins/two other 'int top = 1;'
 ar rc "$root/build/libtwo.a" "$root"/build/plugins/two/CMakeFiles/lib.dir/*.o
 archives 'name in two archives' 1 'top: defined in libone.a and libtwo.a'
 
+root=$scratch/where
+mkdir -p "$root"/{docs,core}
+printf 'static int top_run(void)\n{\n    return other_run();\n}\n\nstatic const char *const top_names[] = { 0 };\n' >"$root/core/top.c"
+for _ in $(seq 40); do echo '| what? | `core/top.c:top_run`, `core/top.c:top_names` |'; done >"$root/docs/where.md"
+expect 'where: good' 0 '40 questions, ok' "$here/check-where.py" "$root"
+echo '| what? | `core/gone.c:top_run` |' >>"$root/docs/where.md"
+expect 'where: no file' 1 'docs/where.md:41: core/gone.c is not there' "$here/check-where.py" "$root"
+echo '| what? | `core/top.c:other_run` |' >>"$root/docs/where.md"
+expect 'where: no function' 1 'docs/where.md:42: core/top.c has no other_run' "$here/check-where.py" "$root"
+echo '| what? | `core/top.c:top_run` |' >"$root/docs/where.md"
+expect 'where: few' 1 '1 questions, at least 40' "$here/check-where.py" "$root"
+
 # system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found.
 system() {
     root=$scratch/system

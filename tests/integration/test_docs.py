@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.pages import ROOT
 
-PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "plugins/*/README.md", "tests/*/README.md")
+PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "plugins/*/README.md", "tests/*/README.md",
+                                                             "core/README.md", "core/*/README.md")
                for path in glob.glob(os.path.join(ROOT, pattern)))
 FOLDERS = ("core", "plugins", "include", "tests", "docs", "etc", "scripts", "cmake")
 GROUPS = ("kubernetes", "leader_election", "admin", "log", "controller", "process", "alicloud")
@@ -103,9 +104,9 @@ def test_files_exist(page):
             assert any(glob.glob(place) for place in places), f"{page}: {span}"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("plugins/")])
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("plugins/", "core/"))])
 def test_tables_of_files(page):
-    """A README of a plugin lists its sources in a table: `plan*.c`, `api.c`."""
+    """A README of a folder lists its sources in a table: `plan*.c`, `api.c`."""
     for row in re.findall(r"^\| (`[^|]*\.c`[^|]*)\|", read(page), re.M):
         for name in re.findall(r"`([^`]+\.[ch])`", row):
             assert glob.glob(os.path.join(ROOT, os.path.dirname(page), name)), f"{page}: {name}"
