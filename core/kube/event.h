@@ -5,8 +5,8 @@
  * - The same happening (object, component, type, reason, message) again within an hour raises the
  *   count of the Event that is there, by a patch; when that has gone meanwhile, it is created anew.
  * - An object may speak 25 times, then once in 5 minutes; what is more is dropped.
- * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses
- * during which others are written; one that is refused is dropped. Both are logged.
+ * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses,
+ * while others are written; one that is refused is dropped. Both are logged.
  */
 #ifndef CCM_KUBE_EVENT_H
 #define CCM_KUBE_EVENT_H

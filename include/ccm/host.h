@@ -43,10 +43,8 @@ struct ccm_request; /* plugin.h */
 #define CCM_LANE_BACKENDS UINT64_C(2) /* endpoints changed */
 #define CCM_LANE_BULK     UINT64_C(3) /* fan-out of node events, audits */
 
-#define CCM_PATCH_MERGE UINT64_C(1) /* RFC 7386 */
-#define CCM_PATCH_STRATEGIC                                                                        \
-    UINT64_C(2) /* Kubernetes strategic merge patch, built-in kinds only                           \
-                 */
+#define CCM_PATCH_MERGE     UINT64_C(1) /* RFC 7386 */
+#define CCM_PATCH_STRATEGIC UINT64_C(2) /* strategic merge patch, built-in kinds only */
 
 struct ccm_patch {
     uint64_t struct_size;

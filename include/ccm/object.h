@@ -20,12 +20,11 @@
 #include <string.h>
 
 /* Kinds that the core decodes. */
-#define CCM_KIND_SERVICE UINT64_C(1) /* v1 Service -> struct ccm_service */
-#define CCM_KIND_ENDPOINT_SLICE                                                                    \
-    UINT64_C(2) /* discovery.k8s.io/v1 EndpointSlice -> struct ccm_endpoint_slice */
-#define CCM_KIND_NODE UINT64_C(3) /* v1 Node -> struct ccm_node */
-#define CCM_KIND_POD                                                                               \
-    UINT64_C(4) /* v1 Pod -> struct ccm_pod: not watched, for host->fetch(), patches and events */
+#define CCM_KIND_SERVICE        UINT64_C(1) /* v1 -> struct ccm_service */
+#define CCM_KIND_ENDPOINT_SLICE UINT64_C(2) /* discovery.k8s.io/v1 -> struct ccm_endpoint_slice */
+#define CCM_KIND_NODE           UINT64_C(3) /* v1 -> struct ccm_node */
+/* v1 -> struct ccm_pod: not watched, for host->fetch(), patches and events */
+#define CCM_KIND_POD UINT64_C(4)
 #define CCM_KIND_RAW UINT64_C(5) /* any other resource, as JSON text -> struct ccm_raw */
 
 struct ccm_pair {
@@ -224,8 +223,7 @@ struct ccm_raw {
     struct ccm_object meta;
     const char *api_version;
     const char *kind_name;
-    const char
-        *json; /* the whole object as text; in a list, servers leave apiVersion and kind out */
+    const char *json; /* the whole object; in a list, servers leave apiVersion and kind out */
 };
 
 #endif

@@ -34,9 +34,7 @@ extern "C" {
 
 /* Flags of the descriptor. An unknown bit refuses the plugin. */
 #define CCM_PLUGIN_SERIAL UINT64_C(1) /* one reconcile call at a time, whatever `workers` says */
-#define CCM_PLUGIN_PLANS                                                                           \
-    UINT64_C(2) /* heeds host->dry_run(): `ccmd plan` runs only such plugins                       \
-                 */
+#define CCM_PLUGIN_PLANS  UINT64_C(2) /* heeds host->dry_run(); `ccmd plan` runs no others */
 
 /*
  * One unit of work. Valid during the call only. Keys are what map() emitted; more than one only if

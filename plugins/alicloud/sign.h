@@ -22,8 +22,8 @@ struct ali_sign_v3 {
     const char *query; /* sorted and escaped, "" = none */
     const char *body;  /* bytes as sent */
     size_t body_len;
-    const struct ali_sign_header
-        *headers;        /* all that count: host, content-type, x-acs-*; any order */
+    /* All that count: host, content-type, x-acs-*; any order. */
+    const struct ali_sign_header *headers;
     size_t header_count; /* at most ALI_SIGN_HEADERS_MAX */
     const char *key_id;
     const struct ccm_secret *secret;

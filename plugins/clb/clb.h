@@ -20,9 +20,7 @@
 #define CLB_PROTECT_WHY   "managed.by.ack"
 #define CLB_BATCH_DEFAULT 40
 #define CLB_PUBLIC_OPTION "disable_public_slb"
-#define CLB_BATCH_SMALL                                                                            \
-    20 /* what every CreateVServerGroup takes, and all calls of some regions                       \
-        */
+#define CLB_BATCH_SMALL   20 /* what CreateVServerGroup takes, and all calls of some regions */
 
 /* Fixed after create() but for the atomic members and what the parts of `lbc` guard. Shared by all
  * workers. */

@@ -40,8 +40,8 @@ struct kube_reflector_timing {
     uint32_t paged_ms;    /* lists are paged for so long after a streaming one failed; doubles with
                              each further failure, 64 times as long at most (600,000) */
     uint32_t head_ms;     /* longest wait for the head of an answer (65,000) */
-    uint32_t
-        watch_min_s; /* a watch is asked to end after a random time in this range (300 to 600) */
+    /* A watch is asked to end after a random time in this range (300 to 600). */
+    uint32_t watch_min_s;
     uint32_t watch_max_s;
     uint64_t seed; /* of the jitter (from the clock) */
 };

@@ -16,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KUBE_CONTINUITY_CACHES 64 /* what comes after them is not asked */
-#define KUBE_CONTINUITY_NO_LEASE                                                                   \
-    (-1) /* nothing is renewed: there is no election, or no leader here */
+#define KUBE_CONTINUITY_CACHES   64   /* what comes after them is not asked */
+#define KUBE_CONTINUITY_NO_LEASE (-1) /* nothing is renewed: no election, or no leader here */
 
 struct kube_continuity {
     pthread_mutex_t lock; /* guards all below */

@@ -20,9 +20,10 @@
 #include "util/buf.h"
 #include "util/json.h"
 
-#define KUBE_DECODE_MAX_TEXT                                                                       \
-    ((size_t)3 * 1024 * 1024) /* JSON of one object; the server stores at most 1.5 MiB */
-#define KUBE_DECODE_MAX_OBJECT ((size_t)1024 * 1024) /* decoded; a raw object may take 4 MiB */
+/* JSON of one object; the server stores at most 1.5 MiB. */
+#define KUBE_DECODE_MAX_TEXT ((size_t)3 * 1024 * 1024)
+/* Decoded; a raw object may take 4 MiB. */
+#define KUBE_DECODE_MAX_OBJECT ((size_t)1024 * 1024)
 
 #define KUBE_DECODE_MAX_PAIRS      4096 /* labels, annotations */
 #define KUBE_DECODE_MAX_FINALIZERS 256
