@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#define SURPRISES_MAX 2 /* refusals with another reason than the one before: there are two quotas  \
-                         */
+/* Refusals with another reason than the one before; as there are quotas. */
+#define SURPRISES_MAX 2
 
 /* --- what is known --- */
 
