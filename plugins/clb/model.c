@@ -90,9 +90,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
         return r;
     }
     const struct clb_desired_listener listener = {
-        .service = b->lbc.in->service,
-        .refused = b->lbc.in->refused,
-        .cluster_id = b->lbc.in->cluster_id,
+        .in = b->lbc.in,
         .port = port,
         .protocol = want.protocol,
         .group = want.group,

@@ -26,24 +26,6 @@ static int listener_set_attr(struct clb_listener *listener, const char *field, c
                : 0;
 }
 
-static int listener_add_wishes(struct clb_listener *listener,
-                               const struct clb_desired_listener *want)
-{
-    const struct lbc_attr_source source = { .table = &clb_annotations,
-                                            .group = LBC_ANNO_LISTENER,
-                                            .protocol = want->protocol,
-                                            .service = want->service,
-                                            .refused = want->refused };
-
-    listener->lbc.lacks =
-        want->protocol == LBC_HTTPS &&
-        lbc_refusals_fails(want->refused, lbc_anno_find(&clb_annotations, "domain-extensions"));
-    return lbc_attrs_add_defaults(&listener->lbc.attrs, &source) < 0 ||
-                   lbc_attrs_add_wishes(&listener->lbc.attrs, &source, &listener->lbc.lacks) < 0
-               ? -ENOMEM
-               : 0;
-}
-
 /* Unless an annotation says something about it. */
 static int listener_offer_attr(struct clb_listener *listener, const char *field, const char *value)
 {
@@ -87,7 +69,7 @@ static int set_affinity(struct clb_listener *listener, int64_t seconds)
 
 static int set_extras(struct clb_listener *listener, const struct clb_desired_listener *want)
 {
-    const struct ccm_service *service = want->service;
+    const struct ccm_service *service = want->in->service;
     int r = 0;
 
     if ((want->extras & CLB_EXTRA_AFFINITY) != 0 &&
@@ -107,17 +89,21 @@ static int set_extras(struct clb_listener *listener, const struct clb_desired_li
     return r;
 }
 
-static int set_lists(struct clb_listener *listener, const struct ccm_service *service,
-                     const struct lbc_refusals *refused, struct ccm_error *err)
+static int set_lists(struct clb_listener *listener, const struct lbc_model_input *in,
+                     struct ccm_error *err)
 {
+    const struct ccm_service *service = in->service;
     uint16_t target = 0;
     char text[24];
     int r = 0;
 
     if (listener->lbc.protocol == LBC_HTTPS) {
+        listener->lbc.lacks =
+            listener->lbc.lacks ||
+            lbc_refusals_fails(in->refused, lbc_anno_find(&clb_annotations, "domain-extensions"));
         return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
     }
-    if (listener->lbc.protocol == LBC_HTTP && lbc_refusals_has(refused, "forward-port")) {
+    if (listener->lbc.protocol == LBC_HTTP && lbc_refusals_has(in->refused, "forward-port")) {
         listener->lbc.broken = true; /* whether it forwards cannot be changed in place */
         return 0;
     }
@@ -142,7 +128,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     char number[24];
 
     ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
-    description = lbc_owner_format(number, &want->service->meta, want->cluster_id);
+    description = lbc_owner_format(number, &want->in->service->meta, want->in->cluster_id);
     listener = description == NULL ? NULL : clb_state_new_listener(state);
     if (listener == NULL) {
         return ccm_error_nomem(err);
@@ -154,10 +140,12 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     listener->lbc.group = want->group;
     listener->lbc.description = CCM_STEAL(description);
     if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
-        listener_add_wishes(listener, want) < 0 || set_extras(listener, want) < 0) {
+        lbc_model_add_attrs(want->in, &clb_annotations, LBC_ANNO_LISTENER, want->protocol,
+                            &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
+        set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = set_lists(listener, want->service, want->refused, err);
+    const int r = set_lists(listener, want->in, err);
 
     listener->lbc.broken = listener->lbc.broken || r < 0;
     return r;

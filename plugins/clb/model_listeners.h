@@ -4,7 +4,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "lbc/model/refusal.h"
+#include "lbc/apply/model.h"
 #include "state.h"
 
 /* What goes beyond annotations; each is an option of the plugin. */
@@ -14,9 +14,7 @@
 
 /* All borrowed. */
 struct clb_desired_listener {
-    const struct ccm_service *service;
-    const struct lbc_refusals *refused; /* annotations that cannot be used; NULL = none */
-    const char *cluster_id;
+    const struct lbc_model_input *in;
     const struct ccm_service_port *port;
     enum lbc_protocol protocol;
     struct lbc_group *group; /* NULL: it could not be worked out */

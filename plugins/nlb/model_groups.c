@@ -36,11 +36,6 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
 static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     struct nlb_group *group = (struct nlb_group *)want->lbc.group;
-    const struct lbc_attr_source source = { .table = &nlb_annotations,
-                                            .group = LBC_ANNO_SERVERS,
-                                            .protocol = want->lbc.protocol,
-                                            .service = b->lbc.in->service,
-                                            .refused = b->lbc.in->refused };
     const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
     const enum lbc_families families = b->lbc.families;
     char type[16];
@@ -63,7 +58,9 @@ static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port
     if (r == 0 && resource_group != NULL) {
         r = group_set_attr(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r : lbc_attrs_add_wishes(&group->lbc.attrs, &source, NULL);
+    return r < 0 ? r
+                 : lbc_model_add_attrs(b->lbc.in, &nlb_annotations, LBC_ANNO_SERVERS,
+                                       want->lbc.protocol, &group->lbc.attrs, NULL);
 }
 
 int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)

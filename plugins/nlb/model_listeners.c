@@ -12,17 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int listener_add_wishes(struct nlb_listener *listener, const struct lbc_model_input *in)
-{
-    const struct lbc_attr_source source = { .table = &nlb_annotations,
-                                            .group = LBC_ANNO_LISTENER,
-                                            .protocol = listener->lbc.protocol,
-                                            .service = in->service,
-                                            .refused = in->refused };
-
-    return lbc_attrs_add_wishes(&listener->lbc.attrs, &source, &listener->lbc.lacks);
-}
-
 static int set_certificates(struct nlb_listener *listener, const struct ccm_service *service)
 {
     if (listener->lbc.protocol != LBC_TCPSSL) {
@@ -81,7 +70,9 @@ int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in
     listener->lbc.group = want->lbc.group;
     if (lbc_text_set(&listener->lbc.group_name, want->lbc.name) < 0 ||
         lbc_text_set(&listener->lbc.group_id, want->lbc.chosen) < 0 ||
-        listener_add_wishes(listener, in) < 0 || set_certificates(listener, service) < 0) {
+        lbc_model_add_attrs(in, &nlb_annotations, LBC_ANNO_LISTENER, want->lbc.protocol,
+                            &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
+        set_certificates(listener, service) < 0) {
         return -ENOMEM;
     }
     return 0;

@@ -376,11 +376,10 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
 
         assert_int_equal(
             lbc_setting_protocol(service, service->ports[i], &clb_protocols, &protocol, &err), 0);
-        const struct clb_desired_listener want = { .service = service,
-                                                   .cluster_id = "c1",
-                                                   .port = service->ports[i],
-                                                   .protocol = protocol,
-                                                   .group_name = "group" };
+        const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };
+        const struct clb_desired_listener want = {
+            .in = &in, .port = service->ports[i], .protocol = protocol, .group_name = "group"
+        };
 
         assert_int_equal(clb_model_listener(ret, &want, &err), 0);
     }
@@ -767,9 +766,9 @@ static void test_extras(void **state)
         CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .id = NULL } };
         struct ccm_service *service = service_of(&none, NULL, NULL);
         struct ccm_error err = CCM_ERROR_INIT;
+        const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };
         const struct clb_desired_listener want = {
-            .service = service,
-            .cluster_id = "c1",
+            .in = &in,
             .port = service->ports[0],
             .protocol = LBC_TCP,
             .group_name = "group",

@@ -187,6 +187,19 @@ void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *hav
     }
 }
 
+int lbc_model_add_attrs(const struct lbc_model_input *in, const struct lbc_anno_table *table,
+                        enum lbc_anno_group group, enum lbc_protocol protocol,
+                        struct lbc_attrs *attrs, bool *ret_lacks)
+{
+    const struct lbc_attr_source source = { .table = table,
+                                            .group = group,
+                                            .protocol = protocol,
+                                            .service = in->service,
+                                            .refused = in->refused };
+
+    return lbc_attrs_add_wishes(attrs, &source, ret_lacks);
+}
+
 bool lbc_model_has_listeners(const struct lbc_model *model)
 {
     return !model->reused || model->override;

@@ -105,6 +105,13 @@ void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *hav
                                          const struct lbc_group *found, struct ccm_error *err),
                             const void *arg, struct lbc_problems *problems);
 
+/* Attributes of a desired listener or group of that protocol, by the product's rows: as
+ * lbc_attrs_add_wishes(). */
+CCM_NODISCARD int lbc_model_add_attrs(const struct lbc_model_input *in,
+                                      const struct lbc_anno_table *table, enum lbc_anno_group group,
+                                      enum lbc_protocol protocol, struct lbc_attrs *attrs,
+                                      bool *ret_lacks);
+
 /* Whether listeners are ours to manage. */
 bool lbc_model_has_listeners(const struct lbc_model *model);
 

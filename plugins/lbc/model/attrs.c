@@ -266,7 +266,7 @@ int lbc_attr_parse(const struct lbc_anno *row, enum lbc_protocol protocol, const
 
 /* --- from annotations --- */
 
-int lbc_attrs_add_defaults(struct lbc_attrs *attrs, const struct lbc_attr_source *source)
+static int add_defaults(struct lbc_attrs *attrs, const struct lbc_attr_source *source)
 {
     const struct lbc_anno *row = NULL;
     int r = 0;
@@ -308,7 +308,7 @@ static int add_wish(struct lbc_attrs *attrs, const struct lbc_attr_source *sourc
 int lbc_attrs_add_wishes(struct lbc_attrs *attrs, const struct lbc_attr_source *source,
                          bool *ret_lacks)
 {
-    int r = 0;
+    int r = add_defaults(attrs, source);
 
     for (size_t i = 0; r == 0 && i < source->table->count; i++) {
         const struct lbc_anno *row = &source->table->rows[i];

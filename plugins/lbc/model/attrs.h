@@ -82,11 +82,9 @@ struct lbc_attr_source {
     const struct lbc_refusals *refused; /* those annotations; NULL = none */
 };
 
-/* Defaults that creation asks for -> attrs. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_attrs_add_defaults(struct lbc_attrs *attrs,
-                                         const struct lbc_attr_source *source);
-/* What annotations ask for -> attrs; what those ask for that cannot be used is kept as it is.
- * *ret_lacks (may be NULL) becomes true when one of these fails the Service. 0 or -ENOMEM. */
+/* Defaults that creation asks for and what annotations ask for -> attrs; what those ask for that
+ * cannot be used is kept as it is. *ret_lacks (may be NULL) becomes true when one of these fails
+ * the Service. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_add_wishes(struct lbc_attrs *attrs,
                                        const struct lbc_attr_source *source, bool *ret_lacks);
 
