@@ -198,8 +198,10 @@ static int page_turn(const struct alilb_action *action, const cJSON *answer, int
     return 0;
 }
 
-int alilb_list(struct alilb_call *call, const struct alilb_action *action,
-               const struct alilb_args *args, alilb_item_fn fn, void *arg, struct ccm_error *err)
+/* 1: that was enough. */
+static int pages_read(struct alilb_call *call, const struct alilb_action *action,
+                      const struct alilb_args *args, alilb_item_fn fn, void *arg,
+                      struct ccm_error *err)
 {
     CCM_CLEANUP(page_fini) struct page page = { .number = 1 };
 
@@ -212,7 +214,7 @@ int alilb_list(struct alilb_call *call, const struct alilb_action *action,
             r = page_parse(action, answer, &page, fn, arg, err);
         }
         if (r != 0) {
-            return r < 0 ? r : 0;
+            return r;
         }
         r = page_turn(action, answer, before, &page, err);
         if (r <= 0) {
@@ -220,6 +222,28 @@ int alilb_list(struct alilb_call *call, const struct alilb_action *action,
         }
     }
     return pages_fail(action, err);
+}
+
+int alilb_list(struct alilb_call *call, const struct alilb_action *action,
+               const struct alilb_args *args, alilb_item_fn fn, void *arg, struct ccm_error *err)
+{
+    const struct lbc_texts *all = args->repeated;
+    struct alilb_args some = *args;
+    int r = 0;
+
+    if (all == NULL || action->batch == 0) {
+        r = pages_read(call, action, args, fn, arg, err);
+        return r < 0 ? r : 0;
+    }
+    for (size_t from = 0; r == 0 && from < all->len; from += action->batch) {
+        const size_t rest = all->len - from;
+        const struct lbc_texts part = { .items = all->items + from,
+                                        .len = rest < action->batch ? rest : action->batch };
+
+        some.repeated = &part;
+        r = pages_read(call, action, &some, fn, arg, err);
+    }
+    return r < 0 ? r : 0;
 }
 
 /* --- writes --- */

@@ -57,6 +57,7 @@ struct alilb_action {
     enum alilb_query query;
     const char *texts[ALILB_TEXTS_MAX]; /* parameters, in the order of ALILB_TEXTS() */
     const char *repeated;               /* parameter that comes as often as needed: "{name}.{n}" */
+    size_t batch;  /* most of these that a list takes at a time; 0 = it is no list, or takes all */
     bool token;    /* takes a ClientToken: one is made for each call that has none, so that it can
                       be repeated while its fate is not known */
     bool aside;    /* needs no turn among the changes of a load balancer, see `paced` */
@@ -90,7 +91,8 @@ CCM_NODISCARD int alilb_send(struct alilb_call *call, const struct alilb_action 
 /* One item of a list: 0; 1 = the rest is not needed; or negative with err. */
 typedef int (*alilb_item_fn)(void *arg, const cJSON *item, struct ccm_error *err);
 
-/* All pages, each item once. -EBADMSG when an answer has no list or pages have no end. */
+/* All pages, each item once; `repeated` in portions of a batch, and no call for none. -EBADMSG when
+ * an answer has no list or pages have no end. */
 CCM_NODISCARD int alilb_list(struct alilb_call *call, const struct alilb_action *action,
                              const struct alilb_args *args, alilb_item_fn fn, void *arg,
                              struct ccm_error *err);

@@ -9,6 +9,7 @@
 const struct alilb_action clb_api_listeners = {
     .name = "DescribeLoadBalancerListeners",
     .repeated = "LoadBalancerId",
+    .batch = CLB_LISTENERS_BATCH,
     .list = "Listeners",
     .paging = ALILB_PAGES_TOKEN,
     .page = 100,

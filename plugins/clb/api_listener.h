@@ -8,7 +8,9 @@
 #include "alilb/action.h"
 #include "state.h"
 
-extern const struct alilb_action clb_api_listeners; /* a list; ids of load balancers, 10 at most */
+#define CLB_LISTENERS_BATCH 10
+
+extern const struct alilb_action clb_api_listeners; /* a list; ids of load balancers */
 
 CCM_NODISCARD int clb_api_create_listener(struct alilb_call *call, const char *lb_id,
                                           const struct clb_listener *listener, const char *group_id,

@@ -5,10 +5,8 @@
 
 #include <errno.h>
 
-#define BATCH 10 /* load balancers per DescribeLoadBalancerListeners */
-
 struct batch {
-    struct clb_state *states[BATCH];
+    struct clb_state *states[CLB_LISTENERS_BATCH];
     size_t len;
     const struct lbc_items *items;
 };
@@ -37,17 +35,15 @@ static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error
 /* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */
 static int read_batch(struct alilb_call *call, struct batch *batch, struct ccm_error *err)
 {
-    char *ids[BATCH];
+    char *ids[CLB_LISTENERS_BATCH];
     const struct lbc_texts list = { .items = ids, .len = batch->len };
-    int r = 0;
+    int r;
 
     for (size_t i = 0; i < batch->len; i++) {
         ids[i] = batch->states[i]->lb.id;
     }
-    if (batch->len > 0) {
-        r = alilb_list(call, &clb_api_listeners, ALILB_LIST(&list, NULL), inventory_add_listener,
-                       batch, err);
-    }
+    r = alilb_list(call, &clb_api_listeners, ALILB_LIST(&list, NULL), inventory_add_listener, batch,
+                   err);
     for (size_t i = 0; i < batch->len; i++) {
         if (r < 0) {
             lbc_state_forget_listeners(&batch->states[i]->lbc);
@@ -69,7 +65,7 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
 
     while (r == 0 && (state = lbc_items_next(items, &cursor)) != NULL) {
         batch.states[batch.len++] = state;
-        if (batch.len == BATCH) {
+        if (batch.len == CLB_LISTENERS_BATCH) {
             r = read_batch(&call, &batch, err);
         }
     }

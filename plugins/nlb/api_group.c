@@ -5,14 +5,13 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-#define IDS_MAX 20
-
 const struct alilb_action nlb_api_groups = {
     .name = "ListServerGroups",
     .product = ALI_NLB,
     .query = ALILB_QUERY_TAGS,
     .texts = { "Tag.1.Key", "Tag.1.Value" },
     .repeated = "ServerGroupIds",
+    .batch = 20,
     .list = "ServerGroups",
     .paging = ALILB_PAGES_TOKEN,
     .page = 100,
@@ -42,22 +41,6 @@ const struct alilb_action nlb_api_remove_servers = {
     .name = "RemoveServersFromServerGroup",
     NLB_API_WRITE,
 };
-
-int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids, alilb_item_fn fn,
-                        void *arg, struct ccm_error *err)
-{
-    for (size_t from = 0; from < ids->len; from += IDS_MAX) {
-        const size_t rest = ids->len - from;
-        const struct lbc_texts part = { .items = ids->items + from,
-                                        .len = rest < IDS_MAX ? rest : IDS_MAX };
-        const int r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&part, NULL), fn, arg, err);
-
-        if (r < 0) {
-            return r;
-        }
-    }
-    return 0;
-}
 
 /* --- groups --- */
 

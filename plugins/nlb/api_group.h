@@ -8,11 +8,8 @@
 
 /* --- lists --- */
 
-extern const struct alilb_action nlb_api_groups;  /* key and value of a tag */
+extern const struct alilb_action nlb_api_groups;  /* key and value of a tag, or a list of ids */
 extern const struct alilb_action nlb_api_servers; /* id of the group, NULL: all of the region */
-/* Groups by their ids, 20 per call. */
-CCM_NODISCARD int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids,
-                                      alilb_item_fn fn, void *arg, struct ccm_error *err);
 
 /* --- writes --- */
 

@@ -264,8 +264,8 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
                    add_taken(call, service, need, state, &ids) < 0)) {
         r = ccm_error_nomem(err);
     }
-    if (r == 0 && ids.len > 0) {
-        r = nlb_api_list_groups(call, &ids, read_add_group, &by_id, err);
+    if (r == 0) {
+        r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&ids, NULL), read_add_group, &by_id, err);
     }
     return r;
 }

@@ -77,7 +77,8 @@ static void test_many_groups(void **state)
         (void)snprintf(id, sizeof(id), "sgp-%02u", i); /* fits */
         assert_int_equal(lbc_texts_put(&ids, id), 0);
     }
-    assert_int_equal(nlb_api_list_groups(&echo.call, &ids, ignore, NULL, &err), 0);
+    assert_int_equal(
+        alilb_list(&echo.call, &nlb_api_groups, ALILB_LIST(&ids, NULL), ignore, NULL, &err), 0);
     assert_string_equal(echo_log(&echo), "ListServerGroups ListServerGroups ListServerGroups ");
     sent = fake_host_request(echo.setup.fake, 0);
     assert_string_equal(sent->url, URL);
