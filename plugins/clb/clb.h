@@ -3,6 +3,7 @@
 #define CCM_CLB_H
 
 #include "alilb/account.h"
+#include "lbc/controller.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
 #include "state.h"
@@ -30,7 +31,6 @@ struct clb {
 };
 
 extern const struct lbc_ops clb_ops;
-extern const struct lbc_names clb_names;
 
 static inline struct clb *clb_of(const struct lbc_pass *pass)
 {

@@ -1,31 +1,29 @@
+/* How plugins/lbc gets at all that is CLB's. */
 #include "controller.h"
+
 #include "alilb/class.h"
-#include "annotations.h"
 #include "clb.h"
 #include "inventory.h"
-#include "lbc/model/annotation.h"
 #include "lbc/model/owner.h"
 #include "lint.h"
 #include "model_listeners.h"
-#include "unserved.h"
 #include "util/cleanup.h"
 
 #include <errno.h>
 #include <string.h>
 
-static const char *reused_id(const struct ccm_service *service)
+/* --- what it is --- */
+
+static int owner_of(const char *text, bool listener, const struct ccm_object *service,
+                    const char *cluster_id, enum lbc_owner *ret)
 {
-    return lbc_anno_get(&service->meta, "id");
+    *ret = text == NULL ? LBC_OWNER_NONE : lbc_owner_parse(text, listener, service, cluster_id);
+    return 0;
 }
 
-static void model_fini(void *model)
+static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
-    clb_model_fini(model);
-}
-
-static const struct lbc_tags *model_get_tags(const void *model)
-{
-    return &((const struct clb_model *)model)->want.lb.tags;
+    clb_taken_port(listener, ret);
 }
 
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
@@ -34,33 +32,6 @@ static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service 
 {
     return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
 }
-
-static bool state_has_port(const struct lbc_pass *pass, const char *port)
-{
-    const struct clb_state *have = clb_actual(pass->entry);
-
-    for (size_t i = 0; i < have->lbc.listener_count; i++) {
-        const struct clb_listener *one = clb_listener_at(have, i);
-        char name[LBC_TAKEN_PORT];
-
-        clb_taken_port(&one->lbc, name);
-        if (strcmp(name, port) == 0) {
-            return one->lbc.description != NULL &&
-                   lbc_owner_parse(one->lbc.description, true, &pass->service->meta,
-                                   lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS;
-        }
-    }
-    return !have->lbc.listeners_known; /* nobody has looked */
-}
-
-const struct lbc_names clb_names = {
-    .finalizer = CLB_FINALIZER,
-    .component = CLB_COMPONENT,
-    .extra_label = CLB_ACL_LABEL,
-    .type = "CLBType",
-    .public_option = CLB_PUBLIC_OPTION,
-    .plugin = "clb",
-};
 
 /* spec.loadBalancerSourceRanges, which is no annotation's fault. */
 static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refusals)
@@ -72,28 +43,77 @@ static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refus
     return r == -EINVAL ? lbc_refusals_add(refusals, NULL, &err) : r;
 }
 
-const struct lbc_ops clb_ops = {
-    .cloud = &alilb_cloud_ops,
-    .is_ours = alilb_class_is_clb,
-    .reused_id = reused_id,
-    .mirror = &clb_state_type,
-    .annotations = &clb_annotations,
-    .unserved = clb_unserved,
-    .hints = clb_hints,
-    .inventory = &clb_inventory_ops,
+static const struct lbc_product product = {
+    .name = "clb",
+    .finalizer = CLB_FINALIZER,
+    .component = CLB_COMPONENT,
+    .extra_label = CLB_ACL_LABEL,
+    .type = "CLBType",
+    .public_option = CLB_PUBLIC_OPTION,
+    .public_text = "create public address slb is not allowed",
+    .rules = &clb_rules,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
-    .rules = &clb_rules,
-    .refuse = refuse_acl,
-    .needs_mark = needs_mark,
-    .model_size = sizeof(struct clb_model),
-    .model_fini = model_fini,
-    .sync = clb_sync,
-    .publish = clb_publish,
-    .emit_events = clb_emit_events,
-    .has_listener = state_has_port,
-    .tags = model_get_tags,
-    .release = clb_release,
-    .check_owner = clb_check_owner,
+    .no_backends_text = "There are no available nodes for LoadBalancer",
+    .must_run = true,
     .release_by_label = true,
+    .is_ours = alilb_class_is_clb,
+    .owner_of = owner_of,
+    .format_port = format_port,
+    .needs_mark = needs_mark,
+    .refuse = refuse_acl,
+};
+
+/* --- what it does --- */
+
+static void model_fini(struct lbc_model *model)
+{
+    clb_model_fini((struct clb_model *)model);
+}
+
+static void model_keep_lb(struct lbc_model *model)
+{
+    clb_model_keep_lb((struct clb_model *)model);
+}
+
+static const struct lbc_model_ops model_ops = {
+    .size = sizeof(struct clb_model),
+    .fini = model_fini,
+    .begin = clb_sync_begin,
+    .begin_release = clb_release_begin,
+    .check_groups = clb_sync_check_groups,
+    .keep_lb = model_keep_lb,
+    .is_public = clb_sync_is_public,
+    .list_facts = clb_reuse_list_facts,
+};
+
+static const struct lbc_read_ops read_ops = {
+    .lb = clb_sync_read_lb,
+    .address = clb_reuse_check_address,
+    .parts = clb_sync_read_parts,
+    .details = clb_sync_read_details,
+    .release = clb_release_read,
+};
+
+static const struct lbc_change_ops change_ops = {
+    .leaving = clb_sync_find_leaving,
+    .run = clb_sync_run,
+    .release = clb_release_run,
+    .release_rest = clb_release_acl,
+};
+
+static const struct lbc_status_ops status_ops = {
+    .publish = clb_sync_publish,
+    .emit_events = clb_emit_events,
+};
+
+const struct lbc_ops clb_ops = {
+    .product = &product,
+    .cloud = &alilb_cloud_ops,
+    .mirror = &clb_state_type,
+    .inventory = &clb_inventory_ops,
+    .model = &model_ops,
+    .read = &read_ops,
+    .change = &change_ops,
+    .status = &status_ops,
 };

@@ -1,38 +1,45 @@
-/* What the parts of a pass share: sync.c and release.c; see lbc/pass.h. */
+/* The instance, and the parts of a pass over one Service; see lbc/controller.h for the whole. */
 #ifndef CCM_CLB_CONTROLLER_H
 #define CCM_CLB_CONTROLLER_H
 
 #include "apply.h"
 #include "clb.h"
+#include "lbc/pass.h"
 
-/* Members of clb_ops. */
-CCM_NODISCARD int clb_sync(struct lbc_pass *pass, struct ccm_error *err);
-bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
-void clb_emit_events(struct lbc_pass *pass);
-CCM_NODISCARD int clb_release(struct lbc_pass *pass, struct ccm_error *err);
-
-/* A member of clb_ops, too. */
-CCM_NODISCARD int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);
-
-/* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
- * and not in exchange for another one. Reads from the cloud in a rare case. 0, or -EPERM with a
- * CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int clb_check_reuse(struct lbc_pass *pass, const struct clb_model *model,
-                                  struct ccm_error *err);
-
-/*
- * Whether address type and VPC of that load balancer are what the Service needs; without a read.
- * 0, or -EPERM with a CCM_ERROR_TERMINAL. A Service that is served there already goes on being
- * served: 0 then, a problem, and model->mismatch.
- */
-CCM_NODISCARD int clb_check_match(struct lbc_pass *pass, struct clb_model *model,
-                                  struct ccm_error *err);
-
-/* Whether something of the Service is in the load balancer: only a controller can have put it
- * there. */
-bool clb_is_served(const struct lbc_pass *pass);
+/* The desired state of the pass. */
+static inline struct clb_model *clb_desired(const struct lbc_pass *pass)
+{
+    return (struct clb_model *)pass->model;
+}
 
 /* A call struct for this pass. */
 struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
+/* What both kinds of pass plan with. */
+struct clb_plan_input clb_pass_plan_input(const struct lbc_pass *pass);
+
+/* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
+CCM_NODISCARD int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
+                                 struct ccm_error *err);
+void clb_sync_check_groups(struct lbc_pass *pass);
+bool clb_sync_is_public(const struct lbc_pass *pass);
+CCM_NODISCARD int clb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state,
+                                   struct ccm_error *err);
+CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int clb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
+                                        struct lbc_freeze_group *ret);
+CCM_NODISCARD int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err);
+bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+/* events.c */
+void clb_emit_events(struct lbc_pass *pass);
+/* reuse.c */
+CCM_NODISCARD int clb_reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err);
+size_t clb_reuse_list_facts(const struct lbc_pass *pass,
+                            struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
+/* A pass that releases: release.c */
+CCM_NODISCARD int clb_release_begin(struct lbc_pass *pass);
+CCM_NODISCARD int clb_release_read(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int clb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
+CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);
 
 #endif

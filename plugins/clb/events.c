@@ -1,4 +1,5 @@
-#include "events.h"
+/* What a person should know about a Service that is not a failure: as events, once per change. */
+#include "controller.h"
 
 #include "lbc/model/annotation.h"
 #include "util/cleanup.h"
@@ -9,35 +10,6 @@
 
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
-
-/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
- * nothing is there. */
-static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct lbc_group *want)
-{
-    const struct clb_state *have = clb_actual(pass->entry);
-    const struct lbc_group *found = lbc_state_group_for(&have->lbc, want);
-    const bool may_be_early =
-        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
-
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
-                                                                       : want->frozen_by;
-}
-
-void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
-{
-    const char *none = "";
-    enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
-
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        if (model->want.lbc.groups[i]->backends.len == 0) {
-            none = "There are no available nodes for LoadBalancer";
-        }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE
-                        ? group_frozen_by(pass, model->want.lbc.groups[i])
-                        : frozen_by;
-    }
-    lbc_pass_emit_group_events(pass, none, frozen_by);
-}
 
 static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field id)
 {
@@ -98,9 +70,10 @@ static void pass_emit_acl(struct lbc_pass *pass)
     lbc_pass_emit_event(pass, true, "acl", "AccessListKept", text);
 }
 
-void clb_emit_model_events(struct lbc_pass *pass, const struct clb_model *model)
+void clb_emit_events(struct lbc_pass *pass)
 {
-    lbc_pass_advise_preserve(pass, model->lbc.preserve && !model->lbc.reused);
+    const struct clb_model *model = clb_desired(pass);
+
     pass_emit_charge(pass, model);
     pass_emit_limits(pass, model);
     pass_emit_acl(pass);

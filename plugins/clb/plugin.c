@@ -85,8 +85,7 @@ static void instance_configure(void *self)
 
 static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, instance_configure,
-                             ret_self, err);
+    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, instance_configure, ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {

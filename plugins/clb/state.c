@@ -90,9 +90,11 @@ static void state_move(struct lbc_state *into, struct lbc_state *out)
     memset(&from->lb, 0, sizeof(from->lb));
 }
 
-static const char *state_lb_id(const struct lbc_state *state)
+static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
-    return ((const struct clb_state *)state)->lb.id;
+    struct clb_lb *lb = &((struct clb_state *)state)->lb;
+
+    return (struct lbc_lb_view){ lb->id, lb->name, &lb->tags };
 }
 
 const struct lbc_state_type clb_state_type = {
@@ -102,7 +104,7 @@ const struct lbc_state_type clb_state_type = {
     .fini = state_fini_own,
     .listener_fini = listener_fini_own,
     .move = state_move,
-    .lb_id = state_lb_id,
+    .lb = state_view_lb,
     .protocol_name = lbc_protocol_lower,
 };
 

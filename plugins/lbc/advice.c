@@ -94,13 +94,14 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 900 };
-    const struct lbc_unserved *field = pass->lbc->ops->unserved;
+    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
+    const struct lbc_unserved *field = rules->unserved;
 
-    lbc_anno_unknown(pass->lbc->ops->annotations, &pass->service->meta, &unknown);
+    lbc_anno_unknown(rules->annotations, &pass->service->meta, &unknown);
     lbc_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
     add_hints(pass, lbc_hints, &hints);
-    lbc_hint_lacking(pass->lbc->ops->annotations, pass->service, add_lacking, &hints);
-    add_hints(pass, pass->lbc->ops->hints, &hints);
+    lbc_hint_lacking(rules->annotations, pass->service, add_lacking, &hints);
+    add_hints(pass, rules->hints, &hints);
     if (pass->refused.idle.len > 0) {
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
     }
@@ -116,11 +117,109 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     }
 }
 
-void lbc_pass_advise_preserve(struct lbc_pass *pass, bool preserve)
+void lbc_pass_advise_preserve(struct lbc_pass *pass)
 {
+    const bool preserve = pass->model->preserve && !pass->model->reused;
     CCM_CLEANUP(ccm_freep)
     char *text = ccm_text_format("The lb [%s] will be preserved after the service is deleted.",
                                  lbc_pass_lb_id(pass));
 
     lbc_pass_advise(pass, true, "preserve", "PreservedOnDelete", preserve ? text : "");
+}
+
+/* --- backends, groups, repairs --- */
+
+/* Local: nobody serves what names no node. Cluster: every node does. */
+void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
+                              size_t count)
+{
+    const bool local = ccm_text_equal(pass->service->external_traffic_policy, "Local");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 400 };
+
+    for (size_t i = 0; i < count && text.len == 0; i++) {
+        if (sets[i].nameless != NULL) {
+            ccm_buf_addf(&text, "Endpoints without a node name are %s: NodeName is nil for ip %s",
+                         local ? "left out" : "reached by way of all nodes", sets[i].nameless);
+        }
+    }
+    lbc_pass_advise(pass, local, "nameless", "SkipSyncBackends", ccm_buf_str(&text));
+}
+
+/* What is left undone while some pod has no interface; see struct lbc_group.add_only. */
+static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+{
+    const char *const *kept = pass->lbc->ops->product->kept_text;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
+
+    for (size_t i = 0; kept[0] != NULL && i < resolved->count; i++) {
+        const char *invalid = ccm_buf_str(&resolved->items[i].invalid);
+
+        if (invalid[0] != '\0') {
+            ccm_buf_addf(&text, "%s%s%s%s%s", text.len == 0 ? "" : "; ", kept[0],
+                         pass->model->want->groups[i]->name, kept[1], invalid);
+        }
+    }
+    lbc_pass_emit_event(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+}
+
+void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+{
+    const char *const *missing = pass->lbc->ops->product->missing_text;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
+
+    for (size_t i = 0; i < resolved->count; i++) {
+        const struct lbc_resolved *one = &resolved->items[i];
+
+        if (one->invalid.len > 0) {
+            ccm_buf_addf(&invalid, "%s%s%s%s", invalid.len == 0 ? "" : "; ", missing[0],
+                         ccm_buf_str(&one->invalid), missing[1]);
+        }
+        if (one->foreign.len > 0) {
+            ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
+                         foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
+        }
+    }
+    lbc_pass_emit_event(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
+    lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+    advice_emit_kept(pass, resolved);
+}
+
+void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by)
+{
+    static const char *const holds[] = {
+        [LBC_FROZEN_BY_NONE] = "",
+        [LBC_FROZEN_BY_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
+        [LBC_FROZEN_BY_LARGE] =
+            "An EndpointSlice is too large to be read: the present backends are kept",
+        [LBC_FROZEN_BY_NAMELESS] = "No endpoint names its node: the present backends are kept",
+    };
+
+    lbc_pass_advise(
+        pass, false, "none", "UnAvailableLoadBalancer",
+        frozen_by == LBC_FROZEN_BY_NONE && none ? pass->lbc->ops->product->no_backends_text : "");
+    if (frozen_by == LBC_FROZEN_BY_FAMILY || frozen_by == LBC_FROZEN_BY_NAMELESS) {
+        lbc_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
+    } else {
+        lbc_pass_emit_event(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
+    }
+}
+
+bool lbc_pass_can_show_repair(const struct lbc_pass *pass)
+{
+    const struct lbc_state_type *type = pass->lbc->ops->mirror;
+    const struct lbc_entry *entry = pass->entry;
+
+    return (pass->audit || pass->looked) && entry->aside != NULL &&
+           ccm_text_equal(type->lb(entry->aside).id, type->lb(entry->state).id);
+}
+
+void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps)
+{
+    if (steps[0] == '\0') {
+        return;
+    }
+    lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
+                   "Load balancer [%s] had been changed by somebody else and was repaired: %s",
+                   lbc_pass_lb_id(pass), steps);
 }

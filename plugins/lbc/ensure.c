@@ -1,3 +1,4 @@
+/* A pass that ensures: what is checked before it, and what is said after it. */
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"
@@ -81,7 +82,7 @@ static int refuse_along(struct lbc_refusals *refused, const struct lbc_anno *row
 /* Ids of the account that are not for this namespace. */
 static int refuse_ids(struct lbc_pass *pass)
 {
-    const struct lbc_lint_rules *rules = pass->lbc->ops->rules;
+    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
     const struct lbc_allow allow = lbc_pass_allow(pass);
     int r = 0;
 
@@ -101,15 +102,15 @@ static int check_manifest(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_instance *lbc = pass->lbc;
     struct lbc_refusals *refused = &pass->refused;
-    int r = lbc_refusals_collect(refused, lbc->ops->rules, pass->service, lbc->loose);
+    int r = lbc_refusals_collect(refused, lbc->ops->product->rules, pass->service, lbc->loose);
 
     if (r == 0) {
         r = lbc_reuse_check_option(pass, err);
         r = r < 0 && r != -ENOMEM ? lbc_refusals_add(refused, "id", err) : r;
     }
     r = r < 0 ? r : refuse_ids(pass);
-    if (r == 0 && lbc->ops->refuse != NULL) {
-        r = lbc->ops->refuse(lbc, refused);
+    if (r == 0 && lbc->ops->product->refuse != NULL) {
+        r = lbc->ops->product->refuse(lbc, refused);
     }
     r = r < 0 ? r : lbc_refusals_shorten(refused);
     pass->view = r == 0 ? lbc_refusals_view(refused) : NULL;
@@ -127,9 +128,9 @@ static int check_manifest(struct lbc_pass *pass, struct ccm_error *err)
 
 static bool needs_mark(const struct lbc_pass *pass)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
+    const struct lbc_product *product = pass->lbc->ops->product;
 
-    return ops->needs_mark != NULL && ops->needs_mark(pass->lbc, pass->service);
+    return product->needs_mark != NULL && product->needs_mark(pass->lbc, pass->service);
 }
 
 /* The label for what could be lost sight of. */
@@ -194,7 +195,7 @@ static int pass_sync_lb(struct lbc_pass *pass, struct ccm_error *err)
                               &pass->entry->pod_states) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = pass->lbc->ops->sync(pass, err);
+    const int r = lbc_pass_sync(pass, err);
 
     if (r < 0) {
         join_refused(pass);
@@ -250,10 +251,20 @@ static const char *remember_tags(struct lbc_pass *pass, bool complete,
     if (entry->reused || (!complete && !entry->applied_known)) {
         return NULL;
     }
-    const int r = lbc_marks_format(pass->service->meta.uid, pass->lbc->ops->tags(pass->model),
+    const int r = lbc_marks_format(pass->service->meta.uid, lbc_pass_desired_tags(pass),
                                    complete ? NULL : &entry->applied, ret);
 
     return r == 0 || (r == -E2BIG && complete) ? ret : NULL;
+}
+
+/* What the Service says about its load balancer. False: nothing serves yet, leave alone. */
+static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
+{
+    if (pass->model->mismatch || !lbc_pass_lb_serves(pass)) {
+        return false;
+    }
+    state->lb_id = lbc_pass_lb(pass).id;
+    return pass->lbc->ops->status->publish(pass, state);
 }
 
 /* Address and id as soon as one port serves; the hash only after a complete success. */
@@ -263,7 +274,7 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
     char tags[LBC_MARKS_TEXT];
     bool written = false;
 
-    if (!pass->lbc->ops->publish(pass, &state)) {
+    if (!pass_shows_lb(pass, &state)) {
         if (pass->dry && pass->problems.count == 0) {
             ccm_buf_adds(&pass->steps, "set labels and status of the Service\n");
         }
@@ -313,21 +324,21 @@ static void pass_emit_ensured(struct lbc_pass *pass)
 static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
-
-    const int r = lbc_taken_forget(pass, ops->has_listener, err);
+    const int r = lbc_taken_forget(pass, lbc_pass_has_listener, err);
 
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
     }
     pass->entry->unrestored = 0;
     pass_emit_ensured(pass);
-    ops->emit_events(pass);
+    lbc_pass_advise_preserve(pass);
+    ops->status->emit_events(pass);
     pass->entry->applied_known = true;
-    if (lbc_tags_copy(&pass->entry->applied, ops->tags(pass->model)) < 0) {
+    if (lbc_tags_copy(&pass->entry->applied, lbc_pass_desired_tags(pass)) < 0) {
         return ccm_error_nomem(err);
     }
     return pass->invalid.len > 0
-               ? ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "%s", ops->invalid_text)
+               ? ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "%s", ops->product->invalid_text)
                : 0;
 }
 
@@ -372,13 +383,13 @@ static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || gone) {
         return r;
     }
-    pass->model = calloc(1, ops->model_size);
+    pass->model = calloc(1, ops->model->size);
     r = pass->model == NULL ? ccm_error_nomem(err) : pass_list_snapshot(pass, err);
     if (r == 0) {
         r = pass_sync_and_publish(pass, err);
     }
     if (pass->model != NULL) {
-        ops->model_fini(pass->model);
+        ops->model->fini(pass->model);
     }
     free(pass->model);
     pass->model = NULL;

@@ -137,6 +137,7 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
         lbc_life_event(&pass->life, pass->service, true, "BackendsFrozen",
                        "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
                        "allow-removals %s",
-                       count, ccm_buf_str(&why), ccm_buf_str(&until), pass->lbc->plugin);
+                       count, ccm_buf_str(&why), ccm_buf_str(&until),
+                       pass->lbc->ops->product->name);
     }
 }

@@ -95,6 +95,61 @@ const struct ccm_option lbc_opt_taken = {
             "delete.",
 };
 
+/* --- life cycle --- */
+
+int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct lbc_ops *ops,
+             struct ccm_error *err)
+{
+    const struct lbc_product *product = ops->product;
+
+    lbc->host = host;
+    lbc->ops = ops;
+    atomic_init(&lbc->released_until_ms, 0);
+    lbc->audit.host = host;
+    atomic_init(&lbc->audit.running, 0);
+    lbc->dry = host->dry_run(host);
+    lbc->life = (struct lbc_life){
+        .host = host,
+        .finalizer = product->finalizer,
+        .component = product->component,
+        .extra_label = product->extra_label,
+    };
+    lbc->mapping = (struct lbc_mapping){
+        .host = host,
+        .finalizer = product->finalizer,
+        .component = product->component,
+        .extra_label = product->extra_label,
+        .is_ours = product->is_ours,
+    };
+    lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
+    lbc->mapping.mirrors = lbc->mirrors;
+    lbc->absence = lbc_absence_new(host);
+    lbc->mapping.absence = lbc->absence;
+    lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
+    lbc->mapping.inventory = lbc->inventory;
+    if (lbc->mirrors == NULL || lbc->absence == NULL ||
+        (ops->inventory != NULL && lbc->inventory == NULL)) {
+        return ccm_error_nomem(err);
+    }
+    if (lbc_allow_check_entries(host->option_strings(host, NULL, lbc_opt_allowed.name), err) < 0) {
+        return -EINVAL;
+    }
+    lbc->cloud.ops = ops->cloud;
+    return ops->cloud->acquire(host, &lbc->cloud.account, err);
+}
+
+void lbc_fini(struct lbc_instance *lbc)
+{
+    lbc_inventory_free(lbc->inventory);
+    lbc_mirrors_free(lbc->mirrors);
+    lbc_absence_free(lbc->absence);
+    if (lbc->cloud.ops != NULL) {
+        lbc->cloud.ops->release(lbc->cloud.account);
+    }
+}
+
+/* --- watches --- */
+
 static void map_service(void *self, const struct ccm_change *change)
 {
     lbc_mapping_service(&((struct lbc_instance *)self)->mapping, change);
@@ -136,7 +191,8 @@ static void instance_read_options(struct lbc_instance *lbc)
     atomic_store(&lbc->conditions, host->option_int(host, NULL, lbc_opt_conditions.name) != 0);
     atomic_store(&lbc->reuse,
                  (int)lbc_reuse_parse(host->option_string(host, NULL, lbc_opt_reuse.name)));
-    atomic_store(&lbc->disable_public, host->option_int(host, NULL, lbc->public_option) != 0);
+    atomic_store(&lbc->disable_public,
+                 host->option_int(host, NULL, lbc->ops->product->public_option) != 0);
 }
 
 void lbc_configure(struct lbc_instance *lbc)
@@ -157,15 +213,14 @@ void lbc_plugin_destroy(void *self)
 }
 
 int lbc_plugin_create(const struct ccm_host *host, size_t size, const struct lbc_ops *ops,
-                      const struct lbc_names *names, void (*configure)(void *self), void **ret_self,
-                      struct ccm_error *err)
+                      void (*configure)(void *self), void **ret_self, struct ccm_error *err)
 {
     void *self = calloc(1, size);
 
     if (self == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = lbc_init(self, host, ops, names, err);
+    const int r = lbc_init(self, host, ops, err);
 
     if (r < 0) {
         lbc_plugin_destroy(self);

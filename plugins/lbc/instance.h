@@ -5,7 +5,7 @@
 #ifndef CCM_LBC_INSTANCE_H
 #define CCM_LBC_INSTANCE_H
 
-#include "lbc/pass.h"
+#include "lbc/controller.h"
 #include "util/removal_budget.h"
 
 /*
@@ -24,6 +24,15 @@ extern const struct ccm_option lbc_opt_taken;
     &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_reuse,   \
         &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
 
+/*
+ * Fill a zeroed instance: store, inventory, account (acquired, not started). The caller sets the
+ * members that come from options (lbc_configure()). 0 or negative with err; lbc_fini() in any case.
+ * No I/O.
+ */
+CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host,
+                           const struct lbc_ops *ops, struct ccm_error *err);
+void lbc_fini(struct lbc_instance *lbc);
+
 /* All but whose Services are ours where that is an option (mapping.is_ours). */
 void lbc_configure(struct lbc_instance *lbc);
 
@@ -32,9 +41,8 @@ void lbc_configure(struct lbc_instance *lbc);
  * reads its options. 0, or negative with err and nothing is left.
  */
 CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
-                                    const struct lbc_ops *ops, const struct lbc_names *names,
-                                    void (*configure)(void *self), void **ret_self,
-                                    struct ccm_error *err);
+                                    const struct lbc_ops *ops, void (*configure)(void *self),
+                                    void **ret_self, struct ccm_error *err);
 /* For destroy(). */
 void lbc_plugin_destroy(void *self);
 

@@ -1,9 +1,9 @@
 #include "lbc/inventory.h"
 
-#include "ccm/object.h"
+#include "lbc/controller.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
 #include "lbc/model/owner.h"
-#include "lbc/pass.h"
 #include "lbc/service/hash.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -85,7 +85,7 @@ static bool inventory_helps_service(const struct lbc_instance *lbc,
 {
     return lbc->mapping.is_ours(service) && !lbc_class_needs_delete(service) &&
            ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
-           ccm_text_empty(lbc->ops->reused_id(service));
+           ccm_text_empty(lbc_anno_get(&service->meta, "id"));
 }
 
 /* The Services that gain; NULL when that is not worth it. */

@@ -101,7 +101,7 @@ int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_t
         host->log(host, CCM_LEVEL_WARN, "inventory",
                   "load balancers %s and %s carry the same tag " LBC_TAG_OWNER
                   "=%s: only one of them can be the Service's",
-                  item->type->lb_id(item->state), lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
+                  item->type->lb(item->state).id, lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
         return 0;
     }
     if (ccm_strmap_set(items->by_lb, lb_id, item) < 0) {

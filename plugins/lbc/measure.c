@@ -48,7 +48,7 @@ static const struct ccm_metric audits = {
 
 void lbc_measure_mirror(const struct lbc_instance *lbc, const struct lbc_entry *entry)
 {
-    const char *const values[] = { lbc->type };
+    const char *const values[] = { lbc->ops->product->type };
 
     if (entry->valid && entry->read_ms != 0) {
         lbc->host->metric(lbc->host, &mirror_age, values,
@@ -78,7 +78,7 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
 {
     const struct ccm_host *host = pass->lbc->host;
     const char *verb = verb_of(pass);
-    const char *values[] = { pass->lbc->type, verb, r < 0 ? "Fail" : "Success" };
+    const char *values[] = { pass->lbc->ops->product->type, verb, r < 0 ? "Fail" : "Success" };
 
     /* A Service that was never ours, was done with before, or still comes into being, is none. */
     if (pass->dry || pass->audit || pass->unfinished || err->kind == CCM_ERROR_CANCELLED ||
@@ -96,15 +96,17 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
     const int64_t took = begun == 0 ? own : host->wall_ms(host) - begun;
 
     host->metric(host, &latency, values, took < 0 ? 0 : (double)took); /* clocks may differ */
-    if (pass->lbc->verb != NULL) {
-        values[1] = pass->lbc->verb;
+    if (pass->lbc->ops->product->verb != NULL) {
+        values[1] = pass->lbc->ops->product->verb;
         host->metric(host, &latency, values, (double)own);
     }
 }
 
 void lbc_measure_audit(const struct lbc_instance *lbc, int r, bool repaired)
 {
-    const char *const values[] = { lbc->type, r < 0 ? "failed" : repaired ? "repaired" : "clean" };
+    const char *const values[] = { lbc->ops->product->type, r < 0      ? "failed"
+                                                            : repaired ? "repaired"
+                                                                       : "clean" };
 
     lbc->host->metric(lbc->host, &audits, values, 1);
 }

@@ -313,7 +313,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
 static bool has_own(const struct lbc_entry *entry, const char *lb_id)
 {
     return entry->shared == NULL && entry->valid &&
-           ccm_text_equal(entry->type->lb_id(entry->state), lb_id);
+           ccm_text_equal(entry->type->lb(entry->state).id, lb_id);
 }
 
 static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *lb_id)
@@ -472,7 +472,7 @@ void lbc_entry_drop(struct lbc_entry *entry)
 void lbc_entry_put_aside(struct lbc_entry *entry)
 {
     void *copy =
-        entry->valid && entry->type->lb_id(entry->state) != NULL ? malloc(entry->type->size) : NULL;
+        entry->valid && entry->type->lb(entry->state).id != NULL ? malloc(entry->type->size) : NULL;
 
     if (copy == NULL) {
         lbc_entry_drop(entry); /* out of memory: then it is not told what was repaired */

@@ -1,8 +1,8 @@
 #include "lbc/reconcile.h"
 
-#include "ccm/object.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/measure.h"
+#include "lbc/model/annotation.h"
 #include "lbc/service/conditions.h"
 #include "util/text.h"
 
@@ -13,13 +13,13 @@
  * published with another one, then that is what has to be taken away. */
 static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    const char *id = lbc->ops->reused_id(service);
+    const char *id = lbc_anno_get(&service->meta, "id");
     const char *label = ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL);
 
     if (!lbc_pass_is_unwanted(lbc, service) || ccm_text_empty(label) || ccm_text_equal(label, id)) {
         return id;
     }
-    return lbc->ops->release_by_label ? label : "";
+    return lbc->ops->product->release_by_label ? label : "";
 }
 
 /* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
@@ -89,6 +89,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .invalid = { .max = 65536 },
         .audit = audit,
         .dry = job->lbc->dry,
+        .releases = lbc_pass_is_unwanted(job->lbc, job->service),
         .life = job->lbc->life,
     };
 
@@ -103,9 +104,8 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         pass.readiness.plan = &pass.steps;
     }
     lbc_measure_mirror(job->lbc, job->entry);
-    const int r = lbc_pass_is_unwanted(job->lbc, job->service)
-                      ? lbc_pass_release(&pass, err)
-                      : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
+    const int r = pass.releases ? lbc_pass_release(&pass, err)
+                                : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
 
     lbc_measure_pass(&pass, started_ms, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {

@@ -1,3 +1,4 @@
+/* What a pass that releases does at the Service. */
 #include "lbc/pass.h"
 
 #include "lbc/freeze_pass.h"
@@ -35,7 +36,7 @@ static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
  * and the label leads to no other one. */
 static bool can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
-    const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
+    const char *id = lbc_pass_lb(pass).id;
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
@@ -77,26 +78,6 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
     return 0;
 }
 
-void lbc_pass_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CCM_ERROR_MESSAGE_MAX + 256 };
-
-    ccm_buf_addf(&text,
-                 "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
-                 "protection off and delete it in the console",
-                 err->message);
-    if (pass->dry) {
-        ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
-    } else {
-        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
-                            ccm_buf_str(&text));
-    }
-    ccm_error_clear(err);
-    pass->entry->left_alone = true;
-    lbc_entry_drop(pass->entry);
-    pass->entry->valid = true; /* nothing of the Service's is there */
-}
-
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -108,7 +89,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     }
     if (!entry->gone) {
         entry->left_alone = false;
-        r = pass->lbc->ops->release(pass, err);
+        r = lbc_pass_release_lb(pass, err);
         if (r < 0 || pass->unfinished) {
             return r;
         }

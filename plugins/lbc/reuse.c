@@ -1,6 +1,6 @@
 #include "lbc/reuse.h"
 
-#include "ccm/object.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -47,8 +47,7 @@ static enum lbc_reuse reuse_mode(const struct lbc_pass *pass)
 
 int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
-    const char *id = ops->reused_id(pass->service);
+    const char *id = lbc_anno_get(&pass->service->meta, "id");
     CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
     if (id[0] == '\0' || reuse_mode(pass) != LBC_REUSE_OFF) {
@@ -57,7 +56,7 @@ int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
     reason = ccm_text_format("option reuse of the %s plugin is off: take annotation %sid away and "
                              "recreate the Service for a load balancer of its own, or ask the "
                              "operator",
-                             ops->annotations->kind, LBC_ANNO_PREFIX);
+                             pass->lbc->ops->product->rules->annotations->kind, LBC_ANNO_PREFIX);
     return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(id, reason, err);
 }
 
@@ -65,17 +64,19 @@ static int refuse_untagged(const struct lbc_pass *pass, const char *lb_id, struc
 {
     const char *namespace_ = pass->service->meta.namespace_;
     CCM_CLEANUP(ccm_freep)
-    char *reason =
-        ccm_text_format("option reuse of the %s plugin is tagged, and its tag %s does "
-                        "not name namespace %s: whoever owns it may set that tag to "
-                        "the namespaces that may use it, or to *",
-                        pass->lbc->ops->annotations->kind, LBC_REUSE_TAG_USE, namespace_);
+    char *reason = ccm_text_format("option reuse of the %s plugin is tagged, and its tag %s does "
+                                   "not name namespace %s: whoever owns it may set that tag to "
+                                   "the namespaces that may use it, or to *",
+                                   pass->lbc->ops->product->rules->annotations->kind,
+                                   LBC_REUSE_TAG_USE, namespace_);
 
     return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
 }
 
-int lbc_reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
-                         const struct lbc_tags *tags, struct ccm_error *err)
+/* It carries the tag of a controller, or of the API server's, or it lacks the one that lets the
+ * namespace in. */
+static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
+                            const struct lbc_tags *tags, struct ccm_error *err)
 {
     if (lbc_tags_get(tags, LBC_TAG_OWNER) != NULL || lbc_tags_get(tags, LBC_TAG_CLUSTER) != NULL) {
         return lbc_reuse_refuse(lb_id, "can not reuse loadbalancer created by kubernetes.", err);
@@ -109,7 +110,7 @@ static bool changes_lb(const struct lbc_anno *row)
 
 void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may)
 {
-    const struct lbc_anno_table *table = pass->lbc->ops->annotations;
+    const struct lbc_anno_table *table = pass->lbc->ops->product->rules->annotations;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
 
     for (size_t i = 0; !may && i < table->count; i++) {
@@ -181,8 +182,9 @@ int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted
 
 /* --- what cannot be changed --- */
 
-int lbc_reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts, size_t count,
-                          struct ccm_error *err)
+/* Refuses for the first fact that does not hold, with both values. */
+static int reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts, size_t count,
+                             struct ccm_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         const struct lbc_reuse_fact *fact = &facts[i];
@@ -199,8 +201,49 @@ int lbc_reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts,
     return 0;
 }
 
-int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id, lbc_reuse_read_fn read,
-                          struct ccm_error *err)
+int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret)
+{
+    const struct lbc_state *have = pass->entry->state;
+    enum lbc_owner owner = LBC_OWNER_NONE;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->group_count; i++) {
+        r = lbc_pass_owner_of(pass, have->groups[i]->name, false, &owner);
+    }
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->listener_count; i++) {
+        r = lbc_pass_owner_of(pass, have->listeners[i]->description, true, &owner);
+    }
+    *ret = owner == LBC_OWNER_OURS;
+    return r;
+}
+
+int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_reuse_fact facts[LBC_REUSE_FACTS];
+    const size_t count = pass->lbc->ops->model->list_facts(pass, facts);
+    int r = reuse_check_facts(lbc_pass_lb(pass).id, facts, count, err);
+    bool served = false;
+
+    if (r == -EPERM && lbc_reuse_find_served(pass, &served) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (served) {
+        lbc_problems_add(&pass->problems, err, NULL);
+        ccm_error_clear(err);
+        pass->model->mismatch = true;
+        r = 0;
+    }
+    return r;
+}
+
+/* --- in exchange for another one --- */
+
+/*
+ * The label says which load balancer the Service has. Clearing the status is how a person gives it
+ * up, but one that we made would then be forgotten while it goes on costing money: it is looked
+ * for.
+ */
+static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
     CCM_CLEANUP(ccm_freep) char *own = NULL;
@@ -210,7 +253,7 @@ int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id, lbc_reuse_re
         return 0;
     }
     if (pass->service->ingress_count == 0) {
-        const int r = read(pass, &own, err);
+        const int r = lbc_pass_find_own_id(pass, &own, err);
 
         if (r < 0 || own == NULL) {
             return r;
@@ -220,4 +263,15 @@ int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id, lbc_reuse_re
                              "to another one: delete and recreate the service",
                              own == NULL ? label : own);
     return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+}
+
+int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_lb_view lb = lbc_pass_lb(pass);
+    int r = reuse_check_tags(pass, lb.id, lb.tags, err);
+
+    if (r == 0) {
+        r = pass->lbc->ops->read->address(pass, err);
+    }
+    return r < 0 ? r : reuse_check_label(pass, lb.id, err);
 }

@@ -28,11 +28,6 @@ int lbc_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *er
  * Service names a load balancer. */
 CCM_NODISCARD int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err);
 
-/* 0 or lbc_reuse_refuse(): it carries the tag of a controller, or of the API server's, or it lacks
- * the one that lets the namespace in. */
-CCM_NODISCARD int lbc_reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
-                                       const struct lbc_tags *tags, struct ccm_error *err);
-
 /* Whether annotations may change what a person made on it: its attributes and tags, listeners that
  * are there, server groups. */
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags);
@@ -54,29 +49,21 @@ CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wan
 CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
                                         const struct lbc_tags *present);
 
-/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or
- * nobody asks for it; case does not matter. */
-struct lbc_reuse_fact {
-    const char *what;   /* "address type" */
-    const char *wanted; /* by the Service, or by where its backends are */
-    const char *present;
-    const char *remedy;
-};
-
-/* 0, or lbc_reuse_refuse() for the first fact that does not hold, with both values. */
-CCM_NODISCARD int lbc_reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts,
-                                        size_t count, struct ccm_error *err);
-
-/* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. 0 or
- * negative with err. */
-typedef int (*lbc_reuse_read_fn)(struct lbc_pass *pass, char **ret, struct ccm_error *err);
-
 /*
- * The label says which load balancer the Service has. Clearing the status is how a person gives it
- * up, but one that we made would then be forgotten while it goes on costing money: it is looked for
- * with `read`. 0, lbc_reuse_refuse(), or what `read` returned.
+ * Whether somebody else's load balancer that was read may be used: 0 or lbc_reuse_refuse(). Not one
+ * that a controller made or that the operator keeps from the namespace, by its tags; not another
+ * one than the status shows, nor in exchange for one of our own, which is looked for then. Blocks
+ * in that case.
  */
-CCM_NODISCARD int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id,
-                                        lbc_reuse_read_fn read, struct ccm_error *err);
+CCM_NODISCARD int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err);
+/*
+ * Whether it is what the Service needs, by lbc_model_ops.list_facts(): 0 or lbc_reuse_refuse(). A
+ * Service that is served there already goes on being served: 0 then, a problem, and
+ * model->mismatch.
+ */
+CCM_NODISCARD int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err);
+/* *ret: something of the Service is there; only a controller can have put it there. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret);
 
 #endif

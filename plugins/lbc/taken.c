@@ -2,6 +2,7 @@
 
 #include "lbc/instance.h"
 #include "lbc/model/settings.h"
+#include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

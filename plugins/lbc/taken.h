@@ -9,7 +9,9 @@
 #define CCM_LBC_TAKEN_H
 
 #include "lbc/apply/taken.h"
-#include "lbc/pass.h"
+
+struct lbc_instance;
+struct lbc_pass;
 
 /* Whether listeners are put back, as configured now. */
 bool lbc_taken_restores(const struct lbc_instance *lbc);

@@ -1,57 +1,29 @@
+/* How plugins/lbc gets at all that is NLB's. */
 #include "controller.h"
 
 #include "alilb/class.h"
 #include "annotation_text.h"
-#include "annotations.h"
-#include "apply.h"
 #include "inventory.h"
-#include "lbc/taken.h"
+#include "lbc/model/annotation.h"
 #include "lint.h"
 #include "names.h"
-#include "read.h"
-#include "unserved.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
+/* --- what it is --- */
 
-/* --- what the common part asks --- */
-
-static const char *reused_id(const struct ccm_service *service)
+static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
-    return lbc_anno_get(&service->meta, "id");
+    nlb_taken_port(listener, ret);
 }
 
-static void model_fini(void *model)
+/* A security group for spec.loadBalancerSourceRanges. */
+static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    nlb_model_fini(model);
-}
-
-static bool state_has_port(const struct lbc_pass *pass, const char *port)
-{
-    const struct nlb_state *have = pass->entry->state;
-
-    for (size_t i = 0; i < have->lbc.listener_count; i++) {
-        const struct nlb_listener *one = nlb_listener_at(have, i);
-        enum lbc_owner owner = LBC_OWNER_NONE;
-        char name[LBC_TAKEN_PORT];
-
-        nlb_taken_port(&one->lbc, name);
-        if (strcmp(name, port) == 0) {
-            /* Out of memory: what is kept about it stays. */
-            return nlb_name_parse(one->lbc.description, true, &pass->service->meta,
-                                  lbc_cluster_id(pass->lbc), &owner) < 0 ||
-                   owner == LBC_OWNER_OURS;
-        }
-    }
-    return !have->lbc.listeners_known; /* nobody has looked */
-}
-
-static const struct lbc_tags *model_get_tags(const void *model)
-{
-    return &((const struct nlb_model *)model)->want.lb.tags;
+    (void)lbc;
+    return service->source_range_count > 0 && ccm_text_empty(lbc_anno_get(&service->meta, "id"));
 }
 
 /* What is no annotation's fault. */
@@ -65,94 +37,78 @@ static int refuse_ranges(const struct lbc_instance *lbc, struct lbc_refusals *re
                : 0;
 }
 
-/* A security group for spec.loadBalancerSourceRanges. */
-static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
-{
-    (void)lbc;
-    return service->source_range_count > 0 && ccm_text_empty(reused_id(service));
-}
-
-const struct lbc_ops nlb_ops = {
-    .cloud = &alilb_cloud_ops,
-    .is_ours = alilb_class_is_nlb,
-    .reused_id = reused_id,
-    .mirror = &nlb_state_type,
-    .annotations = &nlb_annotations,
-    .unserved = nlb_unserved,
-    .hints = nlb_hints,
-    .inventory = &nlb_inventory_ops,
+static const struct lbc_product product = {
+    .name = "nlb",
+    .finalizer = NLB_FINALIZER,
+    .component = NLB_COMPONENT,
+    .extra_label = NLB_SECURITY_GROUP_LABEL,
+    .type = "NLBType",
+    .verb = "reconcile",
+    .public_option = NLB_PUBLIC_OPTION,
+    .public_text = "option disable_public_nlb of plugin nlb forbids a public address: set "
+                   "annotation address-type to intranet",
+    .rules = &nlb_rules,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
-    .rules = &nlb_rules,
-    .refuse = refuse_ranges,
+    .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },
+    .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
+    .needs_port = true,
+    .is_ours = alilb_class_is_nlb,
+    .owner_of = nlb_name_parse,
+    .format_port = format_port,
     .needs_mark = needs_mark,
-    .model_size = sizeof(struct nlb_model),
-    .model_fini = model_fini,
-    .sync = nlb_sync,
-    .publish = nlb_publish,
-    .emit_events = nlb_emit_events,
-    .has_listener = state_has_port,
-    .tags = model_get_tags,
-    .release = nlb_release,
-    .check_owner = nlb_check_owner,
+    .refuse = refuse_ranges,
 };
 
-/* --- for both kinds of pass --- */
+/* --- what it does --- */
 
-int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err)
+static void model_fini(struct lbc_model *model)
 {
-    const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
-    int r = 0;
-
-    if (lb->id == NULL) {
-        return 0;
-    }
-    r = nlb_read_check_status(lb, err);
-    if (ccm_text_equal_case(lb->status, "Provisioning")) {
-        pass->unfinished = true;
-        pass->requeue_ms = BUSY_MS;
-    }
-    if (r < 0 || pass->unfinished) {
-        pass->entry->valid = false; /* it is looked at again by the next pass */
-    }
-    return r;
+    nlb_model_fini((struct nlb_model *)model);
 }
 
-struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
-                                          const struct nlb_model *model, bool fresh)
+static void model_keep_lb(struct lbc_model *model)
 {
-    return (struct nlb_plan_input){
-        .model = model,
-        .have = pass->entry->state,
-        .service = pass->service,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .batch = ((const struct nlb *)pass->lbc)->batch,
-        .fresh = fresh,
-        .restores = lbc_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
-    };
+    nlb_model_keep_lb((struct nlb_model *)model);
 }
 
-int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan, const struct nlb_model *model,
-                 enum lbc_priority priority, bool fresh, struct ccm_error *err)
-{
-    struct nlb_apply apply = {
-        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
-                 .call = alilb_call_for(pass, priority),
-                 .service = pass->service },
-        .have = pass->entry->state,
-        .model = model,
-    };
+static const struct lbc_model_ops model_ops = {
+    .size = sizeof(struct nlb_model),
+    .fini = model_fini,
+    .begin = nlb_sync_begin,
+    .begin_release = nlb_release_begin,
+    .check_groups = nlb_sync_check_groups,
+    .keep_lb = model_keep_lb,
+    .is_public = nlb_sync_is_public,
+    .list_facts = nlb_reuse_list_facts,
+};
 
-    if (pass->dry) {
-        lbc_plan_print(plan, NULL, &pass->steps);
-        return 0;
-    }
-    const int r = nlb_apply_run(&apply, plan);
+static const struct lbc_read_ops read_ops = {
+    .lb = nlb_sync_read_lb,
+    .status = nlb_sync_check_status,
+    .address = nlb_reuse_check_address,
+    .parts = nlb_sync_read_parts,
+    .release = nlb_release_read,
+};
 
-    lbc_pass_end_apply(pass, &apply.ali.lbc);
-    if (r < 0 && pass->problems.count == 0) {
-        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up");
-    }
-    return 0;
-}
+static const struct lbc_change_ops change_ops = {
+    .leaving = nlb_sync_find_leaving,
+    .run = nlb_sync_run,
+    .release = nlb_release_run,
+};
+
+static const struct lbc_status_ops status_ops = {
+    .publish = nlb_sync_publish,
+    .emit_events = nlb_emit_events,
+};
+
+const struct lbc_ops nlb_ops = {
+    .product = &product,
+    .cloud = &alilb_cloud_ops,
+    .mirror = &nlb_state_type,
+    .inventory = &nlb_inventory_ops,
+    .model = &model_ops,
+    .read = &read_ops,
+    .change = &change_ops,
+    .status = &status_ops,
+};

@@ -1,4 +1,4 @@
-/* The instance, and the parts of a pass over one Service; see lbc/pass.h for the whole. */
+/* The instance, and the parts of a pass over one Service; see lbc/controller.h for the whole. */
 #ifndef CCM_NLB_CONTROLLER_H
 #define CCM_NLB_CONTROLLER_H
 
@@ -20,37 +20,41 @@ struct nlb {
 
 extern const struct lbc_ops nlb_ops;
 
-/* A member of nlb_ops. */
-CCM_NODISCARD int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);
+/* The desired state of the pass. */
+static inline struct nlb_model *nlb_desired(const struct lbc_pass *pass)
+{
+    return (struct nlb_model *)pass->model;
+}
 
-/* Whether the load balancer can be worked on: 0, with pass->unfinished set while it is still being
- * made, or what nlb_read_check_status() says. */
-CCM_NODISCARD int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err);
-
-/* What a plan is made from, and its way into the cloud, or in a dry run to whoever reads it.
- * Blocks. Failures are in pass->problems; negative: it had to be given up. */
-struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
-                                          const struct nlb_model *model, bool fresh);
+/* What both kinds of pass plan with; and a plan's way into the cloud, or in a dry run to whoever
+ * reads it. Blocks. Failures are in pass->problems; negative: it had to be given up. */
+struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh);
 CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan,
                                const struct nlb_model *model, enum lbc_priority priority,
                                bool fresh, struct ccm_error *err);
 
-/* ops->sync, ->publish (sync.c), ->release (release.c), ->tell (events.c). */
-CCM_NODISCARD int nlb_sync(struct lbc_pass *pass, struct ccm_error *err);
-bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
-CCM_NODISCARD int nlb_release(struct lbc_pass *pass, struct ccm_error *err);
+/* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
+CCM_NODISCARD int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
+                                 struct ccm_error *err);
+void nlb_sync_check_groups(struct lbc_pass *pass);
+bool nlb_sync_is_public(const struct lbc_pass *pass);
+CCM_NODISCARD int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state,
+                                   struct ccm_error *err);
+CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
+                                        struct lbc_freeze_group *ret);
+CCM_NODISCARD int nlb_sync_run(struct lbc_pass *pass, struct ccm_error *err);
+bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+/* events.c */
 void nlb_emit_events(struct lbc_pass *pass);
-
-/* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
- * and not in exchange for another one. Blocks in a rare case. 0, or negative with err. */
-CCM_NODISCARD int nlb_check_reuse(struct lbc_pass *pass, struct ccm_error *err);
-
-/*
- * Whether address types and VPC of that load balancer are what the Service needs; without a read.
- * Servers by address reach over VPCs, others do not. 0, or -EPERM with a CCM_ERROR_TERMINAL. A
- * Service that is served there already goes on being served: 0 then, a problem, and
- * model->mismatch.
- */
-CCM_NODISCARD int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err);
+/* reuse.c */
+CCM_NODISCARD int nlb_reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err);
+size_t nlb_reuse_list_facts(const struct lbc_pass *pass,
+                            struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
+/* A pass that releases: release.c */
+CCM_NODISCARD int nlb_release_begin(struct lbc_pass *pass);
+CCM_NODISCARD int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
 
 #endif

@@ -19,8 +19,5 @@ static void pass_emit_jobs(struct lbc_pass *pass)
 
 void nlb_emit_events(struct lbc_pass *pass)
 {
-    const struct nlb_model *model = pass->model;
-
-    lbc_pass_advise_preserve(pass, model->lbc.preserve && !model->lbc.reused);
     pass_emit_jobs(pass);
 }

@@ -18,23 +18,13 @@ static const struct ccm_option opt_disable_public = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,
     .flags = CCM_OPTION_LIVE,
-    .name = "disable_public_nlb",
+    .name = NLB_PUBLIC_OPTION,
     .fallback = "false",
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS,         &alilb_opt_type, LBC_OPTIONS, &opt_batch,
     &opt_disable_public, &nlb_opt_loose,  NULL,
-};
-
-static const struct lbc_names names = {
-    .finalizer = NLB_FINALIZER,
-    .component = NLB_COMPONENT,
-    .extra_label = NLB_SECURITY_GROUP_LABEL,
-    .type = "NLBType",
-    .verb = "reconcile",
-    .public_option = "disable_public_nlb",
-    .plugin = "nlb",
 };
 
 static void instance_configure(void *self)
@@ -54,8 +44,7 @@ static void instance_configure(void *self)
 
 static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, instance_configure,
-                             ret_self, err);
+    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, instance_configure, ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {

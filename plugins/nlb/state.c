@@ -146,9 +146,11 @@ static void state_move(struct lbc_state *into, struct lbc_state *out)
     lbc_state_move_listeners(into, out);
 }
 
-static const char *state_lb_id(const struct lbc_state *state)
+static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
-    return ((const struct nlb_state *)state)->lb.id;
+    struct nlb_lb *lb = &((struct nlb_state *)state)->lb;
+
+    return (struct lbc_lb_view){ lb->id, lb->fields[NLB_LB_NAME], &lb->tags };
 }
 
 const struct lbc_state_type nlb_state_type = {
@@ -159,7 +161,7 @@ const struct lbc_state_type nlb_state_type = {
     .group_fini = group_fini_own,
     .listener_fini = listener_fini_own,
     .move = state_move,
-    .lb_id = state_lb_id,
+    .lb = state_view_lb,
     .group_serves = group_serves,
     .protocol_name = lbc_protocol_name,
 };

@@ -1,132 +1,80 @@
+/* NLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
 #include "controller.h"
 
-#include "inventory.h"
-#include "lbc/freeze_pass.h"
+#include "apply.h"
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
-#include "lbc/taken.h"
 #include "names.h"
 #include "read.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
 
+#define BUSY_MS     1000 /* between two looks at a load balancer that is being made */
 #define REMOVING_MS 3000 /* until a server that is being removed is looked at again */
 
 /* --- desired state --- */
 
-/* What is left undone while some pod has no interface; see struct nlb_group.add_only. */
-static void pass_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err)
 {
-    const struct nlb_model *model = pass->model;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
-
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        const char *invalid = ccm_buf_str(&resolved->items[i].invalid);
-
-        if (invalid[0] != '\0') {
-            ccm_buf_addf(&text,
-                         "%sSkip delete and update servers to servergroup %s due to invalid "
-                         "servers: %s",
-                         text.len == 0 ? "" : "; ", nlb_group_at(&model->want, i)->lbc.name,
-                         invalid);
-        }
-    }
-    lbc_pass_emit_event(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
-}
-
-/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
- * nothing is there. */
-static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct nlb_group *want)
-{
-    const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
-    const bool may_be_early = want->lbc.frozen_by == LBC_FROZEN_BY_FAMILY ||
-                              want->lbc.frozen_by == LBC_FROZEN_BY_NAMELESS;
-
-    return may_be_early && (found == NULL || found->lbc.backends.len == 0) ? LBC_FROZEN_BY_NONE
-                                                                           : want->lbc.frozen_by;
-}
-
-/* Groups that have no backends, or keep those of an address family. */
-static void pass_emit_groups(struct lbc_pass *pass)
-{
-    const struct nlb_model *model = pass->model;
-    const char *none = "";
-    enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
-
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        if (nlb_group_at(&model->want, i)->lbc.backends.len == 0) {
-            none = "There are no available nodes for NetworkLoadBalancer";
-        }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE
-                        ? group_frozen_by(pass, nlb_group_at(&model->want, i))
-                        : frozen_by;
-    }
-    lbc_pass_emit_group_events(pass, none, frozen_by);
-}
-
-static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    struct nlb_model *model = pass->model;
-    const struct nlb_model_input in = {
-        .lbc.service = pass->view,
-        .lbc.refused = &pass->refused,
-        .lbc.nodes = pass->nodes,
-        .lbc.node_count = pass->node_count,
-        .lbc.slices = pass->slices,
-        .lbc.slice_count = pass->slice_count,
-        .lbc.accepted = pass->readiness.accepted,
-        .lbc.cluster_id = lbc_cluster_id(pass->lbc),
+    const struct nlb_model_input own = {
+        .lbc = *in,
         .resource_group = ali_resource_group_id(alilb_client(&pass->lbc->cloud)),
-        .lbc.default_eni = pass->lbc->default_eni,
     };
-    int r = nlb_model_begin(model, &in, &pass->problems, err);
 
-    if (r < 0) {
-        return r;
-    }
-    r = lbc_pass_resolve(pass, model->lbc.sets, model->want.lbc.group_count, &resolved, err);
-    if (r == 0) {
-        lbc_model_finish(&model->lbc, resolved.items);
-        lbc_pass_emit_backends(pass, &resolved);
-        pass_emit_kept(pass, &resolved);
-    }
-    return r;
+    return nlb_model_begin(nlb_desired(pass), &own, &pass->problems, err);
+}
+
+void nlb_sync_check_groups(struct lbc_pass *pass)
+{
+    nlb_model_check_groups(nlb_desired(pass), pass->entry->state, &pass->problems);
+}
+
+bool nlb_sync_is_public(const struct lbc_pass *pass)
+{
+    return !ccm_text_equal_case(nlb_desired(pass)->want.lb.fields[NLB_LB_ADDRESS_TYPE], "Intranet");
 }
 
 /* --- actual state --- */
 
-/* Ids are given by the cloud: one that does not exist will not exist later either. */
-static int read_reused(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
+int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state, struct ccm_error *err)
 {
-    const struct nlb_model *model = pass->model;
-    struct nlb_state *have = pass->entry->state;
-    const int r = nlb_read_lb_by_id(call, model->want.lb.id, &have->lb, err);
+    struct nlb_lb *lb = &((struct nlb_state *)state)->lb;
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
+    int r;
 
-    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        err->kind = CCM_ERROR_TERMINAL;
+    if (id == NULL) {
+        return nlb_read_lb(&call, pass->service, lb, err);
     }
-    return r < 0 ? ccm_error_wrap(err, r, "load balancer %s", model->want.lb.id) : r;
+    r = nlb_read_lb_by_id(&call, id, lb, err);
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        nlb_lb_fini(lb);
+        memset(lb, 0, sizeof(*lb));
+    }
+    return r < 0 && pass->model->reused && !pass->releases
+               ? ccm_error_wrap(err, r, "load balancer %s", id)
+               : r;
 }
 
-static int read_lb(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
+int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct lbc_entry *entry = pass->entry;
-    struct nlb_state *have = entry->state;
+    const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
+    int r = 0;
 
-    if (entry->valid && have->lb.id != NULL && (!entry->gone || entry->reused)) {
+    if (lb->id == NULL) {
         return 0;
     }
-    lbc_entry_drop(entry);
-    if (!entry->reused && !pass->audit && !pass->looked &&
-        lbc_inventory_take(pass->lbc, pass->service, have)) {
-        return 0;
+    r = nlb_read_check_status(lb, err);
+    if (ccm_text_equal_case(lb->status, "Provisioning")) {
+        pass->unfinished = true;
+        pass->requeue_ms = BUSY_MS;
     }
-    pass->fresh = true;
-    return entry->reused ? read_reused(pass, call, err)
-                         : nlb_read_lb(call, pass->service, &have->lb, err);
+    if (r < 0 || pass->unfinished) {
+        pass->entry->valid = false; /* it is looked at again by the next pass */
+    }
+    return r;
 }
 
 static bool model_lists_certs(const struct nlb_model *model)
@@ -142,7 +90,7 @@ static bool model_lists_certs(const struct nlb_model *model)
 /* The security group for source ranges: wanted, or there may be one of earlier. */
 static bool pass_needs_security_group(const struct lbc_pass *pass)
 {
-    const struct nlb_model *model = pass->model;
+    const struct nlb_model *model = nlb_desired(pass);
     const struct nlb_state *have = pass->entry->state;
 
     return !model->lbc.reused && (model->want.security_group.wanted ||
@@ -158,9 +106,10 @@ static void know_nothing_is_there(struct nlb_state *have)
     have->security_group.known = true;
 }
 
-static int read_rest(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
+int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct nlb_model *model = pass->model;
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
+    const struct nlb_model *model = nlb_desired(pass);
     struct nlb_state *have = pass->entry->state;
     const bool exists = have->lb.id != NULL;
     const struct nlb_need need = {
@@ -174,112 +123,61 @@ static int read_rest(struct lbc_pass *pass, struct alilb_call *call, struct ccm_
         know_nothing_is_there(have);
     }
     have->lbc.listeners_known = have->lbc.listeners_known || !exists;
-    return nlb_read_parts(call, pass->service, &need, have, err);
-}
 
-/* What is done with somebody else's load balancer, now that it is known. */
-static int fit_reused(struct lbc_pass *pass, struct ccm_error *err)
-{
-    struct nlb_model *model = pass->model;
-    const struct lbc_tags *tags = &((const struct nlb_state *)pass->entry->state)->lb.tags;
-    const bool may = lbc_reuse_may_configure(pass, tags);
-    const int r = nlb_check_match(pass, err);
+    const int r = nlb_read_parts(&call, pass->service, &need, have, err);
 
-    if (r < 0) {
-        return r;
+    if (r == 0 && pass->entry->aside != NULL) {
+        nlb_state_recall(have, pass->entry->aside);
     }
-    lbc_reuse_emit_kept(pass, may);
-    if (!may) {
-        nlb_model_keep_lb(model);
-    }
-    return lbc_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
-}
-
-static int pass_read_actual(struct lbc_pass *pass, struct ccm_error *err)
-{
-    struct lbc_entry *entry = pass->entry;
-    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
-    const struct nlb_state *have = entry->state;
-    int r = read_lb(pass, &call, err);
-
-    entry->gone = false;
-    entry->valid = r == 0;
-    if (r == 0) {
-        r = nlb_check_status(pass, err);
-    }
-    if (r == 0 && !pass->unfinished && entry->reused) {
-        r = nlb_check_reuse(pass, err);
-    }
-    if (r < 0 || pass->unfinished) {
-        return r;
-    }
-    entry->used = entry->used || have->lb.id != NULL;
-    r = read_rest(pass, &call, err);
-    entry->valid = r == 0;
-    if (r == 0 && entry->aside != NULL) {
-        nlb_state_recall(entry->state, entry->aside);
-    }
-    return r == 0 && entry->reused ? fit_reused(pass, err) : r;
-}
-
-/* Nothing that could be served was worked out: there is a problem for each port. */
-static bool is_hopeless(const struct nlb_model *model)
-{
-    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
-        if (!nlb_listener_at(&model->want, i)->lbc.broken) {
-            return false;
-        }
-    }
-    return lbc_model_has_listeners(&model->lbc) && model->lbc.incomplete;
-}
-
-int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
-{
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
-    const int r = nlb_read_lb_by_id(&call, lb_id, &lb, err);
-
-    return r < 0 ? r : nlb_read_check_owner(&call, pass->service, &lb, err);
-}
-
-static int check_create(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct nlb_model *model = pass->model;
-    const struct nlb_state *have = pass->entry->state;
-    const char *type = model->want.lb.fields[NLB_LB_ADDRESS_TYPE];
-
-    if (have->lb.id == NULL && pass->lbc->disable_public &&
-        !ccm_text_equal_case(type, "Intranet")) {
-        return ccm_error_set(
-            err, -EPERM, CCM_ERROR_TERMINAL,
-            "option disable_public_nlb of plugin nlb forbids a public address: set "
-            "annotation address-type to intranet");
-    }
-    return lbc_pass_check_create(pass, err);
+    return r;
 }
 
 /* --- the way from one to the other --- */
 
-/* What leaves only because nodes or slices are missing or not ready may have to stay. */
-static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
+struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh)
 {
-    CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
-    struct nlb_model *model = pass->model;
-    const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, false);
+    return (struct nlb_plan_input){
+        .model = nlb_desired(pass),
+        .have = pass->entry->state,
+        .service = pass->service,
+        .cluster_id = lbc_cluster_id(pass->lbc),
+        .batch = ((const struct nlb *)pass->lbc)->batch,
+        .fresh = fresh,
+        .restores = lbc_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
+    };
+}
 
-    lbc_freeze_begin(&freeze, pass, &model->lbc.nodes);
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        struct lbc_freeze_group group = { 0 };
-        int r = nlb_plan_leaving(&in, model->want.lbc.groups[i], &group);
+int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan, const struct nlb_model *model,
+                 enum lbc_priority priority, bool fresh, struct ccm_error *err)
+{
+    struct nlb_apply apply = {
+        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
+                 .call = alilb_call_for(pass, priority),
+                 .service = pass->service },
+        .have = pass->entry->state,
+        .model = model,
+    };
 
-        if (r == 0 && group.id != NULL) {
-            r = lbc_freeze_add(&freeze, &group);
-        }
-        if (r < 0) {
-            return ccm_error_nomem(err);
-        }
+    if (pass->dry) {
+        lbc_plan_print(plan, NULL, &pass->steps);
+        return 0;
     }
-    return lbc_freeze_end(&freeze, err);
+    const int r = nlb_apply_run(&apply, plan);
+
+    lbc_pass_end_apply(pass, &apply.ali.lbc);
+    if (r < 0 && pass->problems.count == 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up");
+    }
+    return 0;
+}
+
+int nlb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
+                          struct lbc_freeze_group *ret)
+{
+    const struct nlb_plan_input in = nlb_pass_plan_input(pass, false);
+
+    return nlb_plan_leaving(&in, want, ret);
 }
 
 /* What of the plan is there because somebody else has changed something: it would not be there if
@@ -313,15 +211,15 @@ static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bo
     pass->unfinished = !failed;
 }
 
-static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
+int nlb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
-    const struct nlb_model *model = pass->model;
+    const struct nlb_model *model = nlb_desired(pass);
     struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
-    struct nlb_plan_input in = nlb_pass_plan_input(pass, model, pass->fresh);
+    struct nlb_plan_input in = nlb_pass_plan_input(pass, pass->fresh);
     const bool is_new = have->lb.id == NULL;
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
@@ -364,79 +262,16 @@ static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-int nlb_sync(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct nlb_state *have = pass->entry->state;
-    int r = pass_build_model(pass, err);
-
-    if (r == 0) {
-        r = pass_read_actual(pass, err);
-    }
-    if (r == -EPERM) {
-        lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
-    }
-    if (r < 0 || pass->unfinished) {
-        return r;
-    }
-    r = check_create(pass, err);
-    if (r < 0 || (have->lb.id == NULL && is_hopeless(pass->model))) {
-        return r;
-    }
-    ((struct nlb_model *)pass->model)->lbc.allow = lbc_pass_allow(pass);
-    nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
-    r = freeze_backends(pass, err);
-    if (r < 0) {
-        return r;
-    }
-    pass_emit_groups(pass);
-    return pass_plan_and_apply(pass, err);
-}
-
 /* --- what the Service says then --- */
 
-/* On somebody else's load balancer a port may be served that is not the Service's. */
-static bool is_own_listener(const struct lbc_pass *pass, const struct nlb_listener *listener)
+bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
-    enum lbc_owner owner = LBC_OWNER_NONE;
-
-    return !pass->entry->reused ||
-           (nlb_name_parse(listener->lbc.description, true, &pass->service->meta,
-                           lbc_cluster_id(pass->lbc), &owner) == 0 &&
-            owner == LBC_OWNER_OURS);
-}
-
-static bool pass_lb_serves(const struct lbc_pass *pass)
-{
-    const struct nlb_model *model = pass->model;
+    const struct nlb_model *model = nlb_desired(pass);
     const struct nlb_state *have = pass->entry->state;
 
-    if (have->lb.id == NULL || ccm_text_empty(have->lb.dns)) {
+    if (ccm_text_empty(have->lb.dns)) {
         return false;
     }
-    if (!lbc_model_has_listeners(&model->lbc)) {
-        return pass->problems.count == 0;
-    }
-    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
-        const struct nlb_listener *want = nlb_listener_at(&model->want, i);
-
-        const struct nlb_listener *listener = nlb_state_listener_like(have, want);
-
-        if (listener != NULL && is_own_listener(pass, listener)) {
-            return true;
-        }
-    }
-    return model->want.lbc.listener_count == 0;
-}
-
-bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
-{
-    const struct nlb_model *model = pass->model;
-    const struct nlb_state *have = pass->entry->state;
-
-    if (model->lbc.mismatch || !pass_lb_serves(pass)) {
-        return false;
-    }
-    state->lb_id = have->lb.id;
     state->hostname = have->lb.dns;
     state->ip_mode = NULL; /* it is for addresses */
     if (have->security_group.id != NULL) {

@@ -1,5 +1,6 @@
 #include "world.h"
 
+#include "lbc/instance.h"
 #include "lbc/model/class.h"
 #include "lbc/reconcile.h"
 #include "lbc/service/hash.h"
@@ -22,7 +23,7 @@ static void start(struct world *world)
     struct ccm_error err = CCM_ERROR_INIT;
 
     memset(&world->clb, 0, sizeof(world->clb));
-    assert_int_equal(lbc_init(&world->clb.lbc, host, &clb_ops, &clb_names, &err), 0);
+    assert_int_equal(lbc_init(&world->clb.lbc, host, &clb_ops, &err), 0);
     world_no_inventory(world);
     atomic_init(&world->clb.batch, CLB_BATCH_DEFAULT);
 }

@@ -10,6 +10,7 @@
 #include "lbc/model/attrs.h"
 #include "lbc/model/backend.h"
 #include "lbc/model/protocol.h"
+#include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -50,6 +51,13 @@ struct lbc_listener {
 
 struct lbc_state;
 
+/* What all load balancers have; borrowed. id NULL = there is none, or it is not known. */
+struct lbc_lb_view {
+    const char *id;
+    const char *name;
+    struct lbc_tags *tags; /* desired: the additional ones */
+};
+
 /* A product's structs and words. */
 struct lbc_state_type {
     size_t size;
@@ -63,8 +71,8 @@ struct lbc_state_type {
      * that Services share, and leave none of it in `from`. What is the Service's own stays where it
      * is. `to` holds nothing of it before. Either may rest. */
     void (*move)(struct lbc_state *to, struct lbc_state *from);
-    /* Id of the load balancer; NULL = there is none, or it is not known. */
-    const char *(*lb_id)(const struct lbc_state *state);
+    /* The load balancer, also of a state that rests. */
+    struct lbc_lb_view (*lb)(struct lbc_state *state);
     /* Whether a present group agrees with a desired one of that name in all that cannot be changed;
      * NULL = it does. */
     bool (*group_serves)(const struct lbc_group *have, const struct lbc_group *want);

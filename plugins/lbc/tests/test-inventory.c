@@ -1,10 +1,10 @@
 /* Who reads the inventory, who waits for it, and when it is over. */
 #include "check.h"
 
+#include "lbc/controller.h"
 #include "lbc/inventory.h"
 #include "lbc/model/owner.h"
 #include "lbc/model/settings.h"
-#include "lbc/pass.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
 #include "support/fake_host.h"
@@ -101,9 +101,9 @@ static void state_fini(struct lbc_state *state)
     plugin.freed += strcmp(((struct mirror *)state)->lb_id, "default/s7") == 0 ? 1 : 0;
 }
 
-static const char *state_lb_id(const struct lbc_state *state)
+static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
-    return ((const struct mirror *)state)->lb_id;
+    return (struct lbc_lb_view){ .id = ((const struct mirror *)state)->lb_id };
 }
 
 static const char *cluster_id(const void *account)
@@ -118,20 +118,12 @@ static bool is_ours(const struct ccm_service *service)
     return true;
 }
 
-static const char *reused_id(const struct ccm_service *service)
-{
-    (void)service;
-    return "";
-}
-
 static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror),
                                                    .fini = state_fini,
-                                                   .lb_id = state_lb_id };
+                                                   .lb = state_view_lb };
 static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
-static const struct lbc_ops ops = {
-    .is_ours = is_ours, .reused_id = reused_id, .mirror = &mirror_type, .inventory = &inventory_ops
-};
+static const struct lbc_ops ops = { .mirror = &mirror_type, .inventory = &inventory_ops };
 
 /* --- the world --- */
 

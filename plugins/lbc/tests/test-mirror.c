@@ -41,9 +41,9 @@ static void state_move(struct lbc_state *into, struct lbc_state *out)
     to->lb = CCM_STEAL(from->lb);
 }
 
-static const char *state_lb_id(const struct lbc_state *state)
+static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
-    return ((const struct state *)state)->lb;
+    return (struct lbc_lb_view){ .id = ((const struct state *)state)->lb };
 }
 
 static const struct lbc_state_type type = {
@@ -51,7 +51,7 @@ static const struct lbc_state_type type = {
     .group_size = sizeof(struct lbc_group),
     .fini = state_fini,
     .move = state_move,
-    .lb_id = state_lb_id,
+    .lb = state_view_lb,
 };
 
 static bool rests(const struct lbc_entry *entry)

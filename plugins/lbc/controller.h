@@ -1,0 +1,204 @@
+/*
+ * What a controller of load balancers for Services is made of: the tables that its plugin hands in,
+ * and the instance.
+ *
+ * How a plugin uses it:
+ *   1. Its instance begins with a struct lbc_instance: `struct nlb { struct lbc_instance lbc; };`,
+ *      its model with a struct lbc_model, its state with a struct lbc_state. Life cycle, options
+ *      and watches of the descriptor: instance.h.
+ *   2. It fills in a struct lbc_ops. The functions get the pass (pass.h), which holds all three.
+ *   3. lint() is lbc_lint_service() (model/lint.h).
+ *
+ * Functions may block where said. Those that take a pass are called by the one thread of that pass,
+ * all others by any.
+ */
+#ifndef CCM_LBC_CONTROLLER_H
+#define CCM_LBC_CONTROLLER_H
+
+#include "lbc/apply/model.h"
+#include "lbc/audit.h"
+#include "lbc/inventory.h"
+#include "lbc/mapping.h"
+#include "lbc/mirror.h"
+#include "lbc/model/absence.h"
+#include "lbc/model/cloud.h"
+#include "lbc/model/freeze.h"
+#include "lbc/model/lint.h"
+#include "lbc/model/owner.h"
+#include "lbc/service/lifecycle.h"
+#include "lbc/taken.h"
+
+struct lbc_pass;
+
+/* What the product is, and how it is called: data and pure functions. */
+struct lbc_product {
+    const char *name;        /* of the plugin, for people */
+    const char *finalizer;   /* of Services */
+    const char *component;   /* of events */
+    const char *extra_label; /* a third label that it keeps, NULL = none */
+    const char *type;        /* in metrics: "CLBType", "NLBType" */
+    /* In metrics: verb under which all passes that went well are measured once more, as the
+     * reference does for this type. NULL = none. */
+    const char *verb;
+    const char *public_option;          /* BOOL: see disable_public of struct lbc_instance */
+    const char *public_text;            /* what the refusal then says */
+    const struct lbc_lint_rules *rules; /* annotations, what they may say, what nothing acts on */
+
+    /* What a pass ends with when backends could not be attached ("has invalid ..."). */
+    const char *invalid_text;
+    /* What is said about pods that no network interface has: before and behind their addresses. */
+    const char *missing_text[2];
+    /* What is left undone because of them: before and behind the name of the group. Unset =
+     * nothing. */
+    const char *kept_text[2];
+    const char *no_backends_text;
+    bool must_run;   /* a listener that was stopped serves nobody */
+    bool needs_port; /* none is made of whose ports nothing could be worked out */
+
+    /*
+     * What is to be released when the annotation that names a load balancer and the label with the
+     * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
+     * label says, so that a release can take out of it what a Service left there whose annotation
+     * is gone; whether it is its own after all the release finds out.
+     */
+    bool release_by_label;
+
+    bool (*is_ours)(const struct ccm_service *service); /* by its class */
+    /* Whose the name of a group, or the description of a listener, is; NULL is nobody's. 0 or
+     * -ENOMEM. */
+    int (*owner_of)(const char *text, bool listener, const struct ccm_object *service,
+                    const char *cluster_id, enum lbc_owner *ret);
+    /* How a listener is called in what is kept about it, see taken.h. */
+    void (*format_port)(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT]);
+    /*
+     * Whether something may be made for the Service that only the extra label tells of: then it is
+     * written first, and lbc_pass_is_marked() from then on. It goes when publish() says that
+     * nothing is left, and with the release. NULL = never.
+     */
+    bool (*needs_mark)(const struct lbc_instance *lbc, const struct ccm_service *service);
+    /* What of a Service cannot be used, beside annotations, as this instance is configured, by
+     * lbc_refusals_add(): 0 or -ENOMEM. NULL = nothing. */
+    int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
+};
+
+/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or
+ * nobody asks for it; case does not matter. */
+struct lbc_reuse_fact {
+    const char *what;   /* "address type" */
+    const char *wanted; /* by the Service, or by where its backends are */
+    const char *present;
+    const char *remedy;
+};
+#define LBC_REUSE_FACTS 4
+
+/* The desired state: a product's own struct that begins with struct lbc_model. */
+struct lbc_model_ops {
+    size_t size; /* zeroed when a pass begins */
+    void (*fini)(struct lbc_model *model);
+    /* All but the backends, from what the pass gives (lbc_pass_model_input()), into pass->model.
+     * Failures of single ports go to pass->problems; 0 then. */
+    int (*begin)(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err);
+    /* What a release has to know. 0 or -ENOMEM. */
+    int (*begin_release)(struct lbc_pass *pass);
+    /* Groups that a person chose, compared with what is there. Pure. */
+    void (*check_groups)(struct lbc_pass *pass);
+    /* Nothing of somebody else's load balancer is to be changed. Pure. */
+    void (*keep_lb)(struct lbc_model *model);
+    /* Whether a load balancer that is made for it would have a public address. Pure. */
+    bool (*is_public)(const struct lbc_pass *pass);
+    /* What cannot be changed on somebody else's load balancer, and is asked for: their number. */
+    size_t (*list_facts)(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
+};
+
+/* From the cloud to the state (pass->entry->state). All or nothing: a failed read never looks like
+ * an empty answer. They block. */
+struct lbc_read_ops {
+    /*
+     * The load balancer itself into `state`. id NULL: the Service's own, by its tags; none is no
+     * failure. Else -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist; then there is none in
+     * `state`.
+     */
+    int (*lb)(struct lbc_pass *pass, const char *id, void *state, struct ccm_error *err);
+    /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made; NULL
+     * = always. No call. */
+    int (*status)(struct lbc_pass *pass, struct ccm_error *err);
+    /* Whether the status of the Service speaks against somebody else's load balancer: 0 or
+     * lbc_reuse_refuse(). No call. */
+    int (*address)(const struct lbc_pass *pass, struct ccm_error *err);
+    /* All else that the plan has to know and that is not known yet, of a load balancer that is
+     * there or not. */
+    int (*parts)(struct lbc_pass *pass, struct ccm_error *err);
+    /* The same once it is certain that one may be made; NULL = nothing more. */
+    int (*details)(struct lbc_pass *pass, struct ccm_error *err);
+    /* What the way out has to know. */
+    int (*release)(struct lbc_pass *pass, struct ccm_error *err);
+};
+
+/* The way from the state to the model. */
+struct lbc_change_ops {
+    /* What the plan would remove from the group that serves where `want` is desired, see
+     * freeze_pass.h; ret->id stays NULL when there is none. 0 or -ENOMEM. */
+    int (*leaving)(struct lbc_pass *pass, struct lbc_group *want, struct lbc_freeze_group *ret);
+    /* Make the cloud match. Failures are in pass->problems; negative with err: it had to be given
+     * up. Blocks. */
+    int (*run)(struct lbc_pass *pass, struct ccm_error *err);
+    /*
+     * Plan the way out: delete the load balancer, let go of it (model->preserve), or take out of
+     * it what is ours (model->reused). lbc_pass_withdraw() once there is a plan that deletes it,
+     * then as run().
+     */
+    int (*release)(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
+    /* What is left to be deleted behind that; NULL = nothing. Blocks. 0 or negative with err. */
+    int (*release_rest)(struct lbc_pass *pass, struct ccm_error *err);
+};
+
+/* What people see. */
+struct lbc_status_ops {
+    /* What the Service should say about a load balancer that serves: addresses or hostname, extra
+     * label. False: leave alone. May block. */
+    bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
+    /* After a complete success: what a person should know that is no failure, by
+     * lbc_pass_emit_event(). */
+    void (*emit_events)(struct lbc_pass *pass);
+};
+
+struct lbc_ops {
+    const struct lbc_product *product;
+    const struct lbc_cloud_ops *cloud;
+    const struct lbc_state_type *mirror;
+    const struct lbc_inventory_ops *inventory; /* NULL = there is none */
+    const struct lbc_model_ops *model;
+    const struct lbc_read_ops *read;
+    const struct lbc_change_ops *change;
+    const struct lbc_status_ops *status;
+};
+
+/* The instance. Fixed after create() but for what its parts guard. Shared by all workers. */
+struct lbc_instance {
+    const struct ccm_host *host;
+    const struct lbc_ops *ops;
+    struct lbc_cloud cloud;
+    struct lbc_mirrors *mirrors;
+    struct lbc_inventory *inventory; /* NULL: there is none */
+    struct lbc_absence *absence;     /* what went from the API server */
+    struct lbc_audit audit;
+    struct lbc_life life;
+    struct lbc_mapping mapping;
+    bool default_eni;
+    bool dry;            /* host->dry_run() */
+    bool loose;          /* see struct lbc_lint_rules */
+    unsigned extras;     /* options that serve more of the specification; bits of the plugin */
+    const char *ip_mode; /* of the status; NULL or "" = not told */
+    atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
+    atomic_bool conditions;         /* Services say how they are */
+    atomic_bool disable_public;     /* no load balancer with a public address is made */
+    atomic_int reuse; /* enum lbc_reuse: whether load balancers that a person made are used */
+};
+
+/* Of the cluster: everything we own is marked with it. Valid once the account is started. */
+static inline const char *lbc_cluster_id(const struct lbc_instance *lbc)
+{
+    return lbc->cloud.ops->cluster_id(lbc->cloud.account);
+}
+
+#endif

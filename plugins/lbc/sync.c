@@ -1,0 +1,381 @@
+/* The middle of a pass that ensures: what is desired, what is there, and the way between them. */
+#include "lbc/pass.h"
+
+#include "lbc/freeze_pass.h"
+#include "lbc/lookup.h"
+#include "lbc/model/settings.h"
+#include "lbc/reuse.h"
+#include "lbc/service/marks.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
+
+/* --- desired state --- */
+
+static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, struct ccm_error *err)
+{
+    const struct lbc_candidates *sets = pass->model->sets;
+    const size_t count = pass->model->want->group_count;
+
+    ret->items = calloc(count == 0 ? 1 : count, sizeof(*ret->items));
+    if (ret->items == NULL) {
+        return ccm_error_nomem(err);
+    }
+    ret->count = count;
+    lbc_pass_advise_nameless(pass, sets, count);
+
+    const int r =
+        lbc_resolve(&pass->lbc->cloud, pass->lbc->host, pass->req, sets, count, ret->items, err);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        if (ret->items[i].invalid.len > 0) {
+            ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
+                         ccm_buf_str(&ret->items[i].invalid));
+        }
+    }
+    return r;
+}
+
+static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
+    const struct lbc_model_input in = {
+        .service = pass->view,
+        .refused = &pass->refused,
+        .nodes = pass->nodes,
+        .node_count = pass->node_count,
+        .slices = pass->slices,
+        .slice_count = pass->slice_count,
+        .accepted = pass->readiness.accepted,
+        .cluster_id = lbc_cluster_id(pass->lbc),
+        .default_eni = pass->lbc->default_eni,
+    };
+    int r = pass->lbc->ops->model->begin(pass, &in, err);
+
+    if (r == 0) {
+        r = sync_resolve(pass, &resolved, err);
+    }
+    if (r == 0) {
+        lbc_model_finish(pass->model, resolved.items);
+        lbc_pass_emit_backends(pass, &resolved);
+    }
+    return r;
+}
+
+/* --- actual state --- */
+
+static int sync_read_lb(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_entry *entry = pass->entry;
+    const bool reused = pass->model->reused;
+
+    if (entry->valid && lbc_pass_lb(pass).id != NULL && (!entry->gone || entry->reused)) {
+        return 0;
+    }
+    lbc_entry_drop(entry);
+    if (!reused && !pass->audit && !pass->looked &&
+        lbc_inventory_take(pass->lbc, pass->service, entry->state)) {
+        return 0;
+    }
+    pass->fresh = true;
+
+    const int r = ops->read->lb(pass, reused ? ops->mirror->lb(pass->model->want).id : NULL,
+                                entry->state, err);
+
+    if (r < 0 && reused && err->kind == CCM_ERROR_NOT_FOUND) {
+        /* Ids are given by the cloud: one that does not exist will not exist later either. */
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    return r;
+}
+
+/* What is done with somebody else's load balancer, now that it is known. */
+static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const struct lbc_tags *tags = lbc_pass_lb(pass).tags;
+    const bool may = lbc_reuse_may_configure(pass, tags);
+    const int r = lbc_reuse_check_match(pass, err);
+
+    if (r < 0) {
+        return r;
+    }
+    lbc_reuse_emit_kept(pass, may);
+    if (!may) {
+        ops->model->keep_lb(pass->model);
+    }
+    return lbc_reuse_own_tags(pass, ops->mirror->lb(pass->model->want).tags, tags) < 0
+               ? ccm_error_nomem(err)
+               : 0;
+}
+
+static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    const bool reused = pass->model->reused;
+    struct lbc_entry *entry = pass->entry;
+    int r = sync_read_lb(pass, err);
+
+    entry->gone = false;
+    entry->valid = r == 0;
+    if (r == 0 && read->status != NULL) {
+        r = read->status(pass, err);
+    }
+    if (r == 0 && !pass->unfinished && reused) {
+        r = lbc_reuse_check(pass, err);
+    }
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    entry->used = entry->used || lbc_pass_lb(pass).id != NULL;
+    r = read->parts(pass, err);
+    entry->valid = r == 0;
+    return r == 0 && reused ? sync_fit_reused(pass, err) : r;
+}
+
+/* --- whether a missing load balancer may be made --- */
+
+#define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
+
+/* What became of the load balancer that the label names: a person has to know to mend it. */
+static bool sync_explain_missing(struct lbc_pass *pass, struct ccm_error *ret)
+{
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+
+    return !ccm_text_empty(label) && lbc_pass_check_owner(pass, label, ret) == LBC_LOOKUP_NOT_OURS;
+}
+
+/* Not when the status shows one that was there, nor without what a person asks for. */
+static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const struct ccm_service *service = pass->service;
+    struct ccm_error why = CCM_ERROR_INIT;
+
+    if (lbc_pass_lb(pass).id != NULL) {
+        return 0;
+    }
+    if (pass->lbc->disable_public && ops->model->is_public(pass)) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", ops->product->public_text);
+    }
+    if (service->ingress_count == 0) {
+        return lbc_refusals_sum(&pass->refused, err);
+    }
+    const struct ccm_ingress *first = service->ingress[0];
+    const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
+
+    return sync_explain_missing(pass, &why)
+               ? ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, MISSING ": %s", shown,
+                               why.message)
+               : ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                               MISSING " this may happen when you delete the loadbalancer", shown);
+}
+
+/* Nothing that could be served was worked out: there is a problem for each port. */
+static bool sync_is_hopeless(const struct lbc_pass *pass)
+{
+    const struct lbc_model *model = pass->model;
+
+    if (lbc_pass_lb(pass).id != NULL || !pass->lbc->ops->product->needs_port) {
+        return false;
+    }
+    for (size_t i = 0; i < model->want->listener_count; i++) {
+        if (!model->want->listeners[i]->broken) {
+            return false;
+        }
+    }
+    return lbc_model_has_listeners(model) && model->incomplete;
+}
+
+/* --- the way from one to the other --- */
+
+/* What leaves only because nodes or slices are missing or not ready may have to stay. */
+static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
+    const struct lbc_state *want = pass->model->want;
+
+    lbc_freeze_begin(&freeze, pass, &pass->model->nodes);
+    for (size_t i = 0; i < want->group_count; i++) {
+        struct lbc_freeze_group group = { 0 };
+        int r = pass->lbc->ops->change->leaving(pass, want->groups[i], &group);
+
+        if (r == 0 && group.id != NULL) {
+            r = lbc_freeze_add(&freeze, &group);
+        }
+        if (r < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return lbc_freeze_end(&freeze, err);
+}
+
+/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
+ * nothing is there. */
+static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct lbc_group *want)
+{
+    const struct lbc_group *found = lbc_state_group_for(pass->entry->state, want);
+    const bool may_be_early =
+        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
+
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
+                                                                       : want->frozen_by;
+}
+
+/* Groups that have no backends, or keep those of an address family. */
+static void sync_emit_groups(struct lbc_pass *pass)
+{
+    const struct lbc_state *want = pass->model->want;
+    enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
+    bool none = false;
+
+    for (size_t i = 0; i < want->group_count; i++) {
+        none = none || want->groups[i]->backends.len == 0;
+        if (frozen_by == LBC_FROZEN_BY_NONE) {
+            frozen_by = group_frozen_by(pass, want->groups[i]);
+        }
+    }
+    lbc_pass_emit_group_events(pass, none, frozen_by);
+}
+
+int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    int r = sync_build_model(pass, err);
+
+    if (r == 0) {
+        r = sync_read_actual(pass, err);
+    }
+    if (r == -EPERM) {
+        lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
+    }
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    r = sync_check_create(pass, err);
+    if (r < 0 || sync_is_hopeless(pass)) {
+        return r;
+    }
+    if (ops->read->details != NULL) {
+        r = ops->read->details(pass, err);
+        if (r < 0) {
+            return r;
+        }
+    }
+    pass->model->allow = lbc_pass_allow(pass);
+    ops->model->check_groups(pass);
+    r = sync_freeze_backends(pass, err);
+    if (r < 0) {
+        return r;
+    }
+    sync_emit_groups(pass);
+    return ops->change->run(pass, err);
+}
+
+/* --- what comes of it --- */
+
+/* On somebody else's load balancer a port may be served that is not the Service's. */
+static bool is_own_listener(const struct lbc_pass *pass, const struct lbc_listener *listener)
+{
+    enum lbc_owner owner = LBC_OWNER_NONE;
+
+    return !pass->model->reused ||
+           (lbc_pass_owner_of(pass, listener->description, true, &owner) == 0 &&
+            owner == LBC_OWNER_OURS);
+}
+
+bool lbc_pass_lb_serves(const struct lbc_pass *pass)
+{
+    const bool must_run = pass->lbc->ops->product->must_run;
+    const struct lbc_state *want = pass->model->want;
+    const struct lbc_state *have = pass->entry->state;
+
+    if (lbc_pass_lb(pass).id == NULL) {
+        return false;
+    }
+    if (!lbc_model_has_listeners(pass->model)) {
+        return pass->problems.count == 0;
+    }
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct lbc_listener *listener = lbc_state_listener_like(have, want->listeners[i]);
+
+        if (listener != NULL && (listener->running || !must_run) &&
+            is_own_listener(pass, listener)) {
+            return true;
+        }
+    }
+    return want->listener_count == 0;
+}
+
+struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
+{
+    return (struct lbc_apply){
+        .cloud = &pass->lbc->cloud,
+        .problems = &pass->problems,
+        .attempt = &pass->entry->attempt,
+        .fresh = fresh,
+    };
+}
+
+void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    pass->writes += apply->writes;
+    entry->freed = entry->freed || apply->freed;
+    entry->unrestored += apply->cannot_restore ? 1 : 0;
+    entry->valid = entry->valid && !apply->surprised;
+    if (apply->again_ms > 0 && pass->problems.count == 0) {
+        pass->unfinished = true;
+        pass->requeue_ms = apply->again_ms;
+    }
+}
+
+void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
+{
+    struct lbc_entry *entry = pass->entry;
+    const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
+    const bool news = lbc_entry_is_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
+
+    if (news || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
+        entry->invalidated_ms = now;
+        entry->valid = false;
+    }
+}
+
+/* What earlier processes have put on, as far as the Service tells. */
+static int pass_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
+{
+    const struct ccm_object *meta = &pass->service->meta;
+    const char *marks = ccm_object_label(meta, LBC_LIFE_TAGS_LABEL);
+    struct lbc_entry *entry = pass->entry;
+    int r = pass->known ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
+
+    for (size_t i = 0; r == 0 && i < present->len; i++) {
+        const struct lbc_tag *tag = &present->items[i];
+
+        if (!lbc_setting_is_reserved_tag(tag->key, true) && lbc_marks_has(marks, meta->uid, tag)) {
+            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
+        }
+    }
+    entry->applied_known = r == 0 && (pass->known || marks != NULL);
+    return r;
+}
+
+const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    if (lbc_refusals_has(&pass->refused, "additional-resource-tags")) {
+        return NULL; /* what is wanted is not known, so nothing is taken off */
+    }
+    if (!entry->applied_known && !entry->reused && pass_recall_tags(pass, present) < 0) {
+        return NULL; /* out of memory: not known */
+    }
+    return entry->applied_known ? &entry->applied : NULL;
+}
