@@ -181,10 +181,7 @@ def test_one_call_in_twenty_fails(build, tmp_path, product):
         for name in sorted(cluster.services):
             cluster.delete(name)
         wait_equal(world, cluster, "an empty cloud", 60)
-        deadline = time.monotonic() + 30 * proc.SLOW
-        while left := [s["metadata"]["name"] for s in world.kube.state()["services"]]:
-            assert time.monotonic() < deadline, f"finalizers that stay, seed {SEED}: {left[:10]}"
-            time.sleep(0.2)
+        world.wait(lambda: world.kube.state()["services"] == [], f"the end of all finalizers, seed {SEED}", 30, every=0.2)
         state = world.cloud.state()
         assert product.load_balancers(state, {}) == []
         assert [product.left(state, service) for service in last if product.left(state, service)] == []

@@ -8,9 +8,10 @@
  * SEQ. An entry appears when the request arrives (http 0) and is completed before its answer
  * leaves. t: seconds since the epoch, ms: milliseconds the answer took. all: background calls too,
  * which are left out otherwise. DELETE /_sim/calls            forgets them; seq goes on counting
- *   POST /_sim/faults             one object or a list, see faults.h; answers {"ids":[N]}
- *   GET /_sim/faults              what is set, with the number of hits
- *   DELETE /_sim/faults[?id=N]
+ *   GET /_sim/idle                {"last":SEQ,"open":N}: the newest call, and how many calls have
+ * no answer yet POST /_sim/faults             one object or a list, see faults.h; answers
+ * {"ids":[N]} GET /_sim/faults              what is set, with the number of hits DELETE
+ * /_sim/faults[?id=N]
  *
  * /_sim requests are not logged, see no fault and no latency.
  */

@@ -3,6 +3,9 @@
  *
  * GET /_sim/state answers {"resourceVersion", "watches": {plural: open}, plural: [objects], ...}
  *
+ * GET /_sim/versions answers {"newest": N, plural: N, ...}: the version of the last change in all,
+ * and of each resource
+ *
  * POST /_sim/watch takes {"op": OP, "resource": plural}, answers {"watches": N}. No resource: all.
  *
  * - end: regular end of the stream
