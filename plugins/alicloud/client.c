@@ -93,9 +93,10 @@ static void try_once(struct progress *progress, const struct ali_credential *cre
 
     log_try(progress, ret, err, took_ms);
     if (ret->answered || ret->maybe_run) { /* else nothing was sent */
-        ali_measure_try(host, progress->call, took_ms, ret->result < 0,
-                        ret->result < 0 && ret->answered && ret->class_ == ALI_CLASS_THROTTLED,
-                        ret->result < 0 ? err->code : "");
+        ali_measure_try(
+            host, progress->call, took_ms,
+            ali_measured(ret->result < 0, ret->answered && ret->class_ == ALI_CLASS_THROTTLED),
+            ret->result < 0 ? err->code : "");
     }
 }
 

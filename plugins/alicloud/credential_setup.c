@@ -19,10 +19,9 @@ static const char *text_of(const struct ccm_host *host, const char *option, cons
 }
 
 static void setup_measure_call(const struct ali_ctx *ctx, const struct ali_call *call,
-                               int64_t started, bool failed, bool throttled, const char *code)
+                               int64_t started, enum ali_measured measured, const char *code)
 {
-    ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
-                    code);
+    ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, measured, code);
 }
 
 /* One exchange, without governor and retry: the caller keeps the last good credential and comes
@@ -47,15 +46,17 @@ static int call_sts(void *arg, const struct ali_ctx *ctx, const struct ali_sts_c
 
     if (r < 0) {
         if (phase != CCM_HTTP_NOT_SENT) {
-            setup_measure_call(ctx, &call, started, true, false, "");
+            setup_measure_call(ctx, &call, started, ALI_MEASURED_FAILED, "");
         }
         return r;
     }
     ali_answer_read(&try_, response, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
-    setup_measure_call(ctx, &call, started, answer.row != NULL,
-                       answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,
-                       answer.row != NULL ? err->code : "");
+    setup_measure_call(
+        ctx, &call, started,
+        ali_measured(answer.row != NULL,
+                     answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED),
+        answer.row != NULL ? err->code : "");
     if (answer.row != NULL) {
         return -EACCES;
     }

@@ -58,22 +58,22 @@ static const char *priority_name(enum ali_priority priority)
 }
 
 void ali_measure_try(const struct ccm_host *host, const struct ali_call *call, int64_t took_ms,
-                     bool failed, bool throttled, const char *code)
+                     enum ali_measured measured, const char *code)
 {
     ali_measure_request(host, ali_endpoint_product(call->product)->name, call->action, took_ms,
-                        failed, throttled, code);
+                        measured, code);
 }
 
 void ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
-                         int64_t took_ms, bool failed, bool throttled, const char *code)
+                         int64_t took_ms, enum ali_measured measured, const char *code)
 {
     const char *const values[] = { product, request, code[0] == '\0' ? "none" : code };
 
     host->metric(host, &duration, values, (double)took_ms / 1000);
-    if (failed) {
+    if (measured != ALI_MEASURED_OK) {
         host->metric(host, &errors, values, 1);
     }
-    if (throttled) {
+    if (measured == ALI_MEASURED_THROTTLED) {
         host->metric(host, &throttled_total, values, 1);
     }
 }

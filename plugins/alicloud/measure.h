@@ -4,14 +4,21 @@
 
 #include "alicloud/client.h"
 
-/* One try of a call was answered, or not. code: the cloud's, "" = it has none; failed: it is
- * counted as an error, throttled: also as that. */
+/* What came of a try. Throttled counts as failed, too. */
+enum ali_measured { ALI_MEASURED_OK, ALI_MEASURED_FAILED, ALI_MEASURED_THROTTLED };
+
+static inline enum ali_measured ali_measured(bool failed, bool throttled)
+{
+    return !failed ? ALI_MEASURED_OK : throttled ? ALI_MEASURED_THROTTLED : ALI_MEASURED_FAILED;
+}
+
+/* One try of a call was answered, or not. code: the cloud's, "" = it has none. */
 void ali_measure_try(const struct ccm_host *host, const struct ali_call *call, int64_t took_ms,
-                     bool failed, bool throttled, const char *code);
+                     enum ali_measured measured, const char *code);
 
 /* The same for what is no call of a product: the metadata service, whose codes are HTTP states. */
 void ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
-                         int64_t took_ms, bool failed, bool throttled, const char *code);
+                         int64_t took_ms, enum ali_measured measured, const char *code);
 
 /* How long a call waited for its turn; refused: it did not come in time. */
 void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, int64_t waited_ms,

@@ -79,7 +79,8 @@ static void metadata_measure_request(const struct ali_ctx *ctx, const char *path
         ccm_text_printf(code, sizeof(code), "%" PRIu64, status);
     }
     ali_measure_request(ctx->host, "metadata", kind_of(path),
-                        ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
+                        ctx->host->now_ms(ctx->host) - started,
+                        ali_measured(status != 200, status == 429), code);
 }
 
 struct item_request {
