@@ -713,8 +713,6 @@ static void test_needed(void **state)
 /* No annotation of listeners without a row here. */
 static void test_complete(void **state)
 {
-    size_t count = 0;
-
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
         const struct lbc_anno *one = &clb_annotations.rows[i];
@@ -725,13 +723,11 @@ static void test_complete(void **state)
         }
         if (one->group == LBC_ANNO_LISTENER) {
             assert_int_equal(one->flags & LBC_ANNO_NOT_BUILT, 0);
-            count++;
         }
         if (listed != (one->group == LBC_ANNO_LISTENER)) {
             fail_msg("%s", one->name);
         }
     }
-    assert_int_equal(count, 37);
 }
 
 /* Options of the plugin; annotations go first. */
