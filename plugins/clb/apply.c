@@ -18,7 +18,7 @@ static const struct lbc_step_ops step_ops[] = {
     [CLB_STEP_PROTECT_MODIFICATION] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
     [CLB_STEP_RENAME] = { alilb_apply_row, clb_apply_attribute_done, 0 },
     [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_unprotect_done, LBC_ENDS_PLAN },
-    [LBC_STEP_DELETE_LB] = { alilb_apply_row, clb_apply_delete_lb_done, LBC_ENDS_PLAN },
+    [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
     [LBC_STEP_CREATE_GROUP] = { clb_apply_create_group, clb_apply_create_group_done, 0 },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
@@ -26,8 +26,7 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
 
-    [LBC_STEP_CREATE_LISTENER] = { clb_apply_create_listener, clb_apply_create_listener_done,
-                                   LBC_NEEDS_GROUP },
+    [LBC_STEP_CREATE_LISTENER] = { clb_apply_create_listener, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE_LISTENER] = { clb_apply_update_listener, NULL,
                                    LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_RESTORE_LISTENER] = { clb_apply_restore_listener, NULL, LBC_NEEDS_LISTENER },
@@ -85,6 +84,8 @@ static size_t apply_batch(const struct lbc_apply *base)
 static const struct alilb_apply_product product = {
     .ops = {
     .steps = step_ops,
+        .state = &clb_state_type,
+        .record_listener = clb_apply_record_listener,
     .backends_name = "backends",
     .is_blocked = clb_apply_is_blocked,
     .is_lb_gone = clb_apply_is_lb_gone,

@@ -227,14 +227,3 @@ int clb_apply_unprotect_done(struct lbc_apply *base, struct lbc_step *step)
     apply_lb(base)->protect = false;
     return 0;
 }
-
-/* All that was in it went with it. */
-int clb_apply_delete_lb_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    struct clb_state *have = clb_apply_have(clb_apply_of(base));
-
-    (void)step;
-    clb_state_fini(have);
-    memset(have, 0, sizeof(*have));
-    return 0;
-}

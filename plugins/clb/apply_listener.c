@@ -153,26 +153,16 @@ int clb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, str
                                          step->group->id, err);
 }
 
-/* What the cloud gives a new listener and is compared only where it is known. */
-static int listener_record_defaults(struct lbc_listener *listener)
+/* And what the cloud gives it and is compared only where it is known. */
+int clb_apply_record_listener(struct lbc_listener *listener)
 {
     const struct lbc_anno *field = clb_field_find("PersistenceTimeout");
 
+    ((struct clb_listener *)listener)->domains_known = true;
     return lbc_attr_applies(field, listener->protocol) &&
                    lbc_attrs_get(&listener->attrs, field) == NULL
                ? lbc_attrs_set(&listener->attrs, field, "0", false)
                : 0;
-}
-
-int clb_apply_create_listener_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    const int r = lbc_record_new_listener(base->have, step, &clb_state_type);
-
-    if (r < 0) {
-        return r;
-    }
-    ((struct clb_listener *)step->listener)->domains_known = true;
-    return listener_record_defaults(step->listener);
 }
 
 int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)

@@ -30,7 +30,6 @@ bool clb_apply_is_lb_gone(const struct ccm_error *err);
 
 lbc_send_fn clb_apply_create_lb;
 lbc_send_fn clb_apply_attribute;
-lbc_done_fn clb_apply_delete_lb_done;
 lbc_done_fn clb_apply_attribute_done;
 lbc_done_fn clb_apply_unprotect_done;
 
@@ -49,7 +48,8 @@ lbc_send_fn clb_apply_create_listener;
 lbc_send_fn clb_apply_update_listener;
 lbc_send_fn clb_apply_restore_listener;
 lbc_send_fn clb_apply_domain;
-lbc_done_fn clb_apply_create_listener_done;
+/* Of a new listener: struct lbc_apply_ops.record_listener. */
+int clb_apply_record_listener(struct lbc_listener *listener);
 lbc_done_fn clb_apply_start_listener_done;
 lbc_done_fn clb_apply_domain_done;
 /* Whether what a step about listeners or access lists needs is missing. */

@@ -15,7 +15,7 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
     [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
     [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
-    [LBC_STEP_DELETE_LB] = { alilb_apply_row, nlb_apply_delete_lb_done, 0 },
+    [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, 0 },
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, 0 },
     [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, 0 },
     [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, 0 },
@@ -45,8 +45,7 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_REMOVE] = { nlb_apply_remove_servers, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE] = { nlb_apply_update_servers, NULL, LBC_NEEDS_GROUP },
 
-    [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, nlb_apply_create_listener_done,
-                                   LBC_NEEDS_GROUP },
+    [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE_LISTENER] = { nlb_apply_update_listener, NULL,
                                    LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_RESTORE_LISTENER] = { nlb_apply_update_listener, NULL,
@@ -167,6 +166,8 @@ static bool group_is_draining(const struct lbc_group *group)
 static const struct alilb_apply_product product = {
     .ops = {
     .steps = step_ops,
+        .state = &nlb_state_type,
+        .record_listener = nlb_apply_record_listener,
     .backends_name = "servers",
     .is_blocked = step_is_blocked,
     .wait = alilb_apply_wait,

@@ -193,18 +193,3 @@ int nlb_apply_address_type_done(struct lbc_apply *base, struct lbc_step *step)
     }
     return r;
 }
-
-/* --- its end --- */
-
-/* Its listeners went with it. */
-int nlb_apply_delete_lb_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    struct nlb_state *have = nlb_apply_of(base)->have;
-
-    (void)step;
-    nlb_lb_fini(&have->lb);
-    memset(&have->lb, 0, sizeof(have->lb));
-    lbc_state_forget_listeners(base->have);
-    base->have->listeners_known = true;
-    return 0;
-}

@@ -13,14 +13,10 @@ int nlb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, str
                                    &nlb_step_of(step)->listener, step->group->id, &step->sent, err);
 }
 
-int nlb_apply_create_listener_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_record_listener(struct lbc_listener *listener)
 {
-    const int r = lbc_record_new_listener(base->have, step, &nlb_state_type);
-
-    if (r == 0) {
-        ((struct nlb_listener *)step->listener)->certs_known = true;
-    }
-    return r;
+    ((struct nlb_listener *)listener)->certs_known = true;
+    return 0;
 }
 
 int nlb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)

@@ -36,7 +36,6 @@ lbc_send_fn nlb_apply_ipv6_type;
 lbc_send_fn nlb_apply_fields;
 lbc_send_fn nlb_apply_join;
 lbc_send_fn nlb_apply_leave;
-lbc_done_fn nlb_apply_delete_lb_done;
 lbc_done_fn nlb_apply_address_type_done;
 lbc_done_fn nlb_apply_zones_done;
 lbc_done_fn nlb_apply_ipv6_type_done;
@@ -73,7 +72,8 @@ lbc_done_fn nlb_apply_untag_group_done;
 
 lbc_send_fn nlb_apply_create_listener;
 lbc_send_fn nlb_apply_update_listener;
-lbc_done_fn nlb_apply_create_listener_done;
+/* Of a new listener: struct lbc_apply_ops.record_listener. */
+int nlb_apply_record_listener(struct lbc_listener *listener);
 lbc_done_fn nlb_apply_certs_done;
 
 #endif

@@ -58,8 +58,13 @@ struct lbc_step_ops {
 };
 
 struct lbc_apply_ops {
-    const struct lbc_step_ops *steps; /* by type */
-    const char *backends_name;        /* "backends" */
+    const struct lbc_step_ops *steps;   /* by type */
+    const struct lbc_state_type *state; /* of the mirror */
+    const char *backends_name;          /* "backends" */
+
+    /* A listener was made: what the mirror knows of it beside the common members. 0 or -ENOMEM.
+     * NULL = nothing. */
+    int (*record_listener)(struct lbc_listener *listener);
 
     /* Whether what the step needs is missing, beside its group and its listener; an earlier step
      * failed then, and that was reported. */

@@ -176,6 +176,14 @@ static void plan_link_made(const struct lbc_plan *plan, const struct lbc_step *m
     }
 }
 
+static int step_record_new_listener(struct lbc_apply *apply, struct lbc_step *step)
+{
+    const struct lbc_apply_ops *ops = apply->ops;
+    const int r = lbc_record_new_listener(apply->have, step, ops->state);
+
+    return r < 0 || ops->record_listener == NULL ? r : ops->record_listener(step->listener);
+}
+
 /* What is the same for all products. */
 static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
 {
@@ -184,6 +192,10 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
     case LBC_STEP_REMOVE:
     case LBC_STEP_UPDATE:
         return lbc_record_backends(step, &step->backends);
+    case LBC_STEP_DELETE_LB:
+        return lbc_record_deleted(apply->have, apply->ops->state);
+    case LBC_STEP_CREATE_LISTENER:
+        return step_record_new_listener(apply, step);
     case LBC_STEP_UPDATE_LISTENER:
     case LBC_STEP_RESTORE_LISTENER:
         return lbc_record_listener(step);

@@ -57,6 +57,20 @@ int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,
     return lbc_record_listener(step);
 }
 
+int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type)
+{
+    struct lbc_state *gone = calloc(1, type->size);
+
+    if (gone == NULL) {
+        return -ENOMEM;
+    }
+    type->move(gone, have);
+    lbc_state_fini(gone, type);
+    free(gone);
+    have->listeners_known = true;
+    return 0;
+}
+
 int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags, bool *untagged)
 {
     int r = 0;

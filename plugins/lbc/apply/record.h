@@ -15,6 +15,8 @@ CCM_NODISCARD int lbc_record_listener(const struct lbc_step *step);
  * product's. */
 CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,
                                           const struct lbc_state_type *type);
+/* All that is the load balancer's went with it. */
+CCM_NODISCARD int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type);
 /* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. *untagged: the owner's is missing.
  */
 CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags,

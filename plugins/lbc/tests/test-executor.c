@@ -150,20 +150,6 @@ static int group_done(struct lbc_apply *base, struct lbc_step *step)
     return 0;
 }
 
-static int listener_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    step->listener = lbc_state_new_listener(base->have, &state_type);
-    assert_non_null(step->listener);
-    return lbc_listener_copy(step->listener, step->to);
-}
-
-static int nothing_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    (void)base;
-    (void)step;
-    return 0;
-}
-
 #define TOY(done, flags)                                                                           \
     {                                                                                              \
         toy_send, done, flags                                                                      \
@@ -177,9 +163,9 @@ static const struct lbc_step_ops step_ops[TOY_TYPES] = {
     [LBC_STEP_ADD] = TOY(NULL, LBC_NEEDS_GROUP),
     [LBC_STEP_REMOVE] = TOY(NULL, LBC_NEEDS_GROUP),
     [LBC_STEP_UPDATE] = TOY(NULL, LBC_NEEDS_GROUP),
-    [LBC_STEP_CREATE_LISTENER] = TOY(listener_done, LBC_NEEDS_GROUP),
-    [LBC_STEP_UPDATE_LISTENER] = TOY(nothing_done, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER),
-    [LBC_STEP_RESTORE_LISTENER] = TOY(nothing_done, LBC_NEEDS_LISTENER),
+    [LBC_STEP_CREATE_LISTENER] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_UPDATE_LISTENER] = TOY(NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER),
+    [LBC_STEP_RESTORE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
     [LBC_STEP_DELETE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
     [TOY_JOIN] = TOY(NULL, LBC_SECURES),
     [TOY_LEAVE] = TOY(NULL, 0),
@@ -220,6 +206,7 @@ static unsigned place_maker(const struct lbc_step *step, const struct ccm_error 
 
 static const struct lbc_apply_ops with_jobs = {
     .steps = step_ops,
+    .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .wait = toy_wait,
@@ -232,6 +219,7 @@ static const struct lbc_apply_ops with_jobs = {
 
 static const struct lbc_apply_ops without_jobs = {
     .steps = step_ops,
+    .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .is_lb_gone = is_gone,
