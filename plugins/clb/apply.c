@@ -59,22 +59,20 @@ static const struct alilb_step_row step_rows[] = {
                                    .takes_away = true },
 };
 
-bool clb_apply_is_lb_gone(const struct ccm_error *err)
-{
-    return strcmp(err->code, "InvalidLoadBalancerId.NotFound") == 0;
-}
+static const struct lbc_refusal_row lb_gone[] = { { .code = "InvalidLoadBalancerId.NotFound" },
+                                                  { .code = NULL } };
 
-static bool is_full_of_listeners(const struct ccm_error *err)
-{
-    return strcmp(err->code, "ListenerNumberOverLimit") == 0 ||
-           strcmp(err->code, "VipTooManyListeners") == 0;
-}
+static const struct lbc_refusal_row full_of_listeners[] = {
+    { .code = "ListenerNumberOverLimit" },
+    { .code = "VipTooManyListeners" },
+    { .code = NULL },
+};
 
-static bool is_full_of_backends(const struct ccm_error *err)
-{
-    return strcmp(err->code, "InstanceBackendServerNumberOverLimit") == 0 ||
-           strstr(err->message, "backend server number has reached to the quota limit") != NULL;
-}
+static const struct lbc_refusal_row full_of_backends[] = {
+    { .code = "InstanceBackendServerNumberOverLimit" },
+    { .text = "backend server number has reached to the quota limit" },
+    { .code = NULL },
+};
 
 static size_t apply_batch(const struct lbc_apply *base)
 {
@@ -88,9 +86,9 @@ static const struct alilb_apply_product product = {
         .record_listener = clb_apply_record_listener,
     .backends_name = "backends",
     .is_blocked = clb_apply_is_blocked,
-    .is_lb_gone = clb_apply_is_lb_gone,
-    .is_full_of_listeners = is_full_of_listeners,
-    .is_full_of_backends = is_full_of_backends,
+    .lb_gone = lb_gone,
+    .full_of_listeners = full_of_listeners,
+    .full_of_backends = full_of_backends,
     .batch = apply_batch,
     .shrink_batch = clb_apply_shrink_batch,
     },

@@ -23,9 +23,6 @@ static inline struct clb_state *clb_apply_have(const struct clb_apply *apply)
     return (struct clb_state *)apply->ali.lbc.have;
 }
 
-/* The load balancer itself is not there any more. */
-bool clb_apply_is_lb_gone(const struct ccm_error *err);
-
 /* --- apply_lb.c: the load balancer and its tags --- */
 
 lbc_send_fn clb_apply_create_lb;

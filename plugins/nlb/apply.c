@@ -119,28 +119,24 @@ static bool step_is_blocked(const struct lbc_apply *base, const struct lbc_step 
 
 /* --- what a refusal says --- */
 
-static bool is_full_of_listeners(const struct ccm_error *err)
-{
-    return ccm_text_starts(err->code, "QuotaExceed") &&
-           strstr(err->message, "loadbalancer_listeners_num") != NULL;
-}
+static const struct lbc_refusal_row full_of_listeners[] = {
+    { .code = "QuotaExceed*", .text = "loadbalancer_listeners_num" },
+    { .code = NULL },
+};
 
 /* A server that is in as many groups as it may be says nothing about the others. */
-static bool is_full_of_servers(const struct ccm_error *err)
-{
-    return ccm_text_starts(err->code, "QuotaExceed") &&
-           strstr(err->message, "server_added_num") == NULL;
-}
+static const struct lbc_refusal_row full_of_servers[] = {
+    { .code = "QuotaExceed*", .unless = "server_added_num" },
+    { .code = NULL },
+};
 
-static bool is_lb_full(const struct ccm_error *err)
-{
-    return strstr(err->message, "loadbalancer_servers_num") != NULL;
-}
+static const struct lbc_refusal_row lb_full[] = { { .text = "loadbalancer_servers_num" },
+                                                  { .code = NULL } };
 
 static bool is_misnamed(const struct lbc_step *step, const struct ccm_error *err)
 {
     return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-           !nlb_apply_is_lb_gone(err);
+           !lbc_refusal_is(nlb_apply_lb_gone, err);
 }
 
 static unsigned step_find_place_maker(const struct lbc_step *step, const struct ccm_error *err)
@@ -171,10 +167,10 @@ static const struct alilb_apply_product product = {
     .backends_name = "servers",
     .is_blocked = step_is_blocked,
     .wait = alilb_apply_wait,
-    .is_lb_gone = nlb_apply_is_lb_gone,
-    .is_full_of_listeners = is_full_of_listeners,
-    .is_full_of_backends = is_full_of_servers,
-    .is_lb_full = is_lb_full,
+    .lb_gone = nlb_apply_lb_gone,
+    .full_of_listeners = full_of_listeners,
+    .full_of_backends = full_of_servers,
+    .lb_full = lb_full,
     .is_misnamed = is_misnamed,
     .place_maker = step_find_place_maker,
     .is_draining = group_is_draining,

@@ -97,7 +97,7 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
     struct ccm_error unread = CCM_ERROR_INIT;
     const int r = nlb_read_lb_by_id(&apply->ali.call, lb->id, lb, &unread);
 
-    if (r < 0 && nlb_apply_is_lb_gone(&unread)) {
+    if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &unread)) {
         return fail_used_token(apply, &unread, err);
     }
     if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {

@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-bool nlb_apply_is_lb_gone(const struct ccm_error *err)
-{
-    return ccm_text_equal_case(err->code, "ResourceNotFound.loadBalancer");
-}
+const struct lbc_refusal_row nlb_apply_lb_gone[] = { { .code = "ResourceNotFound.loadBalancer" },
+                                                     { .code = NULL } };
 
 int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret)
 {

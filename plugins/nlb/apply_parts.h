@@ -18,7 +18,7 @@ static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
 }
 
 /* The load balancer itself is not there any more. */
-bool nlb_apply_is_lb_gone(const struct ccm_error *err);
+extern const struct lbc_refusal_row nlb_apply_lb_gone[];
 /* The tags that mark what is ours. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret);
 /* After a creation: a token that stands for another one is not used again. Returns r. */

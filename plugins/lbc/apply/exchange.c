@@ -46,7 +46,7 @@ void lbc_exchanges_fini(struct lbc_run *run)
 /* What is known about the capacity holds for all groups. */
 static bool capacity_is_shared(const struct lbc_run *run)
 {
-    return run->apply->ops->is_lb_full == NULL;
+    return run->apply->ops->lb_full == NULL;
 }
 
 static bool step_adds_backends(const struct lbc_step *step)
@@ -64,7 +64,7 @@ bool lbc_exchange_is_due(const struct lbc_run *run, const struct lbc_step *step)
 bool lbc_exchange_is_full(const struct lbc_run *run, const struct lbc_step *step,
                           const struct ccm_error *err)
 {
-    return step_adds_backends(step) && run->apply->ops->is_full_of_backends(err);
+    return step_adds_backends(step) && lbc_refusal_is(run->apply->ops->full_of_backends, err);
 }
 
 static struct lbc_exchanging *exchange_new(struct lbc_run *run, const struct lbc_step *step)
@@ -119,7 +119,7 @@ static void exchange_record_why(const struct lbc_run *run, struct lbc_exchanging
                                 const struct ccm_error *err)
 {
     ccm_error_copy(exchange->why, err);
-    exchange->is_wide = capacity_is_shared(run) || run->apply->ops->is_lb_full(err);
+    exchange->is_wide = capacity_is_shared(run) || lbc_refusal_is(run->apply->ops->lb_full, err);
 }
 
 /* The refusal that an exchange begins with. */

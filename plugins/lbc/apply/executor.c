@@ -167,7 +167,8 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
     if (step->type == LBC_STEP_ADD && apply->cloud->ops->is_unknown_backend(err)) {
         run->unknown = step;
     }
-    if (step->type == LBC_STEP_CREATE_LISTENER && apply->ops->is_full_of_listeners(err)) {
+    if (step->type == LBC_STEP_CREATE_LISTENER &&
+        lbc_refusal_is(apply->ops->full_of_listeners, err)) {
         lbc_quota_set_full(&run->quota, err);
     }
     if (lbc_exchange_is_full(run, step, err)) {

@@ -57,6 +57,13 @@ struct lbc_step_ops {
     unsigned flags;
 };
 
+/* How the cloud says something with a refusal; tables end with an empty row. */
+struct lbc_refusal_row {
+    const char *code;   /* '*' at the end: any rest; NULL: any */
+    const char *text;   /* is part of the message; NULL: any */
+    const char *unless; /* is not; NULL: whatever it is */
+};
+
 struct lbc_apply_ops {
     const struct lbc_step_ops *steps;   /* by type */
     const struct lbc_state_type *state; /* of the mirror */
@@ -75,13 +82,13 @@ struct lbc_apply_ops {
     int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
                 struct ccm_error *err);
 
-    /* What a refusal says. */
-    bool (*is_lb_gone)(const struct ccm_error *err);
-    bool (*is_full_of_listeners)(const struct ccm_error *err);
-    bool (*is_full_of_backends)(const struct ccm_error *err);
+    /* What refusals say. */
+    const struct lbc_refusal_row *lb_gone; /* the load balancer itself is not there any more */
+    const struct lbc_refusal_row *full_of_listeners;
+    const struct lbc_refusal_row *full_of_backends;
     /* It is the load balancer that takes no more backends, not the one group. NULL: always so, and
      * what is known about its capacity holds for all groups. */
-    bool (*is_lb_full)(const struct ccm_error *err);
+    const struct lbc_refusal_row *lb_full;
     /* A person named what does not exist: no look at the cloud will change that. NULL = never. */
     bool (*is_misnamed)(const struct lbc_step *step, const struct ccm_error *err);
     /* The type of step that would make place for the refused one; LBC_STEP_NONE: there is none.
@@ -133,7 +140,9 @@ struct lbc_apply {
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 
-/* For the functions of a product: r, or 0 when the step failed because the thing is not there, and
+/* For the functions of a product: whether the error is one of the table. */
+bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
+/* r, or 0 when the step failed because the thing is not there, and
  * taking it away is done. */
 CCM_NODISCARD int lbc_apply_forgive(const struct lbc_apply *apply, int r,
                                     const struct ccm_error *err);

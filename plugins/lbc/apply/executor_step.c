@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define JOBS_MS     30000 /* for the jobs of one stage */
 #define DELETING_MS 5000  /* until what takes its time to go is looked at again */
@@ -21,10 +22,31 @@ static const struct lbc_step_ops *step_ops(const struct lbc_run *run, const stru
 
 /* --- failures --- */
 
+static bool refusal_matches(const struct lbc_refusal_row *row, const struct ccm_error *err)
+{
+    const size_t len = row->code == NULL ? 0 : strcspn(row->code, "*");
+
+    return (row->code == NULL ||
+            (row->code[len] == '*' ? strncmp(row->code, err->code, len) == 0
+                                   : ccm_text_equal_case(row->code, err->code))) &&
+           (row->text == NULL || strstr(err->message, row->text) != NULL) &&
+           (row->unless == NULL || strstr(err->message, row->unless) == NULL);
+}
+
+bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err)
+{
+    for (const struct lbc_refusal_row *row = rows; row->code != NULL || row->text != NULL; row++) {
+        if (refusal_matches(row, err)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int lbc_apply_forgive(const struct lbc_apply *apply, int r, const struct ccm_error *err)
 {
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-                   (apply->forgives_lb || !apply->ops->is_lb_gone(err))
+                   (apply->forgives_lb || !lbc_refusal_is(apply->ops->lb_gone, err))
                ? 0
                : r;
 }
@@ -90,7 +112,7 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
 {
     struct lbc_apply *apply = run->apply;
     const unsigned flags = step_ops(run, step)->flags;
-    const bool gone = apply->ops->is_lb_gone(err);
+    const bool gone = lbc_refusal_is(apply->ops->lb_gone, err);
 
     remedy = remedy != NULL ? remedy : apply->cloud->ops->remedy(err);
     if (*apply->uncertain || !apply->cloud->ops->is_wait(err)) {

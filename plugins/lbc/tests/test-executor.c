@@ -178,26 +178,10 @@ static bool never_blocked(const struct lbc_apply *base, const struct lbc_step *s
     return false;
 }
 
-static bool is_gone(const struct ccm_error *err)
-{
-    return strcmp(err->code, "Gone") == 0;
-}
-
-static bool is_crowded(const struct ccm_error *err)
-{
-    return strcmp(err->code, "FullOfListeners") == 0;
-}
-
-static bool is_full(const struct ccm_error *err)
-{
-    return strcmp(err->code, "FullOfBackends") == 0;
-}
-
-static bool is_lb_full(const struct ccm_error *err)
-{
-    (void)err;
-    return true;
-}
+static const struct lbc_refusal_row gone[] = { { .code = "Gone" }, { .code = NULL } };
+static const struct lbc_refusal_row crowded[] = { { .code = "FullOfListeners" }, { .code = NULL } };
+static const struct lbc_refusal_row full[] = { { .code = "FullOf*", .unless = "Listeners" },
+                                               { .code = NULL } };
 
 static unsigned place_maker(const struct lbc_step *step, const struct ccm_error *err)
 {
@@ -210,10 +194,10 @@ static const struct lbc_apply_ops with_jobs = {
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .wait = toy_wait,
-    .is_lb_gone = is_gone,
-    .is_full_of_listeners = is_crowded,
-    .is_full_of_backends = is_full,
-    .is_lb_full = is_lb_full,
+    .lb_gone = gone,
+    .full_of_listeners = crowded,
+    .full_of_backends = full,
+    .lb_full = full,
     .place_maker = place_maker,
 };
 
@@ -222,9 +206,9 @@ static const struct lbc_apply_ops without_jobs = {
     .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
-    .is_lb_gone = is_gone,
-    .is_full_of_listeners = is_crowded,
-    .is_full_of_backends = is_full,
+    .lb_gone = gone,
+    .full_of_listeners = crowded,
+    .full_of_backends = full,
 };
 
 static const char *no_remedy(const struct ccm_error *err)
