@@ -29,20 +29,18 @@ int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret)
 static int json_parse_listener_attrs(const cJSON *json, struct lbc_listener *ret)
 {
     char part_name[32];
-    const struct lbc_anno *row = NULL;
-    const cJSON *part;
-    int r = 0;
+    struct lbc_attr_answer answer = {
+        .table = &clb_annotations,
+        .group = LBC_ANNO_LISTENER,
+        .protocol = ret->protocol,
+        .other = json,
+        .other_bit = LBC_ATTR_TOP,
+    };
 
     ccm_text_printf(part_name, sizeof(part_name), "%sListenerConfig",
                     lbc_protocol_name(ret->protocol));
-    part = ccm_json_get(json, part_name);
-    while (r == 0 && (row = lbc_attr_next(&clb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
-        if (lbc_attr_applies(row, ret->protocol)) {
-            r = lbc_attrs_add_answer(&ret->attrs, row,
-                                     (row->cloud & LBC_ATTR_TOP) != 0 ? json : part);
-        }
-    }
-    return r;
+    answer.json = ccm_json_get(json, part_name);
+    return lbc_attrs_add_answer(&ret->attrs, &answer);
 }
 
 int clb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)

@@ -64,23 +64,7 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
     return r < 0 ? r : alilb_parse_tags(json, &ret->tags);
 }
 
-/* --- attributes --- */
-
-/* `part` holds those that have the bit. */
-static int json_parse_attrs(const cJSON *json, enum lbc_anno_group group,
-                            enum lbc_protocol protocol, unsigned bit, const cJSON *part,
-                            struct lbc_attrs *ret)
-{
-    const struct lbc_anno *row = NULL;
-    int r = 0;
-
-    while (r == 0 && (row = lbc_attr_next(&nlb_annotations, group, row)) != NULL) {
-        if (lbc_attr_applies(row, protocol)) {
-            r = lbc_attrs_add_answer(ret, row, (row->cloud & bit) != 0 ? part : json);
-        }
-    }
-    return r;
-}
+/* --- listeners --- */
 
 int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
 {
@@ -105,8 +89,17 @@ int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
         lbc_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
-    return json_parse_attrs(json, LBC_ANNO_LISTENER, ret->protocol, NLB_ATTR_PPV2,
-                            ccm_json_get(json, "ProxyProtocolV2Config"), &ret->attrs);
+
+    const struct lbc_attr_answer answer = {
+        .table = &nlb_annotations,
+        .group = LBC_ANNO_LISTENER,
+        .protocol = ret->protocol,
+        .json = json,
+        .other = ccm_json_get(json, "ProxyProtocolV2Config"),
+        .other_bit = NLB_ATTR_PPV2,
+    };
+
+    return lbc_attrs_add_answer(&ret->attrs, &answer);
 }
 
 /* --- groups --- */
@@ -131,8 +124,17 @@ int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
         alilb_parse_tags(json, &ret->tags) < 0) {
         return -ENOMEM;
     }
-    return json_parse_attrs(json, LBC_ANNO_SERVERS, ret->lbc.protocol, NLB_ATTR_HEALTH,
-                            ccm_json_get(json, "HealthCheck"), &ret->lbc.attrs);
+
+    const struct lbc_attr_answer answer = {
+        .table = &nlb_annotations,
+        .group = LBC_ANNO_SERVERS,
+        .protocol = ret->lbc.protocol,
+        .json = json,
+        .other = ccm_json_get(json, "HealthCheck"),
+        .other_bit = NLB_ATTR_HEALTH,
+    };
+
+    return lbc_attrs_add_answer(&ret->lbc.attrs, &answer);
 }
 
 /* --- the security group --- */

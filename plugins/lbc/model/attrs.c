@@ -389,12 +389,26 @@ static int add_member(struct lbc_attrs *attrs, const struct lbc_anno *row, const
     return answer_is_unset(row, value) ? 0 : lbc_attrs_set(attrs, row, value, false);
 }
 
-int lbc_attrs_add_answer(struct lbc_attrs *attrs, const struct lbc_anno *row, const cJSON *json)
+static int add_answer(struct lbc_attrs *attrs, const struct lbc_anno *row, const cJSON *json)
 {
     int r = row->read_name == NULL ? 0 : add_member(attrs, row, json, row->read_name);
 
     if (r == 0 && lbc_attrs_find(attrs, row) == NULL) {
         r = add_member(attrs, row, json, row->field);
+    }
+    return r;
+}
+
+int lbc_attrs_add_answer(struct lbc_attrs *attrs, const struct lbc_attr_answer *answer)
+{
+    const struct lbc_anno *row = NULL;
+    int r = 0;
+
+    while (r == 0 && (row = lbc_attr_next(answer->table, answer->group, row)) != NULL) {
+        if (lbc_attr_applies(row, answer->protocol)) {
+            r = add_answer(attrs, row,
+                           (row->cloud & answer->other_bit) != 0 ? answer->other : answer->json);
+        }
     }
     return r;
 }

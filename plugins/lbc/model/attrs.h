@@ -88,10 +88,18 @@ struct lbc_attr_source {
 CCM_NODISCARD int lbc_attrs_add_wishes(struct lbc_attrs *attrs,
                                        const struct lbc_attr_source *source, bool *ret_lacks);
 
-/* The attribute of an answer that has it beside, or inside its part, `json` -> attrs; nothing when
- * it is not set. 0, -ENOMEM, or -EPROTO: a list is too long. */
-CCM_NODISCARD int lbc_attrs_add_answer(struct lbc_attrs *attrs, const struct lbc_anno *row,
-                                       const cJSON *json);
+/* Where an answer of the cloud has attributes. */
+struct lbc_attr_answer {
+    const struct lbc_anno_table *table;
+    enum lbc_anno_group group;
+    enum lbc_protocol protocol;
+    const cJSON *json;
+    const cJSON *other; /* has those whose row has this bit of `cloud` */
+    unsigned other_bit;
+};
+/* All that are set -> attrs. 0, -ENOMEM, or -EPROTO: a list is too long. */
+CCM_NODISCARD int lbc_attrs_add_answer(struct lbc_attrs *attrs,
+                                       const struct lbc_attr_answer *answer);
 /* A scalar member of an answer as text, whatever its JSON type ("true", "12"); "" when it is not
  * there. "a.b" stands for b inside a. `space` is for numbers; the result lives as long as both. */
 #define LBC_ATTR_NUMBER 24
