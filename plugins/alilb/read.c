@@ -1,6 +1,8 @@
 #include "alilb/read.h"
 
+#include "lbc/inventory.h"
 #include "lbc/model/settings.h"
+#include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -126,12 +128,13 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
-int alilb_list_lbs(struct alilb_call *call, const struct alilb_source *source,
-                   struct lbc_items *items, struct ccm_error *err)
+int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
+                   struct ccm_error *err)
 {
-    struct listing listing = { source, items };
+    struct alilb_call call = alilb_call_for_all(lbc, req);
+    struct listing listing = { lbc->ops->inventory->source, items };
 
-    return alilb_list(call, source->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call->cluster_id),
+    return alilb_list(&call, listing.source->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call.cluster_id),
                       listing_add_lb, &listing, err);
 }
 

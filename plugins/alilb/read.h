@@ -45,8 +45,8 @@ CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, void *lb, struct ccm_error *err);
 
-/* For struct lbc_inventory_ops. */
-CCM_NODISCARD int alilb_list_lbs(struct alilb_call *call, const struct alilb_source *source,
+/* Member of struct lbc_inventory_ops, whose `source` is a struct alilb_source. */
+CCM_NODISCARD int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
                                  struct lbc_items *items, struct ccm_error *err);
 
 /* The listeners of a load balancer, args being its id, instead of those of `state`: all or none. */

@@ -11,14 +11,6 @@ struct batch {
     const struct lbc_items *items;
 };
 
-static int inventory_list(struct lbc_instance *lbc, const struct ccm_request *req,
-                          struct lbc_items *items, struct ccm_error *err)
-{
-    struct alilb_call call = alilb_call_for_all(lbc, req);
-
-    return alilb_list_lbs(&call, &clb_source, items, err);
-}
-
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct batch *batch = arg;
@@ -73,6 +65,7 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
 }
 
 const struct lbc_inventory_ops clb_inventory_ops = {
-    .list = inventory_list,
+    .list = alilb_list_lbs,
     .fill = inventory_fill,
+    .source = &clb_source,
 };

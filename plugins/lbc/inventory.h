@@ -28,6 +28,7 @@ struct lbc_inventory_ops {
     /* Leave in the state of a Service only what is known for certain. NULL = nothing to do. Pure.
      */
     void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service, void *state);
+    const void *source; /* the plugin's own; NULL = it needs none */
 };
 
 struct lbc_inventory;

@@ -19,14 +19,6 @@ struct reading {
     struct ccm_strmap *groups; /* id -> struct lbc_group, not owned */
 };
 
-static int inventory_list(struct lbc_instance *lbc, const struct ccm_request *req,
-                          struct lbc_items *items, struct ccm_error *err)
-{
-    struct alilb_call call = alilb_call_for_all(lbc, req);
-
-    return alilb_list_lbs(&call, &nlb_source, items, err);
-}
-
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct reading *reading = arg;
@@ -143,7 +135,8 @@ static void inventory_settle(const struct lbc_instance *lbc, const struct ccm_se
 }
 
 const struct lbc_inventory_ops nlb_inventory_ops = {
-    .list = inventory_list,
+    .list = alilb_list_lbs,
     .fill = inventory_fill,
+    .source = &nlb_source,
     .settle = inventory_settle,
 };
