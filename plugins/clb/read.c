@@ -31,24 +31,6 @@ const struct alilb_source clb_source = {
     .parse_listener = clb_read_parse_listener,
 };
 
-int clb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct clb_lb *ret,
-                struct ccm_error *err)
-{
-    return alilb_read_own_lb(call, &clb_source, service, ret, &ret->untagged, err);
-}
-
-int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
-                      struct ccm_error *err)
-{
-    return alilb_read_lb(call, &clb_source, id, ret, err);
-}
-
-int clb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
-                         const struct clb_lb *lb, struct ccm_error *err)
-{
-    return lbc_lookup_check(&service->meta, call->cluster_id, lb->id, lb->name, &lb->tags, err);
-}
-
 static int read_add_eip(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct ccm_buf *ips = arg;

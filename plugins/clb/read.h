@@ -8,22 +8,6 @@
 
 extern const struct alilb_source clb_source;
 
-/* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
- */
-CCM_NODISCARD int clb_read_lb(struct alilb_call *call, const struct ccm_service *service,
-                              struct clb_lb *ret, struct ccm_error *err);
-
-/* One that is known by its id, see alilb_read_lb(). Replaces what *ret held, elastic addresses
- * aside. */
-CCM_NODISCARD int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
-                                    struct ccm_error *err);
-
-/* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
- * CCM_ERROR_TERMINAL that says whose it is. Pure. */
-CCM_NODISCARD int clb_read_check_owner(const struct alilb_call *call,
-                                       const struct ccm_service *service, const struct clb_lb *lb,
-                                       struct ccm_error *err);
-
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */
 CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);

@@ -47,8 +47,9 @@ int clb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state, struct 
 {
     struct clb_lb *lb = &((struct clb_state *)state)->lb;
     struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
-    const int r = id == NULL ? clb_read_lb(&call, pass->service, lb, err)
-                             : clb_read_lb_by_id(&call, id, lb, err);
+    const int r = id == NULL
+                      ? alilb_read_own_lb(&call, &clb_source, pass->service, lb, &lb->untagged, err)
+                      : alilb_read_lb(&call, &clb_source, id, lb, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         clb_lb_fini(lb);
@@ -89,7 +90,7 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
         return 0;
     }
     if (!knows_enough(&have->lb, model)) {
-        r = clb_read_lb_by_id(&call, have->lb.id, &have->lb, err);
+        r = alilb_read_lb(&call, &clb_source, have->lb.id, &have->lb, err);
     }
     return r < 0 ? r : clb_read_parts(&call, pass->service, &need, have, err);
 }

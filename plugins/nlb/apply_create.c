@@ -95,7 +95,7 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
 {
     struct nlb_lb *lb = &apply->have->lb;
     struct ccm_error unread = CCM_ERROR_INIT;
-    const int r = nlb_read_lb_by_id(&apply->ali.call, lb->id, lb, &unread);
+    const int r = alilb_read_lb(&apply->ali.call, &nlb_source, lb->id, lb, &unread);
 
     if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &unread)) {
         return fail_used_token(apply, &unread, err);

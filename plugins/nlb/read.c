@@ -56,25 +56,6 @@ const struct alilb_source nlb_source = {
     .parse_listener = nlb_read_parse_listener,
 };
 
-int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct nlb_lb *ret,
-                struct ccm_error *err)
-{
-    return alilb_read_own_lb(call, &nlb_source, service, ret, &ret->untagged, err);
-}
-
-int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
-                      struct ccm_error *err)
-{
-    return alilb_read_lb(call, &nlb_source, id, ret, err);
-}
-
-int nlb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
-                         const struct nlb_lb *lb, struct ccm_error *err)
-{
-    return lbc_lookup_check(&service->meta, call->cluster_id, lb->id, lb->fields[NLB_LB_NAME],
-                            &lb->tags, err);
-}
-
 int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
 {
     if (ccm_text_equal_case(lb->status, "CreateFailed")) {

@@ -8,26 +8,10 @@
 
 extern const struct alilb_source nlb_source;
 
-/* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
- */
-CCM_NODISCARD int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service,
-                              struct nlb_lb *ret, struct ccm_error *err);
-
-/* One that is known by its id, see alilb_read_lb(). Replaces what the cloud tells about it in *ret,
- * keeps `explicit` and `untagged`. */
-CCM_NODISCARD int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
-                                    struct ccm_error *err);
-
 /* Whether it can serve, or will: 0, or -EIO when its making failed or the cloud has closed it.
  * Pure.
  */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);
-
-/* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
- * CCM_ERROR_TERMINAL that says whose it is. Pure. */
-CCM_NODISCARD int nlb_read_check_owner(const struct alilb_call *call,
-                                       const struct ccm_service *service, const struct nlb_lb *lb,
-                                       struct ccm_error *err);
 
 /* One of a list of load balancers, listeners or groups into an empty struct. 0, -ENOMEM, or -EPROTO
  * when it is not what it should be. A group's `unread` tells that it has servers. Pure. */
@@ -36,7 +20,7 @@ CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct lbc_listener
 CCM_NODISCARD int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret);
 CCM_NODISCARD int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret);
 
-/* The rules of a security group that is known by its id, instead of those in *guard, which stay
+/* The rules of a security group that is known by its id, instead of those it has, which stay
  * when that fails. */
 CCM_NODISCARD int nlb_read_rules(struct alilb_call *call, struct nlb_security_group *security_group,
                                  struct ccm_error *err);

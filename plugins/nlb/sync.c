@@ -46,9 +46,9 @@ int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state, struct 
     int r;
 
     if (id == NULL) {
-        return nlb_read_lb(&call, pass->service, lb, err);
+        return alilb_read_own_lb(&call, &nlb_source, pass->service, lb, &lb->untagged, err);
     }
-    r = nlb_read_lb_by_id(&call, id, lb, err);
+    r = alilb_read_lb(&call, &nlb_source, id, lb, err);
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         nlb_lb_fini(lb);
         memset(lb, 0, sizeof(*lb));

@@ -306,7 +306,8 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = nlb_read_lb(&run->apply.ali.call, cluster.service, &run->have.lb, &run->err);
+    int r = alilb_read_own_lb(&run->apply.ali.call, &nlb_source, cluster.service, &run->have.lb,
+                              &run->have.lb.untagged, &run->err);
 
     r = r < 0 ? r
               : nlb_read_parts(&run->apply.ali.call, cluster.service, &need, &run->have, &run->err);

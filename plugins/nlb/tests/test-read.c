@@ -209,14 +209,16 @@ static void test_find_by_tag(void **state)
     echo_begin(&echo);
     echo_answer(&echo, "ListLoadBalancers",
                 "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
-    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), &lb, &err), 0);
+    assert_int_equal(
+        alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb, &lb.untagged, &err), 0);
     assert_string_equal(lb.id, "nlb-1");
     assert_false(lb.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Value"), NAME);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
-    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), &none, &err), 0);
+    assert_int_equal(
+        alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &none, &none.untagged, &err), 0);
     assert_null(none.id);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 2);
     echo_end(&echo);
@@ -238,7 +240,8 @@ static void test_find_by_name(void **state)
         "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
         ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
         "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
-    assert_int_equal(nlb_read_lb(&echo.call, service, &lb, &err), 0);
+    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, service, &lb, &lb.untagged, &err),
+                     0);
     assert_string_equal(lb.id, "nlb-1");
     assert_true(lb.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
@@ -275,7 +278,8 @@ static void test_find_refuses(void **state)
 
         echo_begin(&echo);
         echo_answer(&echo, "ListLoadBalancers", cases[i].answer);
-        assert_true(nlb_read_lb(&echo.call, obj_service(), &lb, &err) < 0);
+        assert_true(
+            alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb, &lb.untagged, &err) < 0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(err.kind, cases[i].kind);
         echo_end(&echo);
@@ -291,14 +295,14 @@ static void test_by_id(void **state)
     (void)state;
     echo_begin(&echo);
     lb.explicit = 5;
-    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-1", &lb, &err), 0);
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb, &err), 0);
     assert_string_equal(lb.status, "Active");
     assert_int_equal(lb.explicit, 5);
-    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-2", &lb, &err), -EBADMSG);
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-2", &lb, &err), -EBADMSG);
     assert_non_null(strstr(err.message, "expect [nlb-2], actual [nlb-1]"));
     fake_host_answer(echo.setup.fake, "GetLoadBalancerAttribute", 404,
                      "{\"Code\":\"ResourceNotFound.loadBalancer\",\"Message\":\"m\"}");
-    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-1", &lb, &err), -ENOENT);
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb, &err), -ENOENT);
     assert_int_equal(err.kind, CCM_ERROR_NOT_FOUND);
     echo_end(&echo);
 }
