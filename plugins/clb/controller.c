@@ -23,7 +23,7 @@ static int owner_of(const char *text, bool listener, const struct ccm_object *se
 
 static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
-    clb_taken_port(listener, ret);
+    lbc_taken_format_port(listener, ret);
 }
 
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells

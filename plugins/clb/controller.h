@@ -15,7 +15,7 @@ static inline struct clb_model *clb_desired(const struct lbc_pass *pass)
 /* A call struct for this pass. */
 struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
 /* What both kinds of pass plan with. */
-struct clb_plan_input clb_pass_plan_input(const struct lbc_pass *pass);
+struct lbc_plan_input clb_pass_plan_input(const struct lbc_pass *pass);
 
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
 CCM_NODISCARD int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,

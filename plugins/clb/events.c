@@ -11,14 +11,9 @@
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
 
-static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field id)
-{
-    return (model->lbc.explicit >> id & 1U) != 0;
-}
-
 static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const bool traffic = model_is_explicit(model, CLB_LB_TRAFFIC_CHARGE) &&
+    const bool traffic = lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
                          !ccm_text_equal(clb_actual(pass->entry)->lb.address_type, "internet");
 
     lbc_pass_advise(pass, true, "charge-type", "NoEffect",

@@ -11,11 +11,6 @@
 
 #define SPEC_DEFAULT "slb.s1.small"
 
-static bool lb_field_is_explicit(const struct clb_plan_input *in, enum clb_lb_field id)
-{
-    return (in->model->lbc.explicit >> id & 1U) != 0;
-}
-
 /* Case does not matter: the cloud's own spelling varies. */
 static bool is_same(const char *a, const char *b)
 {
@@ -23,13 +18,14 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* Told, and not what is there. */
-static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field id)
+static bool lb_field_differs(const struct lbc_work *work, enum clb_lb_field id)
 {
-    return lb_field_is_explicit(in, id) &&
-           !is_same(clb_lb_get(&in->model->want.lb, id), clb_lb_get(&in->have->lb, id));
+    return lbc_model_is_explicit(work->model, id) &&
+           !is_same(clb_lb_get(&clb_work_model(work)->want.lb, id),
+                    clb_lb_get(&clb_work_have(work)->lb, id));
 }
 
-static int lb_step(struct clb_work *work, unsigned type, const char *value, const char *extra)
+static int lb_step(struct lbc_work *work, unsigned type, const char *value, const char *extra)
 {
     struct clb_step *step = clb_plan_new_step(work, type);
 
@@ -51,23 +47,24 @@ static void refuse_change(const char *what, struct lbc_problems *problems)
     lbc_problems_add(problems, &err, NULL);
 }
 
-static void check_immutable(const struct clb_plan_input *in, struct lbc_problems *problems)
+static void check_immutable(const struct lbc_work *work, struct lbc_problems *problems)
 {
     for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
         const enum clb_lb_field id = (enum clb_lb_field)i;
-        const char *present = row->immutable == NULL ? NULL : lbc_lb_get(row, &in->have->lb);
+        const char *present =
+            row->immutable == NULL ? NULL : lbc_lb_get(row, &clb_work_have(work)->lb);
 
         /* Of somebody else's it was compared before, see reuse.c. */
-        if (present == NULL || (in->model->lbc.reused && id == CLB_LB_ADDRESS_TYPE)) {
+        if (present == NULL || (work->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
             continue;
         }
-        if (id == CLB_LB_IP_VERSION && !lb_field_is_explicit(in, id)) {
-            if (!is_same(present, row->fallback) && !in->model->keep_version) {
+        if (id == CLB_LB_IP_VERSION && !lbc_model_is_explicit(work->model, id)) {
+            if (!is_same(present, row->fallback) && !clb_work_model(work)->keep_version) {
                 refuse_change(row->immutable, problems);
             }
-        } else if (lb_field_differs(in, id) &&
-                   !(id == CLB_LB_VSWITCH && in->model->want.lb.vswitch_id == NULL)) {
+        } else if (lb_field_differs(work, id) &&
+                   !(id == CLB_LB_VSWITCH && clb_work_model(work)->want.lb.vswitch_id == NULL)) {
             refuse_change(row->immutable, problems);
         }
     }
@@ -76,117 +73,121 @@ static void check_immutable(const struct clb_plan_input *in, struct lbc_problems
 /* --- tags --- */
 
 /* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int plan_add_marks(const struct clb_plan_input *in, bool refused, struct lbc_tags *add)
+static int plan_add_marks(const struct lbc_work *work, bool refused, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
-    if (in->model->lbc.reused) {
+    if (work->model->reused) {
         /* Not in use by a Service whose wishes cannot be met. */
-        return refused || lbc_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
+        return refused || lbc_tags_get(&clb_work_have(work)->lb.tags, CLB_TAG_REUSE) != NULL
                    ? 0
                    : lbc_tags_put(add, CLB_TAG_REUSE, "true");
     }
-    if (!in->have->lb.untagged) {
+    if (!clb_work_have(work)->lb.untagged) {
         return 0;
     }
-    lbc_owner_lb_name(&in->service->meta, owner);
+    lbc_owner_lb_name(&work->in->service->meta, owner);
     return lbc_tags_put(add, CLB_TAG_OWNER, owner);
 }
 
 /* Before a rename: without name and tag nobody would find it again. */
-static int plan_tags(struct clb_work *work, bool refused)
+static int plan_tags(struct lbc_work *work, bool refused)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *present = &work->in->have->lb.tags;
-    const struct lbc_tags *want = &work->in->model->want.lb.tags;
-    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(work->in, refused, &add) : 0;
+    const struct lbc_tags *present = &clb_work_have(work)->lb.tags;
+    const struct lbc_tags *want = &clb_work_model(work)->want.lb.tags;
+    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(work, refused, &add) : 0;
 
     if (r == 0) {
-        r = lbc_plan_tag(&work->lbc, want, present, &add);
+        r = lbc_plan_tag(work, want, present, &add);
     }
-    return r < 0 ? r : lbc_plan_untag(&work->lbc, want, present, work->in->applied);
+    return r < 0 ? r : lbc_plan_untag(work, want, present, work->in->applied);
 }
 
 /* --- what can --- */
 
-static int plan_charge(struct clb_work *work)
+static int plan_charge(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
-    const struct clb_lb *want = &in->model->want.lb;
-    const char *type =
-        lb_field_is_explicit(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
+    const struct clb_lb *want = &clb_work_model(work)->want.lb;
+    const char *type = lbc_model_is_explicit(work->model, CLB_LB_CHARGE)
+                           ? want->charge_type
+                           : clb_work_have(work)->lb.charge_type;
     const bool by_spec = is_same(type, "PayBySpec");
 
-    if (lb_field_differs(in, CLB_LB_CHARGE)) {
-        const char *spec = lb_field_is_explicit(in, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
+    if (lb_field_differs(work, CLB_LB_CHARGE)) {
+        const char *spec =
+            lbc_model_is_explicit(work->model, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
 
         return lb_step(work, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
     }
-    return by_spec && lb_field_differs(in, CLB_LB_SPEC)
+    return by_spec && lb_field_differs(work, CLB_LB_SPEC)
                ? lb_step(work, CLB_STEP_SPEC, want->spec, NULL)
                : 0;
 }
 
 /* From bandwidth to traffic it counts from the next day on; until then the old values are shown. */
-static bool is_ordered(const struct clb_plan_input *in, const char *charge, const char *bandwidth)
+static bool is_ordered(const struct lbc_work *work, const char *charge, const char *bandwidth)
 {
-    const struct clb_lb *have = &in->have->lb;
+    const struct clb_lb *have = &clb_work_have(work)->lb;
 
-    return in->order != NULL &&
-           lbc_order_stands(in->order,
+    return work->in->order != NULL &&
+           lbc_order_stands(work->in->order,
                             clb_lb_charge_what(have, have->traffic_charge, have->bandwidth),
-                            clb_lb_charge_what(have, charge, bandwidth), in->now_ms);
+                            clb_lb_charge_what(have, charge, bandwidth), work->in->now_ms);
 }
 
-static int plan_internet(struct clb_work *work)
+static int plan_internet(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
-    const struct clb_lb *want = &in->model->want.lb;
-    const struct clb_lb *have = &in->have->lb;
-    const bool by_bandwidth = lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) &&
+    const struct clb_lb *want = &clb_work_model(work)->want.lb;
+    const struct clb_lb *have = &clb_work_have(work)->lb;
+    const bool by_bandwidth = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE) &&
                               ccm_text_equal(want->traffic_charge, "paybybandwidth");
 
     if (!is_same(have->address_type, "internet") ||
-        !(lb_field_differs(in, CLB_LB_TRAFFIC_CHARGE) ||
-          (by_bandwidth && lb_field_differs(in, CLB_LB_BANDWIDTH)))) {
+        !(lb_field_differs(work, CLB_LB_TRAFFIC_CHARGE) ||
+          (by_bandwidth && lb_field_differs(work, CLB_LB_BANDWIDTH)))) {
         return 0;
     }
-    const char *charge = lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge
-                                                                         : have->traffic_charge;
+    const char *charge = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE)
+                             ? want->traffic_charge
+                             : have->traffic_charge;
     const char *bandwidth =
-        lb_field_is_explicit(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
+        lbc_model_is_explicit(work->model, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
 
-    return is_ordered(in, charge, bandwidth) ? 0
-                                             : lb_step(work, CLB_STEP_INTERNET, charge, bandwidth);
+    return is_ordered(work, charge, bandwidth)
+               ? 0
+               : lb_step(work, CLB_STEP_INTERNET, charge, bandwidth);
 }
 
-static int plan_protections(struct clb_work *work)
+static int plan_protections(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
-    const struct clb_lb *want = &in->model->want.lb;
+    const struct clb_lb *want = &clb_work_model(work)->want.lb;
     int r = 0;
 
-    if (lb_field_is_explicit(in, CLB_LB_PROTECT) && want->protect != in->have->lb.protect) {
+    if (lbc_model_is_explicit(work->model, CLB_LB_PROTECT) &&
+        want->protect != clb_work_have(work)->lb.protect) {
         r = lb_step(work, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
     }
-    if (r == 0 && lb_field_differs(in, CLB_LB_MODIFICATION)) {
+    if (r == 0 && lb_field_differs(work, CLB_LB_MODIFICATION)) {
         r = lb_step(work, CLB_STEP_PROTECT_MODIFICATION, want->modification, NULL);
     }
     return r;
 }
 
-int clb_plan_lb(struct clb_work *work)
+int clb_plan_lb(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
-    const struct clb_lb *want = &in->model->want.lb;
-    const struct clb_lb *have = &in->have->lb;
+    const struct clb_lb *want = &clb_work_model(work)->want.lb;
+    const struct clb_lb *have = &clb_work_have(work)->lb;
     int r;
 
+    if (work->plan->blocked && work->model->reused) {
+        return 0;
+    }
     if (have->id == NULL) {
         return clb_plan_new_step(work, LBC_STEP_CREATE_LB) == NULL ? -ENOMEM : 0;
     }
-    check_immutable(in, work->lbc.problems);
-    r = plan_tags(work, work->lbc.problems->count > 0);
+    check_immutable(work, work->problems);
+    r = plan_tags(work, work->problems->count > 0);
     if (r == 0) {
         r = plan_charge(work);
     }
@@ -196,7 +197,7 @@ int clb_plan_lb(struct clb_work *work)
     if (r == 0) {
         r = plan_protections(work);
     }
-    if (r == 0 && lb_field_is_explicit(in, CLB_LB_NAME) && have->name != NULL &&
+    if (r == 0 && lbc_model_is_explicit(work->model, CLB_LB_NAME) && have->name != NULL &&
         !ccm_text_equal(want->name, have->name)) {
         r = lb_step(work, CLB_STEP_RENAME, want->name, NULL);
     }
@@ -205,9 +206,9 @@ int clb_plan_lb(struct clb_work *work)
 
 /* --- letting go --- */
 
-int clb_plan_unprotect_lb(struct clb_work *work)
+int clb_plan_unprotect_lb(struct lbc_work *work)
 {
-    const struct clb_lb *have = &work->in->have->lb;
+    const struct clb_lb *have = &clb_work_have(work)->lb;
     int r = have->protect ? lb_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
 
     return r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")
@@ -215,13 +216,33 @@ int clb_plan_unprotect_lb(struct clb_work *work)
                : r;
 }
 
-int clb_plan_untag_lb(struct clb_work *work)
+int clb_plan_untag_lb(struct lbc_work *work)
+{
+    return lbc_plan_untag_marks(work, &clb_work_have(work)->lb.tags);
+}
+
+int clb_plan_untag_reused(struct lbc_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+    const struct lbc_tags *have = &clb_work_have(work)->lb.tags;
 
-    if (lbc_owner_copy_tags(&work->in->have->lb.tags, &work->lbc.service->meta,
-                            work->lbc.cluster_id, &remove) < 0) {
+    if (!work->in->last_user) {
+        return 0;
+    }
+    return lbc_tags_copy_equal(have, CLB_TAG_REUSE, "true", &remove) < 0
+               ? -ENOMEM
+               : lbc_plan_tags_step(work, LBC_STEP_UNTAG, &remove, true);
+}
+
+int clb_plan_drop_lb(struct lbc_work *work)
+{
+    const struct clb_lb *have = &clb_work_have(work)->lb;
+
+    if (have->id == NULL) {
+        return 0;
+    }
+    if (have->protect && lbc_work_lb_step(work, CLB_STEP_UNPROTECT) == NULL) {
         return -ENOMEM;
     }
-    return lbc_plan_tags_step(&work->lbc, LBC_STEP_UNTAG, &remove, true);
+    return lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
 }

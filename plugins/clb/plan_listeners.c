@@ -2,11 +2,25 @@
 #include "lbc/apply/compare.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 
 /* --- forwarding of http ports --- */
+
+uint16_t clb_forward_target(const struct lbc_listener *listener)
+{
+    const char *port = lbc_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
+    const char *on = lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
+    uint32_t number = 0;
+
+    if (port == NULL || !ccm_text_equal(on, "on") ||
+        ccm_parse_u32(port, 1, UINT16_MAX, &number) < 0) {
+        return 0;
+    }
+    return (uint16_t)number;
+}
 
 static bool listener_forwards(const struct lbc_listener *listener)
 {
@@ -38,101 +52,55 @@ static bool needs_rebuild(const struct lbc_listener *want, const struct lbc_list
 
 /* Whether the present forward of a wanted listener leads to one that goes: then it has to be gone
  * before that one can. */
-static bool goes_early(struct clb_work *work, const struct lbc_listener *have)
+static bool goes_early(struct lbc_work *work, const struct lbc_listener *have)
 {
     const uint16_t target = clb_forward_target(have);
     const struct lbc_listener *to =
-        target == 0 ? NULL : lbc_state_listener_on(work->lbc.have, LBC_HTTPS, target, target);
+        target == 0 ? NULL : lbc_state_listener_on(work->have, LBC_HTTPS, target, target);
     const struct lbc_listener *want =
-        lbc_state_listener_on(work->lbc.want, LBC_HTTP, have->port, have->port);
+        lbc_state_listener_on(work->want, LBC_HTTP, have->port, have->port);
 
     return to != NULL && want != NULL && have->protocol == LBC_HTTP && !want->broken &&
-           !want->lacks && lbc_plan_is_stale(&work->lbc, to) &&
-           lbc_work_owner(&work->lbc, have->description, true) != LBC_OWNER_OTHER &&
+           !want->lacks && lbc_plan_is_stale(work, to) &&
+           lbc_work_owner(work, have->description, true) != LBC_OWNER_OTHER &&
            clb_forward_target(want) != target;
 }
 
 bool clb_plan_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
                              const struct lbc_listener *have)
 {
-    return work->model->reused && ((const struct clb_work *)work)->in->restores &&
-           want->protocol == have->protocol &&
+    return work->model->reused && work->in->restores && want->protocol == have->protocol &&
            needs_rebuild(want, have, plan_find_group(work, want));
-}
-
-/* --- steps --- */
-
-/* A step about the port of `who`; have: the present listener, or NULL. */
-static struct clb_step *listener_new_step(struct clb_work *work, unsigned type,
-                                          const struct lbc_listener *who, struct lbc_listener *have)
-{
-    struct clb_step *step = clb_plan_new_step(work, type);
-
-    if (step != NULL) {
-        step->lbc.port = who->port;
-        step->lbc.protocol = who->protocol;
-        step->lbc.listener = have;
-    }
-    return step;
 }
 
 /* --- deletion --- */
 
-static int plan_drop_listener(struct clb_work *work, struct lbc_listener *have)
+int clb_plan_stale_listeners(struct lbc_work *work)
 {
-    return listener_new_step(work, LBC_STEP_DELETE_LISTENER, have, have) == NULL ? -ENOMEM : 0;
-}
-
-/* One that was taken over is what it was before. *ret_done false: nobody can tell. */
-static int plan_restore_listener(struct clb_work *work, struct lbc_listener *have, bool *ret_done)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
-    struct lbc_group *group = NULL;
-    struct clb_step *step = NULL;
-
-    if (lbc_plan_find_taken(&work->lbc, have, &was, &group, ret_done) < 0) {
-        return -ENOMEM;
-    }
-    if (!*ret_done) {
-        return 0;
-    }
-    step = listener_new_step(work, LBC_STEP_RESTORE_LISTENER, have, have);
-    if (step == NULL || clb_listener_copy(&step->listener, (const struct clb_listener *)have) < 0) {
-        return -ENOMEM;
-    }
-    step->lbc.to = &step->listener.lbc;
-    step->lbc.group = group;
-    return lbc_plan_overlay_taken(&work->lbc, &was, &step->listener.lbc);
-}
-
-static int plan_release_listener(struct clb_work *work, struct lbc_listener *have)
-{
-    bool done = false;
-    const int r =
-        lbc_plan_is_stale(&work->lbc, have) ? plan_restore_listener(work, have, &done) : 0;
-
-    return r < 0 || done ? r : plan_drop_listener(work, have);
-}
-
-int clb_plan_stale_listeners(struct clb_work *work)
-{
-    const struct lbc_state *have = work->lbc.have;
+    const struct lbc_state *have = work->have;
     int r = 0;
 
+    if (!lbc_model_has_listeners(work->model)) {
+        return 0;
+    }
     /* What forwards goes before what it forwards to. */
     for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
         struct lbc_listener *one = have->listeners[i];
 
-        if (listener_forwards(one) &&
-            (lbc_plan_is_stale(&work->lbc, one) || goes_early(work, one))) {
-            r = plan_release_listener(work, one);
+        if (!listener_forwards(one)) {
+            continue;
+        }
+        if (lbc_plan_is_stale(work, one)) {
+            r = lbc_plan_release_listener(work, one);
+        } else if (goes_early(work, one)) {
+            r = lbc_plan_drop_listener(work, one);
         }
     }
     for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
         struct lbc_listener *one = have->listeners[i];
 
-        if (!listener_forwards(one) && lbc_plan_is_stale(&work->lbc, one)) {
-            r = plan_release_listener(work, one);
+        if (!listener_forwards(one) && lbc_plan_is_stale(work, one)) {
+            r = lbc_plan_release_listener(work, one);
         }
     }
     return r;
@@ -140,10 +108,10 @@ int clb_plan_stale_listeners(struct clb_work *work)
 
 /* --- creation and change --- */
 
-static int plan_start_listener(struct clb_work *work, const struct clb_listener *want,
+static int plan_start_listener(struct lbc_work *work, const struct clb_listener *want,
                                struct lbc_listener *have)
 {
-    struct clb_step *step = listener_new_step(work, CLB_STEP_START_LISTENER, &want->lbc, have);
+    struct clb_step *step = clb_plan_listener_step(work, CLB_STEP_START_LISTENER, &want->lbc, have);
 
     if (step == NULL) {
         return -ENOMEM;
@@ -152,11 +120,11 @@ static int plan_start_listener(struct clb_work *work, const struct clb_listener 
     return 0;
 }
 
-static int add_domain(struct clb_work *work, unsigned type, const struct clb_listener *want,
+static int add_domain(struct lbc_work *work, unsigned type, const struct clb_listener *want,
                       const struct clb_domain *domain, const char *id)
 {
-    struct clb_step *step = listener_new_step(work, type, &want->lbc,
-                                              lbc_state_listener_like(work->lbc.have, &want->lbc));
+    struct clb_step *step = clb_plan_listener_step(work, type, &want->lbc,
+                                                   lbc_state_listener_like(work->have, &want->lbc));
 
     return step == NULL || lbc_text_set(&step->domain.name, domain->name) < 0 ||
                    lbc_text_set(&step->domain.cert, domain->cert) < 0 ||
@@ -166,7 +134,7 @@ static int add_domain(struct clb_work *work, unsigned type, const struct clb_lis
 }
 
 /* Other certificates first, then new domains, then those that go. have NULL: a new listener. */
-static int plan_domains(struct clb_work *work, const struct clb_listener *want,
+static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
     static const struct clb_domains none = { 0 };
@@ -202,19 +170,19 @@ static int plan_domains(struct clb_work *work, const struct clb_listener *want,
 }
 
 /* Where it sends to. */
-static int step_set_group(struct clb_step *step, const struct clb_work *work,
+static int step_set_group(struct clb_step *step, const struct lbc_work *work,
                           const struct lbc_listener *want, struct lbc_group *group)
 {
-    step->lbc.to = &step->listener.lbc;
-    step->lbc.want = lbc_state_group_by_name(work->lbc.want, want->group_name);
+    step->lbc.want = lbc_state_group_by_name(work->want, want->group_name);
     step->lbc.group = group;
     return lbc_text_set(&step->listener.lbc.group_name, want->group_name);
 }
 
-static int plan_create_listener(struct clb_work *work, const struct clb_listener *want,
+static int plan_create_listener(struct lbc_work *work, const struct clb_listener *want,
                                 struct lbc_group *group)
 {
-    struct clb_step *step = listener_new_step(work, LBC_STEP_CREATE_LISTENER, &want->lbc, NULL);
+    struct clb_step *step =
+        clb_plan_listener_step(work, LBC_STEP_CREATE_LISTENER, &want->lbc, NULL);
 
     if (step == NULL || clb_listener_copy(&step->listener, want) < 0 ||
         step_set_group(step, work, &want->lbc, group) < 0 || plan_domains(work, want, NULL) < 0) {
@@ -223,23 +191,24 @@ static int plan_create_listener(struct clb_work *work, const struct clb_listener
     return plan_start_listener(work, want, NULL);
 }
 
-static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
+static bool acl_differs(const struct lbc_work *work, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
     const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
 
-    return want->ranges && (in->have->acl.id == NULL || !ccm_text_equal(in->have->acl.id, id));
+    return want->ranges && (clb_work_have(work)->acl.id == NULL ||
+                            !ccm_text_equal(clb_work_have(work)->acl.id, id));
 }
 
 /* Our own list stays bound although no ranges are asked for any more. */
-static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listener *want,
+static bool acl_is_left(const struct lbc_work *work, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
     const char *status = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclStatus"));
     const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
 
     return !want->ranges && !lbc_attrs_keeps(&want->lbc.attrs, clb_field_find("AclStatus")) &&
-           in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
+           clb_work_have(work)->acl.id != NULL && ccm_text_equal(clb_work_have(work)->acl.id, id) &&
            ccm_text_equal(status, "on") &&
            lbc_attrs_get(&want->lbc.attrs, clb_field_find("AclStatus")) == NULL;
 }
@@ -253,12 +222,12 @@ static bool attr_differs(const struct clb_listener *want, const struct lbc_attr 
     return lbc_compare_target(&compare, attr->row) != NULL;
 }
 
-static bool listener_differs(const struct clb_plan_input *in, const struct clb_listener *want,
+static bool listener_differs(const struct lbc_work *work, const struct clb_listener *want,
                              const struct clb_listener *have, const struct lbc_group *group)
 {
     if (group == NULL || !ccm_text_equal(group->id, have->lbc.group_id) ||
         !ccm_text_equal(want->lbc.description, have->lbc.description) ||
-        acl_differs(in, want, have) || acl_is_left(in, want, have)) {
+        acl_differs(work, want, have) || acl_is_left(work, want, have)) {
         return true;
     }
     for (size_t i = 0; i < want->lbc.attrs.len; i++) {
@@ -279,19 +248,19 @@ static void overlay_drop_acl(struct clb_listener *listener)
 }
 
 /* What somebody asks for and is there already is said again, whatever else may be old. */
-static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *attr,
+static bool is_repeated(const struct lbc_work *work, const struct lbc_attr *attr,
                         const struct clb_listener *have)
 {
-    return !in->fresh && attr->explicit && (attr->row->cloud & LBC_ATTR_CREATE) == 0 &&
+    return !work->in->fresh && attr->explicit && (attr->row->cloud & LBC_ATTR_CREATE) == 0 &&
            ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->row));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
  * sets all of it, and leaves alone what is not named. */
-static int step_overlay_listener(struct clb_step *step, const struct clb_plan_input *in,
+static int step_overlay_listener(struct clb_step *step, const struct lbc_work *work,
                                  const struct clb_listener *want, const struct clb_listener *have)
 {
-    int r = in->fresh ? clb_listener_copy(&step->listener, have) : 0;
+    int r = work->in->fresh ? clb_listener_copy(&step->listener, have) : 0;
 
     step->listener.lbc.port = have->lbc.port;
     step->listener.lbc.last_port = step->listener.lbc.port;
@@ -304,60 +273,40 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
     for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &want->lbc.attrs.items[i];
 
-        if (attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
+        if (attr_differs(want, attr, have) || is_repeated(work, attr, have)) {
             r = lbc_attrs_set(&step->listener.lbc.attrs, attr->row, attr->value, true);
         }
     }
-    if (r == 0 && acl_is_left(in, want, have)) {
+    if (r == 0 && acl_is_left(work, want, have)) {
         r = lbc_attrs_set(&step->listener.lbc.attrs, clb_field_find("AclStatus"), "off", true);
     }
     overlay_drop_acl(&step->listener);
     return r;
 }
 
-static int plan_update_listener(struct clb_work *work, const struct clb_listener *want,
+static int plan_update_listener(struct lbc_work *work, const struct clb_listener *want,
                                 struct clb_listener *have, struct lbc_group *group)
 {
     struct clb_step *step =
-        listener_new_step(work, LBC_STEP_UPDATE_LISTENER, &want->lbc, &have->lbc);
-    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, work->in, want, have);
+        clb_plan_listener_step(work, LBC_STEP_UPDATE_LISTENER, &want->lbc, &have->lbc);
+    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, work, want, have);
 
     return r < 0 ? r : step_set_group(step, work, &want->lbc, group);
 }
 
-/* --- whose port it is --- */
+/* --- all of it --- */
 
-static void plan_refuse_listener(struct clb_work *work, const struct lbc_listener *want,
-                                 const struct lbc_listener *have)
-{
-    const enum lbc_owner owner = lbc_work_owner(&work->lbc, have->description, true);
-    const bool is_same = want->protocol == have->protocol;
-    struct ccm_error err = CCM_ERROR_INIT;
-
-    (void)ccm_error_set(&err, 0, work->lbc.fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
-                        "port %u/%s: the %s%slistener belongs to %s (%s); choose another port",
-                        want->port, lbc_protocol_lower(want->protocol),
-                        is_same ? "" : lbc_protocol_lower(have->protocol), is_same ? "" : " ",
-                        owner == LBC_OWNER_OTHER  ? "another Service"
-                        : owner == LBC_OWNER_OURS ? "another port of this Service"
-                        : clb_plan_loses_listener(&work->lbc, want, have)
-                            ? "somebody else, and could not be put back"
-                            : "somebody else",
-                        have->description == NULL ? "no description" : have->description);
-    lbc_problems_add(work->lbc.problems, &err, NULL);
-}
-
-static int plan_one(struct clb_work *work, const struct clb_listener *want)
+static int plan_one(struct lbc_work *work, const struct clb_listener *want)
 {
     struct clb_listener *have =
-        (struct clb_listener *)lbc_state_listener_like(work->lbc.have, &want->lbc);
-    struct lbc_group *group = plan_find_group(&work->lbc, &want->lbc);
-    const struct lbc_listener *obstacle = lbc_plan_obstacle(&work->lbc, &want->lbc);
+        (struct clb_listener *)lbc_state_listener_like(work->have, &want->lbc);
+    struct lbc_group *group = plan_find_group(work, &want->lbc);
+    const struct lbc_listener *obstacle = lbc_plan_obstacle(work, &want->lbc);
     const bool rebuilds = have != NULL && needs_rebuild(&want->lbc, &have->lbc, group);
     int r = 0;
 
     if (obstacle != NULL) {
-        plan_refuse_listener(work, &want->lbc, obstacle);
+        lbc_plan_refuse(work, &want->lbc, obstacle);
         return 0;
     }
     if (have == NULL || rebuilds) {
@@ -365,11 +314,11 @@ static int plan_one(struct clb_work *work, const struct clb_listener *want)
             return 0;
         }
         if (rebuilds && !goes_early(work, &have->lbc)) {
-            r = plan_drop_listener(work, &have->lbc);
+            r = lbc_plan_drop_listener(work, &have->lbc);
         }
         return r < 0 ? r : plan_create_listener(work, want, group);
     }
-    if (!listener_forwards(&want->lbc) && listener_differs(work->in, want, have, group)) {
+    if (!listener_forwards(&want->lbc) && listener_differs(work, want, have, group)) {
         r = plan_update_listener(work, want, have, group);
     }
     if (r == 0) {
@@ -378,15 +327,15 @@ static int plan_one(struct clb_work *work, const struct clb_listener *want)
     return r == 0 && !have->lbc.running ? plan_start_listener(work, want, &have->lbc) : r;
 }
 
-int clb_plan_listeners_of(struct clb_work *work, const struct lbc_group *group)
+static int plan_listeners_of(struct lbc_work *work, const struct lbc_group *group)
 {
     int r = 0;
 
-    if (work->lbc.model->keep_backends && lbc_state_group_for(work->lbc.have, group) == NULL) {
+    if (work->model->keep_backends && lbc_state_group_for(work->have, group) == NULL) {
         return 0; /* it is not made, so nobody can be sent there */
     }
-    for (size_t i = 0; r == 0 && i < work->lbc.want->listener_count; i++) {
-        const struct clb_listener *want = clb_listener_at(&work->in->model->want, i);
+    for (size_t i = 0; r == 0 && i < work->want->listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&clb_work_model(work)->want, i);
 
         if (!want->lbc.broken && !listener_forwards(&want->lbc) &&
             ccm_text_equal(want->lbc.group_name, group->name)) {
@@ -396,12 +345,31 @@ int clb_plan_listeners_of(struct clb_work *work, const struct lbc_group *group)
     return r;
 }
 
-int clb_plan_forwards(struct clb_work *work)
+int clb_plan_groups(struct lbc_work *work)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < work->lbc.want->listener_count; i++) {
-        const struct clb_listener *want = clb_listener_at(&work->in->model->want, i);
+    for (size_t i = 0; r == 0 && i < work->want->group_count; i++) {
+        const struct lbc_group *group = work->want->groups[i];
+
+        if (group->broken) {
+            continue;
+        }
+        r = lbc_plan_group(work, group);
+        if (r == 0 && lbc_model_has_listeners(work->model)) {
+            r = plan_listeners_of(work, group);
+        }
+    }
+    return r;
+}
+
+int clb_plan_forwards(struct lbc_work *work)
+{
+    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct clb_listener *want = clb_listener_at(&clb_work_model(work)->want, i);
 
         if (!want->lbc.broken && listener_forwards(&want->lbc)) {
             r = plan_one(work, want);

@@ -1,56 +1,65 @@
 /*
- * Parts of plan.c: plan_lb.c, plan_listeners.c, plan_ranges.c, above plan_step.c. Each appends
- * steps and returns 0 or -ENOMEM.
+ * Parts of plan.c: plan_lb.c, plan_listeners.c, plan_ranges.c. Each is a lbc_plan_fn, or
+ * serves one.
  */
 #ifndef CCM_CLB_PLAN_PARTS_H
 #define CCM_CLB_PLAN_PARTS_H
 
-#include "lbc/apply/plan.h"
 #include "plan.h"
 
-struct clb_work {
-    struct lbc_work lbc; /* first: the two are converted into one another */
-    const struct clb_plan_input *in;
-};
+static inline const struct clb_model *clb_work_model(const struct lbc_work *work)
+{
+    return (const struct clb_model *)work->model;
+}
 
-/* --- plan.c --- */
-
-/* Begin a plan. problems: NULL for what refuses nothing. */
-struct clb_work clb_plan_begin(struct lbc_plan *plan, const struct clb_plan_input *in,
-                               struct lbc_problems *problems);
-
-/* --- plan_step.c --- */
+static inline const struct clb_state *clb_work_have(const struct lbc_work *work)
+{
+    return (const struct clb_state *)work->have;
+}
 
 /* Append an empty step; NULL on ENOMEM. */
-struct clb_step *clb_plan_new_step(struct clb_work *work, unsigned type);
-/* The port that a listener forwards to; 0 = none. */
-uint16_t clb_forward_target(const struct lbc_listener *listener);
+static inline struct clb_step *clb_plan_new_step(struct lbc_work *work, unsigned type)
+{
+    return (struct clb_step *)lbc_work_lb_step(work, type);
+}
+
+/* The same about a listener, see lbc_work_listener_step(). */
+static inline struct clb_step *clb_plan_listener_step(struct lbc_work *work, unsigned type,
+                                                      const struct lbc_listener *who,
+                                                      struct lbc_listener *have)
+{
+    return (struct clb_step *)lbc_work_listener_step(work, type, 0, who, have);
+}
 
 /* --- plan_listeners.c --- */
 
+/* The port that a listener forwards to; 0 = none. */
+uint16_t clb_forward_target(const struct lbc_listener *listener);
 /* A person's listener that would have to be made anew, and could not be put back. */
 bool clb_plan_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
                              const struct lbc_listener *have);
 /* Own listeners that no port wants any more. */
-CCM_NODISCARD int clb_plan_stale_listeners(struct clb_work *work);
-/* Those that send to a desired group. */
-CCM_NODISCARD int clb_plan_listeners_of(struct clb_work *work, const struct lbc_group *group);
+CCM_NODISCARD int clb_plan_stale_listeners(struct lbc_work *work);
+/* Groups, each with the listeners that send to it. */
+CCM_NODISCARD int clb_plan_groups(struct lbc_work *work);
 /* The http listeners that forward; after the https ones they lead to. */
-CCM_NODISCARD int clb_plan_forwards(struct clb_work *work);
+CCM_NODISCARD int clb_plan_forwards(struct lbc_work *work);
 
 /* --- plan_ranges.c --- */
 
 /* The access list for spec.loadBalancerSourceRanges, before the listeners that use it; and its
  * removal, after those that used it. */
-CCM_NODISCARD int clb_plan_acl(struct clb_work *work);
-CCM_NODISCARD int clb_plan_stale_acl(struct clb_work *work);
+CCM_NODISCARD int clb_plan_acl(struct lbc_work *work);
+CCM_NODISCARD int clb_plan_stale_acl(struct lbc_work *work);
 
 /* --- plan_lb.c --- */
 
 /* The load balancer itself; immutable differences go to the problems. */
-CCM_NODISCARD int clb_plan_lb(struct clb_work *work);
-/* Let go of it: its protections, and our tags. */
-CCM_NODISCARD int clb_plan_unprotect_lb(struct clb_work *work);
-CCM_NODISCARD int clb_plan_untag_lb(struct clb_work *work);
+CCM_NODISCARD int clb_plan_lb(struct lbc_work *work);
+/* The end: delete it; or let go of it, protections first. */
+CCM_NODISCARD int clb_plan_drop_lb(struct lbc_work *work);
+CCM_NODISCARD int clb_plan_untag_lb(struct lbc_work *work);
+CCM_NODISCARD int clb_plan_untag_reused(struct lbc_work *work);
+CCM_NODISCARD int clb_plan_unprotect_lb(struct lbc_work *work);
 
 #endif

@@ -4,6 +4,7 @@
 #include "plan_parts.h"
 #include "util/text.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 static const char *const names[] = {
@@ -59,13 +60,14 @@ static void print_change(struct ccm_buf *text, const char **separator, const cha
 /* --- what differs --- */
 
 /* What a new load balancer is asked to be. */
-static void print_new_lb(const struct clb_plan_input *in, struct ccm_buf *text)
+static void print_new_lb(const struct lbc_plan_input *in, struct ccm_buf *text)
 {
+    const struct clb_model *model = (const struct clb_model *)in->model;
     const char *separator = ": ";
 
     for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
-        const char *want = lbc_lb_get(row, &in->model->want.lb);
+        const char *want = lbc_lb_get(row, &model->want.lb);
 
         if (!ccm_text_empty(want)) {
             print_change(text, &separator, lbc_lb_name(row), NULL, want);
@@ -152,16 +154,18 @@ static void print_group(const struct lbc_step *step, struct ccm_buf *text)
     }
 }
 
-static void print_about(const struct lbc_step *step, const void *in, struct ccm_buf *text)
+static void print_about(const struct lbc_step *step, const struct lbc_plan_input *in,
+                        struct ccm_buf *text)
 {
     print_group(step, text);
     if (in != NULL && step->value != NULL) {
-        print_old_lb((const struct clb_step *)step, &((const struct clb_plan_input *)in)->have->lb,
+        print_old_lb((const struct clb_step *)step, &((const struct clb_state *)in->have)->lb,
                      text);
     }
 }
 
-static void print_details(const struct lbc_step *base, const void *in, struct ccm_buf *text)
+static void print_details(const struct lbc_step *base, const struct lbc_plan_input *in,
+                          struct ccm_buf *text)
 {
     const struct clb_step *step = (const struct clb_step *)base;
     const uint16_t target = clb_forward_target(&step->listener.lbc);
@@ -201,6 +205,7 @@ static void step_fini(struct lbc_step *base)
 
 const struct lbc_step_table clb_steps = {
     .size = sizeof(struct clb_step),
+    .listener = offsetof(struct clb_step, listener),
     .fini = step_fini,
     .names = names,
     .protocol_name = lbc_protocol_lower,

@@ -5,13 +5,14 @@
 
 #define ENTRIES_PER_CALL 50
 
-static bool acl_is_desired(const struct clb_plan_input *in)
+static bool acl_is_desired(const struct lbc_work *work)
 {
-    return in->model->want.acl.known && lbc_model_has_listeners(&in->model->lbc);
+    return clb_work_model(work)->want.acl.known &&
+           lbc_model_has_listeners(&clb_work_model(work)->lbc);
 }
 
 /* Steps of one type for all of `from` that `present` lacks. */
-static int add_entries(struct clb_work *work, unsigned type, const struct lbc_texts *from,
+static int add_entries(struct lbc_work *work, unsigned type, const struct lbc_texts *from,
                        const struct lbc_texts *present)
 {
     struct clb_step *step = NULL;
@@ -30,13 +31,12 @@ static int add_entries(struct clb_work *work, unsigned type, const struct lbc_te
     return 0;
 }
 
-int clb_plan_acl(struct clb_work *work)
+int clb_plan_acl(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
-    const struct clb_acl *want = &in->model->want.acl;
-    const struct clb_acl *have = &in->have->acl;
+    const struct clb_acl *want = &clb_work_model(work)->want.acl;
+    const struct clb_acl *have = &clb_work_have(work)->acl;
 
-    if (!acl_is_desired(in) || in->model->want.acl.kept) {
+    if (!acl_is_desired(work) || clb_work_model(work)->want.acl.kept) {
         return 0;
     }
     if (have->id == NULL) {
@@ -53,13 +53,13 @@ int clb_plan_acl(struct clb_work *work)
     return r < 0 ? r : add_entries(work, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
 }
 
-int clb_plan_stale_acl(struct clb_work *work)
+int clb_plan_stale_acl(struct lbc_work *work)
 {
-    const struct clb_plan_input *in = work->in;
     struct clb_step *step = NULL;
 
-    if (acl_is_desired(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
-        in->have->acl.bound || !lbc_model_has_listeners(&in->model->lbc)) {
+    if (acl_is_desired(work) || clb_work_model(work)->want.acl.kept ||
+        clb_work_have(work)->acl.id == NULL || clb_work_have(work)->acl.bound ||
+        !lbc_model_has_listeners(&clb_work_model(work)->lbc)) {
         return 0;
     }
     step = clb_plan_new_step(work, CLB_STEP_DELETE_ACL);

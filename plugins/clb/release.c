@@ -105,16 +105,8 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way out --- */
 
-static int release_plan(struct lbc_plan *plan, const struct clb_plan_input *in)
-{
-    if (in->model->lbc.reused) {
-        return clb_plan_leave(plan, in);
-    }
-    return in->model->lbc.preserve ? clb_plan_preserve(plan, in) : clb_plan_delete(plan, in->have);
-}
-
 static int release_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
-                              const struct clb_plan_input *in, bool fresh)
+                              const struct lbc_plan_input *in, bool fresh)
 {
     struct clb_apply apply = {
         .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
@@ -128,7 +120,7 @@ static int release_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
         lbc_plan_print(plan, in, &pass->steps);
         return 0;
     }
-    apply.ali.lbc.forgives_lb = !in->model->lbc.reused;
+    apply.ali.lbc.forgives_lb = !in->model->reused;
 
     const int r = clb_apply_run(&apply, plan);
 
@@ -139,17 +131,17 @@ static int release_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
 int clb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    struct clb_plan_input in = clb_pass_plan_input(pass);
+    struct lbc_plan_input in = clb_pass_plan_input(pass);
 
-    if (pass->model->reused && in.have->lb.id == NULL) {
+    if (pass->model->reused && clb_actual(pass->entry)->lb.id == NULL) {
         return 0; /* it is gone, with all that was ours in it */
     }
     in.last_user = clb_desired(pass)->last_user;
-    if (release_plan(&plan, &in) < 0) {
+    if (lbc_plan_release(&plan, &clb_plan_ops, &in) < 0) {
         return ccm_error_nomem(err);
     }
     if (!pass->model->reused && !pass->model->preserve) {
-        lbc_pass_withdraw(pass, &in.have->lb.tags);
+        lbc_pass_withdraw(pass, &clb_actual(pass->entry)->lb.tags);
     }
     return release_apply_plan(pass, &plan, &in, fresh);
 }

@@ -113,11 +113,11 @@ int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-struct clb_plan_input clb_pass_plan_input(const struct lbc_pass *pass)
+struct lbc_plan_input clb_pass_plan_input(const struct lbc_pass *pass)
 {
-    return (struct clb_plan_input){
-        .model = clb_desired(pass),
-        .have = clb_actual(pass->entry),
+    return (struct lbc_plan_input){
+        .model = pass->model,
+        .have = &clb_actual(pass->entry)->lbc,
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .batch = atomic_load(&clb_of(pass)->batch),
@@ -129,26 +129,9 @@ struct clb_plan_input clb_pass_plan_input(const struct lbc_pass *pass)
 int clb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
                           struct lbc_freeze_group *ret)
 {
-    const struct clb_plan_input in = clb_pass_plan_input(pass);
+    const struct lbc_plan_input in = clb_pass_plan_input(pass);
 
-    return clb_plan_leaving(&in, want, ret);
-}
-
-/* What of the plan is there because somebody else has changed something: it would not be there if
- * the cloud still held what it held before. */
-static int describe_repair(const struct lbc_plan *plan, const struct clb_plan_input *in,
-                           const struct clb_state *before, struct ccm_buf *ret)
-{
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan asked = { 0 };
-    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
-    struct clb_plan_input old = *in;
-
-    old.have = before;
-    if (clb_plan_ensure(&asked, &old, &ignored) < 0) {
-        return -ENOMEM;
-    }
-    lbc_plan_describe_repair(plan, &asked, ret);
-    return 0;
+    return lbc_plan_leaving(&clb_plan_ops, &in, want, ret);
 }
 
 int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
@@ -158,7 +141,7 @@ int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
     CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
     const bool is_new = clb_actual(pass->entry)->lb.id == NULL;
     const struct clb_model *model = clb_desired(pass);
-    struct clb_plan_input in = clb_pass_plan_input(pass);
+    struct lbc_plan_input in = clb_pass_plan_input(pass);
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
         .ali = { .lbc = lbc_pass_begin_apply(pass, pass->fresh),
@@ -173,10 +156,10 @@ int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
     in.order = &pass->entry->order;
     in.now_ms = pass->lbc->host->now_ms(pass->lbc->host);
     in.fresh = pass->fresh;
-    if (clb_plan_ensure(&plan, &in, &pass->problems) < 0) {
+    if (lbc_plan_ensure(&plan, &clb_plan_ops, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
-    if (clb_plan_list_taken(&plan, &in, &taken) < 0) {
+    if (lbc_plan_list_taken(&plan, &clb_plan_ops, &in, &taken) < 0) {
         return ccm_error_nomem(err);
     }
     if (lbc_taken_remember(pass, &taken, err) < 0) {
@@ -187,7 +170,9 @@ int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
         return 0;
     }
     if (lbc_pass_can_show_repair(pass) &&
-        describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
+        lbc_plan_describe_repair(&plan, &clb_plan_ops, &in,
+                                 &((const struct clb_state *)pass->entry->aside)->lbc,
+                                 &repair) < 0) {
         return ccm_error_nomem(err);
     }
     const bool refused = pass->problems.count > known;

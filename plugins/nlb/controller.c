@@ -16,7 +16,7 @@
 
 static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
-    nlb_taken_port(listener, ret);
+    lbc_taken_format_port(listener, ret);
 }
 
 /* A security group for spec.loadBalancerSourceRanges. */

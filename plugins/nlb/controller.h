@@ -28,7 +28,7 @@ static inline struct nlb_model *nlb_desired(const struct lbc_pass *pass)
 
 /* What both kinds of pass plan with; and a plan's way into the cloud, or in a dry run to whoever
  * reads it. Blocks. Failures are in pass->problems; negative: it had to be given up. */
-struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh);
+struct lbc_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh);
 CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan,
                                const struct nlb_model *model, enum lbc_priority priority,
                                bool fresh, struct ccm_error *err);

@@ -23,9 +23,7 @@
 #ifndef CCM_NLB_PLAN_H
 #define CCM_NLB_PLAN_H
 
-#include "lbc/apply/step.h"
-#include "lbc/apply/taken.h"
-#include "lbc/model/freeze.h"
+#include "lbc/apply/plan.h"
 #include "model.h"
 #include "util/buf.h"
 
@@ -68,45 +66,7 @@ static inline const struct nlb_step *nlb_step_at(const struct lbc_plan *plan, si
     return (const struct nlb_step *)plan->steps[i];
 }
 
-struct nlb_plan_input {
-    const struct nlb_model *model;
-    const struct nlb_state *have;
-    const struct ccm_service *service;
-    const char *cluster_id;
-    const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
-    size_t batch;                   /* servers per call */
-    bool fresh;                     /* `have` was read in this pass */
-    bool restores;                  /* listeners that were taken over are put back */
-    bool cannot_restore;            /* the cloud refuses that */
-};
-
-/*
- * The way from `have` to the model. On somebody else's load balancer a Service changes nothing but
- * its own as long as one of its ports is refused. What must not be done (immutable attributes, a
- * port that another Service holds) goes to `problems`, the rest is planned. 0 or -ENOMEM. The
- * caller finishes the plan in any case.
- */
-CCM_NODISCARD int nlb_plan_ensure(struct lbc_plan *plan, const struct nlb_plan_input *in,
-                                  struct lbc_problems *problems);
-
-/* See lbc_plan_leaving(). */
-CCM_NODISCARD int nlb_plan_leaving(const struct nlb_plan_input *in, struct lbc_group *want,
-                                   struct lbc_freeze_group *ret);
-
-/* Delete the load balancer, then our groups and security group; what is not there is left out. */
-CCM_NODISCARD int nlb_plan_delete(struct lbc_plan *plan, const struct nlb_plan_input *in);
-
-/* Keep the load balancer with all that serves, and let go of it: protections and ownership tags. */
-CCM_NODISCARD int nlb_plan_preserve(struct lbc_plan *plan, const struct nlb_plan_input *in);
-
-/* Take what is ours out of somebody else's load balancer. */
-CCM_NODISCARD int nlb_plan_leave(struct lbc_plan *plan, const struct nlb_plan_input *in);
-
-/* See lbc_plan_list_taken(). */
-CCM_NODISCARD int nlb_plan_list_taken(struct lbc_plan *plan, const struct nlb_plan_input *in,
-                                      struct lbc_taken_list *ret);
-/* How a listener is called in what is kept about it. */
-void nlb_taken_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT]);
+extern const struct lbc_plan_ops nlb_plan_ops;
 
 /* After a run: mark in what is there (the mirror) what a person asks for at present. */
 void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model);

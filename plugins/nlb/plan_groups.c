@@ -6,18 +6,16 @@
 #include <errno.h>
 #include <string.h>
 
-static struct nlb_step *group_new_step(struct nlb_work *work, unsigned type,
-                                       const struct lbc_group *want, struct lbc_group *have)
+int nlb_plan_groups(struct lbc_work *work)
 {
-    struct nlb_step *step = nlb_plan_new_step(work, type, work->lbc.stage);
+    int r = 0;
 
-    if (step != NULL) {
-        step->lbc.want = want;
-        step->lbc.group = have;
-        step->lbc.port = want->port;
-        step->lbc.protocol = want->protocol;
+    for (size_t i = 0; r == 0 && i < work->want->group_count; i++) {
+        if (!work->want->groups[i]->broken) {
+            r = lbc_plan_group(work, work->want->groups[i]);
+        }
     }
-    return step;
+    return r;
 }
 
 int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
@@ -27,56 +25,55 @@ int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
     const struct lbc_compare compare =
         nlb_compare_groups((const struct nlb_group *)want, (const struct nlb_group *)have);
-    int r = lbc_compare_overlay(&compare, work->fresh, &next, &change);
-    struct nlb_step *step = NULL;
+    int r = lbc_compare_overlay(&compare, work->in->fresh, &next, &change);
+    struct lbc_step *step = NULL;
 
     if (r < 0 || change.len == 0) {
         return r;
     }
-    step = group_new_step((struct nlb_work *)work, LBC_STEP_UPDATE_GROUP, want, have);
+    step = lbc_work_group_step(work, LBC_STEP_UPDATE_GROUP, want, have);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->lbc.attrs = next;
+    step->attrs = next;
     memset(&next, 0, sizeof(next)); /* moved */
-    return lbc_step_set_change(&step->lbc, &change);
+    return lbc_step_set_change(step, &change);
 }
 
 /* It is kept as it is, and not ours any more. */
-static int plan_release_group(struct lbc_work *work, struct lbc_group *have, bool used)
+static int plan_release_group(struct lbc_work *work, struct lbc_group *have)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    struct nlb_step *step = NULL;
+    struct lbc_step *step = NULL;
 
-    (void)used;
-    if (lbc_owner_copy_tags(&((struct nlb_group *)have)->tags, &work->service->meta,
-                            work->cluster_id, &remove) < 0) {
+    if (lbc_owner_copy_tags(&((struct nlb_group *)have)->tags, &work->in->service->meta,
+                            work->in->cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
     if (remove.len == 0) {
         return 0;
     }
-    step = group_new_step((struct nlb_work *)work, NLB_STEP_UNTAG_GROUP, have, have);
+    step = lbc_work_group_step(work, NLB_STEP_UNTAG_GROUP, have, have);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->lbc.last = true;
-    return lbc_tags_copy(&step->lbc.tags, &remove);
+    step->last = true;
+    return lbc_tags_copy(&step->tags, &remove);
 }
 
-int nlb_plan_stale_groups(struct nlb_work *work)
+int nlb_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
 {
-    const bool keeps = work->lbc.model->preserve && !work->lbc.model->reused;
-
-    return lbc_plan_stale_groups(&work->lbc, keeps ? plan_release_group : lbc_plan_drop_group);
+    return work->model->preserve && !work->model->reused ? plan_release_group(work, have)
+                                                         : lbc_plan_drop_group(work, have, used);
 }
 
-int nlb_plan_untag_groups(struct nlb_work *work)
+int nlb_plan_untag_groups(struct lbc_work *work)
 {
+    const size_t count = nlb_work_have(work)->lb.id == NULL ? 0 : work->have->group_count;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < work->lbc.have->group_count; i++) {
-        r = plan_release_group(&work->lbc, work->lbc.have->groups[i], false);
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = plan_release_group(work, work->have->groups[i]);
     }
     return r;
 }

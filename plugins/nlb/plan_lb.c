@@ -12,11 +12,6 @@
 #define TYPE_PUBLIC  "Internet"
 #define TYPE_PRIVATE "Intranet"
 
-static bool lb_field_is_explicit(const struct nlb_work *work, enum nlb_lb_field field)
-{
-    return (work->lbc.model->explicit >> field & 1U) != 0;
-}
-
 /* Case does not matter: the cloud's own spelling varies. */
 static bool lb_field_is_same(const char *a, const char *b)
 {
@@ -24,28 +19,29 @@ static bool lb_field_is_same(const char *a, const char *b)
 }
 
 /* The value that shall hold; NULL = whatever there is. */
-static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_field field)
+static const char *lb_field_target(const struct lbc_work *work, enum nlb_lb_field field)
 {
-    if (lb_field_is_explicit(work, field)) {
-        return work->in->model->want.lb.fields[field];
+    if (lbc_model_is_explicit(work->model, field)) {
+        return nlb_work_model(work)->want.lb.fields[field];
     }
-    if ((work->in->model->kept >> field & 1U) != 0) {
+    if ((nlb_work_model(work)->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->lbc.model->reused && (work->lb->explicit >> field & 1U) != 0
+    return !work->model->reused && (nlb_work_lb(work)->explicit >> field & 1U) != 0
                ? lbc_lb_fallback(lbc_lb_row(&nlb_annotations, field))
                : NULL;
 }
 
 /* The value that has to be set; NULL = it is as it shall be. */
-static const char *new_value(const struct nlb_work *work, enum nlb_lb_field field)
+static const char *new_value(const struct lbc_work *work, enum nlb_lb_field field)
 {
     const char *target = lb_field_target(work, field);
 
-    return target == NULL || lb_field_is_same(target, work->lb->fields[field]) ? NULL : target;
+    return target == NULL || lb_field_is_same(target, nlb_work_lb(work)->fields[field]) ? NULL
+                                                                                        : target;
 }
 
-static int value_step(struct nlb_work *work, unsigned type, const char *value)
+static int value_step(struct lbc_work *work, unsigned type, const char *value)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
@@ -54,34 +50,34 @@ static int value_step(struct nlb_work *work, unsigned type, const char *value)
 
 /* --- what cannot be changed --- */
 
-static void check_immutable(const struct nlb_work *work)
+static void check_immutable(const struct lbc_work *work)
 {
     for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&nlb_annotations, i);
-        const char *present = work->lb->fields[i];
-        const char *wanted = work->in->model->want.lb.fields[i];
+        const char *present = nlb_work_lb(work)->fields[i];
+        const char *wanted = nlb_work_model(work)->want.lb.fields[i];
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (row->immutable == NULL || !lb_field_is_explicit(work, (enum nlb_lb_field)i) ||
+        if (row->immutable == NULL || !lbc_model_is_explicit(work->model, (enum nlb_lb_field)i) ||
             present == NULL || lb_field_is_same(present, wanted)) {
             continue;
         }
         (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
                             "%s cannot be changed, service: %s, nlb: %s", row->immutable,
                             wanted == NULL ? "" : wanted, present); /* the text is what counts */
-        lbc_problems_add(work->lbc.problems, &err,
+        lbc_problems_add(work->problems, &err,
                          "set the annotation back, or delete the Service and create it again");
     }
 }
 
 /* --- creation --- */
 
-static bool is_reserved(const struct nlb_work *work, const char *key)
+static bool is_reserved(const struct lbc_work *work, const char *key)
 {
-    return lbc_setting_is_reserved_tag(key, work->lbc.model->reused);
+    return lbc_setting_is_reserved_tag(key, work->model->reused);
 }
 
-static int put_tags(const struct nlb_work *work, const struct lbc_tags *from, struct lbc_tags *to)
+static int put_tags(const struct lbc_work *work, const struct lbc_tags *from, struct lbc_tags *to)
 {
     int r = 0;
 
@@ -94,9 +90,9 @@ static int put_tags(const struct nlb_work *work, const struct lbc_tags *from, st
 }
 
 /* What holds once it is made from the wishes that creation takes. */
-static int pretend_made(const struct nlb_work *work, struct nlb_lb *ret)
+static int pretend_made(const struct lbc_work *work, struct nlb_lb *ret)
 {
-    const struct nlb_lb *want = &work->in->model->want.lb;
+    const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
     int r = nlb_lb_copy(ret, want);
 
     lbc_texts_fini(&ret->security_groups);
@@ -106,13 +102,14 @@ static int pretend_made(const struct nlb_work *work, struct nlb_lb *ret)
     return r < 0 ? r : nlb_lb_set(ret, NLB_LB_CROSS_ZONE, "true");
 }
 
-static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
+static int plan_creation(struct lbc_work *work, struct nlb_lb *pretend)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, LBC_STEP_CREATE_LB);
 
-    if (step == NULL || nlb_lb_copy(&step->lb, &work->in->model->want.lb) < 0 ||
-        put_tags(work, &work->in->model->want.lb.tags, &step->lbc.tags) < 0 ||
-        lbc_text_set(&step->lbc.value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
+    if (step == NULL || nlb_lb_copy(&step->lb, &nlb_work_model(work)->want.lb) < 0 ||
+        put_tags(work, &nlb_work_model(work)->want.lb.tags, &step->lbc.tags) < 0 ||
+        lbc_text_set(&step->lbc.value, nlb_work_model(work)->want.lb.fields[NLB_LB_ADDRESS_TYPE]) <
+            0) {
         return -ENOMEM;
     }
     work->lb = pretend;
@@ -122,36 +119,36 @@ static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
 /* --- tags --- */
 
 /* It was found by its name: our marks are missing. */
-static int plan_add_marks(const struct nlb_work *work, struct lbc_tags *add)
+static int plan_add_marks(const struct lbc_work *work, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
-    if (work->lbc.model->reused || !work->lb->untagged) {
+    if (work->model->reused || !nlb_work_lb(work)->untagged) {
         return 0;
     }
-    lbc_owner_lb_name(&work->lbc.service->meta, owner);
+    lbc_owner_lb_name(&work->in->service->meta, owner);
     return lbc_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
-                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->lbc.cluster_id) < 0
+                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
                ? -ENOMEM
                : 0;
 }
 
-static int plan_tags(struct nlb_work *work)
+static int plan_tags(struct lbc_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *want = &work->in->model->want.lb.tags;
+    const struct lbc_tags *want = &nlb_work_model(work)->want.lb.tags;
     int r = plan_add_marks(work, &add);
 
     if (r == 0) {
-        r = lbc_plan_tag(&work->lbc, want, &work->lb->tags, &add);
+        r = lbc_plan_tag(work, want, &nlb_work_lb(work)->tags, &add);
     }
-    return r < 0 ? r : lbc_plan_untag(&work->lbc, want, &work->lb->tags, work->in->applied);
+    return r < 0 ? r : lbc_plan_untag(work, want, &nlb_work_lb(work)->tags, work->in->applied);
 }
 
 /* --- fields --- */
 
 /* One step for all fields of the list that have to be set. */
-static int plan_fields(struct nlb_work *work, unsigned type, const enum nlb_lb_field *fields,
+static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_field *fields,
                        const char *const *names, size_t count)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
@@ -163,7 +160,7 @@ static int plan_fields(struct nlb_work *work, unsigned type, const enum nlb_lb_f
         const char *value = new_value(work, fields[i]);
 
         if (value != NULL) {
-            lbc_compare_add_change(&change, names[i], work->lb->fields[fields[i]], value);
+            lbc_compare_add_change(&change, names[i], nlb_work_lb(work)->fields[fields[i]], value);
             r = nlb_lb_set(&set, fields[i], value);
         }
     }
@@ -179,7 +176,7 @@ static int plan_fields(struct nlb_work *work, unsigned type, const enum nlb_lb_f
     return lbc_step_set_change(&step->lbc, &change);
 }
 
-static int plan_protection(struct nlb_work *work)
+static int plan_protection(struct lbc_work *work)
 {
     static const enum nlb_lb_field fields[] = { NLB_LB_PROTECT, NLB_LB_MODIFICATION };
     static const char *const names[] = { "deletion protection", "modification protection" };
@@ -187,7 +184,7 @@ static int plan_protection(struct nlb_work *work)
     return plan_fields(work, NLB_STEP_PROTECT, fields, names, CCM_ARRAY_LEN(fields));
 }
 
-static int plan_attribute(struct nlb_work *work)
+static int plan_attribute(struct lbc_work *work)
 {
     static const enum nlb_lb_field fields[] = { NLB_LB_NAME, NLB_LB_CROSS_ZONE };
     static const char *const names[] = { "name", "cross-zone" };
@@ -208,14 +205,14 @@ static const struct nlb_zone *lb_find_zone(const struct nlb_lb *lb, const char *
 }
 
 /* The elastic addresses of zones that stay come with the new type. */
-static int add_addresses(const struct nlb_work *work, struct nlb_step *step)
+static int add_addresses(const struct lbc_work *work, struct nlb_step *step)
 {
-    const struct nlb_lb *want = &work->in->model->want.lb;
+    const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < want->zone_count; i++) {
         const struct nlb_zone *zone = &want->zones[i];
-        const struct nlb_zone *present = lb_find_zone(work->lb, zone->zone_id);
+        const struct nlb_zone *present = lb_find_zone(nlb_work_lb(work), zone->zone_id);
 
         if (zone->eip != NULL && present != NULL &&
             ccm_text_equal(zone->vswitch_id, present->vswitch_id)) {
@@ -225,21 +222,21 @@ static int add_addresses(const struct nlb_work *work, struct nlb_step *step)
     return r;
 }
 
-static int plan_address_type(struct nlb_work *work, bool *ret_public)
+static int plan_address_type(struct lbc_work *work, bool *ret_public)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
     const char *value = new_value(work, NLB_LB_ADDRESS_TYPE);
     struct nlb_step *step = NULL;
 
     *ret_public = value != NULL && lb_field_is_same(value, TYPE_PUBLIC);
-    if (value == NULL || work->lbc.model->reused) { /* somebody else's was compared before */
+    if (value == NULL || work->model->reused) { /* somebody else's was compared before */
         *ret_public = false;
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
-    lbc_compare_add_change(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
+    lbc_compare_add_change(&change, "type", nlb_work_lb(work)->fields[NLB_LB_ADDRESS_TYPE], value);
     if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
-        (*ret_public && work->in->model->zones_explicit && add_addresses(work, step) < 0)) {
+        (*ret_public && nlb_work_model(work)->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;
     }
     return lbc_step_set_change(&step->lbc, &change);
@@ -256,17 +253,18 @@ static bool zone_fits(const struct nlb_zone *want, const struct nlb_lb *have, bo
 }
 
 /* A zone that nobody asks for goes from our own load balancer only. */
-static bool zones_differ(const struct nlb_work *work, bool fresh_public)
+static bool zones_differ(const struct lbc_work *work, bool fresh_public)
 {
-    const struct nlb_lb *want = &work->in->model->want.lb;
+    const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
 
     for (size_t i = 0; i < want->zone_count; i++) {
-        if (!zone_fits(&want->zones[i], work->lb, fresh_public)) {
+        if (!zone_fits(&want->zones[i], nlb_work_lb(work), fresh_public)) {
             return true;
         }
     }
-    for (size_t i = 0; i < work->lb->zone_count; i++) {
-        if (!work->lbc.model->reused && lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
+    for (size_t i = 0; i < nlb_work_lb(work)->zone_count; i++) {
+        if (!work->model->reused &&
+            lb_find_zone(want, nlb_work_lb(work)->zones[i].zone_id) == NULL) {
             return true;
         }
     }
@@ -281,14 +279,14 @@ static void list_zones(const struct nlb_lb *lb, struct ccm_buf *text)
     }
 }
 
-static int plan_zones(struct nlb_work *work, bool fresh_public)
+static int plan_zones(struct lbc_work *work, bool fresh_public)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
-    const struct nlb_lb *want = &work->in->model->want.lb;
+    const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
     struct nlb_step *step = NULL;
     int r = 0;
 
-    if (!work->in->model->zones_explicit || want->zone_count == 0 ||
+    if (!nlb_work_model(work)->zones_explicit || want->zone_count == 0 ||
         !zones_differ(work, fresh_public)) {
         return 0;
     }
@@ -299,16 +297,16 @@ static int plan_zones(struct nlb_work *work, bool fresh_public)
         r = nlb_lb_put_zone(&step->lb, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
     }
     ccm_buf_adds(&change, "instead of ");
-    list_zones(work->lb, &change);
+    list_zones(nlb_work_lb(work), &change);
     return step == NULL || r < 0 ? -ENOMEM : lbc_step_set_change(&step->lbc, &change);
 }
 
-static int plan_ipv6(struct nlb_work *work)
+static int plan_ipv6(struct lbc_work *work)
 {
-    const char *present = work->lb->fields[NLB_LB_IPV6_TYPE];
+    const char *present = nlb_work_lb(work)->fields[NLB_LB_IPV6_TYPE];
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
-    if (value == NULL || work->lbc.model->reused ||
+    if (value == NULL || work->model->reused ||
         (present == NULL && lb_field_is_same(value, TYPE_PRIVATE))) {
         return 0;
     }
@@ -317,25 +315,25 @@ static int plan_ipv6(struct nlb_work *work)
 
 /* --- bandwidth package --- */
 
-static bool has_other_package(const struct nlb_work *work)
+static bool has_other_package(const struct lbc_work *work)
 {
-    return lb_field_is_explicit(work, NLB_LB_PACKAGE) &&
-           !lb_field_is_same(work->in->model->want.lb.fields[NLB_LB_PACKAGE],
-                             work->lb->fields[NLB_LB_PACKAGE]);
+    return lbc_model_is_explicit(work->model, NLB_LB_PACKAGE) &&
+           !lb_field_is_same(nlb_work_model(work)->want.lb.fields[NLB_LB_PACKAGE],
+                             nlb_work_lb(work)->fields[NLB_LB_PACKAGE]);
 }
 
-static int plan_detach(struct nlb_work *work)
+static int plan_detach(struct lbc_work *work)
 {
-    const char *present = work->lb->fields[NLB_LB_PACKAGE];
+    const char *present = nlb_work_lb(work)->fields[NLB_LB_PACKAGE];
 
     return ccm_text_empty(present) || !has_other_package(work)
                ? 0
                : value_step(work, NLB_STEP_DETACH, present);
 }
 
-static int plan_attach(struct nlb_work *work)
+static int plan_attach(struct lbc_work *work)
 {
-    const char *wanted = work->in->model->want.lb.fields[NLB_LB_PACKAGE];
+    const char *wanted = nlb_work_model(work)->want.lb.fields[NLB_LB_PACKAGE];
 
     return ccm_text_empty(wanted) || !has_other_package(work)
                ? 0
@@ -345,7 +343,7 @@ static int plan_attach(struct nlb_work *work)
 /* --- all of it --- */
 
 /* A package is for public addresses only: off before the type changes, on after it. */
-static int plan_addresses(struct nlb_work *work)
+static int plan_addresses(struct lbc_work *work)
 {
     bool fresh_public = false;
     int r = plan_detach(work);
@@ -365,14 +363,19 @@ static int plan_addresses(struct nlb_work *work)
     return r < 0 ? r : plan_attach(work);
 }
 
-int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend)
+int nlb_plan_lb(struct lbc_work *work)
 {
+    /* What it will be, while it is still to be made. */
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
     int r = 0;
 
-    if (work->in->have->lb.id == NULL) {
-        r = plan_creation(work, pretend);
+    work->lb = &nlb_work_have(work)->lb;
+    if (work->plan->blocked && work->model->reused) {
+        return 0;
+    }
+    if (nlb_work_have(work)->lb.id == NULL) {
+        r = plan_creation(work, &pretend);
     } else {
-        work->lb = &work->in->have->lb;
         check_immutable(work);
     }
     if (r == 0) {
@@ -389,10 +392,10 @@ int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend)
 
 /* --- letting go --- */
 
-int nlb_plan_unprotect_lb(struct nlb_work *work, bool both)
+static int plan_unprotect(struct lbc_work *work, bool both)
 {
-    const char *deletion = work->in->have->lb.fields[NLB_LB_PROTECT];
-    const char *modification = work->in->have->lb.fields[NLB_LB_MODIFICATION];
+    const char *deletion = nlb_work_have(work)->lb.fields[NLB_LB_PROTECT];
+    const char *modification = nlb_work_have(work)->lb.fields[NLB_LB_MODIFICATION];
     const bool off = ccm_text_equal(deletion, "false");
     const bool open = !both || ccm_text_equal(modification, "NonProtection");
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
@@ -415,13 +418,30 @@ int nlb_plan_unprotect_lb(struct nlb_work *work, bool both)
     return lbc_step_set_change(&step->lbc, &change);
 }
 
-int nlb_plan_untag_lb(struct nlb_work *work)
+int nlb_plan_unprotect_lb(struct lbc_work *work)
 {
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+    return nlb_work_have(work)->lb.id == NULL ? 0 : plan_unprotect(work, true);
+}
 
-    if (lbc_owner_copy_tags(&work->in->have->lb.tags, &work->lbc.service->meta,
-                            work->lbc.cluster_id, &remove) < 0) {
+int nlb_plan_untag_lb(struct lbc_work *work)
+{
+    return lbc_plan_untag_marks(work, &nlb_work_have(work)->lb.tags);
+}
+
+int nlb_plan_drop_lb(struct lbc_work *work)
+{
+    struct lbc_step *step = NULL;
+
+    if (nlb_work_have(work)->lb.id == NULL) {
+        return 0;
+    }
+    if (plan_unprotect(work, false) < 0) {
         return -ENOMEM;
     }
-    return lbc_plan_tags_step(&work->lbc, LBC_STEP_UNTAG, &remove, true);
+    step = lbc_work_lb_step(work, LBC_STEP_DELETE_LB);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->last = true;
+    return 0;
 }

@@ -6,51 +6,67 @@
 #ifndef CCM_NLB_PLAN_PARTS_H
 #define CCM_NLB_PLAN_PARTS_H
 
-#include "lbc/apply/plan.h"
 #include "plan.h"
 
-struct nlb_work {
-    struct lbc_work lbc; /* first: the two are converted into one another */
-    const struct nlb_plan_input *in;
-    const struct nlb_lb *lb; /* the load balancer as it is, or as it will be when it is made */
-};
+static inline const struct nlb_model *nlb_work_model(const struct lbc_work *work)
+{
+    return (const struct nlb_model *)work->model;
+}
 
-/* --- plan_step.c --- */
+static inline const struct nlb_state *nlb_work_have(const struct lbc_work *work)
+{
+    return (const struct nlb_state *)work->have;
+}
 
-/* Append an empty step; NULL on ENOMEM. */
-struct nlb_step *nlb_plan_new_step(struct nlb_work *work, unsigned type, unsigned stage);
-/* The same with a stage of its own: counts work->lbc.stage up. */
-struct nlb_step *nlb_plan_lb_step(struct nlb_work *work, unsigned type);
+static inline const struct nlb_lb *nlb_work_lb(const struct lbc_work *work)
+{
+    return work->lb;
+}
+
+/* A step about a listener, see lbc_work_listener_step(); NULL on ENOMEM. */
+static inline struct nlb_step *nlb_plan_listener_step(struct lbc_work *work, unsigned type,
+                                                      unsigned stage,
+                                                      const struct lbc_listener *who,
+                                                      struct lbc_listener *have)
+{
+    return (struct nlb_step *)lbc_work_listener_step(work, type, stage, who, have);
+}
+
+/* Any step, with a stage of its own. */
+static inline struct nlb_step *nlb_plan_lb_step(struct lbc_work *work, unsigned type)
+{
+    return (struct nlb_step *)lbc_work_lb_step(work, type);
+}
 
 /* --- plan_lb.c --- */
 
-/* `pretend` (empty, the caller finishes it) is what work->lb points to when the load balancer is
- * still to be made. */
-CCM_NODISCARD int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend);
-/* Let go of the load balancer: its protections, both or that against deletion, and our tags. */
-CCM_NODISCARD int nlb_plan_unprotect_lb(struct nlb_work *work, bool both);
-CCM_NODISCARD int nlb_plan_untag_lb(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_lb(struct lbc_work *work);
+/* The end: delete it; or let go of it, protections first. */
+CCM_NODISCARD int nlb_plan_drop_lb(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_unprotect_lb(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_untag_lb(struct lbc_work *work);
 
 /* --- plan_ranges.c --- */
 
 /* The security group for source ranges, then which ones are joined. */
-CCM_NODISCARD int nlb_plan_security(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_security(struct lbc_work *work);
 /* Once nobody needs it; and at the end of the Service. */
-CCM_NODISCARD int nlb_plan_stale_security_group(struct nlb_work *work);
-CCM_NODISCARD int nlb_plan_drop_security_group(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_stale_security_group(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_drop_security_group(struct lbc_work *work);
 
 /* --- plan_groups.c --- */
 
+CCM_NODISCARD int nlb_plan_groups(struct lbc_work *work);
+/* Members of the table for lbc. */
 CCM_NODISCARD int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
                                         struct lbc_group *have);
-/* Those that no port wants any more. */
-CCM_NODISCARD int nlb_plan_stale_groups(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);
 /* Take our marks off all of them: they stay. */
-CCM_NODISCARD int nlb_plan_untag_groups(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_untag_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c --- */
 
-CCM_NODISCARD int nlb_plan_stale_listeners(struct nlb_work *work);
-CCM_NODISCARD int nlb_plan_listeners(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_stale_listeners(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_listeners(struct lbc_work *work);
 
 #endif

@@ -2,6 +2,8 @@
 #include "plan.h"
 #include "util/text.h"
 
+#include <stddef.h>
+
 static const char *const names[] = {
     [LBC_STEP_CREATE_LB] = "create load balancer",
     [LBC_STEP_TAG] = "tag load balancer",
@@ -58,7 +60,8 @@ static const char *step_get_id(const struct nlb_step *step)
     return lbc->group == NULL || lbc->type == LBC_STEP_CREATE_LISTENER ? NULL : lbc->group->id;
 }
 
-static void print_about(const struct lbc_step *step, const void *in, struct ccm_buf *text)
+static void print_about(const struct lbc_step *step, const struct lbc_plan_input *in,
+                        struct ccm_buf *text)
 {
     const char *id = step_get_id((const struct nlb_step *)step);
 
@@ -98,7 +101,8 @@ static void print_rules(const struct nlb_security_group *security_group, struct 
     }
 }
 
-static void print_details(const struct lbc_step *base, const void *in, struct ccm_buf *text)
+static void print_details(const struct lbc_step *base, const struct lbc_plan_input *in,
+                          struct ccm_buf *text)
 {
     const struct nlb_step *step = (const struct nlb_step *)base;
 
@@ -124,6 +128,7 @@ static void step_fini(struct lbc_step *base)
 
 const struct lbc_step_table nlb_steps = {
     .size = sizeof(struct nlb_step),
+    .listener = offsetof(struct nlb_step, listener),
     .fini = step_fini,
     .names = names,
     .protocol_name = lbc_protocol_name,

@@ -15,19 +15,19 @@
 /* --- the group --- */
 
 /* A step on our security group. */
-static struct nlb_step *security_group_step(struct nlb_work *work, unsigned type)
+static struct nlb_step *security_group_step(struct lbc_work *work, unsigned type)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL ||
-                   lbc_text_set(&step->security_group.id, work->in->have->security_group.id) < 0
+    return step == NULL || lbc_text_set(&step->security_group.id,
+                                        nlb_work_have(work)->security_group.id) < 0
                ? NULL
                : step;
 }
 
-static int name_step(struct nlb_work *work, unsigned type)
+static int name_step(struct lbc_work *work, unsigned type)
 {
-    const struct nlb_security_group *want = &work->in->model->want.security_group;
+    const struct nlb_security_group *want = &nlb_work_model(work)->want.security_group;
     struct nlb_step *step = security_group_step(work, type);
 
     return step == NULL || lbc_text_set(&step->security_group.name, want->name) < 0 ||
@@ -36,7 +36,7 @@ static int name_step(struct nlb_work *work, unsigned type)
                : 0;
 }
 
-static int rules_steps(struct nlb_work *work, unsigned type, const struct nlb_security_group *rules)
+static int rules_steps(struct lbc_work *work, unsigned type, const struct nlb_security_group *rules)
 {
     struct nlb_step *step = NULL;
 
@@ -61,9 +61,9 @@ static void rule_describe_text(const struct nlb_rule *rule, char *text, size_t s
 }
 
 /* Rules that we have just added have no known ids. */
-static const struct nlb_rule *present_rule(const struct nlb_work *work, const struct nlb_rule *rule)
+static const struct nlb_rule *present_rule(const struct lbc_work *work, const struct nlb_rule *rule)
 {
-    const struct nlb_security_group *have = &work->in->have->security_group;
+    const struct nlb_security_group *have = &nlb_work_have(work)->security_group;
 
     for (size_t i = 0; i < have->rule_count; i++) {
         if (rule->id != NULL ? ccm_text_equal(have->rules[i].id, rule->id)
@@ -74,7 +74,7 @@ static const struct nlb_rule *present_rule(const struct nlb_work *work, const st
     return NULL;
 }
 
-static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
+static int modify_step(struct lbc_work *work, const struct nlb_rule *rule)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 1024 };
     const struct nlb_rule *present = present_rule(work, rule);
@@ -97,11 +97,11 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
 
 /* New rules first, so that nobody who may come in is kept out meanwhile; when there is no room for
  * both, those that go make place, and they are never the ones that keep everybody else out. */
-static int plan_rules(struct nlb_work *work)
+static int plan_rules(struct lbc_work *work)
 {
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { 0 };
-    const struct nlb_security_group *have = &work->in->have->security_group;
-    int r = nlb_rules_diff(&work->in->model->want.security_group, have, &diff);
+    const struct nlb_security_group *have = &nlb_work_have(work)->security_group;
+    int r = nlb_rules_diff(&nlb_work_model(work)->want.security_group, have, &diff);
     const bool crowded = have->rule_count + diff.add.rule_count > RULES_PER_GROUP;
 
     if (r == 0 && crowded) {
@@ -116,10 +116,10 @@ static int plan_rules(struct nlb_work *work)
     return r < 0 || crowded ? r : rules_steps(work, NLB_STEP_REMOVE_RULES, &diff.remove);
 }
 
-static int plan_own_security_group(struct nlb_work *work)
+static int plan_own_security_group(struct lbc_work *work)
 {
-    const struct nlb_security_group *want = &work->in->model->want.security_group;
-    const struct nlb_security_group *have = &work->in->have->security_group;
+    const struct nlb_security_group *want = &nlb_work_model(work)->want.security_group;
+    const struct nlb_security_group *have = &nlb_work_have(work)->security_group;
     int r = 0;
 
     if (!want->wanted) {
@@ -134,11 +134,11 @@ static int plan_own_security_group(struct nlb_work *work)
     return r < 0 ? r : plan_rules(work);
 }
 
-int nlb_plan_drop_security_group(struct nlb_work *work)
+int nlb_plan_drop_security_group(struct lbc_work *work)
 {
     struct nlb_step *step = NULL;
 
-    if (work->in->have->security_group.id == NULL) {
+    if (nlb_work_have(work)->security_group.id == NULL) {
         return 0;
     }
     step = security_group_step(work, NLB_STEP_DELETE_SECURITY_GROUP);
@@ -149,10 +149,10 @@ int nlb_plan_drop_security_group(struct nlb_work *work)
     return 0;
 }
 
-int nlb_plan_stale_security_group(struct nlb_work *work)
+int nlb_plan_stale_security_group(struct lbc_work *work)
 {
-    return work->in->model->want.security_group.wanted || work->lbc.model->reused ||
-                   work->in->model->keep_security
+    return nlb_work_model(work)->want.security_group.wanted || work->model->reused ||
+                   nlb_work_model(work)->keep_security
                ? 0
                : nlb_plan_drop_security_group(work);
 }
@@ -173,12 +173,12 @@ static void change_fini(struct change *change)
 }
 
 /* Only what an annotation speaks of, and our own one, is changed: others may have joined more. */
-static int find_change(const struct nlb_work *work, struct change *ret)
+static int find_change(const struct lbc_work *work, struct change *ret)
 {
-    const struct lbc_texts *wanted = &work->in->model->want.lb.security_groups;
-    const struct lbc_texts *present = &work->lb->security_groups;
-    const bool explicit = work->in->model->groups_explicit;
-    const char *own = work->in->have->security_group.id;
+    const struct lbc_texts *wanted = &nlb_work_model(work)->want.lb.security_groups;
+    const struct lbc_texts *present = &nlb_work_lb(work)->security_groups;
+    const bool explicit = nlb_work_model(work)->groups_explicit;
+    const char *own = nlb_work_have(work)->security_group.id;
     const bool joined = own != NULL && lbc_texts_has(present, own);
     int r = 0;
 
@@ -192,15 +192,15 @@ static int find_change(const struct nlb_work *work, struct change *ret)
             r = lbc_texts_put(&ret->leave, present->items[i]);
         }
     }
-    ret->joins_own = work->in->model->want.security_group.wanted && !joined;
-    ret->leaves_own = !work->in->model->want.security_group.wanted && joined &&
+    ret->joins_own = nlb_work_model(work)->want.security_group.wanted && !joined;
+    ret->leaves_own = !nlb_work_model(work)->want.security_group.wanted && joined &&
                       !(explicit && lbc_texts_has(wanted, own));
     return r;
 }
 
 /* Ours is joined when its rules are complete, and nothing is left before what takes its place has
  * been joined: it is better to stay as it is than to open up. */
-static int change_step(struct nlb_work *work, unsigned type, const struct lbc_texts *texts,
+static int change_step(struct lbc_work *work, unsigned type, const struct lbc_texts *texts,
                        bool security_group)
 {
     struct nlb_step *step = NULL;
@@ -217,13 +217,13 @@ static int change_step(struct nlb_work *work, unsigned type, const struct lbc_te
     return lbc_texts_copy(&step->lbc.texts, texts);
 }
 
-int nlb_plan_security(struct nlb_work *work)
+int nlb_plan_security(struct lbc_work *work)
 {
     static const struct lbc_texts none = { 0 };
     CCM_CLEANUP(change_fini) struct change change = { .join = { 0 } };
     int r = 0;
 
-    if (work->in->model->keep_security) {
+    if (nlb_work_model(work)->keep_security) {
         return 0;
     }
     r = plan_own_security_group(work);
@@ -231,7 +231,7 @@ int nlb_plan_security(struct nlb_work *work)
         r = find_change(work, &change);
     }
     const bool crowded =
-        work->lb->security_groups.len + change.join.len + change.joins_own > GROUPS_PER_LB;
+        nlb_work_lb(work)->security_groups.len + change.join.len + change.joins_own > GROUPS_PER_LB;
 
     if (r == 0 && crowded) {
         r = change_step(work, NLB_STEP_LEAVE, &change.leave, change.leaves_own);

@@ -208,7 +208,7 @@ static int add_taken(const struct alilb_call *call, const struct ccm_service *se
         if (need->want != NULL && nlb_state_listener_like(need->want, one) != NULL) {
             continue;
         }
-        nlb_taken_port(&one->lbc, port);
+        lbc_taken_format_port(&one->lbc, port);
         r = lbc_taken_read(&service->meta, port, &was);
 
         const char *group = lbc_tags_get(&was, LBC_TAKEN_GROUP);

@@ -134,11 +134,11 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh)
+struct lbc_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh)
 {
-    return (struct nlb_plan_input){
-        .model = nlb_desired(pass),
-        .have = pass->entry->state,
+    return (struct lbc_plan_input){
+        .model = pass->model,
+        .have = &((const struct nlb_state *)pass->entry->state)->lbc,
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .batch = ((const struct nlb *)pass->lbc)->batch,
@@ -175,26 +175,9 @@ int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan, const struct nlb_
 int nlb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
                           struct lbc_freeze_group *ret)
 {
-    const struct nlb_plan_input in = nlb_pass_plan_input(pass, false);
+    const struct lbc_plan_input in = nlb_pass_plan_input(pass, false);
 
-    return nlb_plan_leaving(&in, want, ret);
-}
-
-/* What of the plan is there because somebody else has changed something: it would not be there if
- * the cloud still held what it held before. */
-static int describe_repair(const struct lbc_plan *plan, const struct nlb_plan_input *in,
-                           const struct nlb_state *before, struct ccm_buf *ret)
-{
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan asked = { 0 };
-    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
-    struct nlb_plan_input old = *in;
-
-    old.have = before;
-    if (nlb_plan_ensure(&asked, &old, &ignored) < 0) {
-        return -ENOMEM;
-    }
-    lbc_plan_describe_repair(plan, &asked, ret);
-    return 0;
+    return lbc_plan_leaving(&nlb_plan_ops, &in, want, ret);
 }
 
 /* Only what is waited for is read again. */
@@ -219,20 +202,22 @@ int nlb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
     const struct nlb_model *model = nlb_desired(pass);
     struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
-    struct nlb_plan_input in = nlb_pass_plan_input(pass, pass->fresh);
+    struct lbc_plan_input in = nlb_pass_plan_input(pass, pass->fresh);
     const bool is_new = have->lb.id == NULL;
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
 
     in.applied = lbc_pass_applied_tags(pass, &have->lb.tags);
-    if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
+    if (lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
     if (lbc_pass_can_show_repair(pass) &&
-        describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
+        lbc_plan_describe_repair(&plan, &nlb_plan_ops, &in,
+                                 &((const struct nlb_state *)pass->entry->aside)->lbc,
+                                 &repair) < 0) {
         return ccm_error_nomem(err);
     }
-    if (nlb_plan_list_taken(&plan, &in, &taken) < 0) {
+    if (lbc_plan_list_taken(&plan, &nlb_plan_ops, &in, &taken) < 0) {
         return ccm_error_nomem(err);
     }
     if (lbc_taken_remember(pass, &taken, err) < 0) {

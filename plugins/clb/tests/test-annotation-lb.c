@@ -715,8 +715,8 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
     want(&old, before);
     want(&new, after);
 
-    const struct clb_plan_input in = { .model = &new.model,
-                                       .have = &have,
+    const struct lbc_plan_input in = { .model = &new.model.lbc,
+                                       .have = &have.lbc,
                                        .service = after,
                                        .cluster_id = "c1",
                                        .applied = &old.model.want.lb.tags };
@@ -724,7 +724,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
     assert_int_equal(clb_lb_copy(&have.lb, &old.model.want.lb), 0);
     assert_int_equal(lbc_text_set(&have.lb.id, "lb-1"), 0);
     new.model.lbc.reused = false; /* its own mark is not looked at here */
-    struct clb_work work = clb_plan_begin(&plan, &in, &problems);
+    struct lbc_work work = lbc_work_begin(&plan, &clb_plan_ops, &in, &problems);
 
     assert_int_equal(clb_plan_lb(&work), 0);
     if (strcmp(row->field, "tags") == 0) {

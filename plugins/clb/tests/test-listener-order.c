@@ -391,17 +391,18 @@ static void test_order(void **state)
         struct clb_model model;
 
         memset(&model, 0, sizeof(model));
+        model.lbc.want = &model.want.lbc;
         fill(&cases[i], &model.want, &have);
         model.lbc.incomplete = true; /* groups are another test's */
 
-        const struct clb_plan_input in = { .model = &model,
-                                           .have = &have,
+        const struct lbc_plan_input in = { .model = &model.lbc,
+                                           .have = &have.lbc,
                                            .service = service,
                                            .cluster_id = "c1",
                                            .batch = 40,
                                            .fresh = true };
 
-        assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
+        assert_int_equal(lbc_plan_ensure(&plan, &clb_plan_ops, &in, &problems), 0);
         lbc_plan_print(&plan, NULL, &text);
         shorten(ccm_buf_str(&text), &brief);
         if (strcmp(ccm_buf_str(&brief), cases[i].plan) != 0) {
@@ -436,16 +437,19 @@ static void test_override(void **state)
         struct clb_model model;
 
         memset(&model, 0, sizeof(model));
+        model.lbc.want = &model.want.lbc;
         fill(&one, &model.want, &have);
         model.lbc.reused = true;
         model.lbc.override = override == 1;
         model.lbc.incomplete = true;
 
-        const struct clb_plan_input in = {
-            .model = &model, .have = &have, .service = service, .cluster_id = "c1", .batch = 40
-        };
+        const struct lbc_plan_input in = { .model = &model.lbc,
+                                           .have = &have.lbc,
+                                           .service = service,
+                                           .cluster_id = "c1",
+                                           .batch = 40 };
 
-        assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
+        assert_int_equal(lbc_plan_ensure(&plan, &clb_plan_ops, &in, &problems), 0);
         lbc_plan_print(&plan, NULL, &text);
         assert_true((strstr(ccm_buf_str(&text), "delete listener 81/tcp") != NULL) ==
                     (override == 1));
@@ -530,15 +534,18 @@ static void test_ranges(void **state)
         struct clb_model model;
 
         memset(&model, 0, sizeof(model));
+        model.lbc.want = &model.want.lbc;
         fill(&base, &model.want, &have);
         fill_acl(&acls[i], &model.want, &have);
         model.lbc.incomplete = true;
 
-        const struct clb_plan_input in = {
-            .model = &model, .have = &have, .service = service, .cluster_id = "c1", .batch = 40
-        };
+        const struct lbc_plan_input in = { .model = &model.lbc,
+                                           .have = &have.lbc,
+                                           .service = service,
+                                           .cluster_id = "c1",
+                                           .batch = 40 };
 
-        assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
+        assert_int_equal(lbc_plan_ensure(&plan, &clb_plan_ops, &in, &problems), 0);
         lbc_plan_print(&plan, NULL, &text);
         shorten(ccm_buf_str(&text), &brief);
         assert_string_equal(ccm_buf_str(&brief), acls[i].plan);

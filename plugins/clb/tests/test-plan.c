@@ -291,17 +291,18 @@ static void test_ensure(void **state)
         struct clb_model model;
 
         memset(&model, 0, sizeof(model));
+        model.lbc.want = &model.want.lbc;
         fill(&model.want, &cases[i].want);
         fill(&have, &cases[i].have);
         model.lbc.incomplete = cases[i].incomplete;
 
-        const struct clb_plan_input in = { .model = &model,
-                                           .have = &have,
+        const struct lbc_plan_input in = { .model = &model.lbc,
+                                           .have = &have.lbc,
                                            .service = service,
                                            .cluster_id = "c1",
                                            .batch = cases[i].batch == 0 ? 40 : cases[i].batch };
 
-        assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
+        assert_int_equal(lbc_plan_ensure(&plan, &clb_plan_ops, &in, &problems), 0);
         lbc_plan_print(&plan, NULL, &text);
         if (strcmp(ccm_buf_str(&text), cases[i].plan) != 0) {
             fail_msg("%s:\n%s", cases[i].name, ccm_buf_str(&text));
@@ -320,18 +321,20 @@ static void test_delete(void **state)
     struct clb_state have = { .lb = { .protect = true } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
     struct lbc_plan plan = { 0 };
+    const struct clb_model model = { .show_eip = false };
+    const struct lbc_plan_input in = { .model = &model.lbc, .have = &have.lbc };
 
     (void)state;
-    assert_int_equal(clb_plan_delete(&plan, &have), 0);
+    assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 0);
     have.lb.id = (char *)(uintptr_t) "lb";
-    assert_int_equal(clb_plan_delete(&plan, &have), 0);
+    assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     lbc_plan_print(&plan, NULL, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "switch deletion protection off\ndelete load balancer\n");
     lbc_plan_fini(&plan);
     have.lb.protect = false;
-    assert_int_equal(clb_plan_delete(&plan, &have), 0);
+    assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 1);
     lbc_plan_fini(&plan);
 }

@@ -112,6 +112,12 @@ CCM_NODISCARD int lbc_model_add_attrs(const struct lbc_model_input *in,
                                       enum lbc_protocol protocol, struct lbc_attrs *attrs,
                                       bool *ret_lacks);
 
+/* Whether a person asked for the value of that row. */
+static inline bool lbc_model_is_explicit(const struct lbc_model *model, unsigned row)
+{
+    return (model->explicit >> row & 1U) != 0;
+}
+
 /* Whether listeners are ours to manage. */
 bool lbc_model_has_listeners(const struct lbc_model *model);
 

@@ -1,33 +1,54 @@
 #include "lbc/apply/plan.h"
 
-#include <stddef.h>
+#include "util/cleanup.h"
 
-struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage)
+static int work_make_plan(struct lbc_work *work, const lbc_plan_fn *parts)
 {
-    return lbc_plan_new_step(work->plan, type,
-                             work->ops->is_serial ? (unsigned)work->plan->len : stage);
-}
+    int r = 0;
 
-struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type)
-{
-    return lbc_work_new_step(work, type, work->stage++);
-}
-
-enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener)
-{
-    enum lbc_owner owner = LBC_OWNER_NONE;
-    const int r =
-        work->ops->parse_owner(text, as_listener, &work->service->meta, work->cluster_id, &owner);
-
-    if (r < 0) {
-        work->error = r;
-        return LBC_OWNER_NONE;
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        r = parts[i](work);
+        if (r < 0) {
+            break;
+        }
     }
-    return owner;
-}
-
-int lbc_work_end(struct lbc_work *work, int r)
-{
     lbc_plan_sort(work->plan);
     return r < 0 ? r : work->error;
+}
+
+int lbc_plan_ensure(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                    const struct lbc_plan_input *in, struct lbc_problems *problems)
+{
+    struct lbc_work work = lbc_work_begin(plan, ops, in, problems);
+
+    plan->blocked = lbc_plan_is_any_refused(&work);
+    return work_make_plan(&work, ops->ensure);
+}
+
+int lbc_plan_release(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                     const struct lbc_plan_input *in)
+{
+    struct lbc_work work = lbc_work_begin(plan, ops, in, NULL);
+
+    if (in->model->reused) {
+        return work_make_plan(&work, ops->leave);
+    }
+    return work_make_plan(&work, in->model->preserve ? ops->preserve : ops->drop);
+}
+
+int lbc_plan_describe_repair(const struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                             const struct lbc_plan_input *in, const struct lbc_state *before,
+                             struct ccm_buf *ret)
+{
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan asked = { 0 };
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
+    struct lbc_plan_input old = *in;
+    int r = 0;
+
+    old.have = before;
+    r = lbc_plan_ensure(&asked, ops, &old, &ignored);
+    if (r == 0) {
+        lbc_plan_print_surplus(plan, &asked, ret);
+    }
+    return r;
 }

@@ -9,6 +9,7 @@
 #include "ccm/object.h"
 #include "lbc/apply/diff.h"
 #include "lbc/apply/model.h"
+#include "lbc/apply/order.h"
 #include "lbc/apply/step.h"
 #include "lbc/apply/taken.h"
 #include "lbc/model/freeze.h"
@@ -16,18 +17,30 @@
 
 struct lbc_work;
 
+/* Appends the steps of a part of a plan; 0 or -ENOMEM. */
+typedef int (*lbc_plan_fn)(struct lbc_work *work);
+
 /* A product. */
 struct lbc_plan_ops {
     const struct lbc_step_table *steps;
+    /* The parts of each plan, in this order, NULL at the end: the way to what is desired; delete
+     * the load balancer with all that is in it; keep it with all that serves, and let go of it;
+     * take what is ours out of somebody else's. */
+    const lbc_plan_fn *ensure;
+    const lbc_plan_fn *drop;
+    const lbc_plan_fn *preserve;
+    const lbc_plan_fn *leave;
     /* Whose key it is. as_listener: it describes a listener. 0 or -ENOMEM. */
     int (*parse_owner)(const char *text, bool as_listener, const struct ccm_object *service,
                        const char *cluster_id, enum lbc_owner *ret);
     /* Whether it is a key at all, of any Service and cluster. NULL is none. */
     bool (*is_key)(const char *text);
-    /* A listener of its attributes; NULL = there is none of that name for the protocol. */
-    const struct lbc_anno *(*find_field)(const char *name, enum lbc_protocol protocol);
-    /* How a listener is called in what is kept about it. */
-    void (*taken_port)(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT]);
+    /* The attribute of listeners by the cloud's name; NULL = there is none. */
+    const struct lbc_anno *(*find_field)(const char *name);
+
+    /* A group that no port wants goes. used: somebody's listener sends to it,
+     * and goes on doing so. */
+    int (*drop_group)(struct lbc_work *work, struct lbc_group *have, bool used);
 
     /* --- may be NULL --- */
 
@@ -40,40 +53,91 @@ struct lbc_plan_ops {
     /* Whether a listener that is put back may send to the group (NULL: it had none). */
     bool (*may_restore)(const struct lbc_work *work, const struct lbc_group *group);
 
+    const char
+        *remedy; /* what is told with a port that another listener has; NULL: in the message */
     const char *guards;  /* attributes that limit who may connect begin so; NULL = none do */
+    size_t batch;        /* backends per call at most */
     size_t create_batch; /* backends that the creation of a group takes */
+    bool names_listener; /* a listener that has the port is told with its own protocol and port */
+    bool tells_changes;  /* steps carry what becomes different, for people */
     bool is_serial;      /* each step has a stage of its own */
     bool lists_all;      /* `have` has groups of others, whose backends are not read */
     bool sweeps;         /* on a load balancer of its own a listener that no port wants goes,
                             whoever made it, and so does one that is in the way */
 };
 
-/* A plan that is being made; borrows all. */
+/* What a plan is made from; borrowed. */
+struct lbc_plan_input {
+    const struct lbc_model *model; /* of the product */
+    const struct lbc_state *have;  /* the product's */
+    const struct ccm_service *service;
+    const char *cluster_id;
+    const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    const struct lbc_order *order;  /* a change that is not shown yet; NULL = there is none */
+    int64_t now_ms;                 /* monotonic; only with an order */
+    size_t batch;                   /* backends per call; 0 = as many as the product takes */
+    bool fresh;                     /* `have` was read in this pass */
+    bool last_user;                 /* a release: nobody else uses the load balancer */
+    bool restores;       /* listeners that were taken over are put back, or else not taken over */
+    bool cannot_restore; /* the cloud refuses that */
+};
+
+/* A plan that is being made. */
 struct lbc_work {
     const struct lbc_plan_ops *ops;
     struct lbc_plan *plan;
-    const struct lbc_model *model;
-    const struct lbc_state *want; /* of the model */
+    const struct lbc_plan_input *in;
+    const struct lbc_model *model; /* of `in`, as the next */
     const struct lbc_state *have;
-    const struct ccm_service *service;
-    const char *cluster_id;
-    struct lbc_problems *problems;
-    size_t batch;   /* backends per call */
-    bool fresh;     /* `have` was read in this pass */
-    bool restores;  /* listeners that were taken over are put back */
-    unsigned stage; /* the first one of the next part; parts before it end earlier */
+    const struct lbc_state *want; /* of the model */
+    const void *lb; /* the product's load balancer as it is, or as it will be when it is made */
+    struct lbc_problems *problems; /* what must not be done; NULL where nothing is refused */
+    size_t batch;                  /* backends per call */
+    unsigned stage;                /* the first one of the next part; parts before it end earlier */
     int error; /* -ENOMEM once it could not be told whose something is: such a plan is no good */
 };
 
+/*
+ * The way from in->have to the model, into an empty plan. On somebody else's load balancer a
+ * Service changes nothing but its own as long as one of its ports is refused (plan->blocked). What
+ * must not be done (immutable attributes, a port that another Service holds) goes to `problems`,
+ * the rest is planned. 0 or -ENOMEM. The caller finishes the plan in any case.
+ */
+CCM_NODISCARD int lbc_plan_ensure(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                                  const struct lbc_plan_input *in, struct lbc_problems *problems);
+/* The same for the end of a Service, as the model says: delete the load balancer, keep it
+ * (preserve), or leave somebody else's (reused). */
+CCM_NODISCARD int lbc_plan_release(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                                   const struct lbc_plan_input *in);
+
+/* What of a plan from `in` is there because somebody else has changed something: it would not be
+ * there if the cloud still held what it held `before`. As names of steps with their ports -> ret. 0
+ * or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_describe_repair(const struct lbc_plan *plan,
+                                           const struct lbc_plan_ops *ops,
+                                           const struct lbc_plan_input *in,
+                                           const struct lbc_state *before, struct ccm_buf *ret);
+
+/* --- for the parts of a plan --- */
+
+struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                               const struct lbc_plan_input *in, struct lbc_problems *problems);
 /* Append an empty step; NULL on ENOMEM. */
 struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage);
 /* Whose text it is; NULL is nobody's. Out of memory: nobody's, and work->error. */
 enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener);
-/* Put the plan in order. r, or what went wrong on the way. */
-CCM_NODISCARD int lbc_work_end(struct lbc_work *work, int r);
-
-/* The same for the load balancer: it has a stage of its own. */
+/* The same with a stage of its own. */
 struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type);
+/* The same about a group, as desired and as it is; at work->stage. */
+struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
+                                     const struct lbc_group *want, struct lbc_group *have);
+/* The same about the ports of a listener; have: the present one, NULL = there is none. step->to has
+ * the ports. */
+struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, unsigned stage,
+                                        const struct lbc_listener *who, struct lbc_listener *have);
+
+/* A part of a plan: what follows begins behind all steps so far. */
+CCM_NODISCARD int lbc_plan_next_stage(struct lbc_work *work);
 
 /* --- plan_tags.c: tags of the load balancer --- */
 
@@ -89,6 +153,9 @@ CCM_NODISCARD int lbc_plan_tag(struct lbc_work *work, const struct lbc_tags *wan
 CCM_NODISCARD int lbc_plan_untag(struct lbc_work *work, const struct lbc_tags *want,
                                  const struct lbc_tags *have, const struct lbc_tags *applied);
 
+/* Take our marks off it: the last step, behind which nobody would come back to it. */
+CCM_NODISCARD int lbc_plan_untag_marks(struct lbc_work *work, const struct lbc_tags *have);
+
 /* --- plan_groups.c --- */
 
 CCM_NODISCARD int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want);
@@ -96,18 +163,16 @@ CCM_NODISCARD int lbc_plan_group(struct lbc_work *work, const struct lbc_group *
 unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *want);
 /* What the plan would remove from the present group that serves where `want` is desired, told by
  * ret->id: NULL when nothing could be, by whatever reason. The caller, who has zeroed `ret`, hands
- * it on to lbc_freeze_add(). work->plan: an empty one, and stays so. */
-CCM_NODISCARD int lbc_plan_leaving(struct lbc_work *work, struct lbc_group *want,
-                                   struct lbc_freeze_group *ret);
-/* A group of ours goes; one that somebody made, put backends into or uses only loses ours. */
+ * it on to lbc_freeze_add(). 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,
+                                   struct lbc_group *want, struct lbc_freeze_group *ret);
+/* A group of ours goes; one that somebody made, put backends into or uses only loses ours. used: as
+ * above; who does not look at it deletes the group all the same. */
 CCM_NODISCARD int lbc_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);
 /* All of them: the Service goes. */
 CCM_NODISCARD int lbc_plan_drop_groups(struct lbc_work *work);
-/* The present groups that no port wants. `drop` deals with each; used: somebody's listener sends to
- * it, and goes on doing so. */
-CCM_NODISCARD int lbc_plan_stale_groups(struct lbc_work *work,
-                                        int (*drop)(struct lbc_work *work, struct lbc_group *have,
-                                                    bool used));
+/* The present groups that no port wants, by ops->drop_group. */
+CCM_NODISCARD int lbc_plan_stale_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c: whose port it is --- */
 
@@ -117,6 +182,9 @@ bool lbc_plan_is_unwanted(struct lbc_work *work, const struct lbc_listener *have
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have);
 /* The listener that has the port of a desired one and is not ours to change; NULL: none has. */
 struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_listener *want);
+/* Tell that `have` has the port, which is a problem of it. */
+void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
+                     const struct lbc_listener *have);
 /* Whether a listener that is not the Service's has the port. */
 bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want);
 /* The same of any desired listener. */
@@ -128,14 +196,12 @@ bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want);
 
 /* Those that the plan takes over, with what they are now. 0 or -ENOMEM. The caller finishes the
  * list in any case. */
-CCM_NODISCARD int lbc_plan_list_taken(struct lbc_work *work, struct lbc_taken_list *ret);
-/* What a listener was before it was taken over, for it to be put back, with the group that it sent
- * to (NULL: none). *ret_known false: it is not known, or not possible any more. */
-CCM_NODISCARD int lbc_plan_find_taken(struct lbc_work *work, const struct lbc_listener *have,
-                                      struct lbc_tags *ret, struct lbc_group **ret_group,
-                                      bool *ret_known);
-/* Write description and attributes of then over the present ones in `to`. */
-CCM_NODISCARD int lbc_plan_overlay_taken(const struct lbc_work *work, const struct lbc_tags *was,
-                                         struct lbc_listener *to);
+CCM_NODISCARD int lbc_plan_list_taken(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                                      const struct lbc_plan_input *in, struct lbc_taken_list *ret);
+CCM_NODISCARD int lbc_plan_drop_listener(struct lbc_work *work, struct lbc_listener *have);
+/* The same, but one that was taken over becomes what it was, where that is known and possible. */
+CCM_NODISCARD int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have);
+/* All that are stale, in any order. */
+CCM_NODISCARD int lbc_plan_stale_listeners(struct lbc_work *work);
 
 #endif

@@ -80,14 +80,14 @@ unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *wa
 
 static struct lbc_step *target_add_step(const struct target *to, unsigned type)
 {
-    struct lbc_step *step = lbc_work_new_step(to->work, type, to->stage);
+    struct lbc_step *step = lbc_work_group_step(to->work, type, to->want, to->have);
 
-    if (step != NULL) {
-        step->want = to->want;
-        step->group = to->have;
-        step->port = to->last ? 0 : to->want->port;
-        step->protocol = to->want->protocol;
-        step->last = to->last;
+    if (step != NULL && !to->work->ops->is_serial) {
+        step->stage = to->stage;
+    }
+    if (step != NULL && to->last) {
+        step->last = true;
+        step->port = 0;
     }
     return step;
 }
@@ -180,11 +180,14 @@ int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want)
     return r < 0 || work->model->keep_backends ? r : target_change_backends(&to);
 }
 
-int lbc_plan_leaving(struct lbc_work *work, struct lbc_group *want, struct lbc_freeze_group *ret)
+int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,
+                     struct lbc_group *want, struct lbc_freeze_group *ret)
 {
     CCM_CLEANUP(lbc_diff_fini) struct lbc_diff diff = { .waits = false };
-    const struct lbc_diff_rules rules = work_get_rules(work);
-    const struct lbc_group *have = lbc_state_group_for(work->have, want);
+    struct lbc_plan none = { .len = 0 };
+    struct lbc_work work = lbc_work_begin(&none, ops, in, NULL);
+    const struct lbc_diff_rules rules = work_get_rules(&work);
+    const struct lbc_group *have = lbc_state_group_for(in->have, want);
 
     if (have == NULL || have->unread || want->broken || !lbc_diff_speaks(want, &rules) ||
         lbc_diff_forbids(want, &rules, true)) {
@@ -202,7 +205,7 @@ int lbc_plan_leaving(struct lbc_work *work, struct lbc_group *want, struct lbc_f
         .staying = lbc_diff_count_desired(want, &rules),
     };
     memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
-    return work->error;
+    return work.error;
 }
 
 /* --- groups that go --- */
@@ -282,8 +285,7 @@ static const struct lbc_listener *work_find_user(const struct lbc_work *work,
     return NULL;
 }
 
-int lbc_plan_stale_groups(struct lbc_work *work,
-                          int (*drop)(struct lbc_work *work, struct lbc_group *have, bool used))
+int lbc_plan_stale_groups(struct lbc_work *work)
 {
     int r = 0;
 
@@ -294,7 +296,7 @@ int lbc_plan_stale_groups(struct lbc_work *work,
         /* A listener of ours that stays, because nothing could take its place, keeps its group. */
         if (!work_wants_group(work, have) &&
             (user == NULL || lbc_work_owner(work, user->description, true) != LBC_OWNER_OURS)) {
-            r = drop(work, have, user != NULL);
+            r = work->ops->drop_group(work, have, user != NULL);
         }
     }
     return r;

@@ -102,6 +102,35 @@ struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_l
     return NULL;
 }
 
+void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
+                     const struct lbc_listener *have)
+{
+    const struct lbc_plan_ops *ops = work->ops;
+    const enum lbc_owner owner = lbc_work_owner(work, have->description, true);
+    const char *whose = "somebody else";
+    struct ccm_error err = CCM_ERROR_INIT;
+    char which[64] = "listener";
+
+    if (ops->names_listener) {
+        ccm_text_printf(which, sizeof(which), "%s listener on port %u",
+                        ops->steps->protocol_name(have->protocol), have->port);
+    } else if (want->protocol != have->protocol) {
+        ccm_text_printf(which, sizeof(which), "%s listener",
+                        ops->steps->protocol_name(have->protocol));
+    }
+    if (owner != LBC_OWNER_NONE) {
+        whose = owner == LBC_OWNER_OTHER ? "another Service" : "another port of this Service";
+    } else if (ops->loses_listener != NULL && ops->loses_listener(work, want, have)) {
+        whose = "somebody else, and could not be put back";
+    }
+    (void)ccm_error_set(&err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
+                        "port %u/%s: the %s belongs to %s (%s)%s", want->port,
+                        ops->steps->protocol_name(want->protocol), which, whose,
+                        have->description == NULL ? "no description" : have->description,
+                        ops->remedy == NULL ? "; choose another port" : "");
+    lbc_problems_add(work->problems, &err, ops->remedy);
+}
+
 bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want)
 {
     const struct lbc_listener *other = want->broken || !lbc_model_has_listeners(work->model)

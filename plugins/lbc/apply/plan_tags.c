@@ -51,3 +51,13 @@ int lbc_plan_untag(struct lbc_work *work, const struct lbc_tags *want, const str
     }
     return r < 0 ? r : lbc_plan_tags_step(work, LBC_STEP_UNTAG, &remove, false);
 }
+
+int lbc_plan_untag_marks(struct lbc_work *work, const struct lbc_tags *have)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+
+    if (lbc_owner_copy_tags(have, &work->in->service->meta, work->in->cluster_id, &remove) < 0) {
+        return -ENOMEM;
+    }
+    return lbc_plan_tags_step(work, LBC_STEP_UNTAG, &remove, true);
+}

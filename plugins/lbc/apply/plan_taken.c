@@ -1,4 +1,5 @@
 /* Plans: listeners of persons, taken over and put back; see plan.h. */
+#include "lbc/apply/compare.h"
 #include "lbc/apply/plan.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -26,8 +27,8 @@ static int taken_add_listener(const struct lbc_work *work, const struct lbc_step
     struct lbc_taken *taken = NULL;
     int r = 0;
 
-    work->ops->taken_port(have, port);
-    taken = lbc_taken_record(ret, &work->service->meta, port, have->group_id,
+    lbc_taken_format_port(have, port);
+    taken = lbc_taken_record(ret, &work->in->service->meta, port, have->group_id,
                              group != NULL && work->ops->is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
@@ -42,19 +43,21 @@ static int taken_add_listener(const struct lbc_work *work, const struct lbc_step
     return r;
 }
 
-int lbc_plan_list_taken(struct lbc_work *work, struct lbc_taken_list *ret)
+int lbc_plan_list_taken(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                        const struct lbc_plan_input *in, struct lbc_taken_list *ret)
 {
+    struct lbc_work work = lbc_work_begin(plan, ops, in, NULL);
     int r = 0;
 
-    for (size_t i = 0; work->model->reused && r == 0 && i < work->plan->len; i++) {
-        const struct lbc_step *step = work->plan->steps[i];
+    for (size_t i = 0; in->model->reused && r == 0 && i < plan->len; i++) {
+        const struct lbc_step *step = plan->steps[i];
 
         if (step->type == LBC_STEP_UPDATE_LISTENER &&
-            lbc_work_owner(work, step->listener->description, true) == LBC_OWNER_NONE) {
-            r = taken_add_listener(work, step, ret);
+            lbc_work_owner(&work, step->listener->description, true) == LBC_OWNER_NONE) {
+            r = taken_add_listener(&work, step, ret);
         }
     }
-    return r < 0 ? r : work->error;
+    return r < 0 ? r : work.error;
 }
 
 /* --- and are again --- */
@@ -70,20 +73,22 @@ static bool work_needs_port(const struct lbc_work *work, const struct lbc_listen
     return false;
 }
 
-int lbc_plan_find_taken(struct lbc_work *work, const struct lbc_listener *have,
-                        struct lbc_tags *ret, struct lbc_group **ret_group, bool *ret_known)
+/* What it was, with the group that it sent to (NULL: none). *ret_known false: nobody can tell, or
+ * it is not possible any more. */
+static int work_find_taken(struct lbc_work *work, const struct lbc_listener *have,
+                           struct lbc_tags *ret, struct lbc_group **ret_group, bool *ret_known)
 {
     const char *group_id = NULL;
     char port[LBC_TAKEN_PORT];
 
     *ret_group = NULL;
     *ret_known = false;
-    if (!work->restores || !work->model->reused || work->model->as_it_is ||
-        work_needs_port(work, have)) {
+    if (!work->in->restores || work->in->cannot_restore || !work->model->reused ||
+        work->model->as_it_is || work_needs_port(work, have)) {
         return 0;
     }
-    work->ops->taken_port(have, port);
-    if (lbc_taken_read(&work->service->meta, port, ret) < 0) {
+    lbc_taken_format_port(have, port);
+    if (lbc_taken_read(&work->in->service->meta, port, ret) < 0) {
         return -ENOMEM;
     }
     group_id = lbc_tags_get(ret, LBC_TAKEN_GROUP);
@@ -99,18 +104,67 @@ int lbc_plan_find_taken(struct lbc_work *work, const struct lbc_listener *have,
     return 0;
 }
 
-int lbc_plan_overlay_taken(const struct lbc_work *work, const struct lbc_tags *was,
-                           struct lbc_listener *to)
+/* Description and attributes of then over the present ones. */
+static int work_overlay_taken(const struct lbc_work *work, const struct lbc_tags *was,
+                              struct lbc_listener *to)
 {
     const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
     const bool nameless = ccm_text_empty(text) || work->ops->is_key(text);
     int r = lbc_text_set(&to->description, nameless ? LBC_TAKEN_NAMELESS : text);
 
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct lbc_anno *field = work->ops->find_field(was->items[i].key, to->protocol);
+        const struct lbc_anno *field = work->ops->find_field(was->items[i].key);
 
-        if (field != NULL) {
+        if (field != NULL && lbc_attr_applies(field, to->protocol)) {
             r = lbc_attrs_set(&to->attrs, field, was->items[i].value, true);
+        }
+    }
+    return r;
+}
+
+int lbc_plan_drop_listener(struct lbc_work *work, struct lbc_listener *have)
+{
+    return lbc_work_listener_step(work, LBC_STEP_DELETE_LISTENER, work->stage, have, have) == NULL
+               ? -ENOMEM
+               : 0;
+}
+
+int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    struct lbc_group *group = NULL;
+    struct lbc_step *step = NULL;
+    bool known = false;
+
+    if (work_find_taken(work, have, &was, &group, &known) < 0) {
+        return -ENOMEM;
+    }
+    if (!known) {
+        return lbc_plan_drop_listener(work, have);
+    }
+    step = lbc_work_listener_step(work, LBC_STEP_RESTORE_LISTENER, work->stage, have, have);
+    if (step == NULL || lbc_listener_copy(step->to, have) < 0 ||
+        work_overlay_taken(work, &was, step->to) < 0) {
+        return -ENOMEM;
+    }
+    step->want = group;
+    step->group = group;
+    if (work->ops->tells_changes) {
+        lbc_compare_add_change(&change, "put back, server group", have->group_id, group->id);
+    }
+    return lbc_step_set_change(step, &change);
+}
+
+int lbc_plan_stale_listeners(struct lbc_work *work)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < work->have->listener_count && r == 0; i++) {
+        struct lbc_listener *have = work->have->listeners[i];
+
+        if (lbc_plan_is_stale(work, have)) {
+            r = lbc_plan_release_listener(work, have);
         }
     }
     return r;

@@ -54,7 +54,7 @@ static void print_backends(const struct lbc_step_table *table, const struct lbc_
 }
 
 static void print_step(const struct lbc_step_table *table, const struct lbc_step *step,
-                       const void *in, bool with_change, struct ccm_buf *text)
+                       const struct lbc_plan_input *in, bool with_change, struct ccm_buf *text)
 {
     ccm_buf_adds(text, table->names[step->type]);
     print_port(table, step, text);
@@ -76,7 +76,8 @@ static void print_step(const struct lbc_step_table *table, const struct lbc_step
     ccm_buf_addc(text, '\n');
 }
 
-void lbc_plan_print(const struct lbc_plan *plan, const void *in, struct ccm_buf *text)
+void lbc_plan_print(const struct lbc_plan *plan, const struct lbc_plan_input *in,
+                    struct ccm_buf *text)
 {
     for (size_t i = 0; i < plan->len; i++) {
         print_step(plan->table, plan->steps[i], in, true, text);
@@ -113,8 +114,8 @@ static void print_target(const struct lbc_step_table *table, const struct lbc_st
     print_step(table, step, NULL, !is_listener && !is_group, text);
 }
 
-void lbc_plan_describe_repair(const struct lbc_plan *plan, const struct lbc_plan *asked,
-                              struct ccm_buf *ret)
+void lbc_plan_print_surplus(const struct lbc_plan *plan, const struct lbc_plan *asked,
+                            struct ccm_buf *ret)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
 

@@ -88,17 +88,22 @@ struct lbc_step {
     bool is_exchanged; /* a call of an exchange: one call, however many a call takes by now */
 };
 
+struct lbc_plan_input; /* plan.h */
+
 /* A product's steps. */
 struct lbc_step_table {
     size_t size;                         /* of its struct */
+    size_t listener;                     /* offset of the listener in it */
     void (*fini)(struct lbc_step *step); /* what stands behind the common members; NULL = nothing */
     const char *const *names;            /* by type: what it does, in two or three words */
     const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
     size_t backends_shown;                                    /* of one step; 0 = all */
     /* Print what the step is about (the group, an id), and what is the product's own. in: what the
      * plan was made from, for present values; NULL = without them. */
-    void (*print_about)(const struct lbc_step *step, const void *in, struct ccm_buf *text);
-    void (*print_details)(const struct lbc_step *step, const void *in, struct ccm_buf *text);
+    void (*print_about)(const struct lbc_step *step, const struct lbc_plan_input *in,
+                        struct ccm_buf *text);
+    void (*print_details)(const struct lbc_step *step, const struct lbc_plan_input *in,
+                          struct ccm_buf *text);
 };
 
 /* Zeroed but for the table: an empty one. */
@@ -125,13 +130,10 @@ CCM_NODISCARD int lbc_step_set_change(struct lbc_step *step, struct ccm_buf *cha
 /* --- print.c --- */
 
 /* One line per step; `in` as above. */
-void lbc_plan_print(const struct lbc_plan *plan, const void *in, struct ccm_buf *text);
-/*
- * What of the plan is there because somebody else has changed something: what is not in `asked`,
- * the plan that would be made if the cloud still held what it held before. As names of steps with
- * their ports.
- */
-void lbc_plan_describe_repair(const struct lbc_plan *plan, const struct lbc_plan *asked,
-                              struct ccm_buf *ret);
+void lbc_plan_print(const struct lbc_plan *plan, const struct lbc_plan_input *in,
+                    struct ccm_buf *text);
+/* Names and ports of the steps whose targets are not in `asked` -> ret. */
+void lbc_plan_print_surplus(const struct lbc_plan *plan, const struct lbc_plan *asked,
+                            struct ccm_buf *ret);
 
 #endif

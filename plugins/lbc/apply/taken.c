@@ -19,6 +19,18 @@
 
 /* --- lists --- */
 
+void lbc_taken_format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
+{
+    const char *protocol = lbc_protocol_lower(listener->protocol);
+
+    if (listener->is_range) {
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->port, listener->last_port,
+                        protocol);
+    } else {
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u-%s", listener->port, protocol);
+    }
+}
+
 struct lbc_taken *lbc_taken_new(struct lbc_taken_list *list, const char *port)
 {
     if (ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {

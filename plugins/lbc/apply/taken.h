@@ -8,6 +8,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/apply/state.h"
 #include "lbc/model/tags.h"
 
 #include <stdbool.h>
@@ -32,6 +33,9 @@ struct lbc_taken_list {
     size_t len;
     size_t cap;
 };
+
+/* How a listener is called here. */
+void lbc_taken_format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT]);
 
 /* Append one without facts; NULL on ENOMEM. */
 struct lbc_taken *lbc_taken_new(struct lbc_taken_list *list, const char *port);

@@ -388,6 +388,8 @@ void read_model(struct nlb_model *model, const char *text)
 {
     struct lbc_state *want = &model->want.lbc;
 
+    model->lbc.want = want;
+
     read_lines(&model->want, model, text);
     for (size_t i = 0; i < want->listener_count; i++) {
         struct lbc_listener *listener = want->listeners[i];
@@ -462,15 +464,15 @@ static void check_plan(const struct plan_question *question)
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 16384 };
     CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
-    const struct nlb_plan_input in = { .model = &model,
-                                       .have = &have,
+    const struct lbc_plan_input in = { .model = &model.lbc,
+                                       .have = &have.lbc,
                                        .service = obj_service(),
                                        .cluster_id = "c1",
                                        .batch = question->batch };
 
     read_model(&model, question->want);
     read_state(&have, question->have);
-    must(nlb_plan_ensure(&plan, &in, &problems));
+    must(lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &problems));
     lbc_plan_print(&plan, NULL, &text);
     if (strcmp(ccm_buf_str(&text), question->plan) != 0) {
         fail_msg("%s:\n%s", question->name, ccm_buf_str(&text));

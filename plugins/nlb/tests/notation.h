@@ -31,7 +31,7 @@
 void read_state(struct nlb_state *state, const char *text);
 void read_model(struct nlb_model *model, const char *text);
 
-/* The plan of nlb_plan_ensure() as text; what went to problems in `problems` (may be NULL). */
+/* The plan of lbc_plan_ensure() as text; what went to problems in `problems` (may be NULL). */
 struct plan_question {
     const char *name;
     const char *want;

@@ -630,15 +630,15 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     model_of(before, &first);
     model_of(after, &second);
     make_present(&first, &have);
-    const struct nlb_plan_input in = { .model = &second,
-                                       .have = &have,
+    const struct lbc_plan_input in = { .model = &second.lbc,
+                                       .have = &have.lbc,
                                        .service = after,
                                        .cluster_id = CLUSTER,
                                        .applied = &first.want.lb.tags,
                                        .batch = 200,
                                        .fresh = true };
 
-    assert_int_equal(nlb_plan_ensure(&plan, &in, &problems), 0);
+    assert_int_equal(lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &problems), 0);
     if (before == after && plan.len > 0) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 4096 };
 

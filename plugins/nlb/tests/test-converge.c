@@ -45,14 +45,14 @@ static const char *description_of(const struct nlb_group *group, const struct lb
 static void make_plan(const struct toy *toy, struct lbc_plan *plan, struct lbc_problems *problems,
                       size_t batch)
 {
-    const struct nlb_plan_input in = { .model = &toy->model,
-                                       .have = &toy->cloud,
+    const struct lbc_plan_input in = { .model = &toy->model.lbc,
+                                       .have = &toy->cloud.lbc,
                                        .service = toy->service,
                                        .cluster_id = "c1",
                                        .batch = batch,
                                        .fresh = true };
 
-    assert_int_equal(nlb_plan_ensure(plan, &in, problems), 0);
+    assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, problems), 0);
     check_stages(plan);
     check(toy, plan->waiting.len == 0, "waits", NULL);
 }
@@ -359,14 +359,14 @@ static void run_short_of_memory(uint64_t seed)
     for (size_t at = 0; failed; at++) {
         CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
-        const struct nlb_plan_input in = { .model = &toy.model,
-                                           .have = &toy.cloud,
+        const struct lbc_plan_input in = { .model = &toy.model.lbc,
+                                           .have = &toy.cloud.lbc,
                                            .service = toy.service,
                                            .cluster_id = "c1",
                                            .fresh = true };
 
         oom_begin(at, false); /* 0: never */
-        const int r = nlb_plan_ensure(&plan, &in, &problems);
+        const int r = lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &problems);
 
         failed = oom_end() || at == 0;
         steps = at == 0 ? plan.len : steps;

@@ -317,14 +317,14 @@ static int look(struct run *run)
 
 static int change(struct run *run, enum what what)
 {
-    const struct nlb_plan_input in = { .model = &run->model,
-                                       .have = &run->have,
+    const struct lbc_plan_input in = { .model = &run->model.lbc,
+                                       .have = &run->have.lbc,
                                        .service = cluster.service,
                                        .cluster_id = CLUSTER,
                                        .batch = 1,
                                        .fresh = true };
-    const int r = what == ENSURE ? nlb_plan_ensure(&run->plan, &in, &run->problems)
-                                 : nlb_plan_delete(&run->plan, &in);
+    const int r = what == ENSURE ? lbc_plan_ensure(&run->plan, &nlb_plan_ops, &in, &run->problems)
+                                 : lbc_plan_release(&run->plan, &nlb_plan_ops, &in);
 
     if (r < 0) {
         return ccm_error_nomem(&run->err);
@@ -568,12 +568,14 @@ static bool look_whose(const char *name, size_t at)
 static bool plan_stale(const char *name, size_t at)
 {
     CCM_CLEANUP(run_fini) struct run run = { .problems = LBC_PROBLEMS_INIT };
-    const struct nlb_plan_input in = {
-        .model = &run.model, .have = &run.have, .service = cluster.service, .cluster_id = CLUSTER
-    };
+    const struct lbc_plan_input in = { .model = &run.model.lbc,
+                                       .have = &run.have.lbc,
+                                       .service = cluster.service,
+                                       .cluster_id = CLUSTER };
     struct nlb_listener *listener = nlb_state_new_listener(&run.have);
     struct nlb_group *group = nlb_state_new_group(&run.have);
 
+    run.model.lbc.want = &run.model.want.lbc;
     run.model.lbc.reused = true;
     run.model.lbc.override = true;
     *listener = (struct nlb_listener){ .lbc.id = strdup("lsn-1"),
@@ -586,7 +588,7 @@ static bool plan_stale(const char *name, size_t at)
     run.have.lb.id = strdup("nlb-1");
     oom_begin(at, false);
 
-    const int r = nlb_plan_ensure(&run.plan, &in, &run.problems);
+    const int r = lbc_plan_ensure(&run.plan, &nlb_plan_ops, &in, &run.problems);
     const bool failed = oom_end();
 
     assert_true(r == (failed ? -ENOMEM : 0));

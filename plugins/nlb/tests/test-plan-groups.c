@@ -184,11 +184,11 @@ static void test_ensure(void **state)
 static void plan_for(struct lbc_plan *plan, struct nlb_model *model, const struct nlb_state *have,
                      struct lbc_problems *problems)
 {
-    const struct nlb_plan_input in = {
-        .model = model, .have = have, .service = obj_service(), .cluster_id = "c1"
+    const struct lbc_plan_input in = {
+        .model = &model->lbc, .have = &have->lbc, .service = obj_service(), .cluster_id = "c1"
     };
 
-    assert_int_equal(nlb_plan_ensure(plan, &in, problems), 0);
+    assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, problems), 0);
 }
 
 /* A server that comes back while the cloud still takes it out has to be waited for (W23). */

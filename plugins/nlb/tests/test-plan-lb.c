@@ -136,15 +136,15 @@ static void plan_for(struct lbc_plan *plan, const char *want, const char *have_t
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
-    const struct nlb_plan_input in = { .model = &model,
-                                       .have = &have,
+    const struct lbc_plan_input in = { .model = &model.lbc,
+                                       .have = &have.lbc,
                                        .service = obj_service(),
                                        .cluster_id = "c1",
                                        .applied = applied };
 
     read_model(&model, want);
     read_state(&have, have_text);
-    assert_int_equal(nlb_plan_ensure(plan, &in, &problems), 0);
+    assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, &problems), 0);
 }
 
 /* Only tags that we have put on are taken off (W13). */

@@ -186,9 +186,9 @@ static struct nlb_model model;
 static void plan_for(struct lbc_plan *plan, const char *want, const char *have_text, bool fresh)
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
-    const struct nlb_plan_input in = {
-        .model = &model,
-        .have = &have,
+    const struct lbc_plan_input in = {
+        .model = &model.lbc,
+        .have = &have.lbc,
         .service = obj_service(),
         .cluster_id = "c1",
         .fresh = fresh,
@@ -196,7 +196,7 @@ static void plan_for(struct lbc_plan *plan, const char *want, const char *have_t
 
     read_model(&model, want);
     read_state(&have, have_text);
-    assert_int_equal(nlb_plan_ensure(plan, &in, &problems), 0);
+    assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, &problems), 0);
     lbc_problems_fini(&problems);
 }
 

@@ -96,16 +96,15 @@ static void test_ends(void **state)
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
         CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
-        const struct nlb_plan_input in = {
-            .model = &model, .have = &have, .service = obj_service(), .cluster_id = "c1"
+        const struct lbc_plan_input in = {
+            .model = &model.lbc, .have = &have.lbc, .service = obj_service(), .cluster_id = "c1"
         };
 
         read_model(&model, ends[i].model);
         read_state(&have, ends[i].have);
-        assert_int_equal(ends[i].end == END_DELETE     ? nlb_plan_delete(&plan, &in)
-                         : ends[i].end == END_PRESERVE ? nlb_plan_preserve(&plan, &in)
-                                                       : nlb_plan_leave(&plan, &in),
-                         0);
+        model.lbc.reused = ends[i].end == END_LEAVE;
+        model.lbc.preserve = ends[i].end == END_PRESERVE;
+        assert_int_equal(lbc_plan_release(&plan, &nlb_plan_ops, &in), 0);
         lbc_plan_print(&plan, NULL, &text);
         if (strcmp(ccm_buf_str(&text), ends[i].plan) != 0) {
             fail_msg("%s:\n%s", ends[i].name, ccm_buf_str(&text));
@@ -122,13 +121,14 @@ static void test_delete_without_model(void **state)
 {
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    const struct nlb_plan_input in = { .have = &have,
-                                       .service = obj_service(),
-                                       .cluster_id = "c1" };
+    const struct nlb_model model = { .want = { .lb = { .id = NULL } } };
+    const struct lbc_plan_input in = {
+        .model = &model.lbc, .have = &have.lbc, .service = obj_service(), .cluster_id = "c1"
+    };
 
     (void)state;
     read_state(&have, "lb nlb-1 protection=true\ngroup g-1 80/TCP\nguard sg-1\n");
-    assert_int_equal(nlb_plan_delete(&plan, &in), 0);
+    assert_int_equal(lbc_plan_release(&plan, &nlb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 4);
     assert_string_equal(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_PROTECT], "false");
     assert_null(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_MODIFICATION]);

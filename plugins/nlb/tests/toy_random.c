@@ -393,6 +393,7 @@ void toy_init(struct toy *toy, uint64_t seed)
     for (int i = 0; i < 4; i++) {
         (void)toy_dice(toy, 2); /* seeds close to one another shall not begin alike */
     }
+    toy->model.lbc.want = &toy->model.want.lbc;
     toy->model.lbc.reused = chance(toy, 30);
     toy->model.lbc.override = toy->model.lbc.reused && chance(toy, 70);
     random_wishes(toy);

@@ -1,0 +1,81 @@
+/* Plans: what all parts build on; see plan.h. */
+#include "lbc/apply/plan.h"
+
+struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
+                               const struct lbc_plan_input *in, struct lbc_problems *problems)
+{
+    plan->table = ops->steps;
+    return (struct lbc_work){
+        .ops = ops,
+        .plan = plan,
+        .in = in,
+        .model = in->model,
+        .have = in->have,
+        .want = in->model->want,
+        .problems = problems,
+        .batch = in->batch == 0 ? ops->batch : in->batch,
+    };
+}
+
+struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage)
+{
+    return lbc_plan_new_step(work->plan, type,
+                             work->ops->is_serial ? (unsigned)work->plan->len : stage);
+}
+
+struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type)
+{
+    return lbc_work_new_step(work, type, work->stage++);
+}
+
+struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
+                                     const struct lbc_group *want, struct lbc_group *have)
+{
+    struct lbc_step *step = lbc_work_new_step(work, type, work->stage);
+
+    if (step != NULL) {
+        step->want = want;
+        step->group = have;
+        step->port = want->port;
+        step->protocol = want->protocol;
+    }
+    return step;
+}
+
+struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, unsigned stage,
+                                        const struct lbc_listener *who, struct lbc_listener *have)
+{
+    struct lbc_step *step = lbc_work_new_step(work, type, stage);
+
+    if (step != NULL) {
+        step->port = who->port;
+        step->last_port = who->is_range ? who->last_port : 0;
+        step->protocol = who->protocol;
+        step->listener = have;
+        step->to = (struct lbc_listener *)((char *)step + work->ops->steps->listener);
+        step->to->protocol = who->protocol;
+        step->to->port = who->port;
+        step->to->last_port = who->last_port;
+        step->to->is_range = who->is_range;
+    }
+    return step;
+}
+
+int lbc_plan_next_stage(struct lbc_work *work)
+{
+    work->stage = lbc_plan_end(work->plan);
+    return 0;
+}
+
+enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener)
+{
+    enum lbc_owner owner = LBC_OWNER_NONE;
+    const int r = work->ops->parse_owner(text, as_listener, &work->in->service->meta,
+                                         work->in->cluster_id, &owner);
+
+    if (r < 0) {
+        work->error = r;
+        return LBC_OWNER_NONE;
+    }
+    return owner;
+}
