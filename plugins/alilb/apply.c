@@ -11,7 +11,7 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
 {
     struct lbc_apply *base = &apply->lbc;
 
-    base->ops = &apply->product->ops;
+    base->ops = apply->product->ops;
     base->host = apply->call.host;
     base->req = apply->call.req;
     base->priority = &apply->call.priority;

@@ -30,7 +30,7 @@ struct alilb_step_row {
 
 /* A product. */
 struct alilb_apply_product {
-    struct lbc_apply_ops ops;
+    const struct lbc_apply_ops *ops;
     const struct alilb_step_row *rows; /* by type, for alilb_apply_row() */
     enum ali_product id;
     const char *lb_type; /* of the load balancer, as alilb_change_tags() takes it */

@@ -79,11 +79,10 @@ static size_t apply_batch(const struct lbc_apply *base)
     return atomic_load(&((const struct clb_apply *)base)->clb->batch);
 }
 
-static const struct alilb_apply_product product = {
-    .ops = {
+static const struct lbc_apply_ops apply_ops = {
     .steps = step_ops,
-        .state = &clb_state_type,
-        .record_listener = clb_apply_record_listener,
+    .state = &clb_state_type,
+    .record_listener = clb_apply_record_listener,
     .backends_name = "backends",
     .is_blocked = clb_apply_is_blocked,
     .lb_gone = lb_gone,
@@ -91,7 +90,10 @@ static const struct alilb_apply_product product = {
     .full_of_backends = full_of_backends,
     .batch = apply_batch,
     .shrink_batch = clb_apply_shrink_batch,
-    },
+};
+
+static const struct alilb_apply_product product = {
+    .ops = &apply_ops,
     .rows = step_rows,
     .id = ALI_SLB,
     .lb_type = "instance",

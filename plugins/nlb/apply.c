@@ -13,18 +13,18 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
-    [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
-    [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, 0 },
-    [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, 0 },
-    [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, 0 },
-    [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, 0 },
-    [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, nlb_apply_ipv6_type_done, 0 },
-    [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, 0 },
-    [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_package_done, 0 },
-    [NLB_STEP_ATTACH] = { alilb_apply_row, nlb_apply_package_done, 0 },
-    [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_SECURES },
-    [NLB_STEP_LEAVE] = { nlb_apply_leave, nlb_apply_join_done, 0 },
+    [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, LBC_NEEDS_LB },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, LBC_NEEDS_LB },
+    [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
+    [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, LBC_NEEDS_LB },
+    [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, LBC_NEEDS_LB },
+    [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, LBC_NEEDS_LB },
+    [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, nlb_apply_ipv6_type_done, LBC_NEEDS_LB },
+    [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, LBC_NEEDS_LB },
+    [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_package_done, LBC_NEEDS_LB },
+    [NLB_STEP_ATTACH] = { alilb_apply_row, nlb_apply_package_done, LBC_NEEDS_LB },
+    [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_NEEDS_LB | LBC_SECURES },
+    [NLB_STEP_LEAVE] = { nlb_apply_leave, nlb_apply_join_done, LBC_NEEDS_LB },
 
     [NLB_STEP_CREATE_SECURITY_GROUP] = { nlb_apply_create_security_group,
                                          nlb_apply_create_security_group_done, LBC_SECURES },
@@ -45,7 +45,8 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_REMOVE] = { nlb_apply_remove_servers, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE] = { nlb_apply_update_servers, NULL, LBC_NEEDS_GROUP },
 
-    [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, NULL,
+                                   LBC_NEEDS_GROUP | LBC_NEEDS_LB },
     [LBC_STEP_UPDATE_LISTENER] = { nlb_apply_update_listener, NULL,
                                    LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_RESTORE_LISTENER] = { nlb_apply_update_listener, NULL,
@@ -71,50 +72,21 @@ static const struct alilb_step_row step_rows[] = {
 
 /* --- what it needs --- */
 
-static bool step_lacks_security_group(const struct nlb_apply *apply, const struct lbc_step *step)
+static bool step_lacks_security_group(const struct lbc_apply *base, const struct lbc_step *step)
 {
+    const struct nlb_state *have = (const struct nlb_state *)base->have;
+
     switch (step->type) {
     case NLB_STEP_ADD_RULES:
     case NLB_STEP_MODIFY_RULE:
     case NLB_STEP_REMOVE_RULES:
     case NLB_STEP_RENAME_SECURITY_GROUP:
     case NLB_STEP_DELETE_SECURITY_GROUP:
-        return apply->have->security_group.id == NULL;
+        return have->security_group.id == NULL;
     default:
         return ((const struct nlb_step *)step)->with_security_group &&
-               apply->have->security_group.id == NULL;
+               have->security_group.id == NULL;
     }
-}
-
-/* What is changed without it, or before it is made. */
-static bool step_needs_lb(const struct lbc_step *step)
-{
-    switch (step->type) {
-    case LBC_STEP_TAG:
-    case LBC_STEP_UNTAG:
-    case LBC_STEP_DELETE_LB:
-    case LBC_STEP_CREATE_LISTENER:
-    case NLB_STEP_PROTECT:
-    case NLB_STEP_ADDRESS_TYPE:
-    case NLB_STEP_ZONES:
-    case NLB_STEP_IPV6:
-    case NLB_STEP_ATTRIBUTE:
-    case NLB_STEP_DETACH:
-    case NLB_STEP_ATTACH:
-    case NLB_STEP_JOIN:
-    case NLB_STEP_LEAVE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool step_is_blocked(const struct lbc_apply *base, const struct lbc_step *step)
-{
-    const struct nlb_apply *apply = (const struct nlb_apply *)base;
-
-    return (step_needs_lb(step) && apply->have->lb.id == NULL) ||
-           step_lacks_security_group(apply, step);
 }
 
 /* --- what a refusal says --- */
@@ -159,13 +131,12 @@ static bool group_is_draining(const struct lbc_group *group)
 
 /* --- a run --- */
 
-static const struct alilb_apply_product product = {
-    .ops = {
+static const struct lbc_apply_ops apply_ops = {
     .steps = step_ops,
-        .state = &nlb_state_type,
-        .record_listener = nlb_apply_record_listener,
+    .state = &nlb_state_type,
+    .record_listener = nlb_apply_record_listener,
     .backends_name = "servers",
-    .is_blocked = step_is_blocked,
+    .is_blocked = step_lacks_security_group,
     .wait = alilb_apply_wait,
     .lb_gone = nlb_apply_lb_gone,
     .full_of_listeners = full_of_listeners,
@@ -174,7 +145,10 @@ static const struct alilb_apply_product product = {
     .is_misnamed = is_misnamed,
     .place_maker = step_find_place_maker,
     .is_draining = group_is_draining,
-    },
+};
+
+static const struct alilb_apply_product product = {
+    .ops = &apply_ops,
     .rows = step_rows,
     .id = ALI_NLB,
     .lb_type = "loadbalancer",

@@ -40,8 +40,9 @@ struct lbc_job {
 /* What a step of a type needs, and what comes of its failure. */
 #define LBC_NEEDS_GROUP    (1U << 0)
 #define LBC_NEEDS_LISTENER (1U << 1)
-#define LBC_SECURES        (1U << 2) /* it keeps somebody out: others may depend on it */
-#define LBC_ENDS_PLAN      (1U << 3) /* nothing else makes sense when it failed */
+#define LBC_NEEDS_LB       (1U << 2)
+#define LBC_SECURES        (1U << 3) /* it keeps somebody out: others may depend on it */
+#define LBC_ENDS_PLAN      (1U << 4) /* nothing else makes sense when it failed */
 
 /* Make the call, or the calls. 0: it is done, or on its way when step->sent.job is set; or negative
  * with err. Blocks. */
@@ -73,8 +74,8 @@ struct lbc_apply_ops {
      * NULL = nothing. */
     int (*record_listener)(struct lbc_listener *listener);
 
-    /* Whether what the step needs is missing, beside its group and its listener; an earlier step
-     * failed then, and that was reported. */
+    /* Whether what the step needs is missing, beside what its flags say; an earlier step failed
+     * then, and that was reported. */
     bool (*is_blocked)(const struct lbc_apply *apply, const struct lbc_step *step);
     /* Wait until none of the jobs runs any more. 0 when all have ended, whatever came of them;
      * -ETIMEDOUT, or what else went wrong, with the states as far as they are known. Blocks. NULL:

@@ -319,7 +319,7 @@ static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc
         return step_finish(run, step);
     }
     step->verdict = LBC_VERDICT_FAILED;
-    if (step->type == LBC_STEP_ADD) {
+    if (step->type == LBC_STEP_ADD && !step->is_exchanged) {
         r = lbc_run_mark_short(run, step->group);
     }
     if (r < 0) {
