@@ -86,12 +86,6 @@ int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step, struct ccm_
     return r < 0 ? lbc_record_tags_failure(step, tagging.id, r, err) : 0;
 }
 
-int alilb_apply_tags_done(struct lbc_apply *apply, struct lbc_step *step)
-{
-    return lbc_record_tags(step, alilb_apply_of(apply)->lb_tags,
-                           alilb_apply_of(apply)->lb_untagged);
-}
-
 /* --- jobs --- */
 
 int alilb_apply_wait(struct lbc_apply *apply, struct lbc_job *jobs, size_t count,

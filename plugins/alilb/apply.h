@@ -42,9 +42,6 @@ struct alilb_apply {
     const struct alilb_apply_product *product;
     struct alilb_call call;
     const struct ccm_service *service;
-    char *const *lb_id; /* what the mirror has of the load balancer */
-    struct lbc_tags *lb_tags;
-    bool *lb_untagged;
 };
 
 static inline struct alilb_apply *alilb_apply_of(struct lbc_apply *apply)
@@ -59,7 +56,7 @@ static inline struct alilb_call *alilb_apply_call(struct lbc_apply *apply)
 
 static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
 {
-    return *alilb_apply_of(apply)->lb_id;
+    return apply->ops->state->lb(apply->have).id;
 }
 
 /* lbc_apply_run() with what product and call say. */
@@ -73,7 +70,6 @@ CCM_NODISCARD int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *st
                                     const struct alilb_args *args, struct ccm_error *err);
 /* LBC_STEP_TAG, LBC_STEP_UNTAG. */
 lbc_send_fn alilb_apply_tags;
-lbc_done_fn alilb_apply_tags_done;
 /* struct lbc_apply_ops.wait: for jobs of NLB. */
 CCM_NODISCARD int alilb_apply_wait(struct lbc_apply *apply, struct lbc_job *jobs, size_t count,
                                    int64_t timeout_ms, struct ccm_error *err);

@@ -9,8 +9,8 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { clb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
-    [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, 0 },
+    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, 0 },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, 0 },
     [CLB_STEP_CHARGE] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
     [CLB_STEP_SPEC] = { alilb_apply_row, clb_apply_attribute_done, 0 },
     [CLB_STEP_INTERNET] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
@@ -106,9 +106,6 @@ int clb_apply_run(struct clb_apply *apply, struct lbc_plan *plan)
     int r;
 
     ali->product = &product;
-    ali->lb_id = &have->lb.id;
-    ali->lb_tags = &have->lb.tags;
-    ali->lb_untagged = &have->lb.untagged;
     ali->lbc.have = &have->lbc;
     ali->lbc.failed = ali->lbc.problems->count;
     r = alilb_apply_run(ali, plan);

@@ -94,7 +94,7 @@ static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
     struct clb_lb *lb = &((struct clb_state *)state)->lb;
 
-    return (struct lbc_lb_view){ lb->id, lb->name, &lb->tags };
+    return (struct lbc_lb_view){ lb->id, lb->name, &lb->tags, &lb->untagged };
 }
 
 const struct lbc_state_type clb_state_type = {

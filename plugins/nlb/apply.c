@@ -13,8 +13,8 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { alilb_apply_tags, alilb_apply_tags_done, LBC_NEEDS_LB },
-    [LBC_STEP_UNTAG] = { alilb_apply_tags, alilb_apply_tags_done, LBC_NEEDS_LB },
+    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, LBC_NEEDS_LB },
     [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, LBC_NEEDS_LB },
@@ -176,9 +176,6 @@ int nlb_apply_run(struct nlb_apply *apply, struct lbc_plan *plan)
         return 0;
     }
     ali->product = &product;
-    ali->lb_id = &apply->have->lb.id;
-    ali->lb_tags = &apply->have->lb.tags;
-    ali->lb_untagged = &apply->have->lb.untagged;
     ali->lbc.have = &apply->have->lbc;
     ali->lbc.forgives_lb = apply->model == NULL;
     return alilb_apply_run(ali, plan);

@@ -150,7 +150,7 @@ static struct lbc_lb_view state_view_lb(struct lbc_state *state)
 {
     struct nlb_lb *lb = &((struct nlb_state *)state)->lb;
 
-    return (struct lbc_lb_view){ lb->id, lb->fields[NLB_LB_NAME], &lb->tags };
+    return (struct lbc_lb_view){ lb->id, lb->fields[NLB_LB_NAME], &lb->tags, &lb->untagged };
 }
 
 const struct lbc_state_type nlb_state_type = {

@@ -210,6 +210,9 @@ static int step_record_new_listener(struct lbc_apply *apply, struct lbc_step *st
 static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
 {
     switch (step->type) {
+    case LBC_STEP_TAG:
+    case LBC_STEP_UNTAG:
+        return lbc_record_tags(step, apply->ops->state->lb(apply->have));
     case LBC_STEP_ADD:
     case LBC_STEP_REMOVE:
     case LBC_STEP_UPDATE:

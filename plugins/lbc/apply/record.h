@@ -17,10 +17,8 @@ CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_ste
                                           const struct lbc_state_type *type);
 /* All that is the load balancer's went with it. */
 CCM_NODISCARD int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type);
-/* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. *untagged: the owner's is missing.
- */
-CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags,
-                                  bool *untagged);
+/* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. */
+CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_lb_view lb);
 /* The set was added to `to`, or else taken out of it. */
 CCM_NODISCARD int lbc_record_texts(struct lbc_texts *to, const struct lbc_texts *set, bool added);
 

@@ -56,6 +56,7 @@ struct lbc_lb_view {
     const char *id;
     const char *name;
     struct lbc_tags *tags; /* desired: the additional ones */
+    bool *untagged;        /* found by its name: its owner's tag is missing */
 };
 
 /* A product's structs and words. */
