@@ -1,6 +1,6 @@
 /* What /livez and /readyz judge by. Pure; every thread. */
-#ifndef CCM_PROBE_H
-#define CCM_PROBE_H
+#ifndef CCM_ADMIN_PROBES_H
+#define CCM_ADMIN_PROBES_H
 
 #include "kube/cache/reflector.h"
 #include "kube/lease.h"

@@ -4,8 +4,8 @@
  * for POST /allow-removals?plugin=NAME, which wants a token of its own. One thread of libmicrohttpd
  * serves all; the callbacks run in it.
  */
-#ifndef CCM_ADMIN_H
-#define CCM_ADMIN_H
+#ifndef CCM_ADMIN_SERVER_H
+#define CCM_ADMIN_SERVER_H
 
 #include "ccm/error.h"
 #include "util/attr.h"
@@ -29,7 +29,7 @@ struct admin_options {
     void (*metrics)(void *arg, struct ccm_buf *text);
     void (*status)(void *arg, struct ccm_buf *html);
     /* Append, as JSON, whether there is anything to do within horizon_ms (10 min at most), and how
-     * far it is with what it was told. False: there is. */
+     * far it is with what it has seen. False: there is. */
     bool (*idle)(void *arg, int64_t horizon_ms, struct ccm_buf *json);
     /* Let go what a plugin holds back, and append what came of it, one line. 0; -ENOENT: there is
      * no such plugin; other negative values: it cannot at the moment, or never. Returns at once. */

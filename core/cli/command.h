@@ -14,11 +14,11 @@
 struct cli_command_args {
     const char *config;     /* path */
     bool config_is_set;     /* on the command line */
-    const char *plugin_dir; /* NULL = not told */
+    const char *plugin_dir; /* NULL = not given */
     const char *plugins[CLI_COMMAND_PLUGINS_MAX];
     size_t plugin_count;
     bool event;        /* plan: leave the result in an Event */
-    int64_t timeout_s; /* plan; 0 = not told */
+    int64_t timeout_s; /* plan; 0 = not given */
     const char *const *operands;
     size_t operand_count;
 };

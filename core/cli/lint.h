@@ -26,7 +26,7 @@ struct cli_lint {
     /* Results, added up. */
     size_t services;
     size_t findings;
-    size_t failures; /* files and plugins that could not do their part; each was told */
+    size_t failures; /* files and plugins that could not do their part; each was printed */
 };
 
 /*

@@ -26,8 +26,8 @@
  * One thread loads, binds and finishes; after that any thread may read. Results are borrowed and
  * live as long as the configuration.
  */
-#ifndef CCM_CONFIG_H
-#define CCM_CONFIG_H
+#ifndef CCM_CONFIG_LOAD_H
+#define CCM_CONFIG_LOAD_H
 
 #include "ccm/error.h"
 #include "ccm/option.h"
@@ -88,8 +88,8 @@ typedef void (*config_changed_fn)(void *arg, const char *label, bool live);
 /*
  * Turn `config`, finished without problems, into the successor of `old`, in which plugins run
  * already: options that are live (CCM_OPTION_LIVE) have their new values, all others keep those of
- * `old`, and so does the list of plugins. Each difference is told. 0, or -ENOMEM: it may only be
- * freed. `old` is only read, other threads may do so too.
+ * `old`, and so does the list of plugins. Each difference is reported. 0, or -ENOMEM: it may only
+ * be freed. `old` is only read, other threads may do so too.
  */
 CCM_NODISCARD int config_follow(struct config_tree *config, const struct config_tree *old,
                                 config_changed_fn changed, void *arg);

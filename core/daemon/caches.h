@@ -2,8 +2,8 @@
  * One store and one reflector per watched kind, and the way from a change to the map() of every
  * plugin that watches that kind.
  */
-#ifndef CCM_WATCHES_H
-#define CCM_WATCHES_H
+#ifndef CCM_DAEMON_CACHES_H
+#define CCM_DAEMON_CACHES_H
 
 #include "daemon/host.h"
 #include "kube/cache/reflector.h"

@@ -3,8 +3,8 @@
  * the status page. Reads only, but for what an operator allows; every thread; nothing blocks but
  * for short locks.
  */
-#ifndef CCM_OBSERVE_H
-#define CCM_OBSERVE_H
+#ifndef CCM_DAEMON_COLLECT_H
+#define CCM_DAEMON_COLLECT_H
 
 #include "config/load.h"
 #include "daemon/caches.h"

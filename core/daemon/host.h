@@ -2,8 +2,8 @@
  * The host table of a plugin: struct ccm_host on top of the parts of the daemon. One per plugin,
  * because options, log lines and queue are its own.
  */
-#ifndef CCM_HOST_TABLE_H
-#define CCM_HOST_TABLE_H
+#ifndef CCM_DAEMON_HOST_H
+#define CCM_DAEMON_HOST_H
 
 #include "ccm/plugin.h"
 #include "config/load.h"

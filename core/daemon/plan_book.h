@@ -3,8 +3,8 @@
  * per plugin and object the steps that would be taken, the warnings that would become events, and
  * what failed. Every thread; one lock, a leaf, which is also held while it is printed.
  */
-#ifndef CCM_PLAN_H
-#define CCM_PLAN_H
+#ifndef CCM_DAEMON_PLAN_BOOK_H
+#define CCM_DAEMON_PLAN_BOOK_H
 
 #include "ccm/host.h"
 #include "util/attr.h"

@@ -36,7 +36,7 @@ char *daemon_library_path(const char *name)
     return ccm_text_format("%s/lib/ccmd/%s", path, name);
 }
 
-char *daemon_plugin_dir(const char *told)
+char *daemon_plugin_dir(const char *dir)
 {
-    return ccm_text_empty(told) ? daemon_library_path("plugins") : ccm_text_format("%s", told);
+    return ccm_text_empty(dir) ? daemon_library_path("plugins") : ccm_text_format("%s", dir);
 }

@@ -3,11 +3,11 @@
 #define CCM_PLUGIN_DIR_H
 
 /*
- * `told` unless it is NULL or "": then lib/ccmd/plugins beside the folder of the running program,
+ * `dir` unless it is NULL or "": then lib/ccmd/plugins beside the folder of the running program,
  * where `make install` puts the plugins (/usr/bin/ccmd -> /usr/lib/ccmd/plugins). Heap; NULL when
  * memory ran out or the program does not know its own path. Any thread.
  */
-char *daemon_plugin_dir(const char *told);
+char *daemon_plugin_dir(const char *dir);
 
 /* What is installed in lib/ccmd under that name. Heap; NULL as above. Any thread. */
 char *daemon_library_path(const char *name);

@@ -32,7 +32,7 @@ struct kube_lease_config {
     const char *name;
     const char *identity; /* unique among all candidates */
     struct ccm_gate *gate;
-    struct kube_continuity *continuity; /* told when the Lease is gone, or another; NULL = none */
+    struct kube_continuity *continuity; /* hears when the Lease is gone, or another; NULL = none */
     uint32_t duration_ms;               /* whole seconds; retry_ms < renew_ms < duration_ms */
     uint32_t renew_ms;
     uint32_t retry_ms;

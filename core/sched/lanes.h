@@ -1,5 +1,5 @@
 /*
- * Four first-in-first-out lists and whose turn it is (the rule is told in queue.h). Items stand
+ * Four first-in-first-out lists and whose turn it is (the rule stands in queue.h). Items stand
  * inside other structs. Not synchronised.
  */
 #ifndef CCM_SCHED_LANES_H

@@ -1,6 +1,6 @@
 /*
- * What a reconcile call says about its keys, and how a failure is counted and told. One struct per
- * worker, used for one call after the other. One lock, a leaf.
+ * What a reconcile call says about its keys, and how a failure is counted and logged. One struct
+ * per worker, used for one call after the other. One lock, a leaf.
  */
 #ifndef CCM_SCHED_VERDICT_H
 #define CCM_SCHED_VERDICT_H
@@ -32,7 +32,7 @@ struct sched_verdicts {
 CCM_NODISCARD int sched_verdicts_init(struct sched_verdicts *verdicts, size_t cap);
 void sched_verdicts_fini(struct sched_verdicts *verdicts);
 
-/* A call with so many keys (at most cap) begins: nothing is told yet. */
+/* A call with so many keys (at most cap) begins: nothing is settled yet. */
 void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count);
 /* It has returned: what comes later is not heard. The owner may now read items and errors. */
 void sched_verdicts_end(struct sched_verdicts *verdicts);

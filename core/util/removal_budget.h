@@ -62,7 +62,7 @@ void ccm_removal_record(struct ccm_removal_budget *budget, const struct ccm_remo
                         size_t size, size_t count, int64_t now_ms);
 
 /* When at least one more may go: now_ms when it may now; CCM_REMOVAL_NEVER when nothing is there or
- * the share is 0. As far as can be told today: it does not move away but by removals. */
+ * the share is 0. As far as is known today: it does not move away but by removals. */
 int64_t ccm_removal_next_ms(const struct ccm_removal_budget *budget,
                             const struct ccm_removal_rule *rule, size_t size, int64_t now_ms);
 
@@ -74,7 +74,7 @@ bool ccm_removal_is_idle(const struct ccm_removal_budget *budget,
 void ccm_removal_release(struct ccm_removal_rule *rule, int64_t now_ms);
 
 /*
- * When something may count as gone that a list lacks and no DELETED event told
+ * When something may count as gone that a list lacks and no DELETED event reported
  * (CCM_CHANGE_MISSING): missing_wait_ms after it was missed, on a server that answered consistently
  * all the while. server_since_ms: host->server_since_ms(); 0 = CCM_REMOVAL_NEVER, look again later.
  * Then it is still subject to the floor.

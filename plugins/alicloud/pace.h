@@ -1,6 +1,6 @@
 /*
  * How soon after one change of a resource the next one is taken. Some resources (a load balancer
- * with all its groups and listeners) refuse changes for a while after each; how long is told by
+ * with all its groups and listeners) refuse changes for a while after each; how long is said by
  * nobody, so it is learned: a first refusal costs a long pause, what came through after it is known
  * to be enough, and the changes that follow are sent much sooner. As long as that is taken, the
  * pause was somebody else's doing and is soon nothing; once first tries are refused repeatedly,

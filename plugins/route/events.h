@@ -1,6 +1,6 @@
 /* What people read: events, and the words of a dry run. Only inside of reconcile. */
-#ifndef CCM_ROUTE_TELL_H
-#define CCM_ROUTE_TELL_H
+#ifndef CCM_ROUTE_EVENTS_H
+#define CCM_ROUTE_EVENTS_H
 
 #include "run.h"
 

@@ -5,7 +5,7 @@
 #include "run.h"
 
 /* Look through the orphans of the plan of a complete pass: those seen in the pass before stay in
- * it, the others are remembered and taken out. People are told about the former. 0 or -ENOMEM. */
+ * it, the others are remembered and taken out. An event reports the former. 0 or -ENOMEM. */
 CCM_NODISCARD int route_orphans_decide(struct route_run *run);
 
 /* A pass failed: what was seen before does not count any more. */

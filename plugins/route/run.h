@@ -4,13 +4,13 @@
 
 #include "route.h"
 
-/* What a node is to be told about its network. */
+/* What is to be written about the network of a node. */
 enum route_network { ROUTE_NETWORK_KEEP, ROUTE_NETWORK_UP, ROUTE_NETWORK_DOWN };
 
 /* What becomes of a key. */
 struct route_verdict {
     bool failed;  /* err says why */
-    bool shared;  /* it failed with others for one reason, which is told once */
+    bool shared;  /* it failed with others for one reason, which is reported once */
     bool look;    /* something is on its way in the cloud: look again in a moment */
     bool again;   /* at once: there was no time left, or the list was too old */
     bool present; /* it is a node that is there */

@@ -14,7 +14,7 @@
 /* Where an entry is in its life. */
 enum route_status {
     ROUTE_SETTLED, /* Available: the only state in which it can be deleted */
-    ROUTE_MADE,    /* the cloud told us that it took it; not listed since */
+    ROUTE_MADE,    /* the cloud said that it took it; not listed since */
     ROUTE_COMING,  /* being made or changed */
     ROUTE_LEAVING, /* being deleted */
 };

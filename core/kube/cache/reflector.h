@@ -96,7 +96,7 @@ CCM_NODISCARD int kube_reflector_join(struct kube_reflector *reflector, int64_t 
 /* Stops and joins if need be, however long that takes. NULL is fine. */
 void kube_reflector_free(struct kube_reflector *reflector);
 
-/* Wait until the first list is in the store and its changes are told. 0, -ETIMEDOUT (monotonic
+/* Wait until the first list is in the store and its changes are reported. 0, -ETIMEDOUT (monotonic
  * deadline), -ECANCELED (stopped, or `cancel`, which may be NULL, was set: noticed within 100 ms).
  */
 CCM_NODISCARD int kube_reflector_wait_synced(struct kube_reflector *reflector, int64_t deadline_ms,
@@ -132,11 +132,11 @@ struct kube_reflector_status {
     int64_t last_event_ms; /* monotonic; of the last event or list, 0 = none yet */
     bool listed;           /* the store is a list and what came since, not one to be replaced */
     bool requested;        /* what fetch(), recheck() or relist() asked for is not done yet */
-    char version[32]; /* how far the store and the told changes are: resourceVersion of the server,
-                         cut; "" = no list yet */
-    int64_t due_ms;   /* monotonic; the thread shows up again by then, or it hangs, such as in
-                         a change function; 0 = it does not run */
-    char error[256];  /* the last failure, also when it is over; "" = none */
+    char version[32];      /* how far the store and the reported changes are: resourceVersion of the
+                              server,      cut; "" = no list yet */
+    int64_t due_ms;        /* monotonic; the thread shows up again by then, or it hangs, such as in
+                              a change function; 0 = it does not run */
+    char error[256];       /* the last failure, also when it is over; "" = none */
 };
 
 /* Any thread. */

@@ -29,10 +29,10 @@ struct kube_reflector {
     unsigned paged;         /* streaming lists that failed without one that went well in between */
     bool server_uncertain;  /* a watch broke: who answers now may be another server */
     bool replaced;          /* it is: the next list waits for `ahead` */
-    bool broken_off;        /* and config.continuity was told, since the last list */
+    bool broken_off;        /* and config.continuity knows it, since the last list */
     struct ccm_buf version;
     uint64_t random;
-    char kind_name[64];   /* of raw objects, once a list has told it */
+    char kind_name[64];   /* of raw objects, once a list has said it */
     unsigned failures;    /* in a row, without any progress in between; so are the others */
     unsigned stale;       /* 410 */
     unsigned silent;      /* watches that said something and then nothing, and the next ones */
@@ -97,7 +97,7 @@ void kube_reflector_path(const struct kube_reflector *r, struct ccm_buf *path, c
 void kube_reflector_add_param(struct ccm_buf *path, const char *name, const char *value);
 
 /*
- * One object: into the stage, or into the store with the changes told when stage is NULL.
+ * One object: into the stage, or into the store with the changes reported when stage is NULL.
  * What is not kept is removed. An object that cannot be decoded but whose key is known is logged
  * and left as it was. `version`, if not NULL, gets the object's version. -EBADMSG when not even key
  * and version can be read; -ENOMEM; -EMSGSIZE.
@@ -120,7 +120,7 @@ void kube_reflector_watch(struct kube_reflector *r, bool initial, struct kube_re
  * -ESTALE when it has not come as far as we were. */
 void kube_reflector_check_server(struct kube_reflector *r, struct kube_reflector_end *end);
 
-/* -ESTALE with the words for it when `version` is older than what this server told before, else 0.
+/* -ESTALE with the words for it when `version` is older than what this server said before, else 0.
  */
 int kube_reflector_check_version(struct kube_reflector *r, const char *version,
                                  struct ccm_error *err);

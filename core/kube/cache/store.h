@@ -65,9 +65,9 @@ size_t kube_store_too_large(struct kube_store *store);
 /* --- the writer --- */
 
 /*
- * Add or replace one object; the store takes its own reference. No change is told when the object
- * is there in the same version (uid and resourceVersion). An object of another uid under the same
- * key is told as DELETED, then ADDED. -ENOMEM: nothing changed.
+ * Add or replace one object; the store takes its own reference. No change is reported when the
+ * object is there in the same version (uid and resourceVersion). An object of another uid under the
+ * same key is reported as DELETED, then ADDED. -ENOMEM: nothing changed.
  */
 CCM_NODISCARD int kube_store_put(struct kube_store *store, const struct ccm_object *object,
                                  kube_change_fn fn, void *arg);
@@ -94,7 +94,7 @@ void kube_stage_delete(struct kube_stage *stage, const char *key);
 size_t kube_stage_len(const struct kube_stage *stage);
 
 /*
- * The stage takes the store's place at once; then exactly the differences are told: ADDED and
+ * The stage takes the store's place at once; then exactly the differences are reported: ADDED and
  * UPDATED in the order in which they were staged, then DELETED for what is gone, with
  * CCM_CHANGE_MISSING: no event said so. The stage is consumed. Cannot fail.
  */

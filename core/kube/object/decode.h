@@ -8,7 +8,7 @@
  * to judge.
  *
  * An object with more of something than the counts below is cut to what can be held, and says so
- * (`too_large` of its head): it can be told about, and be released when it is deleted.
+ * (`too_large` of its head): events can speak of it, and it can be released when it is deleted.
  *
  * Annotations: Services and Pods keep all of theirs; Nodes keep
  * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none. One thread at a time per builder.
