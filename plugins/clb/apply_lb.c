@@ -1,3 +1,4 @@
+/* Carries out steps about the load balancer itself. */
 #include "api_lb.h"
 #include "apply_parts.h"
 #include "ccm/object.h"

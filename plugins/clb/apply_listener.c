@@ -1,3 +1,4 @@
+/* Carries out steps about listeners. */
 #include "api_listener.h"
 #include "apply_parts.h"
 #include "lbc/apply/record.h"

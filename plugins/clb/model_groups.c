@@ -1,3 +1,4 @@
+/* Which groups of backends a Service wants. */
 #include "model_parts.h"
 
 #include "lbc/model/owner.h"

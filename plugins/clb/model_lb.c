@@ -1,3 +1,4 @@
+/* What a Service wants of the load balancer itself. */
 #include "model.h"
 
 #include "clb.h"

@@ -1,3 +1,4 @@
+/* Steps that create and change the load balancer itself. */
 #include "plan_parts.h"
 
 #include "clb.h"

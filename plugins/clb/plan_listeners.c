@@ -1,3 +1,4 @@
+/* Steps that create, change and delete listeners. */
 #include "annotations.h"
 #include "lbc/apply/compare.h"
 #include "plan_parts.h"

@@ -1,3 +1,4 @@
+/* Steps for source ranges: access lists and their entries. */
 #include "clb.h"
 #include "plan_parts.h"
 

@@ -1,3 +1,4 @@
+/* Annotations and fields that do nothing, or not what they seem to: one event for all of them. */
 #include "lbc/pass.h"
 
 #include "util/array.h"

@@ -1,3 +1,4 @@
+/* Carries out the creation of load balancers, groups and listeners. */
 #include "api_lb.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"

@@ -1,3 +1,4 @@
+/* Carries out steps about groups and their backends. */
 #include "api_group.h"
 #include "apply_parts.h"
 #include "util/cleanup.h"

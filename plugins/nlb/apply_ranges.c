@@ -1,3 +1,4 @@
+/* Carries out steps about security groups. */
 #include "api_ranges.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"

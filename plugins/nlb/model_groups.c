@@ -1,3 +1,4 @@
+/* Which groups of backends a Service wants. */
 #include "annotations.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"

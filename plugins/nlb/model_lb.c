@@ -1,3 +1,4 @@
+/* What a Service wants of the load balancer itself. */
 #include "annotations.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"

@@ -1,3 +1,4 @@
+/* Which listeners a Service wants. */
 #include "annotations.h"
 #include "lbc/model/tags.h"
 #include "model_parts.h"

@@ -1,3 +1,4 @@
+/* Steps that create and change the load balancer itself. */
 #include "compare.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"

@@ -1,3 +1,4 @@
+/* Steps that create, change and delete listeners. */
 #include "compare.h"
 #include "nlb.h"
 #include "plan_parts.h"

@@ -1,3 +1,4 @@
+/* Steps for source ranges: the security group and its rules. */
 #include "compare.h"
 #include "plan_parts.h"
 #include "rules.h"

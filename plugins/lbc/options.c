@@ -1,0 +1,87 @@
+/* Options that controllers of all kinds of load balancers have. */
+#include "lbc/instance.h"
+
+const struct ccm_option lbc_opt_backend_type = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .name = "default_backend_type",
+    .fallback = "ecs",
+    .values = "ecs|eni",
+    .help = "What serves Services that do not say: ecs (nodes, by node port) or eni (pods, by "
+            "their own address; needs a network where pods have interfaces).",
+};
+const struct ccm_option lbc_opt_audit = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "audit_interval_s",
+    .fallback = "3600",
+    .min = 0,
+    .max = 86400,
+    .help =
+        "How often each load balancer is compared with its Service although nothing changed in "
+        "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
+        "time, up to a fifth earlier or later. 0 = never. A new value counts for a Service from "
+        "its next look or change on.",
+};
+const struct ccm_option lbc_opt_conditions = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "service_conditions",
+    .fallback = "false",
+    .help =
+        "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
+        "or False with the reason.",
+};
+const struct ccm_option lbc_opt_filter = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "filter_services_on_node_change",
+    .fallback = "false",
+    .help = "After a change of a node look only at Services that it can concern: those with "
+            "externalTrafficPolicy Cluster, and those with annotation backend-label or "
+            "remove-unscheduled-backend. Others notice such a change with the next one of their "
+            "endpoints.",
+};
+/* All plugins have to agree about it, hence the group. */
+const struct ccm_option lbc_opt_reuse = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "reuse",
+    .fallback = "on",
+    .values = "on|tagged|off",
+    .help =
+        "Whether annotation id may name load balancers that a person made: on (any that no "
+        "controller made), tagged (only those whose tag ccm.alibabacloud.com/allow-namespaces "
+        "names the namespace of the Service, or *; what the person made there is changed only "
+        "where tag ccm.alibabacloud.com/allow-configuration does so too), off (none). A Service "
+        "that is refused keeps what it has in the cloud, and nothing more is written for it.",
+};
+
+const struct ccm_option lbc_opt_allowed = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRINGS,
+    .flags = CCM_OPTION_LIVE,
+    .name = "allowed_ids",
+    .help =
+        "Which ids of the account the Services of a namespace may name in annotations: a list of "
+        "namespace:kind:id, where each part may be * and namespace and id may end with it. Kinds: "
+        "certificate, acl, security-group, bandwidth-package, eip (of zone-maps), server-group (of "
+        "vgroup-port). What the list does not name is refused, and what the annotation is for "
+        "stays as it is. Empty = everything is allowed. Load balancers: option reuse.",
+};
+
+const struct ccm_option lbc_opt_taken = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "taken_listeners",
+    .fallback = "restore",
+    .values = "restore|delete",
+    .help = "What becomes, at the end, of a person's listener that a Service took over with "
+            "annotation force-override-listeners: restore (server group, description and the "
+            "attributes that were changed are put back; they are kept in labels of the Service) or "
+            "delete.",
+};
