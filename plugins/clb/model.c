@@ -94,7 +94,6 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
         .port = port,
         .protocol = want.protocol,
         .group = want.group,
-        .group_name = want.name,
         .extras = b->in->extras,
         .by_node = b->lbc.mode == LBC_MODE_LOCAL,
         .broken = want.broken,

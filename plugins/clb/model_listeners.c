@@ -139,8 +139,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     listener->lbc.broken = want->broken;
     listener->lbc.group = want->group;
     listener->lbc.description = CCM_STEAL(description);
-    if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
-        lbc_model_add_attrs(want->in, &clb_annotations, LBC_ANNO_LISTENER, want->protocol,
+    if (lbc_model_add_attrs(want->in, &clb_annotations, LBC_ANNO_LISTENER, want->protocol,
                             &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
         set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);

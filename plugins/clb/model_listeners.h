@@ -18,10 +18,9 @@ struct clb_desired_listener {
     const struct ccm_service_port *port;
     enum lbc_protocol protocol;
     struct lbc_group *group; /* NULL: it could not be worked out */
-    const char *group_name;
-    unsigned extras; /* CLB_EXTRA_* */
-    bool by_node;    /* backends are nodes, by node port */
-    bool broken;     /* the port's group could not be worked out */
+    unsigned extras;         /* CLB_EXTRA_* */
+    bool by_node;            /* backends are nodes, by node port */
+    bool broken;             /* the port's group could not be worked out */
 };
 
 /* Append it to `state`. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: then the listener is

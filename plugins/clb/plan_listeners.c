@@ -32,10 +32,7 @@ static bool listener_forwards(const struct lbc_listener *listener)
 static struct lbc_group *plan_find_group(const struct lbc_work *work,
                                          const struct lbc_listener *want)
 {
-    const struct lbc_group *group = lbc_state_group_by_name(work->want, want->group_name);
-
-    return group != NULL ? lbc_state_group_for(work->have, group)
-                         : lbc_state_group_by_name(work->have, want->group_name);
+    return want->group == NULL ? NULL : lbc_state_group_for(work->have, want->group);
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
@@ -171,12 +168,11 @@ static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
 }
 
 /* Where it sends to. */
-static int step_set_group(struct clb_step *step, const struct lbc_work *work,
-                          const struct lbc_listener *want, struct lbc_group *group)
+static void step_set_group(struct clb_step *step, const struct lbc_listener *want,
+                           struct lbc_group *group)
 {
-    step->lbc.want = lbc_state_group_by_name(work->want, want->group_name);
+    step->lbc.want = want->group;
     step->lbc.group = group;
-    return lbc_text_set(&step->listener.lbc.group_name, want->group_name);
 }
 
 static int plan_create_listener(struct lbc_work *work, const struct clb_listener *want,
@@ -185,8 +181,11 @@ static int plan_create_listener(struct lbc_work *work, const struct clb_listener
     struct clb_step *step =
         clb_plan_listener_step(work, LBC_STEP_CREATE_LISTENER, &want->lbc, NULL);
 
-    if (step == NULL || clb_listener_copy(&step->listener, want) < 0 ||
-        step_set_group(step, work, &want->lbc, group) < 0 || plan_domains(work, want, NULL) < 0) {
+    if (step == NULL || clb_listener_copy(&step->listener, want) < 0) {
+        return -ENOMEM;
+    }
+    step_set_group(step, &want->lbc, group);
+    if (plan_domains(work, want, NULL) < 0) {
         return -ENOMEM;
     }
     return plan_start_listener(work, want, NULL);
@@ -290,9 +289,12 @@ static int plan_update_listener(struct lbc_work *work, const struct clb_listener
 {
     struct clb_step *step =
         clb_plan_listener_step(work, LBC_STEP_UPDATE_LISTENER, &want->lbc, &have->lbc);
-    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, work, want, have);
 
-    return r < 0 ? r : step_set_group(step, work, &want->lbc, group);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step_set_group(step, &want->lbc, group);
+    return step_overlay_listener(step, work, want, have);
 }
 
 /* --- all of it --- */
@@ -338,8 +340,7 @@ static int plan_listeners_of(struct lbc_work *work, const struct lbc_group *grou
     for (size_t i = 0; r == 0 && i < work->want->listener_count; i++) {
         const struct clb_listener *want = clb_listener_at(&clb_work_model(work)->want, i);
 
-        if (!want->lbc.broken && !listener_forwards(&want->lbc) &&
-            ccm_text_equal(want->lbc.group_name, group->name)) {
+        if (!want->lbc.broken && !listener_forwards(&want->lbc) && want->lbc.group == group) {
             r = plan_one(work, want);
         }
     }

@@ -142,7 +142,7 @@ static void print_group(const struct lbc_step *step, struct ccm_buf *text)
     const char *name = NULL;
 
     if (is_listener) {
-        name = step->type == LBC_STEP_RESTORE_LISTENER ? NULL : step->to->group_name;
+        name = step->want == NULL ? NULL : step->want->name;
     } else if (step->want != NULL) {
         name = step->group == NULL ? step->want->name : step->group->name;
     }

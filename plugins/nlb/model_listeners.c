@@ -69,8 +69,7 @@ int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in
     listener->lbc.lacks = lacks_more(model, in->refused, want->lbc.protocol);
     listener->lbc.description = CCM_STEAL(text);
     listener->lbc.group = want->lbc.group;
-    if (lbc_text_set(&listener->lbc.group_name, want->lbc.name) < 0 ||
-        lbc_text_set(&listener->lbc.group_id, want->lbc.chosen) < 0 ||
+    if (lbc_text_set(&listener->lbc.group_id, want->lbc.chosen) < 0 ||
         lbc_model_add_attrs(in, &nlb_annotations, LBC_ANNO_LISTENER, want->lbc.protocol,
                             &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
         set_certificates(listener, service) < 0) {

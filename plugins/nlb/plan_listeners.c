@@ -88,10 +88,7 @@ static int step_describe_listener(struct nlb_step *step, const struct lbc_listen
 {
     step->lbc.want = group;
     step->lbc.group = present;
-    return lbc_text_set(&step->listener.lbc.description, want->description) < 0 ||
-                   lbc_text_set(&step->listener.lbc.group_name, want->group_name) < 0
-               ? -ENOMEM
-               : 0;
+    return lbc_text_set(&step->listener.lbc.description, want->description);
 }
 
 static int plan_create_listener(struct lbc_work *work, const struct nlb_listener *want,

@@ -377,9 +377,9 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
         assert_int_equal(
             lbc_setting_protocol(service, service->ports[i], &clb_protocols, &protocol, &err), 0);
         const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };
-        const struct clb_desired_listener want = {
-            .in = &in, .port = service->ports[i], .protocol = protocol, .group_name = "group"
-        };
+        const struct clb_desired_listener want = { .in = &in,
+                                                   .port = service->ports[i],
+                                                   .protocol = protocol };
 
         assert_int_equal(clb_model_listener(ret, &want, &err), 0);
     }
@@ -767,7 +767,6 @@ static void test_extras(void **state)
             .in = &in,
             .port = service->ports[0],
             .protocol = LBC_TCP,
-            .group_name = "group",
             .extras = cases[i].extras,
             .by_node = cases[i].by_node,
         };

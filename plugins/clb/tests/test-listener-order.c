@@ -74,8 +74,11 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
                                   one->description == NULL ? text : one->description),
                      0);
     format(text, sizeof(text), one->group == NULL ? number : one->group);
-    assert_int_equal(
-        lbc_text_set(wanted ? &listener->lbc.group_name : &listener->lbc.group_id, text), 0);
+    if (wanted) {
+        listener->lbc.group = lbc_state_group_for(&state->lbc, &(struct lbc_group){ .name = text });
+    } else {
+        assert_int_equal(lbc_text_set(&listener->lbc.group_id, text), 0);
+    }
     if (one->cert != NULL) {
         assert_int_equal(lbc_attrs_set(&listener->lbc.attrs, clb_field_find("ServerCertificateId"),
                                        one->cert, true),
@@ -100,7 +103,7 @@ static void add_group(struct clb_state *state, const char *port, bool present)
     char text[64];
 
     format(text, sizeof(text), port);
-    if (lbc_state_group_by_name(&state->lbc, text) != NULL) {
+    if (lbc_state_group_for(&state->lbc, &(struct lbc_group){ .name = text }) != NULL) {
         return;
     }
     group = clb_state_new_group(state);

@@ -85,7 +85,7 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
     one->lbc.broken = side->listeners[i].broken;
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1",
                    side->listeners[i].group); /* fits */
-    assert_int_equal(lbc_text_set(&one->lbc.group_name, text), 0);
+    one->lbc.group = lbc_state_group_for(&state->lbc, &(struct lbc_group){ .name = text });
     (void)snprintf(text, sizeof(text), "g%s", side->listeners[i].group); /* fits */
     assert_int_equal(lbc_text_set(&one->lbc.group_id, text), 0);
     (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->lbc.port); /* fits */

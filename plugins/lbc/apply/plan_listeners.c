@@ -157,8 +157,7 @@ bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want)
     for (size_t i = 0; i < work->want->listener_count; i++) {
         const struct lbc_listener *listener = work->want->listeners[i];
 
-        if (!ccm_text_equal(listener->group_name, want->name) ||
-            !ccm_text_equal(listener->group_id, want->id)) {
+        if (listener->group != want) {
             continue;
         }
         if (!lbc_plan_is_refused(work, listener)) {

@@ -29,7 +29,6 @@ void lbc_listener_fini(struct lbc_listener *listener)
 {
     free(listener->id);
     free(listener->description);
-    free(listener->group_name);
     free(listener->group_id);
     lbc_attrs_fini(&listener->attrs);
     memset(listener, 0, sizeof(*listener));
@@ -62,7 +61,6 @@ int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from)
     to->lacks = from->lacks;
     if (lbc_text_set(&to->id, from->id) < 0 ||
         lbc_text_set(&to->description, from->description) < 0 ||
-        lbc_text_set(&to->group_name, from->group_name) < 0 ||
         lbc_text_set(&to->group_id, from->group_id) < 0) {
         return -ENOMEM;
     }
@@ -247,20 +245,21 @@ bool lbc_state_uses_group(const struct lbc_state *state, const struct lbc_group 
 static bool group_serves(const struct lbc_state *state, const struct lbc_group *have,
                          const struct lbc_group *want)
 {
-    return state->type->group_serves == NULL || state->type->group_serves(have, want);
+    return ccm_text_equal(have->name, want->name) &&
+           (state->type->group_serves == NULL || state->type->group_serves(have, want));
 }
 
-/* want: what it is to serve; NULL = anything. */
-static struct lbc_group *state_find_group(const struct lbc_state *state, const char *name,
-                                          const struct lbc_group *want)
+struct lbc_group *lbc_state_group_for(const struct lbc_state *state, const struct lbc_group *want)
 {
     struct lbc_group *found = NULL;
 
+    if (want->id != NULL) {
+        return lbc_state_group_by_id(state, want->id);
+    }
     for (size_t i = 0; i < state->group_count; i++) {
         struct lbc_group *group = state->groups[i];
 
-        if (!ccm_text_equal(group->name, name) ||
-            (want != NULL && !group_serves(state, group, want))) {
+        if (!group_serves(state, group, want)) {
             continue;
         }
         if (lbc_state_uses_group(state, group)) {
@@ -269,17 +268,6 @@ static struct lbc_group *state_find_group(const struct lbc_state *state, const c
         found = found == NULL ? group : found;
     }
     return found;
-}
-
-struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name)
-{
-    return state_find_group(state, name, NULL);
-}
-
-struct lbc_group *lbc_state_group_for(const struct lbc_state *state, const struct lbc_group *want)
-{
-    return want->id != NULL ? lbc_state_group_by_id(state, want->id)
-                            : state_find_group(state, want->name, want);
 }
 
 struct lbc_listener *lbc_state_listener_by_id(const struct lbc_state *state, const char *id)

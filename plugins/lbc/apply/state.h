@@ -44,7 +44,6 @@ struct lbc_listener {
     bool lacks; /* desired: a value for it cannot be used, so it is changed but never made */
     char *description;
     struct lbc_group *group; /* desired: where it sends to, of the same state; NULL = not known */
-    char *group_name;        /* desired */
     char *group_id;          /* present; desired: the group that a person chose */
     struct lbc_attrs attrs;
 };
@@ -119,8 +118,6 @@ struct lbc_group *lbc_state_group_by_id(const struct lbc_state *state, const cha
 /* The present group that serves where `want` is desired: the chosen one by its id, else one of that
  * name. Names are not unique in the cloud: one that a listener uses comes first. */
 struct lbc_group *lbc_state_group_for(const struct lbc_state *state, const struct lbc_group *want);
-/* The same by name alone. */
-struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name);
 /* Whether a listener sends to the present group. */
 bool lbc_state_uses_group(const struct lbc_state *state, const struct lbc_group *group);
 struct lbc_listener *lbc_state_listener_by_id(const struct lbc_state *state, const char *id);

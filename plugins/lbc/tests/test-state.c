@@ -202,7 +202,6 @@ static void test_group_for(void **arg)
     (void)arg;
     other->protocol = LBC_UDP;
     assert_ptr_equal(lbc_state_group_for(&state.lbc, &want), first);
-    assert_ptr_equal(lbc_state_group_by_name(&state.lbc, "web"), other);
     assert_int_equal(lbc_text_set(&add_listener(&state, "l-1", LBC_TCP, 80, 80)->group_id, "g-3"),
                      0);
     assert_true(lbc_state_uses_group(&state.lbc, second));

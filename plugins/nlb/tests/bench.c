@@ -91,13 +91,16 @@ struct nlb_step *bench_step(struct bench *bench, unsigned type, unsigned stage)
 
 struct nlb_group *bench_want(struct bench *bench, const char *name, uint16_t port)
 {
-    struct nlb_group *group = (struct nlb_group *)lbc_state_group_by_name(&bench->want.lbc, name);
+    struct nlb_group *group = NULL;
 
-    if (group == NULL) {
-        group = nlb_state_new_group(&bench->want);
-        bench_set(&group->lbc.name, name);
-        group->lbc.port = port;
+    for (size_t i = 0; i < bench->want.lbc.group_count; i++) {
+        if (strcmp(bench->want.lbc.groups[i]->name, name) == 0) {
+            return nlb_group_at(&bench->want, i);
+        }
     }
+    group = nlb_state_new_group(&bench->want);
+    bench_set(&group->lbc.name, name);
+    group->lbc.port = port;
     return group;
 }
 

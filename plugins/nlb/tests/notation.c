@@ -271,6 +271,22 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
     }
 }
 
+/* The desired one, which stands before it. */
+static void find_group(const struct line *line, struct lbc_listener *listener)
+{
+    CCM_CLEANUP(ccm_freep) char *name = NULL;
+    const char *protocol = part_after(line->words[4], '/');
+    const struct lbc_state *want = &line->state->lbc;
+
+    name_of(&name, line->words[4], lbc_protocol_parse(protocol, NLB_PROTOCOLS));
+    for (size_t i = 0; i < want->group_count; i++) {
+        if (ccm_text_equal(want->groups[i]->name, name) &&
+            ccm_text_equal(want->groups[i]->id, listener->group_id)) {
+            listener->group = want->groups[i];
+        }
+    }
+}
+
 static void read_listener(struct line *line)
 {
     struct nlb_listener *listener = nlb_state_new_listener(line->state);
@@ -284,17 +300,15 @@ static void read_listener(struct line *line)
     listener->lbc.is_range = end != NULL;
     if (line->model == NULL) {
         must(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
-    } else {
-        const char *protocol = part_after(line->words[4], '/');
-
-        name_of(&listener->lbc.group_name, line->words[4],
-                lbc_protocol_parse(protocol, NLB_PROTOCOLS));
     }
     (void)snprintf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->lbc.port,
                    listener->lbc.last_port); /* fits */
     name_of(&listener->lbc.description, key, listener->lbc.protocol);
     for (size_t i = 5; i < line->count; i++) {
         read_listener_word(listener, line->words[i]);
+    }
+    if (line->model != NULL) {
+        find_group(line, &listener->lbc);
     }
 }
 
@@ -386,21 +400,8 @@ void read_state(struct nlb_state *state, const char *text)
 
 void read_model(struct nlb_model *model, const char *text)
 {
-    struct lbc_state *want = &model->want.lbc;
-
-    model->lbc.want = want;
-
+    model->lbc.want = &model->want.lbc;
     read_lines(&model->want, model, text);
-    for (size_t i = 0; i < want->listener_count; i++) {
-        struct lbc_listener *listener = want->listeners[i];
-
-        for (size_t k = 0; k < want->group_count; k++) {
-            if (ccm_text_equal(want->groups[k]->name, listener->group_name) &&
-                ccm_text_equal(want->groups[k]->id, listener->group_id)) {
-                listener->group = want->groups[k];
-            }
-        }
-    }
 }
 
 void model_end(struct nlb_model *model)

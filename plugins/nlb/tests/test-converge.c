@@ -226,20 +226,14 @@ static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
 static void check_listener(const struct toy *toy, const struct nlb_listener *want)
 {
     const struct nlb_listener *have = nlb_state_listener_like(&toy->cloud, want);
-    const struct nlb_group *group = NULL;
+    const struct lbc_group *group = lbc_state_group_for(&toy->cloud.lbc, want->lbc.group);
 
-    for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
-        if (ccm_text_equal(nlb_group_at(&toy->model.want, i)->lbc.name, want->lbc.group_name)) {
-            group = nlb_state_group_for(&toy->cloud, nlb_group_at(&toy->model.want, i));
-        }
-    }
     if (is_refused(toy, want)) {
         return;
     }
-    check(toy, group != NULL, "no group", want->lbc.group_name);
+    check(toy, group != NULL, "no group", want->lbc.group->name);
     check(toy, have != NULL, "no listener", want->lbc.description);
-    check(toy, ccm_text_equal(have->lbc.group_id, group->lbc.id), "group of",
-          want->lbc.description);
+    check(toy, ccm_text_equal(have->lbc.group_id, group->id), "group of", want->lbc.description);
     check(toy, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
           have->lbc.description);
     check_attrs(toy, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);

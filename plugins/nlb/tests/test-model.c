@@ -159,7 +159,7 @@ static void test_shared_group(void **state)
                       "k8s.30080.UDP.web.default.c1 i-1:30080!2 i-2:30080!1");
     assert_int_equal(build(&w), 0);
     assert_int_equal(w.model.want.lbc.listener_count, 3);
-    assert_string_equal(nlb_listener_at(&w.model.want, 1)->lbc.group_name,
+    assert_string_equal(nlb_listener_at(&w.model.want, 1)->lbc.group->name,
                         "k8s.30080.TCP.web.default.c1");
     assert_int_equal(nlb_group_at(&w.model.want, 0)->lbc.port, 80);
     end(&w);

@@ -411,7 +411,6 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     free(listener->lbc.id);
     listener->lbc.id = new_id(toy, "l");
     must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
-    must(lbc_text_set(&listener->lbc.group_name, NULL));
     return true;
 }
 

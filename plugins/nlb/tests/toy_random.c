@@ -306,7 +306,6 @@ static void random_wishes(struct toy *toy)
         model->lbc.incomplete = model->lbc.incomplete || listener->lbc.broken;
         random_listener_attrs(toy, listener, true);
         listener->lbc.group = &wanted_group(toy, i, listener)->lbc;
-        must(lbc_text_set(&listener->lbc.group_name, listener->lbc.group->name));
     }
     random_lb(toy, &model->want.lb, &model->lbc.explicit);
     model->zones_explicit = model->want.lb.zone_count > 0;
