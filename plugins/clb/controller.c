@@ -14,18 +14,6 @@
 
 /* --- what it is --- */
 
-static int owner_of(const char *text, bool listener, const struct ccm_object *service,
-                    const char *cluster_id, enum lbc_owner *ret)
-{
-    *ret = text == NULL ? LBC_OWNER_NONE : lbc_owner_parse(text, listener, service, cluster_id);
-    return 0;
-}
-
-static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
-{
-    lbc_taken_format_port(listener, ret);
-}
-
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
  * that there is one. */
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
@@ -58,8 +46,6 @@ static const struct lbc_product product = {
     .must_run = true,
     .release_by_label = true,
     .is_ours = alilb_class_is_clb,
-    .owner_of = owner_of,
-    .format_port = format_port,
     .needs_mark = needs_mark,
     .refuse = refuse_acl,
 };
@@ -96,9 +82,10 @@ static const struct lbc_read_ops read_ops = {
 };
 
 static const struct lbc_change_ops change_ops = {
-    .leaving = clb_sync_find_leaving,
-    .run = clb_sync_run,
-    .release = clb_release_run,
+    .rules = &clb_plan_ops,
+    .prints_present = true,
+    .batch = clb_sync_batch,
+    .apply = clb_sync_apply,
     .release_rest = clb_release_acl,
 };
 

@@ -14,8 +14,6 @@ static inline struct clb_model *clb_desired(const struct lbc_pass *pass)
 
 /* A call struct for this pass. */
 struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
-/* What both kinds of pass plan with. */
-struct lbc_plan_input clb_pass_plan_input(const struct lbc_pass *pass);
 
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
 CCM_NODISCARD int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
@@ -26,9 +24,9 @@ CCM_NODISCARD int clb_sync_read_lb(struct lbc_pass *pass, const char *id, void *
                                    struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
-CCM_NODISCARD int clb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
-                                        struct lbc_freeze_group *ret);
-CCM_NODISCARD int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err);
+size_t clb_sync_batch(const struct lbc_instance *lbc);
+CCM_NODISCARD int clb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan,
+                                 enum lbc_priority priority, bool fresh);
 bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 /* events.c */
 void clb_emit_events(struct lbc_pass *pass);
@@ -39,7 +37,6 @@ size_t clb_reuse_list_facts(const struct lbc_pass *pass,
 /* A pass that releases: release.c */
 CCM_NODISCARD int clb_release_begin(struct lbc_pass *pass);
 CCM_NODISCARD int clb_release_read(struct lbc_pass *pass, struct ccm_error *err);
-CCM_NODISCARD int clb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
 CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);
 
 #endif

@@ -20,7 +20,6 @@ struct clb_model {
     const char *hostname;  /* in the status; borrowed, "" = none */
     bool keep_version;     /* the address family was asked for, but cannot be told */
     bool keep_status;      /* so was what the status is to show */
-    bool last_user;        /* a release: nobody else uses somebody else's load balancer */
     struct lbc_weight_rule weight;
 };
 

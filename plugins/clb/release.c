@@ -100,50 +100,7 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         return 0;
     }
     r = clb_read_parts(&call, pass->service, &need, state, err);
-    return r < 0 ? r : release_find_last_user(pass, &clb_desired(pass)->last_user, err);
-}
-
-/* --- the way out --- */
-
-static int release_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
-                              const struct lbc_plan_input *in, bool fresh)
-{
-    struct clb_apply apply = {
-        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
-                 .call = clb_pass_call(pass, LBC_PRIO_REMOVE),
-                 .service = pass->service },
-        .clb = clb_of(pass),
-        .entry = pass->entry,
-    };
-
-    if (pass->dry) {
-        lbc_plan_print(plan, in, &pass->steps);
-        return 0;
-    }
-    apply.ali.lbc.forgives_lb = !in->model->reused;
-
-    const int r = clb_apply_run(&apply, plan);
-
-    lbc_pass_end_apply(pass, &apply.ali.lbc);
-    return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
-}
-
-int clb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    struct lbc_plan_input in = clb_pass_plan_input(pass);
-
-    if (pass->model->reused && clb_actual(pass->entry)->lb.id == NULL) {
-        return 0; /* it is gone, with all that was ours in it */
-    }
-    in.last_user = clb_desired(pass)->last_user;
-    if (lbc_plan_release(&plan, &clb_plan_ops, &in) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (!pass->model->reused && !pass->model->preserve) {
-        lbc_pass_withdraw(pass, &clb_actual(pass->entry)->lb.tags);
-    }
-    return release_apply_plan(pass, &plan, &in, fresh);
+    return r < 0 ? r : release_find_last_user(pass, &pass->last_user, err);
 }
 
 /* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */

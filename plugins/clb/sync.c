@@ -113,86 +113,29 @@ int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-struct lbc_plan_input clb_pass_plan_input(const struct lbc_pass *pass)
+size_t clb_sync_batch(const struct lbc_instance *lbc)
 {
-    return (struct lbc_plan_input){
-        .model = pass->model,
-        .have = &clb_actual(pass->entry)->lbc,
-        .service = pass->service,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .batch = atomic_load(&clb_of(pass)->batch),
-        .restores = lbc_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
-    };
+    return atomic_load(&((const struct clb *)lbc)->batch);
 }
 
-int clb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
-                          struct lbc_freeze_group *ret)
+int clb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
+                   bool fresh)
 {
-    const struct lbc_plan_input in = clb_pass_plan_input(pass);
-
-    return lbc_plan_leaving(&clb_plan_ops, &in, want, ret);
-}
-
-int clb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
-    const bool is_new = clb_actual(pass->entry)->lb.id == NULL;
-    const struct clb_model *model = clb_desired(pass);
-    struct lbc_plan_input in = clb_pass_plan_input(pass);
-    const size_t known = pass->problems.count;
     struct clb_apply apply = {
-        .ali = { .lbc = lbc_pass_begin_apply(pass, pass->fresh),
-                 .call = clb_pass_call(pass, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC),
+        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
+                 .call = clb_pass_call(pass, priority),
                  .service = pass->service },
         .clb = clb_of(pass),
         .entry = pass->entry,
-        .model = model,
+        .model = pass->releases ? NULL : clb_desired(pass),
     };
 
-    in.applied = lbc_pass_applied_tags(pass, &clb_actual(pass->entry)->lb.tags);
-    in.order = &pass->entry->order;
-    in.now_ms = pass->lbc->host->now_ms(pass->lbc->host);
-    in.fresh = pass->fresh;
-    if (lbc_plan_ensure(&plan, &clb_plan_ops, &in, &pass->problems) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (lbc_plan_list_taken(&plan, &clb_plan_ops, &in, &taken) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (lbc_taken_remember(pass, &taken, err) < 0) {
-        return -EAGAIN; /* err says more */
-    }
-    if (pass->dry) {
-        lbc_plan_print(&plan, &in, &pass->steps);
-        return 0;
-    }
-    if (lbc_pass_can_show_repair(pass) &&
-        lbc_plan_describe_repair(&plan, &clb_plan_ops, &in,
-                                 &((const struct clb_state *)pass->entry->aside)->lbc,
-                                 &repair) < 0) {
-        return ccm_error_nomem(err);
-    }
-    const bool refused = pass->problems.count > known;
+    apply.ali.lbc.forgives_lb = pass->releases && !pass->model->reused;
 
-    pass->entry->blocked = plan.blocked;
-    const int r = clb_apply_run(&apply, &plan);
+    const int r = clb_apply_run(&apply, plan);
 
     lbc_pass_end_apply(pass, &apply.ali.lbc);
-    if (refused && !pass->fresh) {
-        lbc_pass_invalidate_mirror(pass);
-    }
-    if (apply.ali.lbc.writes > 0 && r == 0 && pass->problems.count == known) {
-        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
-    }
-    pass->entry->used = pass->entry->used || clb_actual(pass->entry)->lb.id != NULL;
-    if (model->lbc.reused && lbc_reuse_record_tags(pass->entry, &model->want.lb.tags,
-                                                   &clb_actual(pass->entry)->lb.tags) < 0) {
-        return ccm_error_nomem(err);
-    }
-    return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
+    return r;
 }
 
 /* --- what the Service says then --- */

@@ -16,6 +16,7 @@
 #define CCM_LBC_CONTROLLER_H
 
 #include "lbc/apply/model.h"
+#include "lbc/apply/plan.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
 #include "lbc/mapping.h"
@@ -64,12 +65,6 @@ struct lbc_product {
     bool release_by_label;
 
     bool (*is_ours)(const struct ccm_service *service); /* by its class */
-    /* Whose the name of a group, or the description of a listener, is; NULL is nobody's. 0 or
-     * -ENOMEM. */
-    int (*owner_of)(const char *text, bool listener, const struct ccm_object *service,
-                    const char *cluster_id, enum lbc_owner *ret);
-    /* How a listener is called in what is kept about it, see taken.h. */
-    void (*format_port)(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT]);
     /*
      * Whether something may be made for the Service that only the extra label tells of: then it is
      * written first, and lbc_pass_is_marked() from then on. It goes when publish() says that
@@ -136,19 +131,16 @@ struct lbc_read_ops {
 
 /* The way from the state to the model. */
 struct lbc_change_ops {
-    /* What the plan would remove from the group that serves where `want` is desired, see
-     * freeze_pass.h; ret->id stays NULL when there is none. 0 or -ENOMEM. */
-    int (*leaving)(struct lbc_pass *pass, struct lbc_group *want, struct lbc_freeze_group *ret);
-    /* Make the cloud match. Failures are in pass->problems; negative with err: it had to be given
-     * up. Blocks. */
-    int (*run)(struct lbc_pass *pass, struct ccm_error *err);
-    /*
-     * Plan the way out: delete the load balancer, let go of it (model->preserve), or take out of
-     * it what is ours (model->reused). lbc_pass_withdraw() once there is a plan that deletes it,
-     * then as run().
-     */
-    int (*release)(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
-    /* What is left to be deleted behind that; NULL = nothing. Blocks. 0 or negative with err. */
+    const struct lbc_plan_ops *rules;
+    bool prints_present;                             /* a printed plan has present values */
+    size_t (*batch)(const struct lbc_instance *lbc); /* backends per call */
+    /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(). Blocks. Failures
+     * are in pass->problems; negative: it had to be given up. */
+    int (*apply)(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
+                 bool fresh);
+    /* Remember in the mirror what a person asks for at present; NULL = nothing. */
+    void (*record)(struct lbc_pass *pass);
+    /* Delete what is left behind a release; NULL = nothing. Blocks. 0 or negative with err. */
     int (*release_rest)(struct lbc_pass *pass, struct ccm_error *err);
 };
 

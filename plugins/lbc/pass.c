@@ -75,7 +75,7 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
 int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listener,
                       enum lbc_owner *ret)
 {
-    return pass->lbc->ops->product->owner_of(text, listener, &pass->service->meta,
+    return pass->lbc->ops->change->rules->parse_owner(text, listener, &pass->service->meta,
                                              lbc_cluster_id(pass->lbc), ret);
 }
 
@@ -87,7 +87,7 @@ bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
         enum lbc_owner owner = LBC_OWNER_NONE;
         char name[LBC_TAKEN_PORT];
 
-        pass->lbc->ops->product->format_port(have->listeners[i], name);
+        lbc_taken_format_port(have->listeners[i], name);
         if (strcmp(name, port) == 0) {
             /* Out of memory: what is kept about it stays. */
             return lbc_pass_owner_of(pass, have->listeners[i]->description, true, &owner) < 0 ||

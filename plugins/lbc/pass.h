@@ -48,6 +48,7 @@ struct lbc_pass {
     struct lbc_entry *entry;        /* claimed */
     struct lbc_model *model;        /* the product's begins so. Valid during sync and release_lb */
     bool releases;                  /* nothing of the Service's is to be left */
+    bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
 
     /* In: valid during sync. */
     const struct ccm_object *const *nodes;
@@ -100,7 +101,7 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
 /* Priority of a call. An ordinary one goes first in a release, and falls back behind those of other
  * Services in a second look, or after a node event; others stay. */
 enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted);
-/* See struct lbc_product. */
+/* Whose the name of a group, or the description of a listener, is: 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listener,
                                     enum lbc_owner *ret);
 /* Whether a listener of the Service is there; port: see taken.h. */
@@ -172,6 +173,13 @@ CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether a port of the Service is served, whatever else went wrong. */
 bool lbc_pass_lb_serves(const struct lbc_pass *pass);
+/* What a plan is made from. fresh: the mirror was read in this pass. */
+struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh);
+/* A plan's way into the cloud, or in a dry run to whoever reads it. fresh: the mirror was read in
+ * this pass. Blocks. Failures are in pass->problems; negative with err: it had to be given up. */
+CCM_NODISCARD int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan,
+                                    const struct lbc_plan_input *in, enum lbc_priority priority,
+                                    struct ccm_error *err);
 /*
  * The additional tags that are on the load balancer because of us: NULL = not known. To be asked
  * before planning; present: all that it has. After a restart the hash label tells that all that is

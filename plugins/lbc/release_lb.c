@@ -104,6 +104,23 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way out --- */
 
+static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
+    const struct lbc_plan_input in = lbc_pass_plan_input(pass, fresh);
+    int r;
+
+    if (lbc_plan_release(&plan, pass->lbc->ops->change->rules, &in) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (!pass->model->reused && !pass->model->preserve) {
+        lbc_pass_withdraw(pass, lbc_pass_lb(pass).tags);
+    }
+    r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
+    pass->unfinished = pass->unfinished || plan.waiting.len > 0;
+    return r;
+}
+
 /* The load balancer was found; fresh: in this pass. */
 static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
@@ -121,7 +138,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     entry->valid = r == 0;
     if (r == 0) {
         pass->model->as_it_is = !lbc_reuse_may_configure(pass, lbc_pass_lb(pass).tags);
-        r = ops->change->release(pass, fresh, err);
+        r = release_plan_and_apply(pass, fresh, err);
     }
     if (r < 0) {
         return release_fail(pass, r, err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
+#define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
 
 /* --- desired state --- */
 
@@ -194,16 +195,33 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 
 /* --- the way from one to the other --- */
 
+struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh)
+{
+    return (struct lbc_plan_input){
+        .model = pass->model,
+        .have = pass->entry->state,
+        .service = pass->service,
+        .cluster_id = lbc_cluster_id(pass->lbc),
+        .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
+        .batch = pass->lbc->ops->change->batch(pass->lbc),
+        .fresh = fresh,
+        .last_user = pass->last_user,
+        .restores = lbc_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
+    };
+}
+
 /* What leaves only because nodes or slices are missing or not ready may have to stay. */
 static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
     const struct lbc_state *want = pass->model->want;
+    const struct lbc_plan_input in = lbc_pass_plan_input(pass, false);
 
     lbc_freeze_begin(&freeze, pass, &pass->model->nodes);
     for (size_t i = 0; i < want->group_count; i++) {
         struct lbc_freeze_group group = { 0 };
-        int r = pass->lbc->ops->change->leaving(pass, want->groups[i], &group);
+        int r = lbc_plan_leaving(pass->lbc->ops->change->rules, &in, want->groups[i], &group);
 
         if (r == 0 && group.id != NULL) {
             r = lbc_freeze_add(&freeze, &group);
@@ -243,6 +261,97 @@ static void sync_emit_groups(struct lbc_pass *pass)
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
 
+/* What persons have there is remembered before it is taken over. */
+static int sync_remember_taken(struct lbc_pass *pass, struct lbc_plan *plan,
+                               const struct lbc_plan_input *in, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
+
+    if (lbc_plan_list_taken(plan, pass->lbc->ops->change->rules, in, &taken) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return lbc_taken_remember(pass, &taken, err) < 0 ? -EAGAIN : 0; /* err says more */
+}
+
+/* The cloud still takes backends out of these groups: only they are read again. */
+static void sync_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts *groups, bool failed)
+{
+    for (size_t i = 0; i < groups->len; i++) {
+        struct lbc_group *group = lbc_state_group_by_id(pass->entry->state, groups->items[i]);
+
+        if (group != NULL) {
+            group->unread = true;
+        }
+    }
+    if (groups->len > 0) {
+        pass->requeue_ms = REMOVING_MS;
+        pass->unfinished = !failed;
+    }
+}
+
+int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct lbc_plan_input *in,
+                      enum lbc_priority priority, struct ccm_error *err)
+{
+    const struct lbc_change_ops *change = pass->lbc->ops->change;
+    int r;
+
+    if (pass->dry) {
+        lbc_plan_print(plan, change->prints_present ? in : NULL, &pass->steps);
+        return 0;
+    }
+    r = change->apply(pass, plan, priority, in->fresh);
+    return r < 0 && pass->problems.count == 0
+               ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up")
+               : 0;
+}
+
+static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
+    const struct lbc_change_ops *change = pass->lbc->ops->change;
+    const bool is_new = lbc_pass_lb(pass).id == NULL;
+    const size_t known = pass->problems.count;
+    const size_t before = pass->writes;
+    struct lbc_entry *entry = pass->entry;
+    struct lbc_plan_input in = lbc_pass_plan_input(pass, pass->fresh);
+    int r;
+
+    in.applied = lbc_pass_applied_tags(pass, lbc_pass_lb(pass).tags);
+    in.order = &entry->order;
+    r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
+    if (r == 0 && lbc_pass_can_show_repair(pass)) {
+        r = lbc_plan_describe_repair(&plan, change->rules, &in, entry->aside, &repair);
+    }
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = sync_remember_taken(pass, &plan, &in, err);
+    if (r < 0) {
+        return r;
+    }
+    const bool refused = pass->problems.count > known;
+
+    entry->blocked = plan.blocked;
+    r = lbc_pass_run_plan(pass, &plan, &in, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
+    if (change->record != NULL) {
+        change->record(pass);
+    }
+    entry->used = entry->used || lbc_pass_lb(pass).id != NULL;
+    if (pass->model->reused &&
+        lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), lbc_pass_lb(pass).tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (refused && !pass->fresh) {
+        lbc_pass_invalidate_mirror(pass);
+    }
+    sync_wait_for_groups(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
+    if (pass->writes > before && r == 0 && pass->problems.count == known) {
+        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
+    }
+    return r;
+}
+
 int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -274,7 +383,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     sync_emit_groups(pass);
-    return ops->change->run(pass, err);
+    return sync_plan_and_apply(pass, err);
 }
 
 /* --- what comes of it --- */

@@ -14,11 +14,6 @@
 
 /* --- what it is --- */
 
-static void format_port(const struct lbc_listener *listener, char ret[static LBC_TAKEN_PORT])
-{
-    lbc_taken_format_port(listener, ret);
-}
-
 /* A security group for spec.loadBalancerSourceRanges. */
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
@@ -54,8 +49,6 @@ static const struct lbc_product product = {
     .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
     .needs_port = true,
     .is_ours = alilb_class_is_nlb,
-    .owner_of = nlb_name_parse,
-    .format_port = format_port,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };
@@ -92,9 +85,10 @@ static const struct lbc_read_ops read_ops = {
 };
 
 static const struct lbc_change_ops change_ops = {
-    .leaving = nlb_sync_find_leaving,
-    .run = nlb_sync_run,
-    .release = nlb_release_run,
+    .rules = &nlb_plan_ops,
+    .batch = nlb_sync_batch,
+    .apply = nlb_sync_apply,
+    .record = nlb_sync_record,
 };
 
 static const struct lbc_status_ops status_ops = {

@@ -26,13 +26,6 @@ static inline struct nlb_model *nlb_desired(const struct lbc_pass *pass)
     return (struct nlb_model *)pass->model;
 }
 
-/* What both kinds of pass plan with; and a plan's way into the cloud, or in a dry run to whoever
- * reads it. Blocks. Failures are in pass->problems; negative: it had to be given up. */
-struct lbc_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh);
-CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan,
-                               const struct nlb_model *model, enum lbc_priority priority,
-                               bool fresh, struct ccm_error *err);
-
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
 CCM_NODISCARD int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
                                  struct ccm_error *err);
@@ -42,9 +35,10 @@ CCM_NODISCARD int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *
                                    struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
-CCM_NODISCARD int nlb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
-                                        struct lbc_freeze_group *ret);
-CCM_NODISCARD int nlb_sync_run(struct lbc_pass *pass, struct ccm_error *err);
+size_t nlb_sync_batch(const struct lbc_instance *lbc);
+CCM_NODISCARD int nlb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan,
+                                 enum lbc_priority priority, bool fresh);
+void nlb_sync_record(struct lbc_pass *pass);
 bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 /* events.c */
 void nlb_emit_events(struct lbc_pass *pass);
@@ -55,6 +49,5 @@ size_t nlb_reuse_list_facts(const struct lbc_pass *pass,
 /* A pass that releases: release.c */
 CCM_NODISCARD int nlb_release_begin(struct lbc_pass *pass);
 CCM_NODISCARD int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err);
-CCM_NODISCARD int nlb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err);
 
 #endif

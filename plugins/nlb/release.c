@@ -39,20 +39,3 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 
     return nlb_read_parts(&call, pass->service, &need, have, err);
 }
-
-int nlb_release_run(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    const struct lbc_plan_input in = nlb_pass_plan_input(pass, fresh);
-    int r = lbc_plan_release(&plan, &nlb_plan_ops, &in);
-
-    if (r < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (!pass->model->reused && !pass->model->preserve) {
-        lbc_pass_withdraw(pass, &((const struct nlb_state *)pass->entry->state)->lb.tags);
-    }
-    r = nlb_pass_run(pass, &plan, NULL, LBC_PRIO_REMOVE, fresh, err);
-    pass->unfinished = pass->unfinished || plan.waiting.len > 0;
-    return r;
-}

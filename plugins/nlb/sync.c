@@ -12,8 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define BUSY_MS     1000 /* between two looks at a load balancer that is being made */
-#define REMOVING_MS 3000 /* until a server that is being removed is looked at again */
+#define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
 
 /* --- desired state --- */
 
@@ -134,117 +133,30 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-struct lbc_plan_input nlb_pass_plan_input(const struct lbc_pass *pass, bool fresh)
+size_t nlb_sync_batch(const struct lbc_instance *lbc)
 {
-    return (struct lbc_plan_input){
-        .model = pass->model,
-        .have = &((const struct nlb_state *)pass->entry->state)->lbc,
-        .service = pass->service,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .batch = ((const struct nlb *)pass->lbc)->batch,
-        .fresh = fresh,
-        .restores = lbc_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
-    };
+    return ((const struct nlb *)lbc)->batch;
 }
 
-int nlb_pass_run(struct lbc_pass *pass, struct lbc_plan *plan, const struct nlb_model *model,
-                 enum lbc_priority priority, bool fresh, struct ccm_error *err)
+int nlb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
+                   bool fresh)
 {
     struct nlb_apply apply = {
         .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
                  .call = alilb_call_for(pass, priority),
                  .service = pass->service },
         .have = pass->entry->state,
-        .model = model,
+        .model = pass->releases ? NULL : nlb_desired(pass),
     };
-
-    if (pass->dry) {
-        lbc_plan_print(plan, NULL, &pass->steps);
-        return 0;
-    }
     const int r = nlb_apply_run(&apply, plan);
 
     lbc_pass_end_apply(pass, &apply.ali.lbc);
-    if (r < 0 && pass->problems.count == 0) {
-        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up");
-    }
-    return 0;
-}
-
-int nlb_sync_find_leaving(struct lbc_pass *pass, struct lbc_group *want,
-                          struct lbc_freeze_group *ret)
-{
-    const struct lbc_plan_input in = nlb_pass_plan_input(pass, false);
-
-    return lbc_plan_leaving(&nlb_plan_ops, &in, want, ret);
-}
-
-/* Only what is waited for is read again. */
-static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bool failed)
-{
-    for (size_t i = 0; i < groups->len; i++) {
-        struct nlb_group *group = nlb_state_group_by_id(pass->entry->state, groups->items[i]);
-
-        if (group != NULL) {
-            group->lbc.unread = true;
-        }
-    }
-    pass->requeue_ms = REMOVING_MS;
-    pass->unfinished = !failed;
-}
-
-int nlb_sync_run(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
-    const struct nlb_model *model = nlb_desired(pass);
-    struct lbc_entry *entry = pass->entry;
-    struct nlb_state *have = entry->state;
-    struct lbc_plan_input in = nlb_pass_plan_input(pass, pass->fresh);
-    const bool is_new = have->lb.id == NULL;
-    const size_t known = pass->problems.count;
-    const size_t before = pass->writes;
-
-    in.applied = lbc_pass_applied_tags(pass, &have->lb.tags);
-    if (lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &pass->problems) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (lbc_pass_can_show_repair(pass) &&
-        lbc_plan_describe_repair(&plan, &nlb_plan_ops, &in,
-                                 &((const struct nlb_state *)pass->entry->aside)->lbc,
-                                 &repair) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (lbc_plan_list_taken(&plan, &nlb_plan_ops, &in, &taken) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (lbc_taken_remember(pass, &taken, err) < 0) {
-        return -EAGAIN; /* err says more */
-    }
-    const bool refused = pass->problems.count > known;
-
-    entry->blocked = plan.blocked;
-    const int r =
-        nlb_pass_run(pass, &plan, model, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, pass->fresh, err);
-
-    nlb_plan_record_explicit(have, model);
-    entry->used = entry->used || have->lb.id != NULL;
-    if (model->lbc.reused &&
-        lbc_reuse_record_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (refused && !pass->fresh) {
-        lbc_pass_invalidate_mirror(pass);
-    }
-    if (plan.waiting.len > 0) {
-        come_again(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
-    }
-    if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
-    }
     return r;
+}
+
+void nlb_sync_record(struct lbc_pass *pass)
+{
+    nlb_plan_record_explicit(pass->entry->state, nlb_desired(pass));
 }
 
 /* --- what the Service says then --- */
