@@ -209,12 +209,5 @@ CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
  * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already.
  */
 CCM_NODISCARD int lbc_pass_release_lb(struct lbc_pass *pass, struct ccm_error *err);
-/*
- * The load balancer of the Service, which has these tags, is about to be deleted: nobody is shown
- * its address, id and hash any longer. Only when its owner's tag leads to it without the label;
- * the finalizer and the plugin's own label stay until the end. A failure is left to the end.
- * Blocks.
- */
-void lbc_pass_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags);
 
 #endif

@@ -32,36 +32,6 @@ static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? r : lbc_life_publish_condition(life, pass->req, pass->service, NULL, err);
 }
 
-/* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
- * and the label leads to no other one. */
-static bool can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
-{
-    const char *id = lbc_pass_lb(pass).id;
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
-
-    return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
-           (ccm_text_empty(label) || ccm_text_equal(label, id));
-}
-
-void lbc_pass_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
-{
-    struct ccm_error err = CCM_ERROR_INIT;
-    const struct lbc_life_state shown = {
-        .hash = "",
-        .lb_id = "",
-        .ip = "",
-        /* It leads to what has no tag, and goes after that. */
-        .extra = lbc_pass_is_marked(pass) ? NULL : "",
-        .tags = "",
-    };
-    bool written = false;
-
-    if (can_withdraw(pass, tags) &&
-        lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
-        ccm_error_clear(&err); /* it is tried again at the end, and told then */
-    }
-}
-
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
 {
     int r = clean_status(pass, err);

@@ -104,6 +104,42 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way out --- */
 
+/* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
+ * and the label leads to no other one. */
+static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    const char *id = lbc_pass_lb(pass).id;
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+
+    return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
+           (ccm_text_empty(label) || ccm_text_equal(label, id));
+}
+
+/*
+ * The load balancer of the Service, which has these tags, is about to be deleted: nobody is shown
+ * its address, id and hash any longer. Only when its owner's tag leads to it without the label;
+ * the finalizer and the plugin's own label stay until the end. A failure is left to the end.
+ * Blocks.
+ */
+static void release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct lbc_life_state shown = {
+        .hash = "",
+        .lb_id = "",
+        .ip = "",
+        /* It leads to what has no tag, and goes after that. */
+        .extra = lbc_pass_is_marked(pass) ? NULL : "",
+        .tags = "",
+    };
+    bool written = false;
+
+    if (release_can_withdraw(pass, tags) &&
+        lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
+        ccm_error_clear(&err); /* it is tried again at the end, and told then */
+    }
+}
+
 static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
@@ -114,7 +150,7 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
         return ccm_error_nomem(err);
     }
     if (!pass->model->reused && !pass->model->preserve) {
-        lbc_pass_withdraw(pass, lbc_pass_lb(pass).tags);
+        release_withdraw(pass, lbc_pass_lb(pass).tags);
     }
     r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
     pass->unfinished = pass->unfinished || plan.waiting.len > 0;
