@@ -1,4 +1,4 @@
-/* The requests that the admin server answers: inside of admin.c. */
+/* The requests that the admin server answers: inside of server.c. */
 #ifndef CCM_ADMIN_ANSWER_H
 #define CCM_ADMIN_ANSWER_H
 

@@ -144,8 +144,9 @@ static int64_t handle_status(struct kube_reflector *r, const struct kube_reflect
     return backoff_ms(r, r->failures);
 }
 
-/* The server no longer has the version, or has never had it. A list is the cure; one that does not
- * help is not tried again at once. */
+/* -ESTALE: the server answered 410 Gone (client/status.c; with an HTTP status in the error), or
+ * versions went backwards (without one). A list is the cure; one that does not help is not tried
+ * again at once. */
 static int64_t handle_stale(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     if (end->err.http_status != 0) {

@@ -134,7 +134,8 @@ static int target_create_group(struct target *to)
     return r < 0 ? r : target_add_batches(to, LBC_STEP_ADD, &all, first);
 }
 
-/* What is new comes before what is old goes. */
+/* What is new comes before what is old goes; only a group without room for both is exchanged in
+ * portions, as the executor finds out (exchange.h). */
 static int target_change_backends(struct target *to)
 {
     CCM_CLEANUP(lbc_diff_fini) struct lbc_diff diff = { .waits = false };

@@ -1,6 +1,7 @@
 /*
  * ClientTokens of creations: the same after a restart, so that a repeated call cannot create twice;
- * another for other parameters, for another attempt, or after an earlier load balancer. Pure. Every
+ * another for other parameters, for another attempt, or after an earlier load balancer. All other
+ * writes that take a token get a random one for their tries (alilb/action.c:add_token). Pure. Every
  * thread.
  *
  *     struct lbc_token token = LBC_TOKEN_INIT;

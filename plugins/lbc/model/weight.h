@@ -1,4 +1,5 @@
-/* How much traffic a backend gets. Pure. Every thread. */
+/* How much traffic a backend gets, by the rule of the annotations (settings.c) and the pods of its
+ * node (counted in candidate.c). Pure. Every thread. */
 #ifndef CCM_LBC_WEIGHT_H
 #define CCM_LBC_WEIGHT_H
 

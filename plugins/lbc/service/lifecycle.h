@@ -1,5 +1,6 @@
 /*
- * What a controller writes to a Service: finalizer, labels, status, events. Each function looks
+ * What a controller writes to a Service: finalizer, labels, status, events. When: the passes in
+ * ensure.c and release.c decide, the first one adds the finalizer. Each function looks
  * at the snapshot first and makes no write when it already says so, or will say so in a moment
  * because we have just written it; within two minutes of a write of ours that said something else
  * it is not believed. Every write names the uid, so that it cannot hit a new object of
