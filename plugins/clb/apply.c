@@ -20,7 +20,7 @@ static const struct lbc_step_ops step_ops[] = {
     [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_unprotect_done, LBC_ENDS_PLAN },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
-    [LBC_STEP_CREATE_GROUP] = { clb_apply_create_group, clb_apply_create_group_done, 0 },
+    [LBC_STEP_CREATE_GROUP] = { clb_apply_create_group, NULL, 0 },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_ADD] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },

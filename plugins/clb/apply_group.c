@@ -15,17 +15,6 @@ int clb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct
                                 &step->backends, &step->sent.made_id, err);
 }
 
-int clb_apply_create_group_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    step->group = lbc_state_new_group(base->have, &clb_state_type);
-    if (step->group == NULL || lbc_text_set(&step->group->name, step->want->name) < 0) {
-        return -ENOMEM;
-    }
-    step->group->id = CCM_STEAL(step->sent.made_id);
-    lbc_capacity_use(&base->capacity, step->backends.len);
-    return lbc_record_backends(step, &step->backends);
-}
-
 /* --- backends --- */
 
 /* One call, with some of the step's backends. */

@@ -35,7 +35,6 @@ lbc_done_fn clb_apply_unprotect_done;
 
 lbc_send_fn clb_apply_create_group;
 lbc_send_fn clb_apply_backends;
-lbc_done_fn clb_apply_create_group_done;
 /* That many were too many for one call: from now on they are fewer. False: they cannot be. */
 bool clb_apply_shrink_batch(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
 

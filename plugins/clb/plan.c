@@ -14,13 +14,6 @@ static const lbc_plan_fn preserve_parts[] = { clb_plan_unprotect_lb, clb_plan_un
 static const lbc_plan_fn leave_parts[] = { clb_plan_stale_listeners, lbc_plan_drop_groups,
                                            clb_plan_untag_reused, NULL };
 
-static int plan_parse_owner(const char *text, bool as_listener, const struct ccm_object *service,
-                            const char *cluster_id, enum lbc_owner *ret)
-{
-    *ret = text == NULL ? LBC_OWNER_NONE : lbc_owner_parse(text, as_listener, service, cluster_id);
-    return 0;
-}
-
 /* Whoever uses it: the cloud refuses to delete a group that is in use, and says so. */
 static int plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
 {
@@ -34,9 +27,7 @@ const struct lbc_plan_ops clb_plan_ops = {
     .drop = drop_parts,
     .preserve = preserve_parts,
     .leave = leave_parts,
-    .parse_owner = plan_parse_owner,
-    .is_key = lbc_owner_is_key,
-    .find_field = clb_field_find,
+    .annotations = &clb_annotations,
     .drop_group = plan_drop_group,
     .loses_listener = clb_plan_loses_listener,
     .guards = "Acl",

@@ -62,7 +62,7 @@ static void add_hints(const struct lbc_pass *pass, const struct lbc_hint *hint,
 {
     const struct ccm_host *host = pass->lbc->host;
 
-    for (; hint->key != NULL; hint++) {
+    for (; hint != NULL && hint->key != NULL; hint++) {
         if (lbc_hint_applies(hint, pass->service) &&
             (hint->unless == NULL ||
              host->option_int(host, hint->unless->group, hint->unless->name) == 0)) {
@@ -108,7 +108,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     }
     lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
     advice_emit_unclear(pass);
-    for (; field->topic != NULL; field++) {
+    for (; field != NULL && field->topic != NULL; field++) {
         const bool told =
             (pass->lbc->extras & field->unless) == 0 && lbc_unserved_applies(field, pass->service);
 

@@ -15,6 +15,7 @@
 #ifndef CCM_LBC_CONTROLLER_H
 #define CCM_LBC_CONTROLLER_H
 
+#include "lbc/apply/executor.h"
 #include "lbc/apply/model.h"
 #include "lbc/apply/plan.h"
 #include "lbc/audit.h"
@@ -41,7 +42,8 @@ struct lbc_product {
     /* In metrics: verb under which all passes that went well are measured once more, as the
      * reference does for this type. NULL = none. */
     const char *verb;
-    const char *public_option;          /* BOOL: see disable_public of struct lbc_instance */
+    const char *public_option;          /* BOOL: see disable_public of struct lbc_instance; NULL =
+                                   there is none */
     const char *public_text;            /* what the refusal then says */
     const struct lbc_lint_rules *rules; /* annotations, what they may say, what nothing acts on */
 
@@ -88,20 +90,22 @@ struct lbc_reuse_fact {
 
 /* The desired state: a product's own struct that begins with struct lbc_model. */
 struct lbc_model_ops {
-    size_t size; /* zeroed when a pass begins */
-    void (*fini)(struct lbc_model *model);
+    size_t size;                           /* zeroed when a pass begins */
+    void (*fini)(struct lbc_model *model); /* NULL: there is only what is desired to be freed */
     /* All but the backends, from what the pass gives (lbc_pass_model_input()), into pass->model.
      * Failures of single ports go to pass->problems; 0 then. */
     int (*begin)(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err);
     /* What a release has to know. 0 or -ENOMEM. */
     int (*begin_release)(struct lbc_pass *pass);
-    /* Groups that a person chose, compared with what is there. Pure. */
+    /* Groups that a person chose, compared with what is there; NULL = nobody can. Pure. */
     void (*check_groups)(struct lbc_pass *pass);
-    /* Nothing of somebody else's load balancer is to be changed. Pure. */
+    /* Nothing of somebody else's load balancer is to be changed (as_it_is is set); NULL = there is
+     * no more to it. Pure. */
     void (*keep_lb)(struct lbc_model *model);
     /* Whether a load balancer that is made for it would have a public address. Pure. */
     bool (*is_public)(const struct lbc_pass *pass);
-    /* What cannot be changed on somebody else's load balancer, and is asked for: their number. */
+    /* What cannot be changed on somebody else's load balancer, and is asked for: their number.
+     * NULL = nothing. */
     size_t (*list_facts)(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
 };
 
@@ -118,14 +122,14 @@ struct lbc_read_ops {
      * = always. No call. */
     int (*status)(struct lbc_pass *pass, struct ccm_error *err);
     /* Whether the status of the Service speaks against somebody else's load balancer: 0 or
-     * lbc_reuse_refuse(). No call. */
+     * lbc_reuse_refuse(); NULL = never. No call. */
     int (*address)(const struct lbc_pass *pass, struct ccm_error *err);
     /* All else that the plan has to know and that is not known yet, of a load balancer that is
-     * there or not. */
+     * there or not. NULL = lb() has read it. */
     int (*parts)(struct lbc_pass *pass, struct ccm_error *err);
     /* The same once it is certain that one may be made; NULL = nothing more. */
     int (*details)(struct lbc_pass *pass, struct ccm_error *err);
-    /* What the way out has to know. */
+    /* What the way out has to know; NULL = as above. */
     int (*release)(struct lbc_pass *pass, struct ccm_error *err);
 };
 
@@ -133,11 +137,14 @@ struct lbc_read_ops {
 struct lbc_change_ops {
     const struct lbc_plan_ops *rules;
     bool prints_present;                             /* a printed plan has present values */
-    size_t (*batch)(const struct lbc_instance *lbc); /* backends per call */
+    size_t (*batch)(const struct lbc_instance *lbc); /* backends per call; NULL = as the
+                                                        rules say */
     /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(). Blocks. Failures
      * are in pass->problems; negative: it had to be given up. */
     int (*apply)(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
                  bool fresh);
+    /* apply NULL: the steps are carried out so, with nothing but what the pass gives. */
+    const struct lbc_apply_ops *steps;
     /* Remember in the mirror what a person asks for at present; NULL = nothing. */
     void (*record)(struct lbc_pass *pass);
     /* Delete what is left behind a release; NULL = nothing. Blocks. 0 or negative with err. */
@@ -150,7 +157,7 @@ struct lbc_status_ops {
      * label. False: leave alone. May block. */
     bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
     /* After a complete success: what a person should know that is no failure, by
-     * lbc_pass_emit_event(). */
+     * lbc_pass_emit_event(). NULL = nothing. */
     void (*emit_events)(struct lbc_pass *pass);
 };
 

@@ -332,7 +332,9 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
     pass->entry->unrestored = 0;
     pass_emit_ensured(pass);
     lbc_pass_advise_preserve(pass);
-    ops->status->emit_events(pass);
+    if (ops->status->emit_events != NULL) {
+        ops->status->emit_events(pass);
+    }
     pass->entry->applied_known = true;
     if (lbc_tags_copy(&pass->entry->applied, lbc_pass_desired_tags(pass)) < 0) {
         return ccm_error_nomem(err);
@@ -389,7 +391,7 @@ static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
         r = pass_sync_and_publish(pass, err);
     }
     if (pass->model != NULL) {
-        ops->model->fini(pass->model);
+        lbc_pass_fini_model(pass);
     }
     free(pass->model);
     pass->model = NULL;

@@ -299,7 +299,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     if (inquiry.places == NULL || gather_all(freeze, &inquiry) < 0) {
         return ccm_error_nomem(err);
     }
-    if (inquiry.len == 0) {
+    if (inquiry.len == 0 || cloud->ops->find_gone_instances == NULL) {
         return 0;
     }
     r = cloud->ops->find_gone_instances(cloud->account, host, pass->req, find_witness(freeze),

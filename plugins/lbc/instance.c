@@ -50,6 +50,10 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         return -EINVAL;
     }
     lbc->cloud.ops = ops->cloud;
+    if (ops->cloud->acquire == NULL) {
+        lbc->cloud.account = (void *)(uintptr_t)host;
+        return 0;
+    }
     return ops->cloud->acquire(host, &lbc->cloud.account, err);
 }
 
@@ -58,7 +62,7 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_inventory_free(lbc->inventory);
     lbc_mirrors_free(lbc->mirrors);
     lbc_absence_free(lbc->absence);
-    if (lbc->cloud.ops != NULL) {
+    if (lbc->cloud.ops != NULL && lbc->cloud.ops->release != NULL) {
         lbc->cloud.ops->release(lbc->cloud.account);
     }
 }
@@ -100,14 +104,14 @@ const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &w
 /* Options that may change at any time. */
 static void instance_read_options(struct lbc_instance *lbc)
 {
+    const char *option = lbc->ops->product->public_option;
     const struct ccm_host *host = lbc->host;
 
     atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);
     atomic_store(&lbc->conditions, host->option_int(host, NULL, lbc_opt_conditions.name) != 0);
     atomic_store(&lbc->reuse,
                  (int)lbc_reuse_parse(host->option_string(host, NULL, lbc_opt_reuse.name)));
-    atomic_store(&lbc->disable_public,
-                 host->option_int(host, NULL, lbc->ops->product->public_option) != 0);
+    atomic_store(&lbc->disable_public, option != NULL && host->option_int(host, NULL, option) != 0);
 }
 
 void lbc_configure(struct lbc_instance *lbc)
@@ -141,7 +145,11 @@ int lbc_plugin_create(const struct ccm_host *host, size_t size, const struct lbc
         lbc_plugin_destroy(self);
         return r;
     }
-    configure(self);
+    if (configure == NULL) {
+        lbc_configure(self);
+    } else {
+        configure(self);
+    }
     *ret_self = self;
     return 0;
 }
@@ -150,7 +158,9 @@ int lbc_plugin_start(void *self, struct ccm_error *err)
 {
     const struct lbc_instance *lbc = self;
 
-    return lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
+    return lbc->cloud.ops->start == NULL
+               ? 0
+               : lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
 }
 
 int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,

@@ -38,7 +38,8 @@ void lbc_configure(struct lbc_instance *lbc);
 
 /*
  * For create(): an instance of `size` bytes, zeroed, with lbc_init() done; then `configure`
- * reads its options. 0, or negative with err and nothing is left.
+ * reads its options; NULL = lbc_configure(). 0, or
+ * negative with err and nothing is left.
  */
 CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
                                     const struct lbc_ops *ops, void (*configure)(void *self),

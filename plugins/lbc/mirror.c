@@ -305,7 +305,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
         lbc_entry_drop(entry);
         entry->shared = shared;
     }
-    mirrors->type->move(entry->state, shared->state);
+    lbc_state_move(entry->state, shared->state, mirrors->type);
     entry->valid = shared->valid;
 }
 
@@ -415,7 +415,7 @@ void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
     ccm_lock(&mirrors->lock);
     entry->busy = false;
     if (entry->shared != NULL) {
-        mirrors->type->move(entry->shared->state, entry->state);
+        lbc_state_move(entry->shared->state, entry->state, mirrors->type);
         entry->shared->valid = entry->valid;
         entry->shared->busy = false;
         entry->valid = false;

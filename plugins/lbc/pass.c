@@ -75,8 +75,21 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
 int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listener,
                       enum lbc_owner *ret)
 {
-    return pass->lbc->ops->change->rules->parse_owner(text, listener, &pass->service->meta,
-                                             lbc_cluster_id(pass->lbc), ret);
+    return lbc_plan_parse_owner(pass->lbc->ops->change->rules, text, listener, &pass->service->meta,
+                                lbc_cluster_id(pass->lbc), ret);
+}
+
+void lbc_pass_fini_model(struct lbc_pass *pass)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_state *want = pass->model->want;
+
+    if (ops->model->fini != NULL) {
+        ops->model->fini(pass->model);
+    } else if (want != NULL) {
+        lbc_model_fini(pass->model);
+        lbc_state_fini(want, ops->mirror);
+    }
 }
 
 bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
@@ -172,7 +185,7 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err)
 {
-    lbc_problems_add(&pass->problems, err, pass->lbc->cloud.ops->remedy(err));
+    lbc_problems_add(&pass->problems, err, lbc_cloud_remedy(&pass->lbc->cloud, err));
     (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
     return r;
 }

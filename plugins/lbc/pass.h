@@ -115,6 +115,9 @@ CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
 
+/* Free what the model holds. */
+void lbc_pass_fini_model(struct lbc_pass *pass);
+
 /* --- events about failures; pass.c --- */
 
 /* An event, if it is news on its topic; "" = the topic is over. */

@@ -170,7 +170,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     if (pass->unfinished) {
         return 0;
     }
-    r = ops->read->release(pass, err);
+    r = ops->read->release == NULL ? 0 : ops->read->release(pass, err);
     entry->valid = r == 0;
     if (r == 0) {
         pass->model->as_it_is = !lbc_reuse_may_configure(pass, lbc_pass_lb(pass).tags);
@@ -271,7 +271,7 @@ int lbc_pass_release_lb(struct lbc_pass *pass, struct ccm_error *err)
         r = r < 0 ? release_fail(pass, r, err) : 0;
     }
     if (pass->model != NULL) {
-        ops->model->fini(pass->model);
+        lbc_pass_fini_model(pass);
     }
     free(pass->model);
     pass->model = NULL;

@@ -220,7 +220,8 @@ int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret)
 int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_reuse_fact facts[LBC_REUSE_FACTS];
-    const size_t count = pass->lbc->ops->model->list_facts(pass, facts);
+    const struct lbc_model_ops *ops = pass->lbc->ops->model;
+    const size_t count = ops->list_facts == NULL ? 0 : ops->list_facts(pass, facts);
     int r = reuse_check_facts(lbc_pass_lb(pass).id, facts, count, err);
     bool served = false;
 
@@ -270,7 +271,7 @@ int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)
     const struct lbc_lb_view lb = lbc_pass_lb(pass);
     int r = reuse_check_tags(pass, lb.id, lb.tags, err);
 
-    if (r == 0) {
+    if (r == 0 && pass->lbc->ops->read->address != NULL) {
         r = pass->lbc->ops->read->address(pass, err);
     }
     return r < 0 ? r : reuse_check_label(pass, lb.id, err);

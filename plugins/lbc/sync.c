@@ -108,7 +108,10 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
     }
     lbc_reuse_emit_kept(pass, may);
     if (!may) {
-        ops->model->keep_lb(pass->model);
+        if (ops->model->keep_lb != NULL) {
+            ops->model->keep_lb(pass->model);
+        }
+        pass->model->as_it_is = true;
     }
     return lbc_reuse_own_tags(pass, ops->mirror->lb(pass->model->want).tags, tags) < 0
                ? ccm_error_nomem(err)
@@ -134,7 +137,7 @@ static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     entry->used = entry->used || lbc_pass_lb(pass).id != NULL;
-    r = read->parts(pass, err);
+    r = read->parts == NULL ? 0 : read->parts(pass, err);
     entry->valid = r == 0;
     return r == 0 && reused ? sync_fit_reused(pass, err) : r;
 }
@@ -197,13 +200,15 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 
 struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh)
 {
+    const struct lbc_change_ops *change = pass->lbc->ops->change;
+
     return (struct lbc_plan_input){
         .model = pass->model,
         .have = pass->entry->state,
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
-        .batch = pass->lbc->ops->change->batch(pass->lbc),
+        .batch = change->batch == NULL ? 0 : change->batch(pass->lbc),
         .fresh = fresh,
         .last_user = pass->last_user,
         .restores = lbc_taken_restores(pass->lbc),
@@ -289,6 +294,23 @@ static void sync_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts *
     }
 }
 
+/* Where a product needs nothing but the pass for its calls. */
+static int pass_apply_plain(struct lbc_pass *pass, struct lbc_plan *plan,
+                            enum lbc_priority priority, bool fresh)
+{
+    struct lbc_apply apply = lbc_pass_begin_apply(pass, fresh);
+    bool uncertain = false;
+    int r;
+
+    apply.ops = pass->lbc->ops->change->steps;
+    apply.priority = &priority;
+    apply.uncertain = &uncertain;
+    apply.forgives_lb = pass->releases && !pass->model->reused;
+    r = lbc_apply_run(&apply, plan);
+    lbc_pass_end_apply(pass, &apply);
+    return r;
+}
+
 int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct lbc_plan_input *in,
                       enum lbc_priority priority, struct ccm_error *err)
 {
@@ -299,7 +321,8 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
         lbc_plan_print(plan, change->prints_present ? in : NULL, &pass->steps);
         return 0;
     }
-    r = change->apply(pass, plan, priority, in->fresh);
+    r = change->apply == NULL ? pass_apply_plain(pass, plan, priority, in->fresh)
+                              : change->apply(pass, plan, priority, in->fresh);
     return r < 0 && pass->problems.count == 0
                ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up")
                : 0;
@@ -377,7 +400,9 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     pass->model->allow = lbc_pass_allow(pass);
-    ops->model->check_groups(pass);
+    if (ops->model->check_groups != NULL) {
+        ops->model->check_groups(pass);
+    }
     r = sync_freeze_backends(pass, err);
     if (r < 0) {
         return r;
@@ -425,6 +450,9 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
     return (struct lbc_apply){
         .cloud = &pass->lbc->cloud,
+        .host = pass->lbc->host,
+        .req = pass->req,
+        .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
         .fresh = fresh,

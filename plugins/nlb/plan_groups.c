@@ -6,18 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-int nlb_plan_groups(struct lbc_work *work)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < work->want->group_count; i++) {
-        if (!work->want->groups[i]->broken) {
-            r = lbc_plan_group(work, work->want->groups[i]);
-        }
-    }
-    return r;
-}
-
 int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
                           struct lbc_group *have)
 {

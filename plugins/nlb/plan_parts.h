@@ -42,9 +42,9 @@ static inline struct nlb_step *nlb_plan_lb_step(struct lbc_work *work, unsigned 
 
 CCM_NODISCARD int nlb_plan_lb(struct lbc_work *work);
 /* The end: delete it; or let go of it, protections first. */
+CCM_NODISCARD int nlb_plan_untag_lb(struct lbc_work *work);
 CCM_NODISCARD int nlb_plan_drop_lb(struct lbc_work *work);
 CCM_NODISCARD int nlb_plan_unprotect_lb(struct lbc_work *work);
-CCM_NODISCARD int nlb_plan_untag_lb(struct lbc_work *work);
 
 /* --- plan_ranges.c --- */
 
@@ -56,7 +56,6 @@ CCM_NODISCARD int nlb_plan_drop_security_group(struct lbc_work *work);
 
 /* --- plan_groups.c --- */
 
-CCM_NODISCARD int nlb_plan_groups(struct lbc_work *work);
 /* Members of the table for lbc. */
 CCM_NODISCARD int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
                                         struct lbc_group *have);
@@ -67,6 +66,7 @@ CCM_NODISCARD int nlb_plan_untag_groups(struct lbc_work *work);
 /* --- plan_listeners.c --- */
 
 CCM_NODISCARD int nlb_plan_stale_listeners(struct lbc_work *work);
-CCM_NODISCARD int nlb_plan_listeners(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_certs(struct lbc_work *work, unsigned stage,
+                                 const struct lbc_listener *desired, struct lbc_listener *whose);
 
 #endif

@@ -67,7 +67,8 @@ static bool step_is_blocked(const struct lbc_run *run, const struct lbc_step *st
     if (step->type == LBC_STEP_CREATE_LISTENER && port_is_occupied(apply->have, step->to)) {
         return true;
     }
-    return apply->ops->is_blocked(apply, step) || step_would_starve(run, step);
+    return (apply->ops->is_blocked != NULL && apply->ops->is_blocked(apply, step)) ||
+           step_would_starve(run, step);
 }
 
 /* Whether a creation is left out, because one before it was refused for lack of place. */
@@ -165,7 +166,8 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
     struct lbc_step *step = run->plan->steps[index];
     const struct lbc_apply *apply = run->apply;
 
-    if (step->type == LBC_STEP_ADD && apply->cloud->ops->is_unknown_backend(err)) {
+    if (step->type == LBC_STEP_ADD && apply->cloud->ops->is_unknown_backend != NULL &&
+        apply->cloud->ops->is_unknown_backend(err)) {
         run->unknown = step;
     }
     if (step->type == LBC_STEP_CREATE_LISTENER &&

@@ -75,7 +75,7 @@ struct lbc_apply_ops {
     int (*record_listener)(struct lbc_listener *listener);
 
     /* Whether what the step needs is missing, beside what its flags say; an earlier step failed
-     * then, and that was reported. */
+     * then, and that was reported. NULL = never. */
     bool (*is_blocked)(const struct lbc_apply *apply, const struct lbc_step *step);
     /* Wait until none of the jobs runs any more. 0 when all have ended, whatever came of them;
      * -ETIMEDOUT, or what else went wrong, with the states as far as they are known. Blocks. NULL:
@@ -83,7 +83,7 @@ struct lbc_apply_ops {
     int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
                 struct ccm_error *err);
 
-    /* What refusals say. */
+    /* What refusals say; NULL = the cloud does not say it. */
     const struct lbc_refusal_row *lb_gone; /* the load balancer itself is not there any more */
     const struct lbc_refusal_row *full_of_listeners;
     const struct lbc_refusal_row *full_of_backends;
@@ -141,7 +141,7 @@ struct lbc_apply {
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 
-/* For the functions of a product: whether the error is one of the table. */
+/* For the functions of a product: whether the error is one of the table; NULL is an empty one. */
 bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
 /* r, or 0 when the step failed because the thing is not there, and
  * taking it away is done. */

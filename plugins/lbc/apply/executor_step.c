@@ -35,7 +35,8 @@ static bool refusal_matches(const struct lbc_refusal_row *row, const struct ccm_
 
 bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err)
 {
-    for (const struct lbc_refusal_row *row = rows; row->code != NULL || row->text != NULL; row++) {
+    for (const struct lbc_refusal_row *row = rows;
+         row != NULL && (row->code != NULL || row->text != NULL); row++) {
         if (refusal_matches(row, err)) {
             return true;
         }
@@ -114,8 +115,8 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
     const unsigned flags = step_ops(run, step)->flags;
     const bool gone = lbc_refusal_is(apply->ops->lb_gone, err);
 
-    remedy = remedy != NULL ? remedy : apply->cloud->ops->remedy(err);
-    if (*apply->uncertain || !apply->cloud->ops->is_wait(err)) {
+    remedy = remedy != NULL ? remedy : lbc_cloud_remedy(apply->cloud, err);
+    if (*apply->uncertain || !lbc_cloud_is_wait(apply->cloud, err)) {
         step_distrust(apply, step);
     }
     if (gone) {
@@ -213,6 +214,9 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
     case LBC_STEP_TAG:
     case LBC_STEP_UNTAG:
         return lbc_record_tags(step, apply->ops->state->lb(apply->have));
+    case LBC_STEP_CREATE_GROUP:
+        lbc_capacity_use(&apply->capacity, step->backends.len);
+        return lbc_record_new_group(apply->have, step, apply->ops->state);
     case LBC_STEP_ADD:
     case LBC_STEP_REMOVE:
     case LBC_STEP_UPDATE:

@@ -30,13 +30,13 @@ struct lbc_plan_ops {
     const lbc_plan_fn *drop;
     const lbc_plan_fn *preserve;
     const lbc_plan_fn *leave;
-    /* Whose key it is. as_listener: it describes a listener. 0 or -ENOMEM. */
+    /* Whose key it is. as_listener: it describes a listener. 0 or -ENOMEM. NULL, as the next: keys
+     * are those of owner.h. */
     int (*parse_owner)(const char *text, bool as_listener, const struct ccm_object *service,
                        const char *cluster_id, enum lbc_owner *ret);
     /* Whether it is a key at all, of any Service and cluster. NULL is none. */
     bool (*is_key)(const char *text);
-    /* The attribute of listeners by the cloud's name; NULL = there is none. */
-    const struct lbc_anno *(*find_field)(const char *name);
+    const struct lbc_anno_table *annotations; /* attributes of listeners are rows of it */
 
     /* A group that no port wants goes. used: somebody's listener sends to it,
      * and goes on doing so. */
@@ -47,6 +47,10 @@ struct lbc_plan_ops {
     /* Steps for attributes of a present group. */
     int (*update_group)(struct lbc_work *work, const struct lbc_group *want,
                         struct lbc_group *have);
+    /* Steps from `stage` on for what a listener has beside its attributes; have NULL: it is made.
+     */
+    int (*plan_more)(struct lbc_work *work, unsigned stage, const struct lbc_listener *want,
+                     struct lbc_listener *have);
     /* A person's listener that cannot be changed into the desired one, nor be put back. */
     bool (*loses_listener)(const struct lbc_work *work, const struct lbc_listener *want,
                            const struct lbc_listener *have);
@@ -124,6 +128,11 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
                                const struct lbc_plan_input *in, struct lbc_problems *problems);
 /* Append an empty step; NULL on ENOMEM. */
 struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage);
+/* The same as the rules have it; NULL is nobody's. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_parse_owner(const struct lbc_plan_ops *ops, const char *text,
+                                       bool as_listener, const struct ccm_object *service,
+                                       const char *cluster_id, enum lbc_owner *ret);
+bool lbc_work_is_key(const struct lbc_work *work, const char *text);
 /* Whose text it is; NULL is nobody's. Out of memory: nobody's, and work->error. */
 enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener);
 /* The same with a stage of its own. */
@@ -159,6 +168,8 @@ CCM_NODISCARD int lbc_plan_untag_marks(struct lbc_work *work, const struct lbc_t
 /* --- plan_groups.c --- */
 
 CCM_NODISCARD int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want);
+/* All desired ones but those that could not be worked out. */
+CCM_NODISCARD int lbc_plan_groups(struct lbc_work *work);
 /* The first stage in which a group has got all backends that are added to it. */
 unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *want);
 /* What the plan would remove from the present group that serves where `want` is desired, told by
@@ -191,6 +202,11 @@ bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want)
 bool lbc_plan_is_any_refused(struct lbc_work *work);
 /* All that would send to the desired group is refused: nobody has to make it. */
 bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want);
+
+/* --- plan_serve.c --- */
+
+/* The desired listeners are made and changed, from the stage behind work->stage on. */
+CCM_NODISCARD int lbc_plan_listeners(struct lbc_work *work);
 
 /* --- plan_taken.c: listeners of persons --- */
 

@@ -181,6 +181,18 @@ int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want)
     return r < 0 || work->model->keep_backends ? r : target_change_backends(&to);
 }
 
+int lbc_plan_groups(struct lbc_work *work)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->want->group_count; i++) {
+        if (!work->want->groups[i]->broken) {
+            r = lbc_plan_group(work, work->want->groups[i]);
+        }
+    }
+    return r;
+}
+
 int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,
                      struct lbc_group *want, struct lbc_freeze_group *ret)
 {

@@ -28,8 +28,9 @@ static int taken_add_listener(const struct lbc_work *work, const struct lbc_step
     int r = 0;
 
     lbc_taken_format_port(have, port);
-    taken = lbc_taken_record(ret, &work->in->service->meta, port, have->group_id,
-                             group != NULL && work->ops->is_key(group->name), have->description);
+    taken =
+        lbc_taken_record(ret, &work->in->service->meta, port, have->group_id,
+                         group != NULL && lbc_work_is_key(work, group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
     }
@@ -97,7 +98,8 @@ static int work_find_taken(struct lbc_work *work, const struct lbc_listener *hav
     }
     *ret_group = lbc_state_group_by_id(work->have, group_id);
     /* The group must still be there, and be none of a controller. */
-    *ret_known = *ret_group != NULL ? !work->ops->is_key((*ret_group)->name) : group_id[0] == '\0';
+    *ret_known =
+        *ret_group != NULL ? !lbc_work_is_key(work, (*ret_group)->name) : group_id[0] == '\0';
     if (*ret_known && work->ops->may_restore != NULL) {
         *ret_known = work->ops->may_restore(work, *ret_group);
     }
@@ -109,11 +111,12 @@ static int work_overlay_taken(const struct lbc_work *work, const struct lbc_tags
                               struct lbc_listener *to)
 {
     const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
-    const bool nameless = ccm_text_empty(text) || work->ops->is_key(text);
+    const bool nameless = ccm_text_empty(text) || lbc_work_is_key(work, text);
     int r = lbc_text_set(&to->description, nameless ? LBC_TAKEN_NAMELESS : text);
 
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct lbc_anno *field = work->ops->find_field(was->items[i].key);
+        const struct lbc_anno *field =
+            lbc_attr_row(work->ops->annotations, LBC_ANNO_LISTENER, was->items[i].key);
 
         if (field != NULL && lbc_attr_applies(field, to->protocol)) {
             r = lbc_attrs_set(&to->attrs, field, was->items[i].value, true);

@@ -67,11 +67,28 @@ int lbc_plan_next_stage(struct lbc_work *work)
     return 0;
 }
 
+int lbc_plan_parse_owner(const struct lbc_plan_ops *ops, const char *text, bool as_listener,
+                         const struct ccm_object *service, const char *cluster_id,
+                         enum lbc_owner *ret)
+{
+    if (ops->parse_owner != NULL) {
+        return ops->parse_owner(text, as_listener, service, cluster_id, ret);
+    }
+    *ret = text == NULL ? LBC_OWNER_NONE : lbc_owner_parse(text, as_listener, service, cluster_id);
+    return 0;
+}
+
+bool lbc_work_is_key(const struct lbc_work *work, const char *text)
+{
+    return work->ops->is_key != NULL ? work->ops->is_key(text)
+                                     : text != NULL && lbc_owner_is_key(text);
+}
+
 enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener)
 {
     enum lbc_owner owner = LBC_OWNER_NONE;
-    const int r = work->ops->parse_owner(text, as_listener, &work->in->service->meta,
-                                         work->in->cluster_id, &owner);
+    const int r = lbc_plan_parse_owner(work->ops, text, as_listener, &work->in->service->meta,
+                                       work->in->cluster_id, &owner);
 
     if (r < 0) {
         work->error = r;

@@ -69,7 +69,9 @@ static void print_step(const struct lbc_step_table *table, const struct lbc_step
         ccm_buf_addf(text, " %s", step->texts.items[i]);
     }
     print_backends(table, step, in != NULL, text);
-    table->print_details(step, in, text);
+    if (table->print_details != NULL) {
+        table->print_details(step, in, text);
+    }
     if (with_change && step->change != NULL) {
         ccm_buf_addf(text, ": %s", step->change);
     }

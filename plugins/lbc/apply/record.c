@@ -29,6 +29,17 @@ int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *
     return r;
 }
 
+int lbc_record_new_group(struct lbc_state *have, struct lbc_step *step,
+                         const struct lbc_state_type *type)
+{
+    step->group = lbc_state_new_group(have, type);
+    if (step->group == NULL || lbc_text_set(&step->group->name, step->want->name) < 0) {
+        return -ENOMEM;
+    }
+    step->group->id = CCM_STEAL(step->sent.made_id);
+    return lbc_record_backends(step, &step->backends);
+}
+
 int lbc_record_listener(const struct lbc_step *step)
 {
     struct lbc_listener *listener = step->listener;
@@ -64,7 +75,7 @@ int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type
     if (gone == NULL) {
         return -ENOMEM;
     }
-    type->move(gone, have);
+    lbc_state_move(gone, have, type);
     lbc_state_fini(gone, type);
     free(gone);
     have->listeners_known = true;

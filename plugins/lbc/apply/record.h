@@ -11,6 +11,9 @@
 CCM_NODISCARD int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *set);
 /* The step's listener is what the step makes of it: attributes that it does not name stay. */
 CCM_NODISCARD int lbc_record_listener(const struct lbc_step *step);
+/* The group that was made, of that type, with the step's backends, is step->group. */
+CCM_NODISCARD int lbc_record_new_group(struct lbc_state *have, struct lbc_step *step,
+                                       const struct lbc_state_type *type);
 /* The listener that was made, of that type, is step->listener; its other members are the
  * product's. */
 CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,

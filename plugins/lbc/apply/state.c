@@ -75,6 +75,16 @@ bool lbc_listener_clash(const struct lbc_listener *a, const struct lbc_listener 
 
 /* --- lists --- */
 
+void lbc_state_move(struct lbc_state *to, struct lbc_state *from, const struct lbc_state_type *type)
+{
+    if (type->move != NULL) {
+        type->move(to, from);
+        return;
+    }
+    memcpy(to, from, type->size);
+    memset(from, 0, type->size);
+}
+
 struct lbc_group *lbc_state_new_group(struct lbc_state *state, const struct lbc_state_type *type)
 {
     struct lbc_group *group = NULL;

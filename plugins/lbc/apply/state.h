@@ -69,7 +69,7 @@ struct lbc_state_type {
     void (*listener_fini)(struct lbc_listener *listener);
     /* Move what is about the load balancer, in both directions between a Service's state and one
      * that Services share, and leave none of it in `from`. What is the Service's own stays where it
-     * is. `to` holds nothing of it before. Either may rest. */
+     * is. `to` holds nothing of it before. Either may rest. NULL = all of it. */
     void (*move)(struct lbc_state *to, struct lbc_state *from);
     /* The load balancer, also of a state that rests. */
     struct lbc_lb_view (*lb)(struct lbc_state *state);
@@ -99,6 +99,10 @@ void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type);
 void lbc_state_rest(struct lbc_state *state);
 /* Make it as it was. 0, or -ENOMEM: it is half awake, which rest and wake can do with. */
 CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);
+
+/* As type->move(). */
+void lbc_state_move(struct lbc_state *to, struct lbc_state *from,
+                    const struct lbc_state_type *type);
 
 /* Append an empty element; NULL on ENOMEM. All elements of a state have the same type. */
 struct lbc_group *lbc_state_new_group(struct lbc_state *state, const struct lbc_state_type *type);

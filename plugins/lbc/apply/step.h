@@ -98,8 +98,8 @@ struct lbc_step_table {
     const char *const *names;            /* by type: what it does, in two or three words */
     const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
     size_t backends_shown;                                    /* of one step; 0 = all */
-    /* Print what the step is about (the group, an id), and what is the product's own. in: what the
-     * plan was made from, for present values; NULL = without them. */
+    /* Print what the step is about (the group, an id), and what is the product's own (NULL =
+     * nothing). in: what the plan was made from, for present values; NULL = without them. */
     void (*print_about)(const struct lbc_step *step, const struct lbc_plan_input *in,
                         struct ccm_buf *text);
     void (*print_details)(const struct lbc_step *step, const struct lbc_plan_input *in,

@@ -33,8 +33,8 @@ struct lbc_interface {
 };
 
 struct lbc_cloud_ops {
-    /* For create(): no I/O. What was acquired is released in any case; an account of NULL is fine
-     * then. */
+    /* For create(): no I/O. NULL, as the next two: nothing but the host is needed, it is the
+     * account. What was acquired is released in any case; an account of NULL is fine then. */
     int (*acquire)(const struct ccm_host *host, void **ret_account, struct ccm_error *err);
     void (*release)(void *account);
     /* For start(): blocks. What belongs to this cluster is marked with its id, so a missing one is
@@ -42,7 +42,8 @@ struct lbc_cloud_ops {
     int (*start)(void *account, const struct ccm_host *host, struct ccm_error *err);
     const char *(*cluster_id)(const void *account);
 
-    /* Which interfaces have the addresses, all or nothing. Blocks. */
+    /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
+     * has pods as backends but by their addresses alone. */
     int (*find_interfaces)(void *account, const struct ccm_host *host,
                            const struct ccm_request *req, const char *const *addresses,
                            size_t count, struct lbc_interface *ret, struct ccm_error *err);
@@ -52,18 +53,21 @@ struct lbc_cloud_ops {
      * Which instances are no more. witness: one that is there for certain, "" = none is known; an
      * answer that lacks it says nothing. Blocks. -EAGAIN: another thread is asking; -EBUSY: it
      * failed a moment ago; both without err.
+     * NULL: nobody can tell.
      */
     int (*find_gone_instances)(void *account, const struct ccm_host *host,
                                const struct ccm_request *req, const char *witness,
                                const char *const *ids, size_t count, bool *ret_gone,
                                struct ccm_error *err);
 
-    /* What a person can do about a failed call; NULL = nothing but wait. */
+    /* What a person can do about a failed call; NULL, as the function may be, = nothing but wait.
+     */
     const char *(*remedy)(const struct ccm_error *err);
-    /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. */
+    /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. NULL =
+     * only the last. */
     bool (*is_wait)(const struct ccm_error *err);
     /* Whether an addition was refused because of one of the backends, whichever group they go to:
-     * with the same ones any other group is refused as well. */
+     * with the same ones any other group is refused as well. NULL = never. */
     bool (*is_unknown_backend)(const struct ccm_error *err);
 };
 
@@ -71,5 +75,17 @@ struct lbc_cloud {
     const struct lbc_cloud_ops *ops;
     void *account;
 };
+
+static inline const char *lbc_cloud_remedy(const struct lbc_cloud *cloud,
+                                           const struct ccm_error *err)
+{
+    return cloud->ops->remedy == NULL ? NULL : cloud->ops->remedy(err);
+}
+
+static inline bool lbc_cloud_is_wait(const struct lbc_cloud *cloud, const struct ccm_error *err)
+{
+    return cloud->ops->is_wait == NULL ? err->kind == CCM_ERROR_CANCELLED
+                                       : cloud->ops->is_wait(err);
+}
 
 #endif

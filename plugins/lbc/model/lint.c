@@ -62,7 +62,8 @@ static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, con
 
 static void lint_checks(const struct lint *lint)
 {
-    for (const struct lbc_lint_check *check = lint->rules->checks; check->suffix != NULL; check++) {
+    for (const struct lbc_lint_check *check = lint->rules->checks;
+         check != NULL && check->suffix != NULL; check++) {
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (check->check(lint->service, &err) < 0) {
@@ -214,7 +215,7 @@ static bool has_protocol(const struct lbc_lint_rules *rules, const struct ccm_se
 static bool is_void_by(const struct lbc_hint *hint, const struct ccm_service *service,
                        const struct lbc_anno *row)
 {
-    for (; hint->key != NULL; hint++) {
+    for (; hint != NULL && hint->key != NULL; hint++) {
         if (hint->is_void && strcmp(hint->key, row->name) == 0 && hint->applies(service)) {
             return true;
         }
@@ -273,7 +274,7 @@ static void lint_hints(const struct lint *lint, const struct lbc_hint *hint)
 {
     const struct ccm_lint_sink *sink = lint->sink;
 
-    for (; hint->key != NULL; hint++) {
+    for (; hint != NULL && hint->key != NULL; hint++) {
         struct ccm_error text = CCM_ERROR_INIT;
 
         if (!lbc_hint_applies(hint, lint->service) ||
@@ -296,7 +297,8 @@ static void lint_fields(const struct lint *lint)
 {
     const struct ccm_lint_sink *sink = lint->sink;
 
-    for (const struct lbc_unserved *field = lint->rules->unserved; field->topic != NULL; field++) {
+    for (const struct lbc_unserved *field = lint->rules->unserved;
+         field != NULL && field->topic != NULL; field++) {
         const bool served =
             field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
 
@@ -329,8 +331,14 @@ static void lint_reuse(const struct lint *lint)
 /* A public address where the configuration forbids to make one. */
 static void lint_public(const struct lint *lint)
 {
-    const struct lbc_anno *row = lbc_anno_find(lint->rules->annotations, "address-type");
+    const struct lbc_anno *row = lint->rules->public_option == NULL
+                                     ? NULL
+                                     : lbc_anno_find(lint->rules->annotations, "address-type");
     const char *type = lbc_anno_get(&lint->service->meta, "address-type");
+
+    if (row == NULL) {
+        return;
+    }
     const bool is_public = (row->flags & LBC_ANNO_NO_CASE) != 0
                                ? ccm_text_equal_case(type, "internet")
                                : ccm_text_equal(type, "internet");
@@ -350,7 +358,7 @@ static bool lint_is_ours(const struct lint *lint)
 {
     const struct ccm_option *by_type = lint->rules->by_type;
 
-    return lint->sink->option_int(lint->sink, by_type->group, by_type->name) != 0
+    return by_type != NULL && lint->sink->option_int(lint->sink, by_type->group, by_type->name) != 0
                ? lint->rules->is_typed(lint->service)
                : lint->rules->is_ours(lint->service);
 }
@@ -371,7 +379,8 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
     for (uint64_t i = 0; i < service->port_count; i++) {
         lint_port(&lint, i);
     }
-    for (const struct lbc_lint_list *list = rules->lists; list->suffix != NULL; list++) {
+    for (const struct lbc_lint_list *list = rules->lists; list != NULL && list->suffix != NULL;
+         list++) {
         lint_stray_entries(&lint, list);
     }
     lint_hints(&lint, lbc_hints);

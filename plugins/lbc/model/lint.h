@@ -24,7 +24,7 @@ struct lbc_lint_list {
     bool left; /* the first part is it, else the second */
 };
 
-/* What a plugin has to say about a Service of its own. */
+/* What a plugin has to say about a Service of its own. A table that is NULL is empty. */
 struct lbc_lint_rules {
     const struct lbc_anno_table *annotations;
     const struct lbc_lint_check *checks; /* ends with a NULL suffix */
@@ -32,8 +32,8 @@ struct lbc_lint_rules {
     const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
     const struct lbc_lint_list *lists;   /* ends with a NULL suffix */
     const struct lbc_protocols *protocols;
-    /* Which Services are the plugin's: by their class, and, where option `by_type` is on, by type.
-     */
+    /* Which Services are the plugin's: by their class, and, where option `by_type` is on, by type;
+     * NULL = there is none. */
     bool (*is_ours)(const struct ccm_service *service);
     bool (*is_typed)(const struct ccm_service *service);
     const struct ccm_option *by_type;

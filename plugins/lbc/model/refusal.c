@@ -95,7 +95,7 @@ static int collect_checks(struct lbc_refusals *refusals)
     const struct lbc_lint_check *check = refusals->rules->checks;
     int r = 0;
 
-    for (; r == 0 && check->suffix != NULL; check++) {
+    for (; r == 0 && check != NULL && check->suffix != NULL; check++) {
         const struct lbc_anno *row = lbc_anno_find(refusals->rules->annotations, check->suffix);
         struct ccm_error err = CCM_ERROR_INIT;
 

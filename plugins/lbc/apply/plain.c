@@ -1,0 +1,108 @@
+#include "lbc/apply/plain.h"
+
+#include "lbc/model/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void plain_state_fini(struct lbc_state *base)
+{
+    struct lbc_plain_state *state = (struct lbc_plain_state *)base;
+
+    free(state->id);
+    free(state->name);
+    free(state->address);
+    lbc_tags_fini(&state->tags);
+    memset(&state->id, 0, sizeof(*state) - offsetof(struct lbc_plain_state, id));
+}
+
+static struct lbc_lb_view plain_view_lb(struct lbc_state *base)
+{
+    struct lbc_plain_state *state = (struct lbc_plain_state *)base;
+
+    return (struct lbc_lb_view){ state->id, state->name, &state->tags, &state->untagged };
+}
+
+const struct lbc_state_type lbc_plain_type = {
+    .size = sizeof(struct lbc_plain_state),
+    .group_size = sizeof(struct lbc_group),
+    .listener_size = sizeof(struct lbc_listener),
+    .fini = plain_state_fini,
+    .lb = plain_view_lb,
+    .protocol_name = lbc_protocol_lower,
+};
+
+struct lbc_plain_step {
+    struct lbc_step lbc;
+    struct lbc_listener listener;
+};
+
+static const char *const plain_names[] = {
+    [LBC_STEP_CREATE_LB] = "create load balancer",
+    [LBC_STEP_TAG] = "tag load balancer",
+    [LBC_STEP_UNTAG] = "untag load balancer",
+    [LBC_STEP_DELETE_LB] = "delete load balancer",
+    [LBC_STEP_DELETE_LISTENER] = "delete listener",
+    [LBC_STEP_CREATE_GROUP] = "create server group",
+    [LBC_STEP_UPDATE_GROUP] = "update server group",
+    [LBC_STEP_ADD] = "add servers",
+    [LBC_STEP_REMOVE] = "remove servers",
+    [LBC_STEP_UPDATE] = "set weights",
+    [LBC_STEP_CREATE_LISTENER] = "create listener",
+    [LBC_STEP_UPDATE_LISTENER] = "update listener",
+    [LBC_STEP_RESTORE_LISTENER] = "put back listener",
+    [LBC_STEP_DELETE_GROUP] = "delete server group",
+};
+
+static void plain_step_fini(struct lbc_step *step)
+{
+    lbc_listener_fini(&((struct lbc_plain_step *)step)->listener);
+}
+
+static void plain_print_about(const struct lbc_step *step, const struct lbc_plan_input *in,
+                              struct ccm_buf *text)
+{
+    (void)in;
+    if (step->want != NULL && step->want->name != NULL) {
+        ccm_buf_addf(text, " %s", step->want->name);
+    }
+}
+
+const struct lbc_step_table lbc_plain_steps = {
+    .size = sizeof(struct lbc_plain_step),
+    .listener = offsetof(struct lbc_plain_step, listener),
+    .fini = plain_step_fini,
+    .names = plain_names,
+    .protocol_name = lbc_protocol_lower,
+    .print_about = plain_print_about,
+};
+
+int lbc_plan_create_lb(struct lbc_work *work)
+{
+    struct lbc_step *step = NULL;
+    char name[LBC_OWNER_LB_NAME];
+
+    if (((const struct lbc_plain_state *)work->have)->id != NULL) {
+        return 0;
+    }
+    lbc_owner_lb_name(&work->in->service->meta, name);
+    step = lbc_work_lb_step(work, LBC_STEP_CREATE_LB);
+    return step == NULL || lbc_text_set(&step->value, name) < 0 ||
+                   lbc_tags_put(&step->tags, LBC_TAG_OWNER, name) < 0 ||
+                   lbc_tags_put(&step->tags, LBC_TAG_CLUSTER, work->in->cluster_id) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+int lbc_plan_drop_lb(struct lbc_work *work)
+{
+    const struct lbc_plain_state *have = (const struct lbc_plain_state *)work->have;
+
+    return have->id != NULL && lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
+}
+
+int lbc_plan_untag_lb(struct lbc_work *work)
+{
+    return lbc_plan_untag_marks(work, &((const struct lbc_plain_state *)work->have)->tags);
+}

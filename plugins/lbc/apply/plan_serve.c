@@ -1,0 +1,109 @@
+/* Plans: listeners that are made or changed; see plan.h. */
+#include "lbc/apply/compare.h"
+#include "lbc/apply/plan.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What the listener shall be but for its attributes. */
+static int step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
+                                  struct lbc_group *present)
+{
+    step->want = want->group;
+    step->group = present;
+    return lbc_text_set(&step->to->description, want->description);
+}
+
+static int plan_listener_rest(struct lbc_work *work, unsigned stage,
+                              const struct lbc_listener *want, struct lbc_listener *have)
+{
+    return work->ops->plan_more == NULL ? 0 : work->ops->plan_more(work, stage, want, have);
+}
+
+static int plan_create_listener(struct lbc_work *work, const struct lbc_listener *want,
+                                struct lbc_group *present)
+{
+    const struct lbc_compare wishes = lbc_compare_listeners(work->ops->annotations, want, want);
+    const unsigned stage = work->stage + 1;
+    struct lbc_step *step =
+        lbc_work_listener_step(work, LBC_STEP_CREATE_LISTENER, stage, want, NULL);
+
+    if (step == NULL || step_describe_listener(step, want, present) < 0 ||
+        lbc_compare_wishes(&wishes, &step->to->attrs) < 0) {
+        return -ENOMEM;
+    }
+    step->needs_security = true;
+    return plan_listener_rest(work, stage + 1, want, NULL);
+}
+
+static int plan_update_listener(struct lbc_work *work, const struct lbc_listener *want,
+                                struct lbc_listener *have, struct lbc_group *present)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
+    CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
+    const bool moves = present == NULL || !ccm_text_equal(present->id, have->group_id);
+    /* Nobody is sent to a group that is still being filled. */
+    const unsigned filled = moves ? lbc_plan_filled(work, want->group) : 0;
+    const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
+    struct lbc_step *step = NULL;
+    const struct lbc_compare compare = lbc_compare_listeners(work->ops->annotations, want, have);
+    int r = lbc_compare_overlay(&compare, work->in->fresh, &next, &change);
+
+    if (r == 0 && moves) {
+        lbc_compare_add_change(&change, "server group", have->group_id,
+                               present == NULL ? want->group->name : present->id);
+    }
+    if (r == 0 && !ccm_text_equal(want->description, have->description)) {
+        lbc_compare_add_change(&change, "description", have->description, want->description);
+    }
+    r = r < 0 ? r : ccm_buf_error(&change);
+    if (r < 0 || change.len == 0) {
+        return r < 0 ? r : plan_listener_rest(work, stage, want, have);
+    }
+    step = lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, stage, want, have);
+    if (step == NULL || step_describe_listener(step, want, present) < 0) {
+        return -ENOMEM;
+    }
+    step->needs_backends = moves; /* nobody is sent to a group that did not get its servers */
+    step->to->attrs = next;
+    memset(&next, 0, sizeof(next)); /* moved */
+    r = lbc_step_set_change(step, &change);
+    return r < 0 ? r : plan_listener_rest(work, stage + 1, want, have);
+}
+
+static int plan_serve_port(struct lbc_work *work, const struct lbc_listener *want)
+{
+    struct lbc_listener *have = lbc_state_listener_like(work->have, want);
+    struct lbc_group *present = lbc_state_group_for(work->have, want->group);
+    const struct lbc_listener *other = lbc_plan_obstacle(work, want);
+
+    if (present == NULL && work->model->keep_backends) {
+        return 0; /* it is not made, so nobody can be sent there */
+    }
+    if (have == NULL && want->lacks) {
+        return 0;
+    }
+    if (other != NULL) {
+        lbc_plan_refuse(work, want, other);
+        return 0;
+    }
+    return have == NULL ? plan_create_listener(work, want, present)
+                        : plan_update_listener(work, want, have, present);
+}
+
+int lbc_plan_listeners(struct lbc_work *work)
+{
+    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct lbc_listener *want = work->want->listeners[i];
+
+        if (!want->broken && want->group != NULL && !want->group->broken) {
+            r = plan_serve_port(work, want);
+        }
+    }
+    return r;
+}
