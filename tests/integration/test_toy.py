@@ -1,0 +1,215 @@
+"""A third provider on plugins/lbc (tests/toy): what the engine gives to a plugin that has little more than calls of its own."""
+
+import os
+
+import pytest
+
+from tests.support import objects, proc, reference
+from tests.support.products import default_name
+from tests.toy.cloud import Cloud
+
+CLASS = "example.com/toy"
+SCHEDULER = "toy.example.com/scheduler"
+FINALIZER = "example.com/toy"
+
+
+def plugin(build):
+    return os.path.join(build, "tests", "toy", "toy.so")
+
+
+@pytest.fixture
+def cloud():
+    one = Cloud()
+    yield one
+    one.close()
+
+
+def node(number):
+    item = objects.node(f"node-{number}", f"i-{number}", region="toy")
+    item["status"]["addresses"] = [{"type": "InternalIP", "address": f"10.0.0.{number}"}]
+    return item
+
+
+def service(name="web", **options):
+    return objects.service(name, ((80, "TCP"), (443, "TCP")), loadBalancerClass=CLASS, **options)
+
+
+def configure(world, cloud, options=""):
+    """Without the group of options that the plugins of the other cloud share."""
+    world.config = os.path.join(world.folder, "toy.conf")
+    with open(world.config, "w", encoding="utf-8") as file:
+        file.write(f"""kubernetes: {{ kubeconfig = "{os.path.abspath(world.kubeconfig)}"; settle_s = 0; }};
+leader_election: {{ enabled = false; }};
+log: {{ level = "debug"; }};
+admin: {{ listen = "127.0.0.1:0"; }};
+plugins = ( {{ name = "toy"; file = "{plugin(world.build)}"; url = "{cloud.url}"; cluster_id = "c-toy"; {options} }} );
+""")
+
+
+def only(cloud):
+    (lb,) = cloud.load_balancers.values()
+    return lb
+
+
+def served(cloud):
+    """Port -> servers (address, weight) of the group that its listener sends to; None while there are more groups, or fewer."""
+    lb = only(cloud)
+    groups = {group["GroupId"]: sorted((s["Address"], s["Weight"]) for s in group["Servers"]) for group in lb["Groups"]}
+    if len(groups) != len(lb["Listeners"]):
+        return None
+    return {listener["Port"]: groups[listener["GroupId"]] for listener in lb["Listeners"]}
+
+
+def start(world, cloud, item=None, nodes=2, options=""):
+    """A Service that is as it should be."""
+    configure(world, cloud, options)
+    world.kube.create(*[node(number) for number in range(1, nodes + 1)])
+    created = world.kube.create(item or service())
+    world.start_ccmd()
+    world.wait(lambda: reference.HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
+    return created
+
+
+def plan(world, cloud):
+    since, kube = len(cloud.calls), world.kube.mark()
+    code, out, err = proc.run([world.binary("ccmd"), "plan", "--config", world.config])
+    assert proc.COMPLAINT.search(err.encode()) is None, err
+    assert cloud.writes(since) == []
+    assert [a for a in world.kube.actions(kube) if a.split()[0] not in ("GET", "LIST", "WATCH")] == []
+    return code, out.splitlines()
+
+
+def test_from_creation_to_deletion(world, cloud):
+    start(world, cloud)
+    assert cloud.writes() == ["PutLoadBalancer", "PutServers", "PutServers", "PutListener", "PutListener"]
+    both = [("10.0.0.1", 100), ("10.0.0.2", 100)]
+    assert served(cloud) == {80: both, 443: both}
+    assert [one["ip"] for one in world.kube.ingress("web")] == [only(cloud)["Address"]]
+    assert FINALIZER in world.kube.get("Service", "web")["metadata"]["finalizers"]
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go")
+    assert cloud.load_balancers == {}
+    assert cloud.writes()[5:] == ["Delete"]
+
+
+def test_a_new_node_is_one_call_per_group(world, cloud):
+    start(world, cloud)
+    world.settled()
+    since = len(cloud.calls)
+    world.kube.create(node(3))
+    world.wait(lambda: [("10.0.0.3", 100) in servers for servers in (served(cloud) or {}).values()] == [True, True], "the new node")
+    world.settled()
+    assert [action for action, _ in cloud.calls[since:]] == ["PutServers", "PutServers"]
+
+
+def test_weights_follow_the_pods_by_one_call(world, cloud):
+    item = objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS, policy="Local")
+    pods = [("10.1.0.1", "node-1"), ("10.1.0.2", "node-1"), ("10.1.0.3", "node-2"), ("10.1.0.4", "node-2")]
+    world.kube.create(objects.endpoint_slice(item, pods))
+    start(world, cloud, item)
+    assert served(cloud) == {80: [("10.0.0.1", 2), ("10.0.0.2", 2)]}
+    world.settled()
+    since = len(cloud.calls)
+    world.kube.replace(objects.endpoint_slice(item, pods + [("10.1.0.5", "node-2"), ("10.1.0.6", "node-2"),
+                                                            ("10.1.0.7", "node-2"), ("10.1.0.8", "node-2")]))
+    world.wait(lambda: served(cloud) == {80: [("10.0.0.1", 2), ("10.0.0.2", 6)]}, "the weights")
+    world.settled()
+    assert [action for action, _ in cloud.calls[since:]] == ["PutServers"]
+
+
+def test_attributes_and_ports_change_in_place(world, cloud):
+    start(world, cloud, service(annotations={SCHEDULER: "least"}))
+    assert {listener["Scheduler"] for listener in only(cloud)["Listeners"]} == {"least"}
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {SCHEDULER: "rr"}}})
+    world.wait(lambda: {listener["Scheduler"] for listener in only(cloud)["Listeners"]} == {"rr"}, "the scheduler")
+    ports = world.kube.get("Service", "web")["spec"]["ports"]
+    world.kube.patch("Service", "web", {"spec": {"ports": ports[:1]}})
+    world.wait(lambda: len(only(cloud)["Groups"]) == 1 and list(served(cloud)) == [80], "one port")
+
+
+def test_drift_is_repaired_by_the_audit(world, cloud):
+    start(world, cloud, service(annotations={SCHEDULER: "least"}), options="audit_interval_s = 1;")
+    with cloud.lock:
+        lb = only(cloud)
+        lb["Listeners"] = lb["Listeners"][:1]
+        lb["Listeners"][0]["Scheduler"] = "rr"
+        lb["Groups"][0]["Servers"] = lb["Groups"][0]["Servers"][:1]
+        lb["Groups"][0]["Servers"][0]["Weight"] = 7
+    both = [("10.0.0.1", 100), ("10.0.0.2", 100)]
+    world.wait(lambda: served(cloud) == {80: both, 443: both}, "groups and listeners")
+    world.wait(lambda: {listener["Scheduler"] for listener in only(cloud)["Listeners"]} == {"least"}, "the scheduler")
+    world.wait(lambda: any("create listener" in message for _, _, message, _ in world.kube.events("web")), "the event")
+
+
+def test_a_restart_writes_nothing(world, cloud):
+    start(world, cloud)
+    world.settled()
+    world.stop_ccmd()
+    since, kube = len(cloud.calls), world.kube.mark()
+    world.start_ccmd()
+    world.wait(lambda: len(cloud.calls) > since, "a look")
+    world.settled()
+    assert [action for action, _ in cloud.calls[since:]] == ["ListLoadBalancers"]
+    assert [a for a in world.kube.actions(kube) if a.split()[0] not in ("GET", "LIST", "WATCH")] == []
+
+
+def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
+    configure(world, cloud)
+    world.kube.create(node(1), node(2))
+    meta = world.kube.create(service(annotations={SCHEDULER: "least"}))
+    code, lines = plan(world, cloud)
+    name = default_name(meta["metadata"]["uid"])
+    groups = [f"k8s/{port['nodePort']}/web/default/c-toy" for port in meta["spec"]["ports"]]
+    servers = ["[" + " ".join(f"10.0.0.{n}:{port['nodePort']}=100" for n in (1, 2)) + "]" for port in meta["spec"]["ports"]]
+    assert code == 1
+    assert lines == [
+        "toy default/web",
+        f"    add finalizer {FINALIZER} to the Service",
+        f"    create load balancer {name} ack.aliyun.com=c-toy kubernetes.do.not.delete={name}",
+        f"    create server group 80/tcp {groups[0]} {servers[0]}",
+        f"    create server group 443/tcp {groups[1]} {servers[1]}",
+        f"    create listener 80/tcp {groups[0]}",
+        f"    create listener 443/tcp {groups[1]}",
+        "    set labels and status of the Service",
+        "1 to change, 0 as they should be, 0 failed",
+    ]
+    start_again(world)
+    assert plan(world, cloud) == (0, ["0 to change, 1 as they should be, 0 failed"])
+    with cloud.lock:
+        only(cloud)["Listeners"][0]["Scheduler"] = "rr"
+    assert plan(world, cloud)[1][:2] == ["toy default/web", f"    update listener 80/tcp {groups[0]}: Scheduler rr -> least"]
+
+
+def start_again(world):
+    world.start_ccmd()
+    world.wait(lambda: reference.HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
+    world.settled()
+    world.stop_ccmd()
+
+
+def test_lint_finds_a_bad_value(world, tmp_path):
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(f"""apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  annotations:
+    {SCHEDULER}: fast
+spec:
+  type: LoadBalancer
+  loadBalancerClass: {CLASS}
+  ports: [{{ port: 80, protocol: TCP }}]
+""")
+    code, out, err = proc.run([world.binary("ccmd"), "lint", "--plugin", plugin(world.build), str(manifest)])
+    assert (code, err) == (1, ""), err
+    assert out == f"{manifest}:6: error: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n"
+
+
+def test_a_bad_value_changes_nothing_that_serves(world, cloud):
+    start(world, cloud)
+    world.settled()
+    since = len(cloud.calls)
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {SCHEDULER: "fast"}}})
+    world.wait(lambda: any(reason == "SyncLoadBalancerFailed" and "must be one of [rr|least]" in message
+                           for _, reason, message, _ in world.kube.events("web")), "the event")
+    assert cloud.writes(since) == []
