@@ -56,7 +56,7 @@ static inline struct alilb_call *alilb_apply_call(struct lbc_apply *apply)
 
 static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
 {
-    return apply->ops->state->lb(apply->have).id;
+    return lbc_state_lb(apply->have)->id;
 }
 
 /* lbc_apply_run() with what product and call say. */

@@ -23,7 +23,7 @@ int alilb_refuse(int r, const char *what, struct ccm_error *err)
 struct own_search {
     struct lbc_lookup look;
     const struct alilb_source *source;
-    void *lb;
+    struct lbc_lb *lb;
     bool untagged;
 };
 
@@ -66,8 +66,7 @@ static int own_find_lb(struct alilb_call *call, const struct ccm_service *servic
 }
 
 int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
-                      const struct ccm_service *service, void *lb, bool *ret_untagged,
-                      struct ccm_error *err)
+                      const struct ccm_service *service, struct lbc_lb *lb, struct ccm_error *err)
 {
     struct own_search search = { .source = source, .lb = lb };
     int r = own_find_lb(call, service, false, &search, err);
@@ -75,12 +74,12 @@ int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source
     if (r == 0 && search.look.count == 0 && lbc_lookup_by_name_too(service)) {
         r = own_find_lb(call, service, true, &search, err);
     }
-    *ret_untagged = search.untagged;
+    lb->untagged = search.untagged;
     return r;
 }
 
 int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source, const char *id,
-                  void *lb, struct ccm_error *err)
+                  struct lbc_lb *lb, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     const char *key = source->full_texts ? call->object : "";
@@ -104,6 +103,20 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source, co
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
+int alilb_read_state_lb(struct alilb_call *call, const struct alilb_source *source,
+                        const struct ccm_service *service, const char *id, struct lbc_state *state,
+                        struct ccm_error *err)
+{
+    struct lbc_lb *lb = lbc_state_lb(state);
+    const int r = id == NULL ? alilb_read_own_lb(call, source, service, lb, err)
+                             : alilb_read_lb(call, source, id, lb, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        lbc_lb_fini(lb, source->type);
+    }
+    return r;
+}
+
 /* --- those of all Services --- */
 
 struct listing {
@@ -116,14 +129,14 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
     const struct listing *listing = arg;
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(item, "LoadBalancerId");
-    void *state = NULL;
+    struct lbc_state *state = NULL;
     int r = id[0] == '\0' ? -EPROTO : alilb_parse_tags(item, &tags);
 
     if (r == 0) {
         r = lbc_items_add(listing->items, id, &tags, &state);
     }
     if (r == 0 && state != NULL) {
-        r = listing->source->parse(item, (char *)state + listing->source->offset);
+        r = listing->source->parse(item, lbc_state_lb(state));
     }
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }

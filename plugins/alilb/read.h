@@ -17,14 +17,12 @@ struct alilb_source {
     int (*find)(struct alilb_call *call, const char *tag_value, const char *name, alilb_item_fn fn,
                 void *arg, struct ccm_error *err);
     const struct alilb_action *get; /* one, by its id */
-    /* Replace what the cloud tells about the product's load balancer. 0, -ENOMEM, or -EPROTO when
+    /* Replace what the cloud tells about the load balancer. 0, -ENOMEM, or -EPROTO when
      * it is not what it should be. */
-    int (*parse)(const cJSON *json, void *lb);
+    int (*parse)(const cJSON *json, struct lbc_lb *lb);
     bool full_texts; /* messages say which Service it is, and what was looked for */
-    /* For the inventory: list those with a tag, by its key and value; where the load balancer
-     * stands in a mirror. */
+    /* For the inventory: list those with a tag, by its key and value. */
     const struct alilb_action *tagged;
-    size_t offset;
     const struct lbc_state_type *type;
     const struct alilb_action *listeners; /* of load balancers */
     /* One into an empty listener; results as of parse(). */
@@ -36,14 +34,19 @@ struct alilb_source {
  * earlier one (label, status), by its default name, which counts only for one without owner. lb
  * stays as it is when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
  * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes lb in any case.
- * *ret_untagged: it was found, and has no ownership tag.
  */
 CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
-                                    const struct ccm_service *service, void *lb, bool *ret_untagged,
+                                    const struct ccm_service *service, struct lbc_lb *lb,
                                     struct ccm_error *err);
 /* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. */
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
-                                const char *id, void *lb, struct ccm_error *err);
+                                const char *id, struct lbc_lb *lb, struct ccm_error *err);
+
+/* Either of both into a product's state: its own where id is NULL. One that does not exist leaves
+ * none there. */
+CCM_NODISCARD int alilb_read_state_lb(struct alilb_call *call, const struct alilb_source *source,
+                                      const struct ccm_service *service, const char *id,
+                                      struct lbc_state *state, struct ccm_error *err);
 
 /* Member of struct lbc_inventory_ops, whose `source` is a struct alilb_source. */
 CCM_NODISCARD int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,

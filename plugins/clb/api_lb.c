@@ -69,7 +69,7 @@ const struct alilb_action clb_api_eips = {
 static int create_tags(const struct alilb_call *call, const struct clb_create *create,
                        struct lbc_tags *ret)
 {
-    if (lbc_tags_copy(ret, &create->lb->tags) < 0 ||
+    if (lbc_tags_copy(ret, &create->lb->lbc.tags) < 0 ||
         lbc_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
         lbc_tags_put(ret, CLB_TAG_CLUSTER, call->cluster_id) < 0) {
         return -1;
@@ -83,22 +83,22 @@ static void create_params(const struct alilb_call *call, const struct clb_create
     const struct clb_lb *lb = create->lb;
 
     alilb_param_lb(params, &clb_annotations, lb);
-    ali_param_opt(params, "VpcId", lb->vpc_id);
+    ali_param_opt(params, "VpcId", lb->lbc.vpc_id);
     ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
     if (ccm_text_equal(lb->modification, "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
     ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
     ali_param_tag(params, 2, CLB_TAG_CLUSTER, call->cluster_id);
-    alilb_param_tags(params, &lb->tags, 3);
+    alilb_param_tags(params, &lb->lbc.tags, 3);
     ali_param_add(params, "ClientToken", create->token);
 }
 
 static int lb_parse_created(const struct clb_create *create, const struct lbc_tags *tags,
                             const cJSON *answer, struct clb_lb *ret)
 {
-    if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->tags, tags) < 0 ||
-        lbc_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
+    if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->lbc.tags, tags) < 0 ||
+        lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
         lbc_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
         return -1;
     }

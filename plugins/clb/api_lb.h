@@ -5,6 +5,7 @@
 
 #include "alilb/action.h"
 #include "clb.h"
+#include "state.h"
 
 /* --- reads --- */
 

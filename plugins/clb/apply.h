@@ -6,7 +6,7 @@
 #define CCM_CLB_APPLY_H
 
 #include "alilb/apply.h"
-#include "clb.h"
+#include "controller.h"
 #include "lbc/apply/token.h"
 #include "plan.h"
 

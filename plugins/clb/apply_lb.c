@@ -26,11 +26,11 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
             lbc_token_add(&token, clb_lb_get(lb, (enum clb_lb_field)i));
         }
     }
-    for (size_t i = 0; i < lb->tags.len; i++) {
-        lbc_token_add(&token, lb->tags.items[i].key);
-        lbc_token_add(&token, lb->tags.items[i].value);
+    for (size_t i = 0; i < lb->lbc.tags.len; i++) {
+        lbc_token_add(&token, lb->lbc.tags.items[i].key);
+        lbc_token_add(&token, lb->lbc.tags.items[i].value);
     }
-    lbc_token_add(&token, lb->vpc_id);
+    lbc_token_add(&token, lb->lbc.vpc_id);
     lbc_token_add(&token, lb->protect ? "on" : "off");
     lbc_token_write(&token, service, attempt, ret);
 }
@@ -134,7 +134,7 @@ static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, str
     if (!intranet && lbc_text_set(&want->vswitch_id, NULL) < 0) {
         return ccm_error_nomem(err);
     }
-    if ((intranet && lbc_text_set(&want->vpc_id, ali_vpc_id(ali)) < 0) ||
+    if ((intranet && lbc_text_set(&want->lbc.vpc_id, ali_vpc_id(ali)) < 0) ||
         (want->resource_group == NULL &&
          lbc_text_set(&want->resource_group, ali_resource_group_id(ali)) < 0)) {
         return ccm_error_nomem(err);

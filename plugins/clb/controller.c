@@ -24,7 +24,7 @@ static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service 
 /* spec.loadBalancerSourceRanges, which is no annotation's fault. */
 static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refusals)
 {
-    CCM_CLEANUP(clb_state_fini) struct clb_state ignored = { .lb = { .id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state ignored = { .lb = { .lbc.id = NULL } };
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = clb_model_acl(&ignored, refusals->service, lbc->extras, &err);
 
@@ -52,30 +52,20 @@ static const struct lbc_product product = {
 
 /* --- what it does --- */
 
-static void model_fini(struct lbc_model *model)
-{
-    clb_model_fini((struct clb_model *)model);
-}
-
-static void model_keep_lb(struct lbc_model *model)
-{
-    clb_model_keep_lb((struct clb_model *)model);
-}
-
 static const struct lbc_model_ops model_ops = {
     .size = sizeof(struct clb_model),
-    .fini = model_fini,
     .begin = clb_sync_begin,
     .begin_release = clb_release_begin,
-    .check_groups = clb_sync_check_groups,
-    .keep_lb = model_keep_lb,
+    .check_group = clb_model_check_group,
+    .compared = 1U << CLB_LB_ADDRESS_TYPE,
     .is_public = clb_sync_is_public,
     .list_facts = clb_reuse_list_facts,
 };
 
 static const struct lbc_read_ops read_ops = {
     .lb = clb_sync_read_lb,
-    .address = clb_reuse_check_address,
+    .matches = clb_reuse_matches,
+    .mismatch = clb_reuse_mismatch,
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,
     .release = clb_release_read,

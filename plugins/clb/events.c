@@ -23,7 +23,7 @@ static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *mode
 
 static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.tags;
+    const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.lbc.tags;
     const char *key = model->lbc.reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 struct batch {
-    struct clb_state *states[CLB_LISTENERS_BATCH];
+    struct lbc_state *states[CLB_LISTENERS_BATCH];
     size_t len;
     const struct lbc_items *items;
 };
@@ -14,14 +14,14 @@ struct batch {
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct batch *batch = arg;
-    struct clb_state *state = lbc_items_find(batch->items, ccm_json_text(json, "LoadBalancerId"));
+    struct lbc_state *state = lbc_items_find(batch->items, ccm_json_text(json, "LoadBalancerId"));
 
     if (state == NULL) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "DescribeLoadBalancerListeners: a listener of a load balancer that "
                              "was not asked for");
     }
-    return alilb_add_listener(&clb_source, json, &state->lbc, err);
+    return alilb_add_listener(&clb_source, json, state, err);
 }
 
 /* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */
@@ -32,15 +32,15 @@ static int read_batch(struct alilb_call *call, struct batch *batch, struct ccm_e
     int r;
 
     for (size_t i = 0; i < batch->len; i++) {
-        ids[i] = batch->states[i]->lb.id;
+        ids[i] = lbc_state_lb(batch->states[i])->id;
     }
     r = alilb_list(call, &clb_api_listeners, ALILB_LIST(&list, NULL), inventory_add_listener, batch,
                    err);
     for (size_t i = 0; i < batch->len; i++) {
         if (r < 0) {
-            lbc_state_forget_listeners(&batch->states[i]->lbc);
+            lbc_state_forget_listeners(batch->states[i]);
         }
-        batch->states[i]->lbc.listeners_known = r == 0;
+        batch->states[i]->listeners_known = r == 0;
     }
     batch->len = 0;
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
@@ -51,7 +51,7 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
     struct batch batch = { .items = items };
-    struct clb_state *state = NULL;
+    struct lbc_state *state = NULL;
     void *cursor = NULL;
     int r = 0;
 

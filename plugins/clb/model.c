@@ -14,13 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void clb_model_fini(struct clb_model *model)
-{
-    lbc_model_fini(&model->lbc);
-    clb_state_fini(&model->want);
-    memset(model, 0, sizeof(*model));
-}
-
 static int model_report_port(const struct clb_builder *b, const struct lbc_desired_port *want,
                              struct ccm_error *err)
 {

@@ -26,8 +26,6 @@ struct clb_model {
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
  * 0 or -ENOMEM. */
 CCM_NODISCARD int clb_model_lb(struct clb_model *model, const struct ccm_service *service);
-/* Nothing of somebody else's load balancer is to be changed; its address type is still compared. */
-void clb_model_keep_lb(struct clb_model *model);
 
 /*
  * Build all but the backends. What cannot be used of the annotations is told elsewhere
@@ -38,13 +36,12 @@ void clb_model_keep_lb(struct clb_model *model);
 CCM_NODISCARD int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
                                   struct lbc_problems *problems, struct ccm_error *err);
 
-/*
- * Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, or
- * that a controller made, is a problem of its ports, which are left as they are then.
- */
-void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
-                            struct lbc_problems *problems);
+/* One that does not exist, or that a controller made, cannot be used. */
+lbc_check_group_fn clb_model_check_group;
 
-void clb_model_fini(struct clb_model *model);
+static inline void clb_model_fini(struct clb_model *model)
+{
+    lbc_model_fini(&model->lbc);
+}
 
 #endif

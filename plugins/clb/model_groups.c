@@ -34,18 +34,13 @@ int clb_model_group(struct clb_builder *b, struct lbc_desired_port *want, struct
 
 /* --- after reading --- */
 
-struct check {
-    const struct clb_model *model;
-    const struct clb_state *have;
-};
-
-static int check_chosen(const void *arg, const struct lbc_group *group,
-                        const struct lbc_group *found, struct ccm_error *err)
+int clb_model_check_group(const struct lbc_model *model, const struct lbc_state *have,
+                          const struct lbc_group *group, const struct lbc_group *found,
+                          struct ccm_error *err)
 {
-    const struct check *check = arg;
-    const char *lb_id = check->have->lb.id;
+    const char *lb_id = lbc_state_lb(have)->id;
 
-    if (check->model->lbc.as_it_is) {
+    if (model->as_it_is) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "vgroup %s of slb %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
                              group->id, lb_id);
@@ -59,12 +54,4 @@ static int check_chosen(const void *arg, const struct lbc_group *group,
                              "cannot reuse a ccm created vgroup %s for slb %s", group->id, lb_id);
     }
     return 0;
-}
-
-void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
-                            struct lbc_problems *problems)
-{
-    const struct check check = { model, have };
-
-    lbc_model_check_groups(&model->lbc, &have->lbc, check_chosen, &check, problems);
 }

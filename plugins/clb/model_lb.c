@@ -39,20 +39,13 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     lb->protect = !ccm_text_equal(lbc_anno_get(meta, "delete-protection"), "off");
     model->weight = lbc_setting_weight(service, model->lbc.reused &&
                                                     lbc_anno_get(meta, "vgroup-port")[0] != '\0');
-    if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
+    if (lbc_text_set(&lb->lbc.id, lbc_anno_get(meta, "id")) < 0 ||
         lbc_lb_add_wishes(&clb_annotations, service, lb, &model->lbc.explicit) < 0 ||
         fill_defaults(lb, service) < 0 ||
-        lbc_setting_tags(service, model->lbc.reused, &lb->tags) < 0) {
+        lbc_setting_tags(service, model->lbc.reused, &lb->lbc.tags) < 0) {
         return -ENOMEM;
     }
     model->lbc.ipv6 = ccm_text_equal(lb->ip_version, "ipv6") &&
                       ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
     return 0;
-}
-
-void clb_model_keep_lb(struct clb_model *model)
-{
-    model->lbc.as_it_is = true;
-    model->lbc.explicit &= 1U << CLB_LB_ADDRESS_TYPE;
-    lbc_tags_fini(&model->want.lb.tags);
 }

@@ -10,7 +10,7 @@ static const lbc_plan_fn ensure_parts[] = {
     clb_plan_forwards, clb_plan_stale_acl, lbc_plan_stale_groups,    NULL,
 };
 static const lbc_plan_fn drop_parts[] = { clb_plan_drop_lb, NULL };
-static const lbc_plan_fn preserve_parts[] = { clb_plan_unprotect_lb, clb_plan_untag_lb, NULL };
+static const lbc_plan_fn preserve_parts[] = { clb_plan_unprotect_lb, lbc_plan_untag_marks, NULL };
 static const lbc_plan_fn leave_parts[] = { clb_plan_stale_listeners, lbc_plan_drop_groups,
                                            clb_plan_untag_reused, NULL };
 
@@ -30,6 +30,8 @@ const struct lbc_plan_ops clb_plan_ops = {
     .annotations = &clb_annotations,
     .drop_group = plan_drop_group,
     .loses_listener = clb_plan_loses_listener,
+    .tags_reuse = true,
+    .tags_max = CLB_TAGS_MAX,
     .guards = "Acl",
     .batch = CLB_BATCH_DEFAULT,
     .create_batch = CLB_BATCH_SMALL,

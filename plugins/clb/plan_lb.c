@@ -71,40 +71,6 @@ static void check_immutable(const struct lbc_work *work, struct lbc_problems *pr
     }
 }
 
-/* --- tags --- */
-
-/* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int plan_add_marks(const struct lbc_work *work, bool refused, struct lbc_tags *add)
-{
-    char owner[LBC_OWNER_LB_NAME];
-
-    if (work->model->reused) {
-        /* Not in use by a Service whose wishes cannot be met. */
-        return refused || lbc_tags_get(&clb_work_have(work)->lb.tags, CLB_TAG_REUSE) != NULL
-                   ? 0
-                   : lbc_tags_put(add, CLB_TAG_REUSE, "true");
-    }
-    if (!clb_work_have(work)->lb.untagged) {
-        return 0;
-    }
-    lbc_owner_lb_name(&work->in->service->meta, owner);
-    return lbc_tags_put(add, CLB_TAG_OWNER, owner);
-}
-
-/* Before a rename: without name and tag nobody would find it again. */
-static int plan_tags(struct lbc_work *work, bool refused)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *present = &clb_work_have(work)->lb.tags;
-    const struct lbc_tags *want = &clb_work_model(work)->want.lb.tags;
-    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(work, refused, &add) : 0;
-
-    if (r == 0) {
-        r = lbc_plan_tag(work, want, present, &add);
-    }
-    return r < 0 ? r : lbc_plan_untag(work, want, present, work->in->applied);
-}
-
 /* --- what can --- */
 
 static int plan_charge(struct lbc_work *work)
@@ -184,11 +150,11 @@ int clb_plan_lb(struct lbc_work *work)
     if (work->plan->blocked && work->model->reused) {
         return 0;
     }
-    if (have->id == NULL) {
+    if (have->lbc.id == NULL) {
         return clb_plan_new_step(work, LBC_STEP_CREATE_LB) == NULL ? -ENOMEM : 0;
     }
     check_immutable(work, work->problems);
-    r = plan_tags(work, work->problems->count > 0);
+    r = lbc_plan_tags(work);
     if (r == 0) {
         r = plan_charge(work);
     }
@@ -217,15 +183,10 @@ int clb_plan_unprotect_lb(struct lbc_work *work)
                : r;
 }
 
-int clb_plan_untag_lb(struct lbc_work *work)
-{
-    return lbc_plan_untag_marks(work, &clb_work_have(work)->lb.tags);
-}
-
 int clb_plan_untag_reused(struct lbc_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    const struct lbc_tags *have = &clb_work_have(work)->lb.tags;
+    const struct lbc_tags *have = &clb_work_have(work)->lb.lbc.tags;
 
     if (!work->in->last_user) {
         return 0;
@@ -239,7 +200,7 @@ int clb_plan_drop_lb(struct lbc_work *work)
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
 
-    if (have->id == NULL) {
+    if (have->lbc.id == NULL) {
         return 0;
     }
     if (have->protect && lbc_work_lb_step(work, CLB_STEP_UNPROTECT) == NULL) {

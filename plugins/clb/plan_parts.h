@@ -58,7 +58,6 @@ CCM_NODISCARD int clb_plan_stale_acl(struct lbc_work *work);
 CCM_NODISCARD int clb_plan_lb(struct lbc_work *work);
 /* The end: delete it; or let go of it, protections first. */
 CCM_NODISCARD int clb_plan_drop_lb(struct lbc_work *work);
-CCM_NODISCARD int clb_plan_untag_lb(struct lbc_work *work);
 CCM_NODISCARD int clb_plan_untag_reused(struct lbc_work *work);
 CCM_NODISCARD int clb_plan_unprotect_lb(struct lbc_work *work);
 

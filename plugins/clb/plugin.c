@@ -1,7 +1,7 @@
 /* Descriptor and life cycle of the plugin `clb`. */
 #include "alicloud/options.h"
 #include "alilb/class.h"
-#include "clb.h"
+#include "controller.h"
 #include "lbc/instance.h"
 #include "lint.h"
 #include "model_listeners.h"

@@ -4,28 +4,22 @@
 #include "api_lb.h"
 #include "api_listener.h"
 #include "api_ranges.h"
+#include "clb.h"
 #include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 /* --- load balancer --- */
 
-static int read_parse_lb(const cJSON *json, void *lb)
-{
-    return clb_read_parse_lb(json, lb);
-}
-
 const struct alilb_source clb_source = {
     .find = clb_api_find_lb,
     .get = &clb_api_lb,
-    .parse = read_parse_lb,
+    .parse = clb_read_parse_lb,
     .full_texts = true,
     .tagged = &clb_api_tagged_lbs,
-    .offset = offsetof(struct clb_state, lb),
     .type = &clb_state_type,
     .listeners = &clb_api_listeners,
     .parse_listener = clb_read_parse_listener,
@@ -43,8 +37,8 @@ static int read_add_eip(void *arg, const cJSON *item, struct ccm_error *err)
 int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 4096 };
-    const int r = alilb_list(call, &clb_api_eips, ALILB_TEXTS("SlbInstance", lb->id), read_add_eip,
-                             &ips, err);
+    const int r = alilb_list(call, &clb_api_eips, ALILB_TEXTS("SlbInstance", lb->lbc.id),
+                             read_add_eip, &ips, err);
 
     if (r < 0) {
         return r;
@@ -59,7 +53,7 @@ int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *
 
 static int read_listeners(struct alilb_call *call, struct clb_state *state, struct ccm_error *err)
 {
-    const struct lbc_texts ids = { .items = &state->lb.id, .len = 1 };
+    const struct lbc_texts ids = { .items = &state->lb.lbc.id, .len = 1 };
     const int r = alilb_read_listeners(call, &clb_source, ALILB_LIST(&ids, NULL), &state->lbc, err);
 
     return r < 0 ? ccm_error_wrap(err, r, "get lb listeners from cloud") : 0;
@@ -97,7 +91,7 @@ int clb_read_parts(struct alilb_call *call, const struct ccm_service *service,
         r = read_listeners(call, state, err);
     }
     if (r == 0 && !state->lbc.groups_known) {
-        r = alilb_list(call, &clb_api_groups, ALILB_TEXTS(state->lb.id), read_add_group, state,
+        r = alilb_list(call, &clb_api_groups, ALILB_TEXTS(state->lb.lbc.id), read_add_group, state,
                        err);
         state->lbc.groups_known = r == 0;
     }
@@ -135,7 +129,7 @@ static int read_domains(struct alilb_call *call, const struct clb_state *want,
         clb_domains_fini(&have->domains);
 
         const int r = alilb_list(call, &clb_api_domains,
-                                 ALILB_TEXTS(state->lb.id, ALILB_NUMBER(have->lbc.port)),
+                                 ALILB_TEXTS(state->lb.lbc.id, ALILB_NUMBER(have->lbc.port)),
                                  read_add_domain, &have->domains, err);
 
         have->domains_known = r == 0;
@@ -248,7 +242,7 @@ int clb_read_details(struct alilb_call *call, const struct ccm_service *service,
     if (state->acl.name != NULL && strcmp(state->acl.name, name) != 0) {
         clb_acl_fini(&state->acl);
     }
-    if (need->want != NULL && state->lb.id != NULL) {
+    if (need->want != NULL && state->lb.lbc.id != NULL) {
         r = read_domains(call, need->want, state, err);
     }
     if (r == 0 && !state->acl.known && acl_may_exist(service, need, state)) {

@@ -10,7 +10,7 @@ extern const struct alilb_source clb_source;
 
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */
-CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);
+CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct lbc_lb *lb);
 CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct lbc_listener *ret);
 CCM_NODISCARD int clb_read_parse_group(const cJSON *json, struct lbc_group *ret);
 

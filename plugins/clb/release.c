@@ -26,7 +26,7 @@ static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service 
 {
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
            !lbc_class_needs_delete(other) &&
-           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass->entry)->lb.id);
+           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass->entry)->lb.lbc.id);
 }
 
 /* The name of a group, or the description of a listener, of another Service or cluster. */
@@ -65,7 +65,7 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
     const int r = lbc_reuse_find_served(pass, ret);
 
     *ret = *ret || ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
-                                  clb_actual(pass->entry)->lb.id);
+                                  clb_actual(pass->entry)->lb.lbc.id);
     return r;
 }
 
@@ -80,7 +80,7 @@ static int release_find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_e
     if (find_user(pass, ret) < 0) {
         return ccm_error_nomem(err);
     }
-    *ret = *ret && lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && is_last_user(pass);
+    *ret = *ret && lbc_tags_get(&state->lb.lbc.tags, CLB_TAG_REUSE) != NULL && is_last_user(pass);
     if (*ret && !state->lbc.listeners_known) {
         r = clb_read_parts(&call, pass->service, &need, state, err);
         *ret = r == 0 && is_last_user(pass);
@@ -96,7 +96,7 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
     const struct clb_need need = { .listeners = pass->model->override, .scan = true };
     int r;
 
-    if (!pass->model->reused || state->lb.id == NULL) {
+    if (!pass->model->reused || state->lb.lbc.id == NULL) {
         return 0;
     }
     r = clb_read_parts(&call, pass->service, &need, state, err);

@@ -1,36 +1,20 @@
 /* What of somebody else's load balancer has to be as the Service is. */
 #include "controller.h"
 
-#include "lbc/reuse.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 /* An entry with a name and no address says nothing about the load balancer. */
-static bool reuse_matches_status(const struct ccm_service *service, const char *address)
+bool clb_reuse_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
 {
-    for (uint64_t i = 0; i < service->ingress_count; i++) {
-        const struct ccm_ingress *one = service->ingress[i];
-
-        if (ccm_text_equal(one->ip, address) ||
-            (ccm_text_empty(one->ip) && !ccm_text_empty(one->hostname))) {
-            return true;
-        }
-    }
-    return service->ingress_count == 0;
+    return clb_desired(pass)->show_eip ||
+           ccm_text_equal(address->ip, clb_actual(pass->entry)->lb.address) ||
+           (ccm_text_empty(address->ip) && !ccm_text_empty(address->hostname));
 }
 
-int clb_reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err)
+char *clb_reuse_mismatch(const struct lbc_pass *pass)
 {
-    const struct ccm_service *service = pass->service;
-    const struct clb_lb *lb = &clb_actual(pass->entry)->lb;
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
-
-    if (clb_desired(pass)->show_eip || reuse_matches_status(service, lb->address)) {
-        return 0;
-    }
-    reason = ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
-                             service->ingress[0]->ip, lb->address);
-    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb->id, reason, err);
+    return ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
+                           pass->service->ingress[0]->ip, clb_actual(pass->entry)->lb.address);
 }
 
 size_t clb_reuse_list_facts(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS])
@@ -46,7 +30,7 @@ size_t clb_reuse_list_facts(const struct lbc_pass *pass, struct lbc_reuse_fact r
         "address-type to what it is"
     };
     ret[1] = (struct lbc_reuse_fact){
-        "VPC", is_private ? ali_vpc_id(clb_client(clb_of(pass))) : NULL, lb->vpc_id,
+        "VPC", is_private ? ali_vpc_id(clb_client(clb_of(pass))) : NULL, lb->lbc.vpc_id,
         "a private load balancer must be in the VPC of the cluster; name another one"
     };
     return 2;

@@ -1,7 +1,6 @@
 #include "state.h"
 
 #include "lbc/apply/token.h"
-#include "lbc/model/lb_attrs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,26 +17,19 @@ int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char *value)
     return lbc_lb_set(lbc_lb_row(&clb_annotations, id), lb, value);
 }
 
-void clb_lb_fini(struct clb_lb *lb)
+static void lb_fini_own(struct lbc_lb *lb)
 {
-    lbc_lb_clear(&clb_annotations, lb);
-    free(lb->id);
-    free(lb->vpc_id);
-    free(lb->eips);
-    lbc_tags_fini(&lb->tags);
-    memset(lb, 0, sizeof(*lb));
+    free(((struct clb_lb *)lb)->eips);
 }
 
-int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
+static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
 {
+    struct clb_lb *to = (struct clb_lb *)base;
+    const struct clb_lb *from = (const struct clb_lb *)like;
+
     to->protect = from->protect;
-    to->untagged = from->untagged;
     to->partial = from->partial;
-    if (lbc_lb_copy(&clb_annotations, to, from) < 0 || lbc_text_set(&to->id, from->id) < 0 ||
-        lbc_text_set(&to->vpc_id, from->vpc_id) < 0 || lbc_text_set(&to->eips, from->eips) < 0) {
-        return -ENOMEM;
-    }
-    return lbc_tags_copy(&to->tags, &from->tags);
+    return lbc_text_set(&to->eips, from->eips);
 }
 
 uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
@@ -45,7 +37,7 @@ uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
-    lbc_token_add(&token, lb->id);
+    lbc_token_add(&token, lb->lbc.id);
     lbc_token_add(&token, traffic_charge);
     lbc_token_add(&token, bandwidth);
     return token.hash == 0 ? 1 : token.hash;
@@ -56,13 +48,6 @@ static void listener_fini_own(struct lbc_listener *listener)
     clb_domains_fini(&((struct clb_listener *)listener)->domains);
 }
 
-void clb_listener_fini(struct clb_listener *listener)
-{
-    listener_fini_own(&listener->lbc);
-    lbc_listener_fini(&listener->lbc);
-    memset(listener, 0, sizeof(*listener));
-}
-
 void clb_acl_fini(struct clb_acl *acl)
 {
     free(acl->id);
@@ -71,40 +56,24 @@ void clb_acl_fini(struct clb_acl *acl)
     memset(acl, 0, sizeof(*acl));
 }
 
-static void state_fini_own(struct lbc_state *base)
+static void state_fini_own(struct lbc_state *state)
 {
-    struct clb_state *state = (struct clb_state *)base;
-
-    clb_lb_fini(&state->lb);
-    clb_acl_fini(&state->acl);
+    clb_acl_fini(&((struct clb_state *)state)->acl);
 }
 
-static void state_move(struct lbc_state *into, struct lbc_state *out)
-{
-    struct clb_state *to = (struct clb_state *)into;
-    struct clb_state *from = (struct clb_state *)out;
-
-    to->lbc = from->lbc;
-    to->lb = from->lb;
-    memset(&from->lbc, 0, sizeof(from->lbc));
-    memset(&from->lb, 0, sizeof(from->lb));
-}
-
-static struct lbc_lb_view state_view_lb(struct lbc_state *state)
-{
-    struct clb_lb *lb = &((struct clb_state *)state)->lb;
-
-    return (struct lbc_lb_view){ lb->id, lb->name, &lb->tags, &lb->untagged };
-}
+LBC_STATE_CHECK(struct clb_state);
 
 const struct lbc_state_type clb_state_type = {
     .size = sizeof(struct clb_state),
+    .lb_size = sizeof(struct clb_lb),
     .group_size = sizeof(struct lbc_group),
     .listener_size = sizeof(struct clb_listener),
+    .attrs = &clb_annotations,
+    .groups_move = true,
     .fini = state_fini_own,
+    .lb_fini = lb_fini_own,
+    .lb_copy = lb_copy_own,
     .listener_fini = listener_fini_own,
-    .move = state_move,
-    .lb = state_view_lb,
     .protocol_name = lbc_protocol_lower,
 };
 

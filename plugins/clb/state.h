@@ -8,7 +8,7 @@
 #include "annotations.h"
 #include "domains.h"
 #include "lbc/apply/state.h"
-#include "lbc/model/tags.h"
+#include "lbc/model/lb_attrs.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -17,12 +17,11 @@
 
 /* NULL = not known, or not asked for. */
 struct clb_lb {
-    char *id;
+    struct lbc_lb lbc;
     char *name;
     char *address;
     char *address_type;
     char *vswitch_id;
-    char *vpc_id;
     char *network_type;
     char *master_zone;
     char *slave_zone;
@@ -33,16 +32,14 @@ struct clb_lb {
     char *spec;
     char *charge_type; /* of the instance */
     char *modification;
-    char *eips;           /* bound elastic addresses, "a,b"; NULL = not read, or none */
-    struct lbc_tags tags; /* desired: the additional ones */
-    bool protect;         /* deletion protection is on (or may be) */
-    bool untagged;        /* found by its name: the ownership tag is missing */
-    bool partial;         /* known from its creation only: what was not asked for is not known */
+    char *eips;   /* bound elastic addresses, "a,b"; NULL = not read, or none */
+    bool protect; /* deletion protection is on (or may be) */
+    bool partial; /* known from its creation only: what was not asked for is not known */
 };
 
 /* Attributes of the load balancer: numbers of rows (lb_attrs.h), and bits of what is explicit. */
 enum clb_lb_field {
-    CLB_LB_NAME,
+    CLB_LB_NAME = LBC_LB_NAME,
     CLB_LB_ADDRESS_TYPE,
     CLB_LB_VSWITCH,
     CLB_LB_NETWORK,
@@ -81,7 +78,7 @@ struct clb_acl {
 
 struct clb_state {
     struct lbc_state lbc;
-    struct clb_lb lb; /* lb.id NULL: there is none */
+    struct clb_lb lb; /* lb.lbc.id NULL: there is none */
     struct clb_acl acl;
 };
 
@@ -89,10 +86,17 @@ struct clb_state {
  * Service's own. */
 extern const struct lbc_state_type clb_state_type;
 
-void clb_lb_fini(struct clb_lb *lb);
-/* Deep copy of all texts and tags into an empty one. 0 or -ENOMEM (the caller finishes `to` in any
- * case). */
-CCM_NODISCARD int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from);
+static inline void clb_lb_fini(struct clb_lb *lb)
+{
+    lbc_lb_fini(&lb->lbc, &clb_state_type);
+}
+
+/* Deep copy into an empty one. 0 or -ENOMEM (the caller finishes `to` in any case). */
+CCM_NODISCARD static inline int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
+{
+    return lbc_lb_copy(&to->lbc, &from->lbc, &clb_state_type);
+}
+
 /* The text of one attribute, NULL when it has none; "" clears. 0 or -ENOMEM. */
 const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field id);
 CCM_NODISCARD int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char *value);
@@ -102,8 +106,12 @@ CCM_NODISCARD int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char
 uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
                             const char *bandwidth);
 
-void clb_listener_fini(struct clb_listener *listener);
 void clb_acl_fini(struct clb_acl *acl);
+
+static inline void clb_listener_fini(struct clb_listener *listener)
+{
+    lbc_listener_fini(&listener->lbc, &clb_state_type);
+}
 
 static inline void clb_state_fini(struct clb_state *state)
 {

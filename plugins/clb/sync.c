@@ -1,6 +1,8 @@
 /* CLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
 #include "controller.h"
 
+#include "apply.h"
+
 #include "lbc/reuse.h"
 #include "lbc/taken.h"
 #include "model_listeners.h"
@@ -17,7 +19,7 @@ struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority p
 {
     struct alilb_call call = alilb_call_for(pass, priority);
 
-    call.paced = &clb_actual(pass->entry)->lb.id;
+    call.paced = &clb_actual(pass->entry)->lb.lbc.id;
     return call;
 }
 
@@ -30,11 +32,6 @@ int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, stru
     return clb_model_begin(clb_desired(pass), &own, &pass->problems, err);
 }
 
-void clb_sync_check_groups(struct lbc_pass *pass)
-{
-    clb_model_check_groups(clb_desired(pass), clb_actual(pass->entry), &pass->problems);
-}
-
 bool clb_sync_is_public(const struct lbc_pass *pass)
 {
     return pass->service->ingress_count == 0 &&
@@ -43,18 +40,13 @@ bool clb_sync_is_public(const struct lbc_pass *pass)
 
 /* --- actual state --- */
 
-int clb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state, struct ccm_error *err)
+int clb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
+                     struct ccm_error *err)
 {
     struct clb_lb *lb = &((struct clb_state *)state)->lb;
     struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
-    const int r = id == NULL
-                      ? alilb_read_own_lb(&call, &clb_source, pass->service, lb, &lb->untagged, err)
-                      : alilb_read_lb(&call, &clb_source, id, lb, err);
+    const int r = alilb_read_state_lb(&call, &clb_source, pass->service, id, state, err);
 
-    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        clb_lb_fini(lb);
-        memset(lb, 0, sizeof(*lb));
-    }
     if (r == 0 && state == pass->entry->state && !pass->releases) {
         lbc_order_see(&pass->entry->order,
                       clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
@@ -86,11 +78,11 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     };
     int r = 0;
 
-    if (have->lb.id == NULL) {
+    if (have->lb.lbc.id == NULL) {
         return 0;
     }
     if (!knows_enough(&have->lb, model)) {
-        r = alilb_read_lb(&call, &clb_source, have->lb.id, &have->lb, err);
+        r = alilb_read_lb(&call, &clb_source, have->lb.lbc.id, &have->lb.lbc, err);
     }
     return r < 0 ? r : clb_read_parts(&call, pass->service, &need, have, err);
 }
@@ -154,7 +146,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
     if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
         (void)ccm_error_set(&err, 0, CCM_ERROR_NOT_FOUND,
                             "slb %s has no eip, svc external ip cannot be set to eip address",
-                            lb->id); /* the result is the argument */
+                            lb->lbc.id); /* the result is the argument */
     }
     if (lb->eips != NULL) {
         lbc_pass_emit_event(pass, true, "eip", "", "");

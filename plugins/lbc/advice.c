@@ -208,11 +208,10 @@ void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_froze
 
 bool lbc_pass_can_show_repair(const struct lbc_pass *pass)
 {
-    const struct lbc_state_type *type = pass->lbc->ops->mirror;
     const struct lbc_entry *entry = pass->entry;
 
     return (pass->audit || pass->looked) && entry->aside != NULL &&
-           ccm_text_equal(type->lb(entry->aside).id, type->lb(entry->state).id);
+           ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id);
 }
 
 void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps)

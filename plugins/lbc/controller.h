@@ -90,17 +90,16 @@ struct lbc_reuse_fact {
 
 /* The desired state: a product's own struct that begins with struct lbc_model. */
 struct lbc_model_ops {
-    size_t size;                           /* zeroed when a pass begins */
-    void (*fini)(struct lbc_model *model); /* NULL: there is only what is desired to be freed */
+    size_t size; /* zeroed when a pass begins */
     /* All but the backends, from what the pass gives (lbc_pass_model_input()), into pass->model.
      * Failures of single ports go to pass->problems; 0 then. */
     int (*begin)(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err);
     /* What a release has to know. 0 or -ENOMEM. */
     int (*begin_release)(struct lbc_pass *pass);
-    /* Groups that a person chose, compared with what is there; NULL = nobody can. Pure. */
-    void (*check_groups)(struct lbc_pass *pass);
-    /* Nothing of somebody else's load balancer is to be changed (as_it_is is set); NULL = there is
-     * no more to it. Pure. */
+    lbc_check_group_fn *check_group; /* NULL = nobody can choose one */
+    unsigned compared; /* 1 << number of an attribute of somebody else's load balancer that is
+                          compared although nothing of it is to be changed */
+    /* What else of the product's is not to be changed then; NULL = nothing. Pure. */
     void (*keep_lb)(struct lbc_model *model);
     /* Whether a load balancer that is made for it would have a public address. Pure. */
     bool (*is_public)(const struct lbc_pass *pass);
@@ -117,13 +116,16 @@ struct lbc_read_ops {
      * failure. Else -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist; then there is none in
      * `state`.
      */
-    int (*lb)(struct lbc_pass *pass, const char *id, void *state, struct ccm_error *err);
+    int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
+              struct ccm_error *err);
     /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made; NULL
      * = always. No call. */
     int (*status)(struct lbc_pass *pass, struct ccm_error *err);
-    /* Whether the status of the Service speaks against somebody else's load balancer: 0 or
-     * lbc_reuse_refuse(); NULL = never. No call. */
-    int (*address)(const struct lbc_pass *pass, struct ccm_error *err);
+    /* Whether an address of the Service's status may be one of somebody else's load balancer;
+     * NULL = it is not asked. No call. */
+    bool (*matches)(const struct lbc_pass *pass, const struct ccm_ingress *address);
+    /* What is told when none is; heap, NULL on ENOMEM. No call. */
+    char *(*mismatch)(const struct lbc_pass *pass);
     /* All else that the plan has to know and that is not known yet, of a load balancer that is
      * there or not. NULL = lb() has read it. */
     int (*parts)(struct lbc_pass *pass, struct ccm_error *err);

@@ -263,7 +263,7 @@ static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
     if (pass->model->mismatch || !lbc_pass_lb_serves(pass)) {
         return false;
     }
-    state->lb_id = lbc_pass_lb(pass).id;
+    state->lb_id = lbc_pass_lb(pass)->id;
     return pass->lbc->ops->status->publish(pass, state);
 }
 
@@ -391,7 +391,7 @@ static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
         r = pass_sync_and_publish(pass, err);
     }
     if (pass->model != NULL) {
-        lbc_pass_fini_model(pass);
+        lbc_model_fini(pass->model);
     }
     free(pass->model);
     pass->model = NULL;

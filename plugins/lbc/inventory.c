@@ -239,7 +239,7 @@ void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm
 }
 
 static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service,
-                                  void *state)
+                                  struct lbc_state *state)
 {
     struct lbc_inventory *inventory = lbc->inventory;
     char name[LBC_OWNER_LB_NAME];
@@ -264,7 +264,8 @@ static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_ser
     return taken;
 }
 
-bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
+bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service,
+                        struct lbc_state *state)
 {
     struct lbc_inventory *inventory = lbc->inventory;
 

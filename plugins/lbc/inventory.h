@@ -27,7 +27,8 @@ struct lbc_inventory_ops {
                 struct ccm_error *err);
     /* Leave in the state of a Service only what is known for certain. NULL = nothing to do. Pure.
      */
-    void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service, void *state);
+    void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service,
+                   struct lbc_state *state);
     const void *source; /* the plugin's own; NULL = it needs none */
 };
 
@@ -57,7 +58,8 @@ CCM_NODISCARD int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_
 /* In a plugin's pass, when the entry has no valid mirror and the Service does not reuse: see
  * lbc_items_take(). False also when there is no inventory, it was read too long ago, or the Service
  * was edited since. */
-bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service, void *state);
+bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service,
+                        struct lbc_state *state);
 
 /* For map(): somebody has edited the Service, or what we keep on it. What was read for all before
  * that does not do for it. */

@@ -13,8 +13,8 @@
 /* What belongs to one Service. */
 struct item {
     const struct lbc_state_type *type;
-    bool twice;  /* two load balancers carry the tag */
-    void *state; /* NULL: none was found */
+    bool twice;              /* two load balancers carry the tag */
+    struct lbc_state *state; /* NULL: none was found */
 };
 
 struct lbc_items {
@@ -87,7 +87,7 @@ static struct item *items_find_owner(const struct lbc_items *items, const struct
 }
 
 int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_tags *tags,
-                  void **ret)
+                  struct lbc_state **ret)
 {
     const struct ccm_host *host = items->lbc->host;
     struct item *item = items_find_owner(items, tags);
@@ -101,7 +101,7 @@ int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_t
         host->log(host, CCM_LEVEL_WARN, "inventory",
                   "load balancers %s and %s carry the same tag " LBC_TAG_OWNER
                   "=%s: only one of them can be the Service's",
-                  item->type->lb(item->state).id, lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
+                  lbc_state_lb(item->state)->id, lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
         return 0;
     }
     if (ccm_strmap_set(items->by_lb, lb_id, item) < 0) {
@@ -112,21 +112,21 @@ int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_t
     return item->state == NULL ? -ENOMEM : 0;
 }
 
-void *lbc_items_find(const struct lbc_items *items, const char *lb_id)
+struct lbc_state *lbc_items_find(const struct lbc_items *items, const char *lb_id)
 {
     const struct item *item = ccm_strmap_get(items->by_lb, lb_id);
 
     return item == NULL ? NULL : item->state;
 }
 
-void *lbc_items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags)
+struct lbc_state *lbc_items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags)
 {
     const struct item *item = items_find_owner(items, tags);
 
     return item == NULL ? NULL : item->state;
 }
 
-void *lbc_items_next(const struct lbc_items *items, void **cursor)
+struct lbc_state *lbc_items_next(const struct lbc_items *items, void **cursor)
 {
     void *value = NULL;
 
@@ -140,7 +140,8 @@ void *lbc_items_next(const struct lbc_items *items, void **cursor)
     return NULL;
 }
 
-bool lbc_items_take(struct lbc_items *items, const struct ccm_service *service, void *state)
+bool lbc_items_take(struct lbc_items *items, const struct ccm_service *service,
+                    struct lbc_state *state)
 {
     char name[LBC_OWNER_LB_NAME];
     struct item *item;

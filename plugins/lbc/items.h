@@ -6,6 +6,7 @@
 #define CCM_LBC_ITEMS_H
 
 #include "ccm/object.h"
+#include "lbc/apply/state.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"
 #include "util/strmap.h"
@@ -27,16 +28,17 @@ void lbc_items_free(struct lbc_items *items);
  * same tag the Service has to be told, by its own look: it gets neither. 0 or -ENOMEM.
  */
 CCM_NODISCARD int lbc_items_add(struct lbc_items *items, const char *lb_id,
-                                const struct lbc_tags *tags, void **ret);
+                                const struct lbc_tags *tags, struct lbc_state **ret);
 
 /* The state of a load balancer that was added, or of the Service that a resource with these tags
  * belongs to; NULL when there is none. */
-void *lbc_items_find(const struct lbc_items *items, const char *lb_id);
-void *lbc_items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags);
+struct lbc_state *lbc_items_find(const struct lbc_items *items, const char *lb_id);
+struct lbc_state *lbc_items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags);
 /* All that can be handed out, one by one: start with *cursor = NULL; NULL at the end. */
-void *lbc_items_next(const struct lbc_items *items, void **cursor);
+struct lbc_state *lbc_items_next(const struct lbc_items *items, void **cursor);
 
 /* Move what is known about the Service's own load balancer into an empty state. False: nothing. */
-bool lbc_items_take(struct lbc_items *items, const struct ccm_service *service, void *state);
+bool lbc_items_take(struct lbc_items *items, const struct ccm_service *service,
+                    struct lbc_state *state);
 
 #endif

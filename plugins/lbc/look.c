@@ -31,7 +31,7 @@ static void look_requeue(const struct lbc_pass *pass)
 /* There is something that the pass would go by. */
 static bool look_has_mirror(const struct lbc_entry *entry)
 {
-    return entry->valid && entry->type->lb(entry->state).id != NULL &&
+    return entry->valid && lbc_state_lb(entry->state)->id != NULL &&
            (!entry->gone || entry->reused);
 }
 

@@ -15,7 +15,7 @@ struct lbc_shared {
     size_t refs; /* entries that have it or queue for it; freed with the last one */
     bool busy;
     bool valid;
-    void *state;
+    struct lbc_state *state;
     struct lbc_entry *first; /* of the queue; only it may have the next claim */
     struct lbc_entry *last;
 };
@@ -313,7 +313,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
 static bool has_own(const struct lbc_entry *entry, const char *lb_id)
 {
     return entry->shared == NULL && entry->valid &&
-           ccm_text_equal(entry->type->lb(entry->state).id, lb_id);
+           ccm_text_equal(lbc_state_lb(entry->state)->id, lb_id);
 }
 
 static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *lb_id)
@@ -471,8 +471,8 @@ void lbc_entry_drop(struct lbc_entry *entry)
 
 void lbc_entry_put_aside(struct lbc_entry *entry)
 {
-    void *copy =
-        entry->valid && entry->type->lb(entry->state).id != NULL ? malloc(entry->type->size) : NULL;
+    struct lbc_state *copy =
+        entry->valid && lbc_state_lb(entry->state)->id != NULL ? malloc(entry->type->size) : NULL;
 
     if (copy == NULL) {
         lbc_entry_drop(entry); /* out of memory: then it is not told what was repaired */

@@ -36,13 +36,13 @@ struct lbc_shared;
 struct lbc_entry {
     char *key;
     char *uid;
-    void *state;  /* the mirror: a struct lbc_state of the product's, which rests while nobody has a
-                     claim; never NULL */
-    void *aside;  /* what the mirror was before it was dropped to be read again, until that is done;
-                     NULL else */
-    bool valid;   /* `state` is what the cloud holds; else the last we knew */
-    bool gone;    /* nothing of ours is left in the cloud while the Service is unwanted */
-    bool cleaned; /* and the Service says so: finalizer, labels and address are taken away */
+    struct lbc_state *state; /* the mirror: the product's, which rests while nobody has a claim;
+                                never NULL */
+    struct lbc_state *aside; /* what the mirror was before it was dropped to be read again, until
+                                that is done; NULL else */
+    bool valid;              /* `state` is what the cloud holds; else the last we knew */
+    bool gone;           /* nothing of ours is left in the cloud while the Service is unwanted */
+    bool cleaned;        /* and the Service says so: finalizer, labels and address are taken away */
     bool left_alone;     /* and that which it had stays, since it is not the Service's any more */
     bool used;           /* a pass has worked on a load balancer */
     bool reused;         /* it is somebody else's, as the claim said */

@@ -14,19 +14,14 @@
 
 /* --- facts --- */
 
-struct lbc_lb_view lbc_pass_lb(const struct lbc_pass *pass)
-{
-    return pass->lbc->ops->mirror->lb(pass->entry->state);
-}
-
 const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass)
 {
-    return pass->lbc->ops->mirror->lb(pass->model->want).tags;
+    return &lbc_state_lb(pass->model->want)->tags;
 }
 
 const char *lbc_pass_lb_id(const struct lbc_pass *pass)
 {
-    const char *id = lbc_pass_lb(pass).id;
+    const char *id = lbc_pass_lb(pass)->id;
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     if (id != NULL) {
@@ -79,19 +74,6 @@ int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listen
                                 lbc_cluster_id(pass->lbc), ret);
 }
 
-void lbc_pass_fini_model(struct lbc_pass *pass)
-{
-    const struct lbc_ops *ops = pass->lbc->ops;
-    struct lbc_state *want = pass->model->want;
-
-    if (ops->model->fini != NULL) {
-        ops->model->fini(pass->model);
-    } else if (want != NULL) {
-        lbc_model_fini(pass->model);
-        lbc_state_fini(want, ops->mirror);
-    }
-}
-
 bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
 {
     const struct lbc_state *have = pass->entry->state;
@@ -112,13 +94,14 @@ bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
 
 /* A load balancer beside the mirror, as lbc_read_ops.lb() says; the caller frees *ret with
  * pass_drop_lb() in any case. */
-static int pass_read_lb(struct lbc_pass *pass, const char *id, void **ret, struct ccm_error *err)
+static int pass_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state **ret,
+                        struct ccm_error *err)
 {
     *ret = calloc(1, pass->lbc->ops->mirror->size);
     return *ret == NULL ? ccm_error_nomem(err) : pass->lbc->ops->read->lb(pass, id, *ret, err);
 }
 
-static void pass_drop_lb(const struct lbc_pass *pass, void *state)
+static void pass_drop_lb(const struct lbc_pass *pass, struct lbc_state *state)
 {
     if (state != NULL) {
         lbc_state_fini(state, pass->lbc->ops->mirror);
@@ -128,17 +111,18 @@ static void pass_drop_lb(const struct lbc_pass *pass, void *state)
 
 int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
-    void *state = NULL;
+    struct lbc_state *state = NULL;
     int r = pass_read_lb(pass, lb_id, &state, err);
 
     if (r == 0) {
-        const struct lbc_lb_view lb = pass->lbc->ops->mirror->lb(state);
+        const struct lbc_tags *tags = &lbc_state_lb(state)->tags;
 
         /* One that was reused until the annotation went has never been the Service's. */
         if (!pass->lbc->ops->product->release_by_label ||
-            lbc_tags_get(lb.tags, LBC_TAG_REUSE) == NULL) {
-            r = lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc), lb.id, lb.name,
-                                 lb.tags, err);
+            lbc_tags_get(tags, LBC_TAG_REUSE) == NULL) {
+            r = lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
+                                 lbc_state_lb(state)->id,
+                                 lbc_state_lb_name(state, pass->lbc->ops->mirror), tags, err);
         }
     }
     pass_drop_lb(pass, state);
@@ -147,11 +131,11 @@ int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_er
 
 int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
-    void *state = NULL;
+    struct lbc_state *state = NULL;
     int r = pass_read_lb(pass, NULL, &state, err);
 
     if (r == 0) {
-        const char *id = pass->lbc->ops->mirror->lb(state).id;
+        const char *id = lbc_state_lb(state)->id;
 
         *ret = id == NULL ? NULL : strdup(id);
         r = id != NULL && *ret == NULL ? ccm_error_nomem(err) : 0;

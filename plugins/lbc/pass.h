@@ -90,7 +90,10 @@ struct lbc_pass {
 /* --- facts; pass.c --- */
 
 /* What the cloud holds of the load balancer, and what of it is desired. */
-struct lbc_lb_view lbc_pass_lb(const struct lbc_pass *pass);
+static inline struct lbc_lb *lbc_pass_lb(const struct lbc_pass *pass)
+{
+    return lbc_state_lb(pass->entry->state);
+}
 const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass);
 /* Id of the load balancer as far as it is known, by the label at last; "" else. */
 const char *lbc_pass_lb_id(const struct lbc_pass *pass);
@@ -114,9 +117,6 @@ CCM_NODISCARD int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id,
 CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
-
-/* Free what the model holds. */
-void lbc_pass_fini_model(struct lbc_pass *pass);
 
 /* --- events about failures; pass.c --- */
 

@@ -42,11 +42,13 @@ static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
 
 static int release_check_owner(const struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_lb_view lb = lbc_pass_lb(pass);
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
 
-    return lb.id == NULL ? 0
-                         : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc), lb.id,
-                                            lb.name, lb.tags, err);
+    return lb->id == NULL
+               ? 0
+               : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc), lb->id,
+                                  lbc_state_lb_name(pass->entry->state, pass->lbc->ops->mirror),
+                                  &lb->tags, err);
 }
 
 /* One that is gone is an answer as well. */
@@ -71,14 +73,14 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    if (entry->valid && lbc_pass_lb(pass).id != NULL) {
-        r = release_read_lb(pass, lbc_pass_lb(pass).id, err);
+    if (entry->valid && lbc_pass_lb(pass)->id != NULL) {
+        r = release_read_lb(pass, lbc_pass_lb(pass)->id, err);
     } else {
         if (!entry->valid) {
             lbc_entry_drop(entry);
             r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
         }
-        if (r == 0 && lbc_pass_lb(pass).id == NULL && !ccm_text_empty(label) &&
+        if (r == 0 && lbc_pass_lb(pass)->id == NULL && !ccm_text_empty(label) &&
             !ccm_text_equal(label, lbc_anno_get(&pass->service->meta, "id"))) {
             r = release_read_lb(pass, label, err);
         }
@@ -108,7 +110,7 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
  * and the label leads to no other one. */
 static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
-    const char *id = lbc_pass_lb(pass).id;
+    const char *id = lbc_pass_lb(pass)->id;
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
@@ -150,7 +152,7 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
         return ccm_error_nomem(err);
     }
     if (!pass->model->reused && !pass->model->preserve) {
-        release_withdraw(pass, lbc_pass_lb(pass).tags);
+        release_withdraw(pass, &lbc_pass_lb(pass)->tags);
     }
     r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
     pass->unfinished = pass->unfinished || plan.waiting.len > 0;
@@ -173,7 +175,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     r = ops->read->release == NULL ? 0 : ops->read->release(pass, err);
     entry->valid = r == 0;
     if (r == 0) {
-        pass->model->as_it_is = !lbc_reuse_may_configure(pass, lbc_pass_lb(pass).tags);
+        pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);
         r = release_plan_and_apply(pass, fresh, err);
     }
     if (r < 0) {
@@ -224,7 +226,7 @@ static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
     lbc_entry_drop(entry);
     r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     entry->valid = r == 0;
-    pass->model->reused = r == 0 && lbc_tags_get(lbc_pass_lb(pass).tags, LBC_TAG_REUSE) != NULL;
+    pass->model->reused = r == 0 && lbc_tags_get(&lbc_pass_lb(pass)->tags, LBC_TAG_REUSE) != NULL;
     pass->model->override = true;
     return r < 0 || pass->model->reused ? r : release_check_owner(pass, err);
 }
@@ -238,9 +240,9 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     lbc_entry_drop(entry);
     r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
     entry->valid = r == 0;
-    if (r < 0 || lbc_pass_lb(pass).id != NULL) {
+    if (r < 0 || lbc_pass_lb(pass)->id != NULL) {
         const bool same =
-            r == 0 && ccm_text_equal(lbc_pass_lb(pass).id, lbc_entry_acquired_id(entry));
+            r == 0 && ccm_text_equal(lbc_pass_lb(pass)->id, lbc_entry_acquired_id(entry));
 
         pass->model->reused = false;
         r = release_looked_up(pass, r < 0 ? r : release_check_owner(pass, err), false, err);
@@ -271,7 +273,7 @@ int lbc_pass_release_lb(struct lbc_pass *pass, struct ccm_error *err)
         r = r < 0 ? release_fail(pass, r, err) : 0;
     }
     if (pass->model != NULL) {
-        lbc_pass_fini_model(pass);
+        lbc_model_fini(pass->model);
     }
     free(pass->model);
     pass->model = NULL;

@@ -222,7 +222,7 @@ int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_reuse_fact facts[LBC_REUSE_FACTS];
     const struct lbc_model_ops *ops = pass->lbc->ops->model;
     const size_t count = ops->list_facts == NULL ? 0 : ops->list_facts(pass, facts);
-    int r = reuse_check_facts(lbc_pass_lb(pass).id, facts, count, err);
+    int r = reuse_check_facts(lbc_pass_lb(pass)->id, facts, count, err);
     bool served = false;
 
     if (r == -EPERM && lbc_reuse_find_served(pass, &served) < 0) {
@@ -266,13 +266,33 @@ static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct cc
     return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
 }
 
+/* Whether the status of the Service speaks against somebody else's load balancer. */
+static int reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    const struct ccm_service *service = pass->service;
+    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+    if (read->matches == NULL || service->ingress_count == 0) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        if (read->matches(pass, service->ingress[i])) {
+            return 0;
+        }
+    }
+    reason = read->mismatch(pass);
+    return reason == NULL ? ccm_error_nomem(err)
+                          : lbc_reuse_refuse(lbc_pass_lb(pass)->id, reason, err);
+}
+
 int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_lb_view lb = lbc_pass_lb(pass);
-    int r = reuse_check_tags(pass, lb.id, lb.tags, err);
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
+    int r = reuse_check_tags(pass, lb->id, &lb->tags, err);
 
-    if (r == 0 && pass->lbc->ops->read->address != NULL) {
-        r = pass->lbc->ops->read->address(pass, err);
+    if (r == 0) {
+        r = reuse_check_address(pass, err);
     }
-    return r < 0 ? r : reuse_check_label(pass, lb.id, err);
+    return r < 0 ? r : reuse_check_label(pass, lb->id, err);
 }

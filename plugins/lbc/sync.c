@@ -75,7 +75,7 @@ static int sync_read_lb(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
     const bool reused = pass->model->reused;
 
-    if (entry->valid && lbc_pass_lb(pass).id != NULL && (!entry->gone || entry->reused)) {
+    if (entry->valid && lbc_pass_lb(pass)->id != NULL && (!entry->gone || entry->reused)) {
         return 0;
     }
     lbc_entry_drop(entry);
@@ -85,8 +85,8 @@ static int sync_read_lb(struct lbc_pass *pass, struct ccm_error *err)
     }
     pass->fresh = true;
 
-    const int r = ops->read->lb(pass, reused ? ops->mirror->lb(pass->model->want).id : NULL,
-                                entry->state, err);
+    const int r =
+        ops->read->lb(pass, reused ? lbc_state_lb(pass->model->want)->id : NULL, entry->state, err);
 
     if (r < 0 && reused && err->kind == CCM_ERROR_NOT_FOUND) {
         /* Ids are given by the cloud: one that does not exist will not exist later either. */
@@ -99,7 +99,7 @@ static int sync_read_lb(struct lbc_pass *pass, struct ccm_error *err)
 static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
-    const struct lbc_tags *tags = lbc_pass_lb(pass).tags;
+    const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
     const bool may = lbc_reuse_may_configure(pass, tags);
     const int r = lbc_reuse_check_match(pass, err);
 
@@ -108,12 +108,12 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
     }
     lbc_reuse_emit_kept(pass, may);
     if (!may) {
+        lbc_model_keep_lb(pass->model, ops->model->compared);
         if (ops->model->keep_lb != NULL) {
             ops->model->keep_lb(pass->model);
         }
-        pass->model->as_it_is = true;
     }
-    return lbc_reuse_own_tags(pass, ops->mirror->lb(pass->model->want).tags, tags) < 0
+    return lbc_reuse_own_tags(pass, &lbc_state_lb(pass->model->want)->tags, tags) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -136,7 +136,7 @@ static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    entry->used = entry->used || lbc_pass_lb(pass).id != NULL;
+    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
     r = read->parts == NULL ? 0 : read->parts(pass, err);
     entry->valid = r == 0;
     return r == 0 && reused ? sync_fit_reused(pass, err) : r;
@@ -161,7 +161,7 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     const struct ccm_service *service = pass->service;
     struct ccm_error why = CCM_ERROR_INIT;
 
-    if (lbc_pass_lb(pass).id != NULL) {
+    if (lbc_pass_lb(pass)->id != NULL) {
         return 0;
     }
     if (pass->lbc->disable_public && ops->model->is_public(pass)) {
@@ -185,7 +185,7 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 {
     const struct lbc_model *model = pass->model;
 
-    if (lbc_pass_lb(pass).id != NULL || !pass->lbc->ops->product->needs_port) {
+    if (lbc_pass_lb(pass)->id != NULL || !pass->lbc->ops->product->needs_port) {
         return false;
     }
     for (size_t i = 0; i < model->want->listener_count; i++) {
@@ -333,14 +333,14 @@ static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     const struct lbc_change_ops *change = pass->lbc->ops->change;
-    const bool is_new = lbc_pass_lb(pass).id == NULL;
+    const bool is_new = lbc_pass_lb(pass)->id == NULL;
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
     struct lbc_entry *entry = pass->entry;
     struct lbc_plan_input in = lbc_pass_plan_input(pass, pass->fresh);
     int r;
 
-    in.applied = lbc_pass_applied_tags(pass, lbc_pass_lb(pass).tags);
+    in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
     in.order = &entry->order;
     r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
     if (r == 0 && lbc_pass_can_show_repair(pass)) {
@@ -360,9 +360,9 @@ static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (change->record != NULL) {
         change->record(pass);
     }
-    entry->used = entry->used || lbc_pass_lb(pass).id != NULL;
+    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
     if (pass->model->reused &&
-        lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), lbc_pass_lb(pass).tags) < 0) {
+        lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), &lbc_pass_lb(pass)->tags) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {
@@ -400,8 +400,9 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     pass->model->allow = lbc_pass_allow(pass);
-    if (ops->model->check_groups != NULL) {
-        ops->model->check_groups(pass);
+    if (ops->model->check_group != NULL) {
+        lbc_model_check_groups(pass->model, pass->entry->state, ops->model->check_group,
+                               &pass->problems);
     }
     r = sync_freeze_backends(pass, err);
     if (r < 0) {
@@ -429,7 +430,7 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass)
     const struct lbc_state *want = pass->model->want;
     const struct lbc_state *have = pass->entry->state;
 
-    if (lbc_pass_lb(pass).id == NULL) {
+    if (lbc_pass_lb(pass)->id == NULL) {
         return false;
     }
     if (!lbc_model_has_listeners(pass->model)) {

@@ -98,7 +98,7 @@ int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct cc
 
 static int check_zones(const struct ccm_service *service, struct ccm_error *err)
 {
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .lbc.id = NULL };
     const char *value = text_get_annotation(service, "zone-maps");
     int r;
 

@@ -103,7 +103,7 @@ static void create_params(const struct nlb_create *create, struct ali_params *pa
     if (ccm_text_equal(create->lb->fields[NLB_LB_MODIFICATION], "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
     }
-    ali_param_add(params, "VpcId", create->lb->vpc_id);
+    ali_param_add(params, "VpcId", create->lb->lbc.vpc_id);
     add_zones(params, create->lb, true);
     alilb_param_tags(params, create->tags, 1);
     ali_param_add(params, "ClientToken", create->token);

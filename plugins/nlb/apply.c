@@ -157,7 +157,7 @@ static const struct alilb_apply_product product = {
 /* Nothing can be done with one that is still being made, or is on its way out. */
 static bool apply_is_unready(struct nlb_apply *apply)
 {
-    const char *status = apply->have->lb.id == NULL ? NULL : apply->have->lb.status;
+    const char *status = apply->have->lb.lbc.id == NULL ? NULL : apply->have->lb.status;
 
     if (status != NULL && ccm_text_equal_case(status, "Provisioning")) {
         apply->ali.lbc.again_ms = BEING_MADE_MS;

@@ -25,7 +25,8 @@ static int lb_complete_desired(const struct nlb_apply *apply, const struct lbc_s
         lbc_lb_add_defaults(&nlb_annotations, want) < 0) {
         return -ENOMEM;
     }
-    if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->ali.call.ali)) < 0) {
+    if (want->lbc.vpc_id == NULL &&
+        lbc_text_set(&want->lbc.vpc_id, ali_vpc_id(apply->ali.call.ali)) < 0) {
         return -ENOMEM;
     }
     return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
@@ -37,7 +38,7 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
-    lbc_token_add(&token, want->vpc_id);
+    lbc_token_add(&token, want->lbc.vpc_id);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         lbc_token_add(&token, want->fields[i]);
     }
@@ -60,8 +61,8 @@ static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made,
 {
     struct nlb_lb *lb = &apply->have->lb;
 
-    if (lbc_text_set(&made->id, id) < 0 || lbc_text_set(&made->status, "Provisioning") < 0 ||
-        lbc_tags_copy(&made->tags, tags) < 0) {
+    if (lbc_text_set(&made->lbc.id, id) < 0 || lbc_text_set(&made->status, "Provisioning") < 0 ||
+        lbc_tags_copy(&made->lbc.tags, tags) < 0) {
         return -ENOMEM;
     }
     lbc_texts_fini(&made->security_groups);
@@ -79,7 +80,7 @@ static int fail_used_token(struct nlb_apply *apply, const struct ccm_error *unre
                            struct ccm_error *err)
 {
     struct nlb_lb *lb = &apply->have->lb;
-    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->id);
+    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->lbc.id);
 
     nlb_lb_fini(lb);
     memset(lb, 0, sizeof(*lb));
@@ -96,7 +97,7 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
 {
     struct nlb_lb *lb = &apply->have->lb;
     struct ccm_error unread = CCM_ERROR_INIT;
-    const int r = alilb_read_lb(&apply->ali.call, &nlb_source, lb->id, lb, &unread);
+    const int r = alilb_read_lb(&apply->ali.call, &nlb_source, lb->lbc.id, &lb->lbc, &unread);
 
     if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &unread)) {
         return fail_used_token(apply, &unread, err);

@@ -10,7 +10,7 @@ int nlb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, str
 {
     struct nlb_apply *apply = nlb_apply_of(base);
 
-    return nlb_api_create_listener(&apply->ali.call, apply->have->lb.id,
+    return nlb_api_create_listener(&apply->ali.call, apply->have->lb.lbc.id,
                                    &nlb_step_of(step)->listener, step->group->id, &step->sent, err);
 }
 

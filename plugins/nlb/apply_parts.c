@@ -33,6 +33,6 @@ int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error
 
 const char *nlb_apply_vpc(const struct nlb_apply *apply)
 {
-    return apply->have->lb.vpc_id != NULL ? apply->have->lb.vpc_id
-                                          : ali_vpc_id(apply->ali.call.ali);
+    return apply->have->lb.lbc.vpc_id != NULL ? apply->have->lb.lbc.vpc_id
+                                              : ali_vpc_id(apply->ali.call.ali);
 }

@@ -55,23 +55,13 @@ static const struct lbc_product product = {
 
 /* --- what it does --- */
 
-static void model_fini(struct lbc_model *model)
-{
-    nlb_model_fini((struct nlb_model *)model);
-}
-
-static void model_keep_lb(struct lbc_model *model)
-{
-    nlb_model_keep_lb((struct nlb_model *)model);
-}
-
 static const struct lbc_model_ops model_ops = {
     .size = sizeof(struct nlb_model),
-    .fini = model_fini,
     .begin = nlb_sync_begin,
     .begin_release = nlb_release_begin,
-    .check_groups = nlb_sync_check_groups,
-    .keep_lb = model_keep_lb,
+    .check_group = nlb_model_check_group,
+    .compared = 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE,
+    .keep_lb = nlb_model_keep_lb,
     .is_public = nlb_sync_is_public,
     .list_facts = nlb_reuse_list_facts,
 };
@@ -79,7 +69,8 @@ static const struct lbc_model_ops model_ops = {
 static const struct lbc_read_ops read_ops = {
     .lb = nlb_sync_read_lb,
     .status = nlb_sync_check_status,
-    .address = nlb_reuse_check_address,
+    .matches = nlb_reuse_matches,
+    .mismatch = nlb_reuse_mismatch,
     .parts = nlb_sync_read_parts,
     .release = nlb_release_read,
 };

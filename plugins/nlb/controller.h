@@ -26,12 +26,17 @@ static inline struct nlb_model *nlb_desired(const struct lbc_pass *pass)
     return (struct nlb_model *)pass->model;
 }
 
+/* What the cloud holds. */
+static inline struct nlb_state *nlb_actual(const struct lbc_pass *pass)
+{
+    return (struct nlb_state *)pass->entry->state;
+}
+
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
 CCM_NODISCARD int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
                                  struct ccm_error *err);
-void nlb_sync_check_groups(struct lbc_pass *pass);
 bool nlb_sync_is_public(const struct lbc_pass *pass);
-CCM_NODISCARD int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state,
+CCM_NODISCARD int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
                                    struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
@@ -43,7 +48,8 @@ bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 /* events.c */
 void nlb_emit_events(struct lbc_pass *pass);
 /* reuse.c */
-CCM_NODISCARD int nlb_reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err);
+bool nlb_reuse_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
+char *nlb_reuse_mismatch(const struct lbc_pass *pass);
 size_t nlb_reuse_list_facts(const struct lbc_pass *pass,
                             struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
 /* A pass that releases: release.c */

@@ -22,12 +22,12 @@ struct reading {
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct reading *reading = arg;
-    struct nlb_state *state = lbc_items_find(reading->items, ccm_json_text(json, "LoadBalancerId"));
+    struct lbc_state *state = lbc_items_find(reading->items, ccm_json_text(json, "LoadBalancerId"));
 
     return state == NULL ||
-                   nlb_state_listener_by_id(state, ccm_json_text(json, "ListenerId")) != NULL
+                   lbc_state_listener_by_id(state, ccm_json_text(json, "ListenerId")) != NULL
                ? 0
-               : alilb_add_listener(&nlb_source, json, &state->lbc, err);
+               : alilb_add_listener(&nlb_source, json, state, err);
 }
 
 static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *err)
@@ -35,7 +35,7 @@ static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *e
     const struct reading *reading = arg;
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
     struct nlb_group *kept = NULL;
-    struct nlb_state *state = NULL;
+    struct lbc_state *state = NULL;
     const int r = nlb_read_parse_group(json, &group);
 
     if (r < 0) {
@@ -45,7 +45,7 @@ static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *e
     if (state == NULL || ccm_strmap_has(reading->groups, group.lbc.id) != 0) {
         return 0;
     }
-    kept = nlb_state_new_group(state);
+    kept = (struct nlb_group *)lbc_state_new_group(state, &nlb_state_type);
     if (kept == NULL || ccm_strmap_set(reading->groups, group.lbc.id, kept) < 0) {
         return ccm_error_nomem(err);
     }
@@ -65,14 +65,14 @@ static int inventory_add_server(void *arg, const cJSON *json, struct ccm_error *
 
 static void set_known(const struct lbc_items *items, bool groups)
 {
-    struct nlb_state *state = NULL;
+    struct lbc_state *state = NULL;
     void *cursor = NULL;
 
     while ((state = lbc_items_next(items, &cursor)) != NULL) {
-        state->lbc.listeners_known = true;
-        state->lbc.groups_known = groups;
-        for (size_t i = 0; groups && i < state->lbc.group_count; i++) {
-            state->lbc.groups[i]->unread = false;
+        state->listeners_known = true;
+        state->groups_known = groups;
+        for (size_t i = 0; groups && i < state->group_count; i++) {
+            state->groups[i]->unread = false;
         }
     }
 }
@@ -105,15 +105,15 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
 
 /* One of our listeners uses a group that was not listed: its tags are gone. So it may be when
  * memory is too short to tell: then the Service looks for itself. */
-static bool lacks_group(const struct nlb_state *state, const struct ccm_service *service,
+static bool lacks_group(const struct lbc_state *state, const struct ccm_service *service,
                         const char *cluster_id)
 {
-    for (size_t i = 0; i < state->lbc.listener_count; i++) {
-        const struct nlb_listener *one = nlb_listener_at(state, i);
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct lbc_listener *one = state->listeners[i];
         enum lbc_owner owner = LBC_OWNER_NONE;
 
-        if (one->lbc.group_id != NULL && nlb_state_group_by_id(state, one->lbc.group_id) == NULL &&
-            (nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner) < 0 ||
+        if (one->group_id != NULL && lbc_state_group_by_id(state, one->group_id) == NULL &&
+            (nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner) < 0 ||
              owner == LBC_OWNER_OURS)) {
             return true;
         }
@@ -122,15 +122,13 @@ static bool lacks_group(const struct nlb_state *state, const struct ccm_service 
 }
 
 static void inventory_settle(const struct lbc_instance *lbc, const struct ccm_service *service,
-                             void *state_)
+                             struct lbc_state *state)
 {
-    struct nlb_state *state = state_;
-
-    if (!state->lbc.listeners_known) {
-        lbc_state_forget_listeners(&state->lbc);
+    if (!state->listeners_known) {
+        lbc_state_forget_listeners(state);
     }
-    if (!state->lbc.groups_known || lacks_group(state, service, lbc_cluster_id(lbc))) {
-        lbc_state_forget_groups(&state->lbc);
+    if (!state->groups_known || lacks_group(state, service, lbc_cluster_id(lbc))) {
+        lbc_state_forget_groups(state);
     }
 }
 

@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nlb_model_fini(struct nlb_model *model)
-{
-    lbc_model_fini(&model->lbc);
-    nlb_state_fini(&model->want);
-    memset(model, 0, sizeof(*model));
-}
-
 static void model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
                               struct ccm_error *err)
 {

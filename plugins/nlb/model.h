@@ -15,8 +15,8 @@ struct nlb_model_input {
 
 struct nlb_model {
     struct lbc_model lbc;
-    /* lb: what creation should ask for and, where told, what holds for an existing one; lb.id: that
-     * of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
+    /* lb: what creation should ask for and, where told, what holds for an existing one; lb.lbc.id:
+     * that of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
     struct nlb_state want;
     bool zones_explicit;  /* annotation zone-maps is there */
     bool groups_explicit; /* annotation security-group-ids is there, also when empty */
@@ -34,9 +34,8 @@ CCM_NODISCARD int nlb_model_lb(struct nlb_model *model, const struct ccm_service
  * nothing else, so that they are read and our servers in them are found. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service);
 
-/* Nothing of somebody else's load balancer is to be changed; its address types are still compared.
- */
-void nlb_model_keep_lb(struct nlb_model *model);
+/* What lbc_model_keep_lb() leaves: zones and security groups are not to be changed, either. */
+void nlb_model_keep_lb(struct lbc_model *base);
 
 /*
  * Build all but the servers. What cannot be used of the annotations is told elsewhere
@@ -48,12 +47,13 @@ void nlb_model_keep_lb(struct nlb_model *model);
 CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
                                   struct lbc_problems *problems, struct ccm_error *err);
 
-/* Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, that
- * a controller made, or of another type than told, is a problem of its ports, which are left as
- * they are then. */
-void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
-                            struct lbc_problems *problems);
+/* One that does not exist, that a controller made, that another load balancer uses, or of another
+ * type than told cannot be used. */
+lbc_check_group_fn nlb_model_check_group;
 
-void nlb_model_fini(struct nlb_model *model);
+static inline void nlb_model_fini(struct nlb_model *model)
+{
+    lbc_model_fini(&model->lbc);
+}
 
 #endif

@@ -109,21 +109,16 @@ int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
 
 /* --- after reading --- */
 
-struct check {
-    const struct nlb_model *model;
-    const struct nlb_state *have;
-};
-
-static int check_chosen(const void *arg, const struct lbc_group *desired,
-                        const struct lbc_group *present, struct ccm_error *err)
+int nlb_model_check_group(const struct lbc_model *model, const struct lbc_state *have,
+                          const struct lbc_group *desired, const struct lbc_group *present,
+                          struct ccm_error *err)
 {
-    const struct check *check = arg;
     const struct nlb_group *group = (const struct nlb_group *)desired;
     const struct nlb_group *found = (const struct nlb_group *)present;
     const char *want = group->type == NULL ? "Instance" : group->type;
-    const char *lb_id = check->have->lb.id;
+    const char *lb_id = lbc_state_lb(have)->id;
 
-    if (check->model->lbc.as_it_is) {
+    if (model->as_it_is) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
                              desired->id);
@@ -152,12 +147,4 @@ static int check_chosen(const void *arg, const struct lbc_group *desired,
                              desired->id, want, found->type);
     }
     return 0;
-}
-
-void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
-                            struct lbc_problems *problems)
-{
-    const struct check check = { model, have };
-
-    lbc_model_check_groups(&model->lbc, &have->lbc, check_chosen, &check, problems);
 }

@@ -43,7 +43,7 @@ static int lb_read_lists(struct nlb_model *model, const struct ccm_service *serv
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
         model->zones_explicit = false;
     }
-    return r == -ENOMEM || lbc_setting_tags(service, model->lbc.reused, &lb->tags) < 0 ||
+    return r == -ENOMEM || lbc_setting_tags(service, model->lbc.reused, &lb->lbc.tags) < 0 ||
                    lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids")) <
                        0
                ? -ENOMEM
@@ -58,7 +58,7 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     lbc_model_init(&model->lbc, &nlb_state_type, &model->want.lbc, service);
     model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
     model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
-    if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
+    if (lbc_text_set(&model->want.lb.lbc.id, lbc_anno_get(meta, "id")) < 0 ||
         lbc_lb_add_wishes(&nlb_annotations, service, &model->want.lb, &model->lbc.explicit) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
         lb_read_lists(model, service) < 0) {
@@ -67,14 +67,13 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     return 0;
 }
 
-void nlb_model_keep_lb(struct nlb_model *model)
+void nlb_model_keep_lb(struct lbc_model *base)
 {
-    model->lbc.as_it_is = true;
-    model->lbc.explicit &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
+    struct nlb_model *model = (struct nlb_model *)base;
+
     model->zones_explicit = false;
     model->groups_explicit = false;
     model->tags_explicit = false;
-    lbc_tags_fini(&model->want.lb.tags);
     lbc_texts_fini(&model->want.lb.security_groups);
 }
 

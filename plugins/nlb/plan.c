@@ -22,7 +22,7 @@ static const lbc_plan_fn drop_parts[] = { nlb_plan_drop_lb, lbc_plan_drop_groups
                                           nlb_plan_drop_security_group, NULL };
 /* Its tag is the very last: without it nobody would come back to what is left to do. */
 static const lbc_plan_fn preserve_parts[] = { nlb_plan_unprotect_lb, nlb_plan_untag_groups,
-                                              lbc_plan_next_stage, nlb_plan_untag_lb, NULL };
+                                              lbc_plan_next_stage, lbc_plan_untag_marks, NULL };
 /* The security group is that of a load balancer of its own, before. */
 static const lbc_plan_fn leave_parts[] = { nlb_plan_stale_listeners, lbc_plan_next_stage,
                                            lbc_plan_drop_groups, nlb_plan_drop_security_group,
@@ -34,7 +34,8 @@ static bool plan_may_restore(const struct lbc_work *work, const struct lbc_group
     const struct lbc_texts *users =
         group == NULL ? NULL : &((const struct nlb_group *)group)->users;
 
-    return users != NULL && (users->len == 0 || lbc_texts_has(users, nlb_work_have(work)->lb.id));
+    return users != NULL &&
+           (users->len == 0 || lbc_texts_has(users, nlb_work_have(work)->lb.lbc.id));
 }
 
 const struct lbc_plan_ops nlb_plan_ops = {
@@ -52,6 +53,7 @@ const struct lbc_plan_ops nlb_plan_ops = {
     .plan_more = nlb_plan_certs,
     .remedy = "choose another port, or delete that listener",
     .batch = NLB_BATCH_MAX,
+    .tags_cluster = true,
     .names_listener = true,
     .tells_changes = true,
     .sweeps = true,
@@ -61,7 +63,7 @@ const struct lbc_plan_ops nlb_plan_ops = {
 
 static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *model)
 {
-    unsigned explicit = have->explicit | model->lbc.explicit;
+    unsigned explicit = have->lbc.explicit | model->lbc.explicit;
 
     for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const char *fallback = lbc_lb_fallback(lbc_lb_row(&nlb_annotations, i));
@@ -71,7 +73,7 @@ static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *mode
             explicit &= ~(1U << i);
         }
     }
-    have->explicit = explicit;
+    have->lbc.explicit = explicit;
 }
 
 void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model)

@@ -57,7 +57,7 @@ int nlb_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used
 
 int nlb_plan_untag_groups(struct lbc_work *work)
 {
-    const size_t count = nlb_work_have(work)->lb.id == NULL ? 0 : work->have->group_count;
+    const size_t count = nlb_work_have(work)->lb.lbc.id == NULL ? 0 : work->have->group_count;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {

@@ -28,7 +28,7 @@ static const char *lb_field_target(const struct lbc_work *work, enum nlb_lb_fiel
     if ((nlb_work_model(work)->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->model->reused && (nlb_work_lb(work)->explicit >> field & 1U) != 0
+    return !work->model->reused && (nlb_work_lb(work)->lbc.explicit >> field & 1U) != 0
                ? lbc_lb_fallback(lbc_lb_row(&nlb_annotations, field))
                : NULL;
 }
@@ -108,42 +108,13 @@ static int plan_creation(struct lbc_work *work, struct nlb_lb *pretend)
     struct nlb_step *step = nlb_plan_lb_step(work, LBC_STEP_CREATE_LB);
 
     if (step == NULL || nlb_lb_copy(&step->lb, &nlb_work_model(work)->want.lb) < 0 ||
-        put_tags(work, &nlb_work_model(work)->want.lb.tags, &step->lbc.tags) < 0 ||
+        put_tags(work, &nlb_work_model(work)->want.lb.lbc.tags, &step->lbc.tags) < 0 ||
         lbc_text_set(&step->lbc.value, nlb_work_model(work)->want.lb.fields[NLB_LB_ADDRESS_TYPE]) <
             0) {
         return -ENOMEM;
     }
-    work->lb = pretend;
+    work->lb = &pretend->lbc;
     return pretend_made(work, pretend);
-}
-
-/* --- tags --- */
-
-/* It was found by its name: our marks are missing. */
-static int plan_add_marks(const struct lbc_work *work, struct lbc_tags *add)
-{
-    char owner[LBC_OWNER_LB_NAME];
-
-    if (work->model->reused || !nlb_work_lb(work)->untagged) {
-        return 0;
-    }
-    lbc_owner_lb_name(&work->in->service->meta, owner);
-    return lbc_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
-                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
-               ? -ENOMEM
-               : 0;
-}
-
-static int plan_tags(struct lbc_work *work)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *want = &nlb_work_model(work)->want.lb.tags;
-    int r = plan_add_marks(work, &add);
-
-    if (r == 0) {
-        r = lbc_plan_tag(work, want, &nlb_work_lb(work)->tags, &add);
-    }
-    return r < 0 ? r : lbc_plan_untag(work, want, &nlb_work_lb(work)->tags, work->in->applied);
 }
 
 /* --- fields --- */
@@ -370,11 +341,10 @@ int nlb_plan_lb(struct lbc_work *work)
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
     int r = 0;
 
-    work->lb = &nlb_work_have(work)->lb;
     if (work->plan->blocked && work->model->reused) {
         return 0;
     }
-    if (nlb_work_have(work)->lb.id == NULL) {
+    if (nlb_work_have(work)->lb.lbc.id == NULL) {
         r = plan_creation(work, &pretend);
     } else {
         check_immutable(work);
@@ -383,7 +353,7 @@ int nlb_plan_lb(struct lbc_work *work)
         r = nlb_plan_security(work);
     }
     if (r == 0) {
-        r = plan_tags(work); /* before the name: without both nobody would find it again */
+        r = lbc_plan_tags(work); /* before the name: without both nobody would find it again */
     }
     if (r == 0) {
         r = plan_protection(work);
@@ -421,19 +391,14 @@ static int plan_unprotect(struct lbc_work *work, bool both)
 
 int nlb_plan_unprotect_lb(struct lbc_work *work)
 {
-    return nlb_work_have(work)->lb.id == NULL ? 0 : plan_unprotect(work, true);
-}
-
-int nlb_plan_untag_lb(struct lbc_work *work)
-{
-    return lbc_plan_untag_marks(work, &nlb_work_have(work)->lb.tags);
+    return nlb_work_have(work)->lb.lbc.id == NULL ? 0 : plan_unprotect(work, true);
 }
 
 int nlb_plan_drop_lb(struct lbc_work *work)
 {
     struct lbc_step *step = NULL;
 
-    if (nlb_work_have(work)->lb.id == NULL) {
+    if (nlb_work_have(work)->lb.lbc.id == NULL) {
         return 0;
     }
     if (plan_unprotect(work, false) < 0) {

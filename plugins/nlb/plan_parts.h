@@ -20,7 +20,7 @@ static inline const struct nlb_state *nlb_work_have(const struct lbc_work *work)
 
 static inline const struct nlb_lb *nlb_work_lb(const struct lbc_work *work)
 {
-    return work->lb;
+    return (const struct nlb_lb *)work->lb;
 }
 
 /* A step about a listener, see lbc_work_listener_step(); NULL on ENOMEM. */

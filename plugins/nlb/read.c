@@ -19,17 +19,17 @@
 /* --- load balancer --- */
 
 /* The values that a person asked for are not the cloud's to tell. */
-static int read_parse_lb(const cJSON *json, void *lb)
+static int read_parse_lb(const cJSON *json, struct lbc_lb *lb)
 {
-    struct nlb_lb *to = lb;
+    struct nlb_lb *to = (struct nlb_lb *)lb;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb fresh = { 0 };
     const int r = nlb_read_parse_lb(json, &fresh);
 
     if (r == 0) {
         const struct nlb_lb old = *to;
 
-        fresh.explicit = old.explicit;
-        fresh.untagged = old.untagged;
+        fresh.lbc.explicit = old.lbc.explicit;
+        fresh.lbc.untagged = old.lbc.untagged;
         *to = fresh;
         fresh = old; /* freed with the scope */
     }
@@ -50,7 +50,6 @@ const struct alilb_source nlb_source = {
     .get = &nlb_api_lb,
     .parse = read_parse_lb,
     .tagged = &nlb_api_lbs,
-    .offset = offsetof(struct nlb_state, lb),
     .type = &nlb_state_type,
     .listeners = &nlb_api_listeners,
     .parse_listener = nlb_read_parse_listener,
@@ -63,13 +62,13 @@ int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
             err, -EIO, CCM_ERROR_AUTH,
             "the cloud could not make load balancer %s (status CreateFailed): delete it "
             "in the console, it is made again then",
-            lb->id);
+            lb->lbc.id);
     }
     if (ccm_text_equal_case(lb->status, "Inactive")) {
         return ccm_error_set(err, -EIO, CCM_ERROR_AUTH,
                              "load balancer %s is switched off (status Inactive): look for overdue "
                              "payments",
-                             lb->id);
+                             lb->lbc.id);
     }
     return 0;
 }
@@ -78,12 +77,12 @@ int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
 
 static int read_listeners(struct alilb_call *call, struct nlb_state *state, struct ccm_error *err)
 {
-    if (state->lb.id == NULL) {
+    if (state->lb.lbc.id == NULL) {
         lbc_state_forget_listeners(&state->lbc);
         state->lbc.listeners_known = true;
         return 0;
     }
-    return alilb_read_listeners(call, &nlb_source, ALILB_TEXTS(state->lb.id), &state->lbc, err);
+    return alilb_read_listeners(call, &nlb_source, ALILB_TEXTS(state->lb.lbc.id), &state->lbc, err);
 }
 
 /* Additional ones only: the default one and those of authorities are attributes. */

@@ -52,16 +52,16 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
     if (id[0] == '\0') {
         return -EPROTO;
     }
-    if (lbc_text_set(&ret->id, id) < 0 ||
+    if (lbc_text_set(&ret->lbc.id, id) < 0 ||
         lbc_text_set(&ret->dns, ccm_json_text(json, "DNSName")) < 0 ||
-        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+        lbc_text_set(&ret->lbc.vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
         lbc_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
         return -ENOMEM;
     }
     r = lbc_lb_parse(&nlb_annotations, json, ret);
     r = r < 0 ? r : json_parse_zones(json, ret);
     r = r < 0 ? r : json_parse_texts(json, "SecurityGroupIds", &ret->security_groups);
-    return r < 0 ? r : alilb_parse_tags(json, &ret->tags);
+    return r < 0 ? r : alilb_parse_tags(json, &ret->lbc.tags);
 }
 
 /* --- listeners --- */

@@ -18,7 +18,7 @@ int nlb_release_begin(struct lbc_pass *pass)
 /* Whether there may be a security group for source ranges. */
 static bool release_needs_security_group(const struct lbc_pass *pass)
 {
-    const struct nlb_state *have = pass->entry->state;
+    const struct nlb_state *have = nlb_actual(pass);
 
     return lbc_pass_is_marked(pass) ||
            (!pass->entry->reused &&
@@ -29,10 +29,10 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_model *model = nlb_desired(pass);
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
-    struct nlb_state *have = pass->entry->state;
+    struct nlb_state *have = nlb_actual(pass);
     const struct nlb_need need = {
         .want = &model->want,
-        .listeners = model->lbc.reused && model->lbc.override && have->lb.id != NULL,
+        .listeners = model->lbc.reused && model->lbc.override && have->lb.lbc.id != NULL,
         .security_group = release_needs_security_group(pass),
         .ends = true,
     };

@@ -1,34 +1,20 @@
 /* What of somebody else's load balancer has to be as the Service is. */
 #include "controller.h"
 
-#include "lbc/reuse.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
-static bool reuse_matches_status(const struct ccm_service *service, const char *dns)
+bool nlb_reuse_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
 {
-    for (uint64_t i = 0; i < service->ingress_count; i++) {
-        if (ccm_text_equal(service->ingress[i]->hostname, dns)) {
-            return true;
-        }
-    }
-    return service->ingress_count == 0;
+    return ccm_text_equal(address->hostname, nlb_actual(pass)->lb.dns);
 }
 
-int nlb_reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err)
+char *nlb_reuse_mismatch(const struct lbc_pass *pass)
 {
-    const struct ccm_service *service = pass->service;
-    const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+    const char *dns = nlb_actual(pass)->lb.dns;
 
-    if (reuse_matches_status(service, lb->dns)) {
-        return 0;
-    }
-    reason = ccm_text_format("service has been associated with dnsname [%s], cannot be bound to "
-                             "dnsname [%s]: delete and "
-                             "recreate the service",
-                             service->ingress[0]->hostname, lb->dns == NULL ? "" : lb->dns);
-    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb->id, reason, err);
+    return ccm_text_format("service has been associated with dnsname [%s], cannot be bound to "
+                           "dnsname [%s]: delete and recreate the service",
+                           pass->service->ingress[0]->hostname, dns == NULL ? "" : dns);
 }
 
 /* Instances and interfaces are reached within their VPC only. */
@@ -53,7 +39,7 @@ static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_fie
 size_t nlb_reuse_list_facts(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS])
 {
     const struct nlb_model *model = nlb_desired(pass);
-    const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
+    const struct nlb_lb *lb = &nlb_actual(pass)->lb;
 
     ret[0] = (struct lbc_reuse_fact){
         "address type", explicit_field(model, NLB_LB_ADDRESS_TYPE), lb->fields[NLB_LB_ADDRESS_TYPE],
@@ -66,7 +52,8 @@ size_t nlb_reuse_list_facts(const struct lbc_pass *pass, struct lbc_reuse_fact r
         "ipv6-address-type to what it is"
     };
     ret[2] = (struct lbc_reuse_fact){
-        "VPC", needs_vpc(model) ? ali_vpc_id(alilb_client(&pass->lbc->cloud)) : NULL, lb->vpc_id,
+        "VPC", needs_vpc(model) ? ali_vpc_id(alilb_client(&pass->lbc->cloud)) : NULL,
+        lb->lbc.vpc_id,
         "only backends by address reach another VPC; set annotation server-group-type to Ip, "
         "or name another load balancer"
     };

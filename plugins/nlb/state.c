@@ -1,6 +1,5 @@
 #include "state.h"
 
-#include "lbc/model/lb_attrs.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -28,17 +27,14 @@ void nlb_lb_clear_zones(struct nlb_lb *lb)
     lb->zone_count = 0;
 }
 
-void nlb_lb_fini(struct nlb_lb *lb)
+static void lb_fini_own(struct lbc_lb *base)
 {
-    free(lb->id);
+    struct nlb_lb *lb = (struct nlb_lb *)base;
+
     free(lb->dns);
-    free(lb->vpc_id);
     free(lb->status);
-    lbc_lb_clear(&nlb_annotations, lb);
     nlb_lb_clear_zones(lb);
     lbc_texts_fini(&lb->security_groups);
-    lbc_tags_fini(&lb->tags);
-    memset(lb, 0, sizeof(*lb));
 }
 
 static void listener_fini_own(struct lbc_listener *listener)
@@ -93,20 +89,6 @@ static bool group_serves(const struct lbc_group *have, const struct lbc_group *d
            group_serves_hash(group, want);
 }
 
-void nlb_listener_fini(struct nlb_listener *listener)
-{
-    listener_fini_own(&listener->lbc);
-    lbc_listener_fini(&listener->lbc);
-    memset(listener, 0, sizeof(*listener));
-}
-
-void nlb_group_fini(struct nlb_group *group)
-{
-    group_fini_own(&group->lbc);
-    lbc_group_fini(&group->lbc);
-    memset(group, 0, sizeof(*group));
-}
-
 static void rule_fini(struct nlb_rule *rule)
 {
     free(rule->id);
@@ -127,44 +109,6 @@ void nlb_security_group_fini(struct nlb_security_group *security_group)
     free(security_group->description);
     memset(security_group, 0, sizeof(*security_group));
 }
-
-static void state_fini_own(struct lbc_state *base)
-{
-    struct nlb_state *state = (struct nlb_state *)base;
-
-    nlb_lb_fini(&state->lb);
-    nlb_security_group_fini(&state->security_group);
-}
-
-static void state_move(struct lbc_state *into, struct lbc_state *out)
-{
-    struct nlb_state *to = (struct nlb_state *)into;
-    struct nlb_state *from = (struct nlb_state *)out;
-
-    to->lb = from->lb;
-    memset(&from->lb, 0, sizeof(from->lb));
-    lbc_state_move_listeners(into, out);
-}
-
-static struct lbc_lb_view state_view_lb(struct lbc_state *state)
-{
-    struct nlb_lb *lb = &((struct nlb_state *)state)->lb;
-
-    return (struct lbc_lb_view){ lb->id, lb->fields[NLB_LB_NAME], &lb->tags, &lb->untagged };
-}
-
-const struct lbc_state_type nlb_state_type = {
-    .size = sizeof(struct nlb_state),
-    .group_size = sizeof(struct nlb_group),
-    .listener_size = sizeof(struct nlb_listener),
-    .fini = state_fini_own,
-    .group_fini = group_fini_own,
-    .listener_fini = listener_fini_own,
-    .move = state_move,
-    .lb = state_view_lb,
-    .group_serves = group_serves,
-    .protocol_name = lbc_protocol_name,
-};
 
 /* --- the security group --- */
 
@@ -239,12 +183,11 @@ int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
 
 /* --- copies --- */
 
-int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
+static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
 {
-    int r = lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->dns, from->dns) < 0 ||
-                    lbc_text_set(&to->vpc_id, from->vpc_id) < 0 ||
-                    lbc_text_set(&to->status, from->status) < 0 ||
-                    lbc_lb_copy(&nlb_annotations, to, from) < 0
+    struct nlb_lb *to = (struct nlb_lb *)base;
+    const struct nlb_lb *from = (const struct nlb_lb *)like;
+    int r = lbc_text_set(&to->dns, from->dns) < 0 || lbc_text_set(&to->status, from->status) < 0
                 ? -ENOMEM
                 : 0;
 
@@ -253,12 +196,7 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
 
         r = nlb_lb_put_zone(to, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
     }
-    if (r == 0) {
-        r = lbc_texts_copy(&to->security_groups, &from->security_groups);
-    }
-    to->untagged = from->untagged;
-    to->explicit = from->explicit;
-    return r < 0 ? r : lbc_tags_copy(&to->tags, &from->tags);
+    return r < 0 ? r : lbc_texts_copy(&to->security_groups, &from->security_groups);
 }
 
 int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
@@ -339,10 +277,10 @@ static void recall_attrs(struct lbc_attrs *attrs, const struct lbc_attrs *before
 
 void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before)
 {
-    if (!ccm_text_equal(state->lb.id, before->lb.id)) {
+    if (!ccm_text_equal(state->lb.lbc.id, before->lb.lbc.id)) {
         return;
     }
-    state->lb.explicit = before->lb.explicit;
+    state->lb.lbc.explicit = before->lb.lbc.explicit;
     for (size_t i = 0; i < state->lbc.listener_count; i++) {
         struct nlb_listener *one = nlb_listener_at(state, i);
         const struct nlb_listener *twin = nlb_state_listener_by_id(before, one->lbc.id);
@@ -360,3 +298,27 @@ void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before)
         }
     }
 }
+
+/* --- the type --- */
+
+static void state_fini_own(struct lbc_state *state)
+{
+    nlb_security_group_fini(&((struct nlb_state *)state)->security_group);
+}
+
+LBC_STATE_CHECK(struct nlb_state);
+
+const struct lbc_state_type nlb_state_type = {
+    .size = sizeof(struct nlb_state),
+    .lb_size = sizeof(struct nlb_lb),
+    .group_size = sizeof(struct nlb_group),
+    .listener_size = sizeof(struct nlb_listener),
+    .attrs = &nlb_annotations,
+    .fini = state_fini_own,
+    .lb_fini = lb_fini_own,
+    .lb_copy = lb_copy_own,
+    .group_fini = group_fini_own,
+    .listener_fini = listener_fini_own,
+    .group_serves = group_serves,
+    .protocol_name = lbc_protocol_name,
+};

@@ -7,7 +7,7 @@
 
 #include "annotations.h"
 #include "lbc/apply/state.h"
-#include "lbc/model/tags.h"
+#include "lbc/model/lb_attrs.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct nlb_zone {
 
 /* Attributes of the load balancer: numbers of rows (lb_attrs.h), and bits of what is explicit. */
 enum nlb_lb_field {
-    NLB_LB_NAME,
+    NLB_LB_NAME = LBC_LB_NAME,
     NLB_LB_ADDRESS_TYPE, /* "Internet", "Intranet" */
     NLB_LB_IPV6_TYPE,    /* the same for IPv6 */
     NLB_LB_IP_VERSION,   /* "ipv4", "DualStack" */
@@ -36,17 +36,13 @@ enum nlb_lb_field {
 };
 
 struct nlb_lb {
-    char *id;
+    struct lbc_lb lbc;
     char *dns;
-    char *vpc_id;
     char *status; /* "Active", "Provisioning", ... */
     char *fields[NLB_LB_FIELD_COUNT];
     struct nlb_zone *zones; /* sorted by zone id */
     size_t zone_count;
     struct lbc_texts security_groups; /* desired: those that annotations name */
-    struct lbc_tags tags;             /* desired: the additional ones */
-    bool untagged;                    /* found by its name: the ownership tag is missing */
-    unsigned explicit; /* present: 1 << enum nlb_lb_field, a person asked for that value (plan.h) */
 };
 
 struct nlb_listener {
@@ -92,17 +88,35 @@ struct nlb_security_group {
 
 struct nlb_state {
     struct lbc_state lbc;
-    struct nlb_lb lb; /* lb.id NULL: there is none */
+    struct nlb_lb lb; /* lb.lbc.id NULL: there is none */
     struct nlb_security_group security_group;
 };
 
 /* On a load balancer that is shared groups and the security group are each Service's own. */
 extern const struct lbc_state_type nlb_state_type;
 
-void nlb_lb_fini(struct nlb_lb *lb);
-void nlb_listener_fini(struct nlb_listener *listener);
-void nlb_group_fini(struct nlb_group *group);
+static inline void nlb_lb_fini(struct nlb_lb *lb)
+{
+    lbc_lb_fini(&lb->lbc, &nlb_state_type);
+}
+
+/* Deep copy into an empty one. 0 or -ENOMEM (the caller finishes `to` in any case). */
+CCM_NODISCARD static inline int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
+{
+    return lbc_lb_copy(&to->lbc, &from->lbc, &nlb_state_type);
+}
+
 void nlb_security_group_fini(struct nlb_security_group *security_group);
+
+static inline void nlb_listener_fini(struct nlb_listener *listener)
+{
+    lbc_listener_fini(&listener->lbc, &nlb_state_type);
+}
+
+static inline void nlb_group_fini(struct nlb_group *group)
+{
+    lbc_group_fini(&group->lbc, &nlb_state_type);
+}
 
 static inline void nlb_state_fini(struct nlb_state *state)
 {
@@ -170,7 +184,6 @@ CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const c
 void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before);
 
 /* Deep copies into empty structs. 0 or -ENOMEM (the caller finishes `to` in any case). */
-CCM_NODISCARD int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from);
 CCM_NODISCARD int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from);
 CCM_NODISCARD int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from);
 /* The same without tags, backends and those attributes that can be changed: which group it is. */

@@ -26,11 +26,6 @@ int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, stru
     return nlb_model_begin(nlb_desired(pass), &own, &pass->problems, err);
 }
 
-void nlb_sync_check_groups(struct lbc_pass *pass)
-{
-    nlb_model_check_groups(nlb_desired(pass), pass->entry->state, &pass->problems);
-}
-
 bool nlb_sync_is_public(const struct lbc_pass *pass)
 {
     return !ccm_text_equal_case(nlb_desired(pass)->want.lb.fields[NLB_LB_ADDRESS_TYPE], "Intranet");
@@ -38,31 +33,23 @@ bool nlb_sync_is_public(const struct lbc_pass *pass)
 
 /* --- actual state --- */
 
-int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, void *state, struct ccm_error *err)
+int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
+                     struct ccm_error *err)
 {
-    struct nlb_lb *lb = &((struct nlb_state *)state)->lb;
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
-    int r;
+    const int r = alilb_read_state_lb(&call, &nlb_source, pass->service, id, state, err);
 
-    if (id == NULL) {
-        return alilb_read_own_lb(&call, &nlb_source, pass->service, lb, &lb->untagged, err);
-    }
-    r = alilb_read_lb(&call, &nlb_source, id, lb, err);
-    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        nlb_lb_fini(lb);
-        memset(lb, 0, sizeof(*lb));
-    }
-    return r < 0 && pass->model->reused && !pass->releases
+    return r < 0 && id != NULL && pass->model->reused && !pass->releases
                ? ccm_error_wrap(err, r, "load balancer %s", id)
                : r;
 }
 
 int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
+    const struct nlb_lb *lb = &nlb_actual(pass)->lb;
     int r = 0;
 
-    if (lb->id == NULL) {
+    if (lb->lbc.id == NULL) {
         return 0;
     }
     r = nlb_read_check_status(lb, err);
@@ -90,7 +77,7 @@ static bool model_lists_certs(const struct nlb_model *model)
 static bool pass_needs_security_group(const struct lbc_pass *pass)
 {
     const struct nlb_model *model = nlb_desired(pass);
-    const struct nlb_state *have = pass->entry->state;
+    const struct nlb_state *have = nlb_actual(pass);
 
     return !model->lbc.reused && (model->want.security_group.wanted ||
                                   have->lb.security_groups.len > 0 || lbc_pass_is_marked(pass));
@@ -109,8 +96,8 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     const struct nlb_model *model = nlb_desired(pass);
-    struct nlb_state *have = pass->entry->state;
-    const bool exists = have->lb.id != NULL;
+    struct nlb_state *have = nlb_actual(pass);
+    const bool exists = have->lb.lbc.id != NULL;
     const struct nlb_need need = {
         .want = &model->want,
         .listeners = exists && lbc_model_has_listeners(&model->lbc),
@@ -126,7 +113,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const int r = nlb_read_parts(&call, pass->service, &need, have, err);
 
     if (r == 0 && pass->entry->aside != NULL) {
-        nlb_state_recall(have, pass->entry->aside);
+        nlb_state_recall(have, (const struct nlb_state *)pass->entry->aside);
     }
     return r;
 }
@@ -145,7 +132,7 @@ int nlb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priori
         .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
                  .call = alilb_call_for(pass, priority),
                  .service = pass->service },
-        .have = pass->entry->state,
+        .have = nlb_actual(pass),
         .model = pass->releases ? NULL : nlb_desired(pass),
     };
     const int r = nlb_apply_run(&apply, plan);
@@ -156,7 +143,7 @@ int nlb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priori
 
 void nlb_sync_record(struct lbc_pass *pass)
 {
-    nlb_plan_record_explicit(pass->entry->state, nlb_desired(pass));
+    nlb_plan_record_explicit(nlb_actual(pass), nlb_desired(pass));
 }
 
 /* --- what the Service says then --- */
@@ -164,7 +151,7 @@ void nlb_sync_record(struct lbc_pass *pass)
 bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     const struct nlb_model *model = nlb_desired(pass);
-    const struct nlb_state *have = pass->entry->state;
+    const struct nlb_state *have = nlb_actual(pass);
 
     if (ccm_text_empty(have->lb.dns)) {
         return false;

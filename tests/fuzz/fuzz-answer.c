@@ -15,7 +15,7 @@ static void read_clb(const cJSON *json)
     struct clb_lb lb = { 0 };
     CCM_CLEANUP(clb_listener_fini) struct clb_listener listener = { 0 };
 
-    FUZZ_REQUIRE(clb_read_parse_lb(json, &lb) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_lb(json, &lb.lbc) <= 0);
     FUZZ_REQUIRE(clb_read_parse_listener(json, &listener.lbc) <= 0);
     clb_lb_fini(&lb);
 }
@@ -28,7 +28,7 @@ static void read_nlb(const cJSON *json)
     CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group guard = { 0 };
     struct nlb_rule *rule = nlb_security_group_new_rule(&guard);
 
-    FUZZ_REQUIRE(nlb_read_parse_lb(json, &lb) != 0 || lb.id != NULL);
+    FUZZ_REQUIRE(nlb_read_parse_lb(json, &lb) != 0 || lb.lbc.id != NULL);
     if (nlb_read_parse_listener(json, &listener.lbc) == 0) {
         FUZZ_REQUIRE(listener.lbc.id != NULL && listener.lbc.port <= listener.lbc.last_port);
     }

@@ -5,7 +5,7 @@
 #include "alicloud/instance.h"
 #include "alicloud/params.h"
 #include "alicloud/presence.h"
-#include "clb/clb.h"
+#include "clb/controller.h"
 #include "sim/cloud/acl.h"
 #include "sim/cloud/fixtures.h"
 #include "sim/cloud/lb.h"

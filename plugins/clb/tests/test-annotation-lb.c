@@ -596,11 +596,11 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
     say_flag(model, field, ret);
     say_listener(wanted, field, ret);
     if (strcmp(field, "id") == 0 && model->lbc.reused) {
-        add_word(ret, model->want.lb.id);
+        add_word(ret, model->want.lb.lbc.id);
     } else if (strcmp(field, "hostname") == 0 && model->hostname[0] != '\0') {
         add_word(ret, model->hostname);
     } else if (strcmp(field, "tags") == 0) {
-        say_tags(&model->want.lb.tags, ret);
+        say_tags(&model->want.lb.lbc.tags, ret);
     } else if (strcmp(field, "nodes") == 0) {
         say_nodes(wanted, ret);
     } else if (strcmp(field, "family") == 0 && model->lbc.ipv6) {
@@ -708,7 +708,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
 {
     CCM_CLEANUP(wanted_fini) struct wanted old;
     CCM_CLEANUP(wanted_fini) struct wanted new;
-    CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .lbc.id = NULL } };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
@@ -719,16 +719,16 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
                                        .have = &have.lbc,
                                        .service = after,
                                        .cluster_id = "c1",
-                                       .applied = &old.model.want.lb.tags };
+                                       .applied = &old.model.want.lb.lbc.tags };
 
     assert_int_equal(clb_lb_copy(&have.lb, &old.model.want.lb), 0);
-    assert_int_equal(lbc_text_set(&have.lb.id, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have.lb.lbc.id, "lb-1"), 0);
     new.model.lbc.reused = false; /* its own mark is not looked at here */
     struct lbc_work work = lbc_work_begin(&plan, &clb_plan_ops, &in, &problems);
 
     assert_int_equal(clb_plan_lb(&work), 0);
     if (strcmp(row->field, "tags") == 0) {
-        say_tags_after(&plan, &have.lb.tags, ret);
+        say_tags_after(&plan, &have.lb.lbc.tags, ret);
     } else {
         say_plan(&plan, &problems, row, ret);
     }

@@ -404,7 +404,7 @@ static const struct lbc_attr *attr_of(const struct clb_state *state, enum lbc_pr
 static void expect_sent(const struct row *row, const struct ccm_service *service, const char *sent,
                         bool explicit, const char *what)
 {
-    CCM_CLEANUP(clb_state_fini) struct clb_state state = { .lb = { .id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state state = { .lb = { .lbc.id = NULL } };
 
     listeners_of(service, &state);
     for (enum lbc_protocol p = LBC_TCP; p <= LBC_HTTPS; p++) {
@@ -567,8 +567,8 @@ static bool attr_differs(const struct clb_listener *want, const struct lbc_attr 
 static void expect_update(const struct row *row, const struct ccm_service *before,
                           const struct ccm_service *after, const char *sent, const char *what)
 {
-    CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(clb_state_fini) struct clb_state want = { .lb = { .id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .lbc.id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state want = { .lb = { .lbc.id = NULL } };
 
     listeners_of(before, &have);
     listeners_of(after, &want);
@@ -663,7 +663,7 @@ static void test_comparison(void **state)
 /* -520, the backend's port: a value of http and https, the absence of one for tcp and udp. */
 static void test_backend_port(void **state)
 {
-    CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .id = NULL } };
+    CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .lbc.id = NULL } };
     const struct row *row = row_of("health-check-connect-port");
     const struct ccm_service *service = service_of(row, P, "-520");
     struct ccm_error err = CCM_ERROR_INIT;
@@ -759,7 +759,7 @@ static void test_extras(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .id = NULL } };
+        CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .lbc.id = NULL } };
         struct ccm_service *service = service_of(&none, NULL, NULL);
         struct ccm_error err = CCM_ERROR_INIT;
         const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };

@@ -410,7 +410,7 @@ static void test_old(void **state)
     begin_again(&world, true);
     assert_false(lbc_inventory_prepare(&world.clb.lbc, &req, world.service));
     fake_host_advance(world.fake, 120000);
-    assert_false(lbc_inventory_take(&world.clb.lbc, world.service, &found));
+    assert_false(lbc_inventory_take(&world.clb.lbc, world.service, &found.lbc));
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);

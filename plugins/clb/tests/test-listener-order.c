@@ -117,7 +117,7 @@ static void fill(const struct order_case *one, struct clb_state *want, struct cl
     char copy[64];
     char *next = copy;
 
-    assert_int_equal(lbc_text_set(&have->lb.id, "lb"), 0);
+    assert_int_equal(lbc_text_set(&have->lb.lbc.id, "lb"), 0);
     for (size_t i = 0; i < MOST && one->want[i].port != 0; i++) {
         char number[16];
 

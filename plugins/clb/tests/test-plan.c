@@ -97,7 +97,7 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
 
 static void fill(struct clb_state *state, const struct side *side)
 {
-    assert_int_equal(lbc_text_set(&state->lb.id, side->lb), 0);
+    assert_int_equal(lbc_text_set(&state->lb.lbc.id, side->lb), 0);
     for (size_t i = 0; i < 4 && side->groups[i].port != NULL; i++) {
         fill_group(state, side, i);
     }
@@ -327,7 +327,7 @@ static void test_delete(void **state)
     (void)state;
     assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 0);
-    have.lb.id = (char *)(uintptr_t) "lb";
+    have.lb.lbc.id = (char *)(uintptr_t) "lb";
     assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     lbc_plan_print(&plan, NULL, &text);
     assert_string_equal(ccm_buf_str(&text),

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#include "clb/clb.h"
+#include "clb/controller.h"
 #include "lbc/tests/objects.h"
 #include "mini_cloud.h"
 #include "support/fake_host.h"

@@ -61,7 +61,7 @@ static bool step_is_blocked(const struct lbc_run *run, const struct lbc_step *st
     if ((step->last && failed_before > 0) || (step->needs_security && run->unsecured) ||
         ((flags & LBC_NEEDS_GROUP) != 0 && step->group == NULL) ||
         ((flags & LBC_NEEDS_LISTENER) != 0 && step->listener == NULL) ||
-        ((flags & LBC_NEEDS_LB) != 0 && apply->ops->state->lb(apply->have).id == NULL)) {
+        ((flags & LBC_NEEDS_LB) != 0 && lbc_state_lb(apply->have)->id == NULL)) {
         return true;
     }
     if (step->type == LBC_STEP_CREATE_LISTENER && port_is_occupied(apply->have, step->to)) {

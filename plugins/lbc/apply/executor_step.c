@@ -213,7 +213,7 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
     switch (step->type) {
     case LBC_STEP_TAG:
     case LBC_STEP_UNTAG:
-        return lbc_record_tags(step, apply->ops->state->lb(apply->have));
+        return lbc_record_tags(step, lbc_state_lb(apply->have));
     case LBC_STEP_CREATE_GROUP:
         lbc_capacity_use(&apply->capacity, step->backends.len);
         return lbc_record_new_group(apply->have, step, apply->ops->state);

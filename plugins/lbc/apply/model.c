@@ -21,6 +21,13 @@ void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
     model->preserve = lbc_setting_preserve(service);
 }
 
+void lbc_model_keep_lb(struct lbc_model *model, unsigned compared)
+{
+    model->as_it_is = true;
+    model->explicit &= compared;
+    lbc_tags_fini(&lbc_state_lb(model->want)->tags);
+}
+
 void lbc_model_fini(struct lbc_model *model)
 {
     for (size_t i = 0; model->sets != NULL && i < model->want->group_count; i++) {
@@ -28,6 +35,9 @@ void lbc_model_fini(struct lbc_model *model)
     }
     free(model->sets);
     lbc_node_table_fini(&model->nodes);
+    if (model->want != NULL) {
+        lbc_state_fini(model->want, model->type);
+    }
     memset(model, 0, sizeof(*model));
 }
 
@@ -162,9 +172,7 @@ static void model_break_group(struct lbc_model *model, struct lbc_group *group)
 }
 
 void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
-                            int (*check)(const void *arg, const struct lbc_group *want,
-                                         const struct lbc_group *found, struct ccm_error *err),
-                            const void *arg, struct lbc_problems *problems)
+                            lbc_check_group_fn *check, struct lbc_problems *problems)
 {
     for (size_t i = 0; i < model->want->group_count; i++) {
         struct lbc_group *group = model->want->groups[i];
@@ -176,7 +184,7 @@ void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *hav
         }
         r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), &err);
         if (r == 0) {
-            r = check(arg, group, lbc_state_group_by_id(have, group->id), &err);
+            r = check(model, have, group, lbc_state_group_by_id(have, group->id), &err);
         }
         if (r < 0) {
             (void)ccm_error_wrap(&err, r, "port %u/%s", group->port,

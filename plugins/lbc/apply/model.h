@@ -51,7 +51,10 @@ struct lbc_model {
  * desires `want`. */
 void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
                     struct lbc_state *want, const struct ccm_service *service);
-/* All but what is desired. */
+/* Nothing of somebody else's load balancer is to be changed; attributes of `compared`, 1 << number,
+ * are still compared. */
+void lbc_model_keep_lb(struct lbc_model *model, unsigned compared);
+/* With what is desired. What is the product's own beside that owns nothing. Zeroed is fine. */
 void lbc_model_fini(struct lbc_model *model);
 
 /* While one is built; a product's own begins with it. */
@@ -95,15 +98,15 @@ CCM_NODISCARD int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port
 void lbc_model_report_port(const struct lbc_builder *b, const struct ccm_service_port *port,
                            const char *protocol, struct ccm_error *err);
 
-/*
- * Compare the groups that persons chose (annotation vgroup-port) with what is there. check: 0, or
- * what is wrong with `found` (NULL: there is none). What cannot be used is a problem of its ports,
- * which are left as they are.
- */
+/* Whether a group that a person chose can be used: 0, or what is wrong with `found`, which is the
+ * one of that id (NULL: there is none). Pure. */
+typedef int lbc_check_group_fn(const struct lbc_model *model, const struct lbc_state *have,
+                               const struct lbc_group *want, const struct lbc_group *found,
+                               struct ccm_error *err);
+/* Compare the groups that persons chose (annotation vgroup-port) with what is there. What cannot be
+ * used is a problem of its ports, which are left as they are. */
 void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
-                            int (*check)(const void *arg, const struct lbc_group *want,
-                                         const struct lbc_group *found, struct ccm_error *err),
-                            const void *arg, struct lbc_problems *problems);
+                            lbc_check_group_fn *check, struct lbc_problems *problems);
 
 /* Attributes of a desired listener or group of that protocol, by the product's rows: as
  * lbc_attrs_add_wishes(). */

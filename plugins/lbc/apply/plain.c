@@ -1,35 +1,29 @@
 #include "lbc/apply/plain.h"
 
 #include "lbc/model/keys.h"
+#include "lbc/model/lb_attrs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void plain_state_fini(struct lbc_state *base)
-{
-    struct lbc_plain_state *state = (struct lbc_plain_state *)base;
+/* Its texts. */
+static const struct lbc_anno plain_rows[] = {
+    { .id = LBC_LB_NAME + 1, .offset = offsetof(struct lbc_plain_lb, name) },
+    { .id = LBC_LB_NAME + 2, .offset = offsetof(struct lbc_plain_lb, address) },
+};
+static const struct lbc_anno_table plain_attrs = { .rows = plain_rows,
+                                                   .count = CCM_ARRAY_LEN(plain_rows) };
 
-    free(state->id);
-    free(state->name);
-    free(state->address);
-    lbc_tags_fini(&state->tags);
-    memset(&state->id, 0, sizeof(*state) - offsetof(struct lbc_plain_state, id));
-}
-
-static struct lbc_lb_view plain_view_lb(struct lbc_state *base)
-{
-    struct lbc_plain_state *state = (struct lbc_plain_state *)base;
-
-    return (struct lbc_lb_view){ state->id, state->name, &state->tags, &state->untagged };
-}
+LBC_STATE_CHECK(struct lbc_plain_state);
 
 const struct lbc_state_type lbc_plain_type = {
     .size = sizeof(struct lbc_plain_state),
+    .lb_size = sizeof(struct lbc_plain_lb),
     .group_size = sizeof(struct lbc_group),
     .listener_size = sizeof(struct lbc_listener),
-    .fini = plain_state_fini,
-    .lb = plain_view_lb,
+    .attrs = &plain_attrs,
+    .groups_move = true,
     .protocol_name = lbc_protocol_lower,
 };
 
@@ -57,7 +51,7 @@ static const char *const plain_names[] = {
 
 static void plain_step_fini(struct lbc_step *step)
 {
-    lbc_listener_fini(&((struct lbc_plain_step *)step)->listener);
+    lbc_listener_fini(&((struct lbc_plain_step *)step)->listener, &lbc_plain_type);
 }
 
 static void plain_print_about(const struct lbc_step *step, const struct lbc_plan_input *in,
@@ -83,7 +77,7 @@ int lbc_plan_create_lb(struct lbc_work *work)
     struct lbc_step *step = NULL;
     char name[LBC_OWNER_LB_NAME];
 
-    if (((const struct lbc_plain_state *)work->have)->id != NULL) {
+    if (work->lb->id != NULL) {
         return 0;
     }
     lbc_owner_lb_name(&work->in->service->meta, name);
@@ -97,12 +91,5 @@ int lbc_plan_create_lb(struct lbc_work *work)
 
 int lbc_plan_drop_lb(struct lbc_work *work)
 {
-    const struct lbc_plain_state *have = (const struct lbc_plain_state *)work->have;
-
-    return have->id != NULL && lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
-}
-
-int lbc_plan_untag_lb(struct lbc_work *work)
-{
-    return lbc_plan_untag_marks(work, &((const struct lbc_plain_state *)work->have)->tags);
+    return work->lb->id != NULL && lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
 }

@@ -8,13 +8,15 @@
 #include "lbc/apply/executor.h"
 #include "lbc/apply/plan.h"
 
-struct lbc_plain_state {
-    struct lbc_state lbc;
-    char *id;
+struct lbc_plain_lb {
+    struct lbc_lb lbc;
     char *name;
     char *address;
-    struct lbc_tags tags;
-    bool untagged;
+};
+
+struct lbc_plain_state {
+    struct lbc_state lbc;
+    struct lbc_plain_lb lb;
 };
 
 extern const struct lbc_state_type lbc_plain_type;
@@ -40,9 +42,8 @@ extern const struct lbc_step_table lbc_plain_steps;
         [LBC_STEP_DELETE_LISTENER] = { send, NULL, LBC_NEEDS_LISTENER },                           \
     }
 
-/* Make it: its name is the step's value. Delete it with all that is in it. Let go of it. */
+/* Make it: its name is the step's value. Delete it with all that is in it. */
 CCM_NODISCARD int lbc_plan_create_lb(struct lbc_work *work);
 CCM_NODISCARD int lbc_plan_drop_lb(struct lbc_work *work);
-CCM_NODISCARD int lbc_plan_untag_lb(struct lbc_work *work);
 
 #endif

@@ -66,6 +66,9 @@ struct lbc_plan_ops {
     bool tells_changes;  /* steps carry what becomes different, for people */
     bool is_serial;      /* each step has a stage of its own */
     bool lists_all;      /* `have` has groups of others, whose backends are not read */
+    bool tags_reuse;     /* somebody else's load balancer is marked as one that is in use */
+    bool tags_cluster;   /* so is one of its own with the cluster, not with its owner alone */
+    size_t tags_max;     /* so many tags leave no room for marks; 0 = there always is */
     bool sweeps;         /* on a load balancer of its own a listener that no port wants goes,
                             whoever made it, and so does one that is in the way */
 };
@@ -93,8 +96,8 @@ struct lbc_work {
     const struct lbc_plan_input *in;
     const struct lbc_model *model; /* of `in`, as the next */
     const struct lbc_state *have;
-    const struct lbc_state *want; /* of the model */
-    const void *lb; /* the product's load balancer as it is, or as it will be when it is made */
+    const struct lbc_state *want;  /* of the model */
+    const struct lbc_lb *lb;       /* as it is, or as it will be when it is made */
     struct lbc_problems *problems; /* what must not be done; NULL where nothing is refused */
     size_t batch;                  /* backends per call */
     unsigned stage;                /* the first one of the next part; parts before it end earlier */
@@ -153,17 +156,12 @@ CCM_NODISCARD int lbc_plan_next_stage(struct lbc_work *work);
 /* A step for these tags; none when there are none. */
 CCM_NODISCARD int lbc_plan_tags_step(struct lbc_work *work, unsigned type,
                                      const struct lbc_tags *tags, bool last);
-/* Add to `add`, which may have some, the additional tags that are missing or have another value,
- * and put them on. */
-CCM_NODISCARD int lbc_plan_tag(struct lbc_work *work, const struct lbc_tags *want,
-                               const struct lbc_tags *have, struct lbc_tags *add);
-/* Take off those that nobody wants any more, of those that we put on (applied; NULL = not known):
- * everything else may be somebody's accounting. */
-CCM_NODISCARD int lbc_plan_untag(struct lbc_work *work, const struct lbc_tags *want,
-                                 const struct lbc_tags *have, const struct lbc_tags *applied);
-
+/* Put our marks and the additional tags on work->lb where they are missing or have another value,
+ * and take off those that nobody wants any more, of those that we put on: everything else may be
+ * somebody's accounting. Before a rename: without name and tag nobody would find it again. */
+CCM_NODISCARD int lbc_plan_tags(struct lbc_work *work);
 /* Take our marks off it: the last step, behind which nobody would come back to it. */
-CCM_NODISCARD int lbc_plan_untag_marks(struct lbc_work *work, const struct lbc_tags *have);
+CCM_NODISCARD int lbc_plan_untag_marks(struct lbc_work *work);
 
 /* --- plan_groups.c --- */
 

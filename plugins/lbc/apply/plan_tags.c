@@ -17,8 +17,35 @@ int lbc_plan_tags_step(struct lbc_work *work, unsigned type, const struct lbc_ta
     return lbc_tags_copy(&step->tags, tags);
 }
 
-int lbc_plan_tag(struct lbc_work *work, const struct lbc_tags *want, const struct lbc_tags *have,
-                 struct lbc_tags *add)
+/* How it is found again, or that somebody's load balancer is in use. */
+static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
+{
+    const struct lbc_plan_ops *ops = work->ops;
+    char owner[LBC_OWNER_LB_NAME];
+
+    if (ops->tags_max > 0 && work->lb->tags.len >= ops->tags_max) {
+        return 0;
+    }
+    if (work->model->reused) {
+        /* Not in use by a Service whose wishes cannot be met. */
+        return !ops->tags_reuse || work->problems->count > 0 ||
+                       lbc_tags_get(&work->lb->tags, LBC_TAG_REUSE) != NULL
+                   ? 0
+                   : lbc_tags_put(add, LBC_TAG_REUSE, "true");
+    }
+    if (!work->lb->untagged) {
+        return 0;
+    }
+    lbc_owner_lb_name(&work->in->service->meta, owner);
+    if (lbc_tags_put(add, LBC_TAG_OWNER, owner) < 0) {
+        return -ENOMEM;
+    }
+    return ops->tags_cluster ? lbc_tags_put(add, LBC_TAG_CLUSTER, work->in->cluster_id) : 0;
+}
+
+/* To `add`, which may have some. */
+static int tags_plan_additions(struct lbc_work *work, const struct lbc_tags *want,
+                               struct lbc_tags *add)
 {
     int r = 0;
 
@@ -26,22 +53,22 @@ int lbc_plan_tag(struct lbc_work *work, const struct lbc_tags *want, const struc
         const struct lbc_tag *tag = &want->items[i];
 
         if (!lbc_setting_is_reserved_tag(tag->key, work->model->reused) &&
-            !ccm_text_equal(lbc_tags_get(have, tag->key), tag->value)) {
+            !ccm_text_equal(lbc_tags_get(&work->lb->tags, tag->key), tag->value)) {
             r = lbc_tags_put(add, tag->key, tag->value);
         }
     }
     return r < 0 ? r : lbc_plan_tags_step(work, LBC_STEP_TAG, add, false);
 }
 
-int lbc_plan_untag(struct lbc_work *work, const struct lbc_tags *want, const struct lbc_tags *have,
-                   const struct lbc_tags *applied)
+static int tags_plan_removals(struct lbc_work *work, const struct lbc_tags *want)
 {
+    const struct lbc_tags *applied = work->in->applied; /* NULL = not known */
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     int r = 0;
 
     for (size_t i = 0; applied != NULL && r == 0 && i < applied->len; i++) {
         const struct lbc_tag *tag = &applied->items[i];
-        const char *present = lbc_tags_get(have, tag->key);
+        const char *present = lbc_tags_get(&work->lb->tags, tag->key);
 
         if (!lbc_setting_is_reserved_tag(tag->key, work->model->reused) && present != NULL &&
             lbc_tags_get(want, tag->key) == NULL &&
@@ -52,8 +79,21 @@ int lbc_plan_untag(struct lbc_work *work, const struct lbc_tags *want, const str
     return r < 0 ? r : lbc_plan_tags_step(work, LBC_STEP_UNTAG, &remove, false);
 }
 
-int lbc_plan_untag_marks(struct lbc_work *work, const struct lbc_tags *have)
+int lbc_plan_tags(struct lbc_work *work)
 {
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
+    const struct lbc_tags *want = &lbc_state_lb(work->want)->tags;
+    int r = tags_add_marks(work, &add);
+
+    if (r == 0) {
+        r = tags_plan_additions(work, want, &add);
+    }
+    return r < 0 ? r : tags_plan_removals(work, want);
+}
+
+int lbc_plan_untag_marks(struct lbc_work *work)
+{
+    const struct lbc_tags *have = &lbc_state_lb(work->have)->tags;
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
 
     if (lbc_owner_copy_tags(have, &work->in->service->meta, work->in->cluster_id, &remove) < 0) {

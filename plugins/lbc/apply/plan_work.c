@@ -12,6 +12,7 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
         .model = in->model,
         .have = in->have,
         .want = in->model->want,
+        .lb = lbc_state_lb(in->have),
         .problems = problems,
         .batch = in->batch == 0 ? ops->batch : in->batch,
     };

@@ -82,7 +82,7 @@ int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type
     return 0;
 }
 
-int lbc_record_tags(const struct lbc_step *step, struct lbc_lb_view lb)
+int lbc_record_tags(const struct lbc_step *step, struct lbc_lb *lb)
 {
     int r = 0;
 
@@ -90,11 +90,11 @@ int lbc_record_tags(const struct lbc_step *step, struct lbc_lb_view lb)
         const struct lbc_tag *tag = &step->tags.items[i];
 
         if (step->type == LBC_STEP_UNTAG) {
-            lbc_tags_remove(lb.tags, tag->key);
+            lbc_tags_remove(&lb->tags, tag->key);
             continue;
         }
-        r = lbc_tags_put(lb.tags, tag->key, tag->value);
-        *lb.untagged = *lb.untagged && !ccm_text_equal(tag->key, LBC_TAG_OWNER);
+        r = lbc_tags_put(&lb->tags, tag->key, tag->value);
+        lb->untagged = lb->untagged && !ccm_text_equal(tag->key, LBC_TAG_OWNER);
     }
     return r;
 }

@@ -21,7 +21,7 @@ CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_ste
 /* All that is the load balancer's went with it. */
 CCM_NODISCARD int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type);
 /* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. */
-CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_lb_view lb);
+CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_lb *lb);
 /* The set was added to `to`, or else taken out of it. */
 CCM_NODISCARD int lbc_record_texts(struct lbc_texts *to, const struct lbc_texts *set, bool added);
 

@@ -1,5 +1,6 @@
 #include "lbc/apply/state.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/tags.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -8,6 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the load balancer --- */
+
+void lbc_lb_fini(struct lbc_lb *lb, const struct lbc_state_type *type)
+{
+    if (type->lb_fini != NULL) {
+        type->lb_fini(lb);
+    }
+    if (type->attrs != NULL) {
+        lbc_lb_clear_attrs(type->attrs, lb);
+    }
+    free(lb->id);
+    free(lb->vpc_id);
+    lbc_tags_fini(&lb->tags);
+    memset(lb, 0, type->lb_size);
+}
+
+int lbc_lb_copy(struct lbc_lb *to, const struct lbc_lb *from, const struct lbc_state_type *type)
+{
+    to->untagged = from->untagged;
+    to->explicit = from->explicit;
+    if (lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->vpc_id, from->vpc_id) < 0 ||
+        (type->attrs != NULL && lbc_lb_copy_attrs(type->attrs, to, from) < 0) ||
+        (type->lb_copy != NULL && type->lb_copy(to, from) < 0)) {
+        return -ENOMEM;
+    }
+    return lbc_tags_copy(&to->tags, &from->tags);
+}
+
+const char *lbc_state_lb_name(const struct lbc_state *state, const struct lbc_state_type *type)
+{
+    return lbc_lb_get(lbc_lb_row(type->attrs, LBC_LB_NAME), lbc_state_lb(state));
+}
+
 /* --- groups and listeners --- */
 
 const char *lbc_group_key(const struct lbc_group *group)
@@ -15,23 +49,29 @@ const char *lbc_group_key(const struct lbc_group *group)
     return group->key == NULL ? group->name : group->key;
 }
 
-void lbc_group_fini(struct lbc_group *group)
+void lbc_group_fini(struct lbc_group *group, const struct lbc_state_type *type)
 {
+    if (type->group_fini != NULL) {
+        type->group_fini(group);
+    }
     free(group->id);
     free(group->name);
     free(group->key);
     lbc_attrs_fini(&group->attrs);
     lbc_backends_fini(&group->backends);
-    memset(group, 0, sizeof(*group));
+    memset(group, 0, type->group_size);
 }
 
-void lbc_listener_fini(struct lbc_listener *listener)
+void lbc_listener_fini(struct lbc_listener *listener, const struct lbc_state_type *type)
 {
+    if (type->listener_fini != NULL) {
+        type->listener_fini(listener);
+    }
     free(listener->id);
     free(listener->description);
     free(listener->group_id);
     lbc_attrs_fini(&listener->attrs);
-    memset(listener, 0, sizeof(*listener));
+    memset(listener, 0, type->listener_size);
 }
 
 int lbc_group_copy(struct lbc_group *to, const struct lbc_group *from)
@@ -75,16 +115,6 @@ bool lbc_listener_clash(const struct lbc_listener *a, const struct lbc_listener 
 
 /* --- lists --- */
 
-void lbc_state_move(struct lbc_state *to, struct lbc_state *from, const struct lbc_state_type *type)
-{
-    if (type->move != NULL) {
-        type->move(to, from);
-        return;
-    }
-    memcpy(to, from, type->size);
-    memset(from, 0, type->size);
-}
-
 struct lbc_group *lbc_state_new_group(struct lbc_state *state, const struct lbc_state_type *type)
 {
     struct lbc_group *group = NULL;
@@ -120,19 +150,13 @@ struct lbc_listener *lbc_state_new_listener(struct lbc_state *state,
 
 static void state_free_group(const struct lbc_state *state, struct lbc_group *group)
 {
-    if (state->type->group_fini != NULL) {
-        state->type->group_fini(group);
-    }
-    lbc_group_fini(group);
+    lbc_group_fini(group, state->type);
     free(group);
 }
 
 static void state_free_listener(const struct lbc_state *state, struct lbc_listener *listener)
 {
-    if (state->type->listener_fini != NULL) {
-        state->type->listener_fini(listener);
-    }
-    lbc_listener_fini(listener);
+    lbc_listener_fini(listener, state->type);
     free(listener);
 }
 
@@ -180,7 +204,7 @@ void lbc_state_forget_listeners(struct lbc_state *state)
     state->listeners_known = false;
 }
 
-void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from)
+static void state_move_listeners(struct lbc_state *to, struct lbc_state *from)
 {
     free(to->listeners);
     to->listeners = from->listeners;
@@ -194,12 +218,25 @@ void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from)
     from->listeners_known = false;
 }
 
+void lbc_state_move(struct lbc_state *to, struct lbc_state *from, const struct lbc_state_type *type)
+{
+    memcpy(lbc_state_lb(to), lbc_state_lb(from), type->lb_size);
+    memset(lbc_state_lb(from), 0, type->lb_size);
+    if (type->groups_move) {
+        *to = *from;
+        memset(from, 0, sizeof(*from));
+    } else {
+        state_move_listeners(to, from);
+    }
+}
+
 void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type)
 {
     lbc_state_forget_groups(state);
     lbc_state_forget_listeners(state);
     free(state->groups);
     free(state->listeners);
+    lbc_lb_fini(lbc_state_lb(state), type);
     if (type->fini != NULL) {
         type->fini(state);
     }

@@ -1,8 +1,8 @@
 /*
- * A load balancer's groups and listeners as plain data: what a Service wants, and what the cloud
- * holds. The structs below have what all products have; a product's own begin with them. Groups and
- * listeners are allocated one by one, so a pointer to one holds until it is dropped. Texts are
- * owned by the structs; NULL means "not known" or "not set". One thread at a time.
+ * A load balancer with its groups and listeners as plain data: what a Service wants, and what the
+ * cloud holds. The structs below have what all products have; a product's own begin with them.
+ * Groups and listeners are allocated one by one, so a pointer to one holds until it is dropped.
+ * Texts are owned by the structs; NULL means "not known" or "not set". One thread at a time.
  */
 #ifndef CCM_LBC_STATE_H
 #define CCM_LBC_STATE_H
@@ -50,36 +50,39 @@ struct lbc_listener {
 
 struct lbc_state;
 
-/* What all load balancers have; borrowed. id NULL = there is none, or it is not known. */
-struct lbc_lb_view {
-    const char *id;
-    const char *name;
-    struct lbc_tags *tags; /* desired: the additional ones */
-    bool *untagged;        /* found by its name: its owner's tag is missing */
+/* A load balancer, which a product's own begins with. */
+struct lbc_lb {
+    char *id; /* NULL: there is none, or it is not known */
+    char *vpc_id;
+    struct lbc_tags tags; /* desired: the additional ones */
+    bool untagged;        /* found by its name: its owner's tag is missing */
+    unsigned explicit;    /* present: 1 << number of an attribute, a person asked for that value */
 };
 
 /* A product's structs and words. */
 struct lbc_state_type {
     size_t size;
+    size_t lb_size;
     size_t group_size;
     size_t listener_size;
-    /* Free what stands behind the common members; NULL = nothing to free. */
+    const struct lbc_anno_table *attrs; /* of the load balancer; NULL = it has none */
+    bool groups_move; /* groups are the load balancer's; else each Service has its own */
+    /* Free what stands behind the common members, and in a state behind its load balancer; NULL =
+     * nothing to free. */
     void (*fini)(struct lbc_state *state);
+    void (*lb_fini)(struct lbc_lb *lb);
     void (*group_fini)(struct lbc_group *group);
     void (*listener_fini)(struct lbc_listener *listener);
-    /* Move what is about the load balancer, in both directions between a Service's state and one
-     * that Services share, and leave none of it in `from`. What is the Service's own stays where it
-     * is. `to` holds nothing of it before. Either may rest. NULL = all of it. */
-    void (*move)(struct lbc_state *to, struct lbc_state *from);
-    /* The load balancer, also of a state that rests. */
-    struct lbc_lb_view (*lb)(struct lbc_state *state);
+    /* Copy what stands behind the common members of a load balancer, into an empty one: 0 or
+     * -ENOMEM. NULL = nothing. */
+    int (*lb_copy)(struct lbc_lb *to, const struct lbc_lb *from);
     /* Whether a present group agrees with a desired one of that name in all that cannot be changed;
      * NULL = it does. */
     bool (*group_serves)(const struct lbc_group *have, const struct lbc_group *want);
     const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
 };
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is an empty one. In a product's own its load balancer comes next. */
 struct lbc_state {
     const struct lbc_state_type *type; /* NULL until there is a first group or listener */
     struct lbc_group **groups;
@@ -94,15 +97,11 @@ struct lbc_state {
 
 /* Free all that it holds, what is the product's own included, and leave it empty. */
 void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type);
-/* Make it small; nothing but lbc_state_wake(), lbc_state_move_listeners() and lbc_state_fini() may
- * be done to it then. Without memory it stays as it is. */
+/* Make it small; nothing but lbc_state_wake(), lbc_state_lb(), lbc_state_move() and
+ * lbc_state_fini() may be done to it then. Without memory it stays as it is. */
 void lbc_state_rest(struct lbc_state *state);
 /* Make it as it was. 0, or -ENOMEM: it is half awake, which rest and wake can do with. */
 CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);
-
-/* As type->move(). */
-void lbc_state_move(struct lbc_state *to, struct lbc_state *from,
-                    const struct lbc_state_type *type);
 
 /* Append an empty element; NULL on ENOMEM. All elements of a state have the same type. */
 struct lbc_group *lbc_state_new_group(struct lbc_state *state, const struct lbc_state_type *type);
@@ -114,8 +113,21 @@ void lbc_state_drop_listener(struct lbc_state *state, const struct lbc_listener 
 /* Drop all: they are to be read again. */
 void lbc_state_forget_groups(struct lbc_state *state);
 void lbc_state_forget_listeners(struct lbc_state *state);
-/* All listeners, and whether they are known; `to` has none. */
-void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from);
+/* Move what is about the load balancer, in both directions between a Service's state and one that
+ * Services share, and leave none of it in `from`. What is the Service's own stays where it is. `to`
+ * holds nothing of it before. Either may rest. */
+void lbc_state_move(struct lbc_state *to, struct lbc_state *from,
+                    const struct lbc_state_type *type);
+
+/* The load balancer of a product's state. */
+static inline struct lbc_lb *lbc_state_lb(const struct lbc_state *state)
+{
+    return (struct lbc_lb *)(void *)((char *)(uintptr_t)state + sizeof(*state));
+}
+/* For a product: its load balancer stands where it is looked for. */
+#define LBC_STATE_CHECK(own)                                                                       \
+    _Static_assert(offsetof(own, lbc) == 0 && offsetof(own, lb) == sizeof(struct lbc_state),       \
+                   "a state has its load balancer behind the common members")
 
 /* NULL when there is none; so for an id of NULL. */
 struct lbc_group *lbc_state_group_by_id(const struct lbc_state *state, const char *id);
@@ -138,10 +150,19 @@ bool lbc_listener_clash(const struct lbc_listener *a, const struct lbc_listener 
 /* What the backends of a desired group are described by. */
 const char *lbc_group_key(const struct lbc_group *group);
 
+/* All of a load balancer of that type, what is the product's own included. A copy is a deep one
+ * into an empty struct: 0 or -ENOMEM (the caller finishes `to` in any case). */
+void lbc_lb_fini(struct lbc_lb *lb, const struct lbc_state_type *type);
+CCM_NODISCARD int lbc_lb_copy(struct lbc_lb *to, const struct lbc_lb *from,
+                              const struct lbc_state_type *type);
+/* What it is called; NULL = not known. */
+const char *lbc_state_lb_name(const struct lbc_state *state, const struct lbc_state_type *type);
+
+/* All of a group or listener of that type. */
+void lbc_group_fini(struct lbc_group *group, const struct lbc_state_type *type);
+void lbc_listener_fini(struct lbc_listener *listener, const struct lbc_state_type *type);
 /* The common members only. Deep copies into empty structs: 0 or -ENOMEM (the caller finishes `to`
  * in any case); that of a group leaves out its backends. */
-void lbc_group_fini(struct lbc_group *group);
-void lbc_listener_fini(struct lbc_listener *listener);
 CCM_NODISCARD int lbc_group_copy(struct lbc_group *to, const struct lbc_group *from);
 CCM_NODISCARD int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from);
 

@@ -145,7 +145,7 @@ int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb
     return 0;
 }
 
-int lbc_lb_copy(const struct lbc_anno_table *table, void *lb, const void *from)
+int lbc_lb_copy_attrs(const struct lbc_anno_table *table, void *lb, const void *from)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (lbc_lb_set(&table->rows[i], lb, lbc_lb_get(&table->rows[i], from)) < 0) {
@@ -155,7 +155,7 @@ int lbc_lb_copy(const struct lbc_anno_table *table, void *lb, const void *from)
     return 0;
 }
 
-void lbc_lb_clear(const struct lbc_anno_table *table, void *lb)
+void lbc_lb_clear_attrs(const struct lbc_anno_table *table, void *lb)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (table->rows[i].offset != 0) {

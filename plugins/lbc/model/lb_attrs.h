@@ -12,6 +12,9 @@
 #include "util/attr.h"
 #include "util/json.h"
 
+/* The number of the name, in all products. */
+#define LBC_LB_NAME 0
+
 /* NULL: there is none. */
 const struct lbc_anno *lbc_lb_row(const struct lbc_anno_table *table, unsigned number);
 
@@ -38,8 +41,8 @@ unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_ref
 /* Replace all by those of an answer. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb);
 /* Replace all by those of another. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_lb_copy(const struct lbc_anno_table *table, void *lb, const void *from);
+CCM_NODISCARD int lbc_lb_copy_attrs(const struct lbc_anno_table *table, void *lb, const void *from);
 /* Clear all. */
-void lbc_lb_clear(const struct lbc_anno_table *table, void *lb);
+void lbc_lb_clear_attrs(const struct lbc_anno_table *table, void *lb);
 
 #endif

@@ -34,7 +34,9 @@ static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
                                              .names = names,
                                              .protocol_name = lbc_protocol_lower };
 
-static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_state),
+static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_state) +
+                                                          sizeof(struct lbc_lb),
+                                                  .lb_size = sizeof(struct lbc_lb),
                                                   .group_size = sizeof(struct lbc_group),
                                                   .listener_size = sizeof(struct lbc_listener) };
 
@@ -54,7 +56,9 @@ struct toy {
     struct lbc_cloud cloud;
     struct lbc_plan plan;
     struct lbc_state have;
+    struct lbc_lb lb; /* of `have` */
     struct lbc_state desired;
+    struct lbc_lb desired_lb;
     struct lbc_problems problems;
     enum lbc_priority priority;
     bool uncertain;

@@ -43,7 +43,7 @@ static void unlock(void)
 
 struct mirror {
     struct lbc_state lbc;
-    char lb_id[64];
+    struct lbc_lb lb;
 };
 
 static int list(struct lbc_instance *instance, const struct ccm_request *req,
@@ -63,15 +63,13 @@ static int list(struct lbc_instance *instance, const struct ccm_request *req,
         const struct ccm_object *meta = &plugin.services[i]->meta;
         CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
         char name[LBC_OWNER_LB_NAME];
-        void *found = NULL;
-        struct mirror *mirror = NULL;
+        struct lbc_state *found = NULL;
 
         lbc_owner_lb_name(meta, name);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
         assert_int_equal(lbc_items_add(items, meta->key, &tags, &found), 0);
-        mirror = found;
-        ccm_text_printf(mirror->lb_id, sizeof(mirror->lb_id), "%s", meta->key);
+        assert_int_equal(lbc_text_set(&lbc_state_lb(found)->id, meta->key), 0);
     }
     return 0;
 }
@@ -82,7 +80,7 @@ static int fill(struct lbc_instance *instance, const struct ccm_request *req,
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     char name[LBC_OWNER_LB_NAME];
-    void *found = NULL;
+    struct lbc_state *found = NULL;
 
     (void)req;
     (void)err;
@@ -96,14 +94,9 @@ static int fill(struct lbc_instance *instance, const struct ccm_request *req,
 }
 
 /* Of the one that nobody takes. */
-static void state_fini(struct lbc_state *state)
+static void lb_fini(struct lbc_lb *lb)
 {
-    plugin.freed += strcmp(((struct mirror *)state)->lb_id, "default/s7") == 0 ? 1 : 0;
-}
-
-static struct lbc_lb_view state_view_lb(struct lbc_state *state)
-{
-    return (struct lbc_lb_view){ .id = ((const struct mirror *)state)->lb_id };
+    plugin.freed += ccm_text_equal(lb->id, "default/s7") ? 1 : 0;
 }
 
 static const char *cluster_id(const void *account)
@@ -119,8 +112,8 @@ static bool is_ours(const struct ccm_service *service)
 }
 
 static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror),
-                                                   .fini = state_fini,
-                                                   .lb = state_view_lb };
+                                                   .lb_size = sizeof(struct lbc_lb),
+                                                   .lb_fini = lb_fini };
 static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
 static const struct lbc_ops ops = { .mirror = &mirror_type, .inventory = &inventory_ops };
@@ -234,11 +227,12 @@ static void test_one_reads_and_wakes_the_others(void **state)
     race();
     for (size_t i = 0; i < SERVICES; i++) {
         assert_int_equal(plugin.freed, 0);
-        assert_int_equal(lbc_inventory_take(&lbc, plugin.services[i], &taken), i != 7);
-        assert_true(i == 7 || strcmp(taken.lb_id, plugin.services[i]->meta.key) == 0);
+        assert_int_equal(lbc_inventory_take(&lbc, plugin.services[i], &taken.lbc), i != 7);
+        assert_true(i == 7 || ccm_text_equal(taken.lb.id, plugin.services[i]->meta.key));
+        free(i == 7 ? NULL : taken.lb.id);
     }
     assert_int_equal(plugin.freed, 1); /* with the last one that was expected */
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken.lbc));
 }
 
 static void test_a_failed_reading_wakes_them_as_well(void **state)
@@ -248,7 +242,7 @@ static void test_a_failed_reading_wakes_them_as_well(void **state)
     (void)state;
     plugin.result = -EIO;
     race();
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken.lbc));
     assert_int_equal(plugin.freed, 0);
     assert_non_null(
         strstr(fake_host_log_text(fake), "each Service looks for itself: the cloud is"));
@@ -265,9 +259,9 @@ static void test_nobody_waits_for_what_is_of_no_use(void **state)
     assert_int_equal(plugin.loads, 0);
     assert_false(lbc_inventory_prepare(&lbc, &request, plugin.services[0]));
     assert_int_equal(plugin.loads, 1);
-    assert_false(lbc_inventory_take(&lbc, fresh, &taken));
+    assert_false(lbc_inventory_take(&lbc, fresh, &taken.lbc));
     fake_host_advance(fake, 600000);
-    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken)); /* old */
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], &taken.lbc)); /* old */
     assert_int_equal(plugin.freed, 1);
 }
 

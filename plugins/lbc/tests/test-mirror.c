@@ -19,7 +19,7 @@
 /* A mirror: groups of the load balancer and a text about it, one that is the Service's own. */
 struct state {
     struct lbc_state lbc;
-    char *lb;
+    struct lbc_lb lb;
     char *own;
 };
 
@@ -27,44 +27,28 @@ static void state_fini(struct lbc_state *base)
 {
     struct state *state = (struct state *)base;
 
-    assert_int_equal(lbc_text_set(&state->lb, NULL), 0);
     assert_int_equal(lbc_text_set(&state->own, NULL), 0);
-}
-
-static void state_move(struct lbc_state *into, struct lbc_state *out)
-{
-    struct state *to = (struct state *)into;
-    struct state *from = (struct state *)out;
-
-    to->lbc = from->lbc;
-    memset(&from->lbc, 0, sizeof(from->lbc));
-    to->lb = CCM_STEAL(from->lb);
-}
-
-static struct lbc_lb_view state_view_lb(struct lbc_state *state)
-{
-    return (struct lbc_lb_view){ .id = ((const struct state *)state)->lb };
 }
 
 static const struct lbc_state_type type = {
     .size = sizeof(struct state),
+    .lb_size = sizeof(struct lbc_lb),
     .group_size = sizeof(struct lbc_group),
+    .groups_move = true,
     .fini = state_fini,
-    .move = state_move,
-    .lb = state_view_lb,
 };
 
 static bool rests(const struct lbc_entry *entry)
 {
-    const struct state *state = entry->state;
+    const struct lbc_state *state = entry->state;
 
-    return state->lbc.group_count > 0 && state->lbc.groups[0]->backends.items == NULL;
+    return state->group_count > 0 && state->groups[0]->backends.items == NULL;
 }
 
 static struct state *have(const struct lbc_entry *entry)
 {
     assert_false(rests(entry));
-    return entry->state;
+    return (struct state *)entry->state;
 }
 
 static void add_backend(const struct lbc_entry *entry)
@@ -171,19 +155,19 @@ static void test_shared(void **state)
     assert_int_equal(try(mirrors, "a/c", "lb-2", &other), 0);
     lbc_mirrors_release(mirrors, other);
     entry->valid = true;
-    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have(entry)->lb.id, "lb-1"), 0);
     assert_int_equal(lbc_text_set(&have(entry)->own, "acl-1"), 0);
     lbc_mirrors_release(mirrors, entry);
     other = share(mirrors, "a/c");
     assert_true(other->valid);
-    assert_string_equal(have(other)->lb, "lb-1");
+    assert_string_equal(have(other)->lb.id, "lb-1");
     assert_null(have(other)->own);
     /* What one finds wrong, the other reads again. */
     lbc_entry_drop(other);
     lbc_mirrors_release(mirrors, other);
     entry = share(mirrors, "a/b");
     assert_false(entry->valid);
-    assert_null(have(entry)->lb);
+    assert_null(have(entry)->lb.id);
     assert_string_equal(have(entry)->own, "acl-1");
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
@@ -204,7 +188,7 @@ static void test_own(void **state)
 
     (void)state;
     assert_string_equal(lbc_entry_acquired_id(entry), "");
-    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have(entry)->lb.id, "lb-1"), 0);
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
     entry = share(mirrors, "a");
@@ -441,7 +425,7 @@ static void test_rest(void **state)
     struct lbc_entry *other = NULL;
 
     (void)state;
-    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-7"), 0);
+    assert_int_equal(lbc_text_set(&have(entry)->lb.id, "lb-7"), 0);
     add_backend(entry);
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
@@ -452,7 +436,7 @@ static void test_rest(void **state)
     assert_null(other);
     other = claim(mirrors, "a/b", "u1");
     assert_true(other->valid);
-    assert_string_equal(have(other)->lb, "lb-7");
+    assert_string_equal(have(other)->lb.id, "lb-7");
     lbc_mirrors_release(mirrors, other);
     end(mirrors);
 }
@@ -465,7 +449,7 @@ static void test_rest_shared(void **state)
     struct lbc_entry *other = NULL;
 
     (void)state;
-    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have(entry)->lb.id, "lb-1"), 0);
     add_backend(entry);
     entry->valid = true;
     assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -EBUSY);
@@ -478,7 +462,7 @@ static void test_rest_shared(void **state)
     assert_string_equal(woken(), "a/d");
     assert_int_equal(try(mirrors, "a/d", "lb-1", &other), 0);
     assert_true(other->valid);
-    assert_string_equal(have(other)->lb, "lb-1");
+    assert_string_equal(have(other)->lb.id, "lb-1");
     lbc_mirrors_release(mirrors, other);
     end(mirrors);
 }

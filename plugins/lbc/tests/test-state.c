@@ -22,6 +22,7 @@ struct listener {
 
 struct state {
     struct lbc_state lbc;
+    struct lbc_lb lb;
     char *own;
 };
 
@@ -56,6 +57,7 @@ static bool group_serves(const struct lbc_group *have, const struct lbc_group *w
 
 static const struct lbc_state_type type = {
     .size = sizeof(struct state),
+    .lb_size = sizeof(struct lbc_lb),
     .group_size = sizeof(struct group),
     .listener_size = sizeof(struct listener),
     .fini = state_fini_own,
@@ -239,7 +241,7 @@ static void test_rest(void **arg)
     assert_int_equal(state.lbc.group_cap, 1);
     assert_int_equal(group->backends.len, 1);
     assert_null(group->backends.items);
-    lbc_state_move_listeners(&shared.lbc, &state.lbc);
+    lbc_state_move(&shared.lbc, &state.lbc, &type);
     assert_int_equal(state.lbc.listener_count, 0);
     assert_false(state.lbc.listeners_known);
     assert_true(shared.lbc.listeners_known);

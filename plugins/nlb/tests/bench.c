@@ -169,9 +169,9 @@ void bench_put_present(struct bench *bench, uint16_t port)
     struct nlb_listener *listener = nlb_state_new_listener(&bench->have);
     char text[16];
 
-    bench_set(&bench->have.lb.id, "nlb-1");
+    bench_set(&bench->have.lb.lbc.id, "nlb-1");
     bench_set(&bench->have.lb.status, "Active");
-    bench_set(&bench->have.lb.vpc_id, "vpc-9");
+    bench_set(&bench->have.lb.lbc.vpc_id, "vpc-9");
     (void)snprintf(text, sizeof(text), "sgp-%u", port);
     bench_set(&group->lbc.id, text);
     bench_set(&listener->lbc.group_id, text);

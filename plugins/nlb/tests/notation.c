@@ -112,18 +112,18 @@ static void read_lb_field(struct line *line, char *word)
     bool explicit = false;
 
     if (strcmp(word, "untagged") == 0) {
-        line->state->lb.untagged = true;
+        line->state->lb.lbc.untagged = true;
         return;
     }
     assert_true(is_pair(word, &explicit, &name, &value));
     if (strcmp(name, "vpc") == 0) {
-        must(lbc_text_set(&line->state->lb.vpc_id, value));
+        must(lbc_text_set(&line->state->lb.lbc.vpc_id, value));
         return;
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         if (strcmp(lb_names[i], name) == 0) {
             unsigned *bits =
-                line->model != NULL ? &line->model->lbc.explicit : &line->state->lb.explicit;
+                line->model != NULL ? &line->model->lbc.explicit : &line->state->lb.lbc.explicit;
 
             must(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
             *bits |= explicit ? 1U << i : 0;
@@ -135,7 +135,7 @@ static void read_lb_field(struct line *line, char *word)
 
 static void read_lb(struct line *line)
 {
-    must(lbc_text_set(&line->state->lb.id, none(line->words[1])));
+    must(lbc_text_set(&line->state->lb.lbc.id, none(line->words[1])));
     for (size_t i = 2; i < line->count; i++) {
         read_lb_field(line, line->words[i]);
     }
@@ -165,7 +165,7 @@ static void read_tag(struct line *line)
 {
     const char *value = part_after(line->words[1], '=');
 
-    must(lbc_tags_put(&line->state->lb.tags, line->words[1], value));
+    must(lbc_tags_put(&line->state->lb.lbc.tags, line->words[1], value));
 }
 
 static void read_flags(struct line *line)

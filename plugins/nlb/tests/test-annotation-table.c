@@ -381,11 +381,11 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
         join_texts(&lb->security_groups, ret);
         assert_true(model->groups_explicit == *ret_told || lb->security_groups.len == 0);
     } else if (is(row, "tags")) {
-        list_tags(&lb->tags, ret);
+        list_tags(&lb->lbc.tags, ret);
         assert_true(model->tags_explicit == *ret_told);
     } else if (is(row, "id")) {
-        ccm_buf_adds(ret, lb->id == NULL ? "" : lb->id);
-        assert_true(model->lbc.reused == (lb->id != NULL));
+        ccm_buf_adds(ret, lb->lbc.id == NULL ? "" : lb->lbc.id);
+        assert_true(model->lbc.reused == (lb->lbc.id != NULL));
     } else if (is(row, "listeners")) {
         list_listeners(&model->want, ret);
     } else if ((is(row, "preserve") && model->lbc.preserve) ||
@@ -491,8 +491,8 @@ static void sent(const struct ccm_service *service, size_t place, const struct a
 static void make_present(const struct nlb_model *model, struct nlb_state *have)
 {
     assert_int_equal(nlb_lb_copy(&have->lb, &model->want.lb), 0);
-    assert_int_equal(lbc_text_set(&have->lb.id, "nlb-1"), 0);
-    have->lb.explicit = model->lbc.explicit;
+    assert_int_equal(lbc_text_set(&have->lb.lbc.id, "nlb-1"), 0);
+    have->lb.lbc.explicit = model->lbc.explicit;
     have->lbc.groups_known = true;
     have->lbc.listeners_known = true;
     have->security_group.known = true;
@@ -621,7 +621,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
 {
     CCM_CLEANUP(nlb_model_fini) struct nlb_model first;
     CCM_CLEANUP(nlb_model_fini) struct nlb_model second;
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANNO_TEXT - 1 };
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
@@ -634,7 +634,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
                                        .have = &have.lbc,
                                        .service = after,
                                        .cluster_id = CLUSTER,
-                                       .applied = &first.want.lb.tags,
+                                       .applied = &first.want.lb.lbc.tags,
                                        .batch = 200,
                                        .fresh = true };
 

@@ -305,7 +305,7 @@ static void test_lb_attributes(void **state)
     bench_put_present(&bench, 80);
     assert_int_equal(nlb_lb_put_zone(lb, "z-a", "vsw-a", "10.0.0.1", NULL), 0);
     assert_int_equal(nlb_lb_put_zone(lb, "z-b", "vsw-b", "10.0.0.2", NULL), 0);
-    lb->untagged = true;
+    lb->lbc.untagged = true;
     one = bench_step(&bench, LBC_STEP_TAG, 0);
     assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     one = bench_step(&bench, NLB_STEP_ADDRESS_TYPE, 1);
@@ -342,8 +342,8 @@ static void test_lb_attributes(void **state)
     assert_string_equal(echo_param(&bench.echo, "UntagResources", "TagKey.1"), NLB_TAG_OWNER);
     assert_int_equal(
         fake_host_action_count(bench.echo.setup.fake, "EnableLoadBalancerIpv6Internet"), 1);
-    assert_false(lb->untagged);
-    assert_int_equal(lb->tags.len, 0);
+    assert_false(lb->lbc.untagged);
+    assert_int_equal(lb->lbc.tags.len, 0);
     assert_string_equal(lb->fields[NLB_LB_ADDRESS_TYPE], "Internet");
     assert_string_equal(lb->fields[NLB_LB_CROSS_ZONE], "false");
     assert_string_equal(lb->fields[NLB_LB_PACKAGE], "cbwp-2");

@@ -81,7 +81,7 @@ static void test_creation(void **state)
     assert_string_equal(echo_param(echo, "CreateListener", "ListenerPort"), "443");
     assert_true(ccm_text_starts(echo_param(echo, "CreateListener", "ClientToken"), "ccm-"));
 
-    assert_string_equal(bench.have.lb.id, "nlb-1");
+    assert_string_equal(bench.have.lb.lbc.id, "nlb-1");
     assert_string_equal(bench.have.lb.dns, "nlb-1.test");
     assert_int_equal(bench.have.lbc.group_count, 2);
     assert_string_equal(nlb_group_at(&bench.have, 0)->type, "Instance");
@@ -140,7 +140,7 @@ static void test_creation_unseen(void **state)
                                .action = "GetLoadBalancerAttribute", .code = "Oops", .http = 500 });
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(bench.have.lb.id, "nlb-1");
+    assert_string_equal(bench.have.lb.lbc.id, "nlb-1");
     assert_string_equal(bench.have.lb.status, "Provisioning");
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
@@ -159,7 +159,7 @@ static void test_creation_of_what_is_gone(void **state)
     plan_creation(&bench);
     assert_true(bench_run(&bench, false) < 0);
     assert_int_equal(bench.attempt, 1);
-    assert_null(bench.have.lb.id);
+    assert_null(bench.have.lb.lbc.id);
     assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(bench.problems.worst.retry_after_ms, 2000); /* to be found by its tag */
@@ -242,7 +242,7 @@ static void test_deletion(void **state)
     assert_string_equal(echo_log(&bench.echo),
                         "UpdateLoadBalancerProtection DeleteLoadBalancer * DeleteServerGroup "
                         "DeleteServerGroup * ");
-    assert_null(bench.have.lb.id);
+    assert_null(bench.have.lb.lbc.id);
     assert_int_equal(bench.have.lbc.listener_count, 0);
     assert_int_equal(bench.have.lbc.group_count, 0);
     bench_end(&bench);
@@ -265,7 +265,7 @@ static void test_deletion_of_nothing(void **state)
     }
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_null(bench.have.lb.id);
+    assert_null(bench.have.lb.lbc.id);
     assert_int_equal(bench.have.lbc.group_count, 0);
     bench_end(&bench);
 }

@@ -101,7 +101,7 @@ static void check_lb(const struct toy *toy)
     const struct nlb_lb *want = &toy->model.want.lb;
     const struct nlb_lb *have = &toy->cloud.lb;
 
-    check(toy, have->id != NULL, "no load balancer", NULL);
+    check(toy, have->lbc.id != NULL, "no load balancer", NULL);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const bool is_type = i == NLB_LB_ADDRESS_TYPE || i == NLB_LB_IPV6_TYPE;
 
@@ -124,11 +124,11 @@ static void check_lb(const struct toy *toy)
           toy->model.lbc.reused || !toy->model.zones_explicit ||
               have->zone_count == want->zone_count,
           "zones", NULL);
-    for (size_t i = 0; i < want->tags.len; i++) {
+    for (size_t i = 0; i < want->lbc.tags.len; i++) {
         check(toy,
-              ccm_text_equal(lbc_tags_get(&have->tags, want->tags.items[i].key),
-                             want->tags.items[i].value),
-              "tag", want->tags.items[i].key);
+              ccm_text_equal(lbc_tags_get(&have->lbc.tags, want->lbc.tags.items[i].key),
+                             want->lbc.tags.items[i].value),
+              "tag", want->lbc.tags.items[i].key);
     }
 }
 

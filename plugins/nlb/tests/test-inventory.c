@@ -135,10 +135,10 @@ static bool take(struct lbc_items *items, const struct ccm_service *service, str
 {
     static const struct lbc_cloud_ops cloud = { .cluster_id = cluster_id };
     const struct lbc_instance lbc = { .cloud.ops = &cloud };
-    const bool taken = lbc_items_take(items, service, have);
+    const bool taken = lbc_items_take(items, service, &have->lbc);
 
     if (taken) {
-        nlb_inventory_ops.settle(&lbc, service, have);
+        nlb_inventory_ops.settle(&lbc, service, &have->lbc);
     }
     return taken;
 }
@@ -231,7 +231,7 @@ static void test_whose(void **state)
         echo_answer(&echo, "ListLoadBalancers", answers[i]);
         inventory = read_one(&echo, 0);
         assert_false(take(inventory, obj_service(), &have));
-        assert_null(have.lb.id);
+        assert_null(have.lb.lbc.id);
         lbc_items_free(inventory);
         echo_end(&echo);
     }
@@ -252,7 +252,7 @@ static void test_shifted_page(void **state)
                 "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
     inventory = read_one(&echo, 0);
     assert_true(take(inventory, obj_service(), &have));
-    assert_string_equal(have.lb.id, "nlb-1");
+    assert_string_equal(have.lb.lbc.id, "nlb-1");
     lbc_items_free(inventory);
     echo_end(&echo);
 }

@@ -470,7 +470,7 @@ static void test_check_groups(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
         struct world w;
 
         begin(&w);
@@ -480,7 +480,7 @@ static void test_check_groups(void **state)
         set(&w, "vgroup-port", "sgp-1:80");
         set(&w, "server-group-type", cases[i].explicit);
         assert_int_equal(build(&w), 0);
-        assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
+        assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
         if (cases[i].name != NULL) {
             struct nlb_group *group = nlb_state_new_group(&have);
 
@@ -488,7 +488,7 @@ static void test_check_groups(void **state)
             assert_int_equal(lbc_text_set(&group->lbc.name, cases[i].name), 0);
             assert_int_equal(lbc_text_set(&group->type, cases[i].type), 0);
         }
-        nlb_model_check_groups(&w.model, &have, &w.problems);
+        lbc_model_check_groups(&w.model.lbc, &have.lbc, nlb_model_check_group, &w.problems);
         if ((cases[i].problem == NULL) != (w.problems.text.len == 0) ||
             (cases[i].problem != NULL &&
              strstr(ccm_buf_str(&w.problems.text), cases[i].problem) == NULL)) {
@@ -563,12 +563,12 @@ static void test_tags(void **state)
     set(&w, "additional-resource-tags",
         "a=1,acs:x=1,kubernetes.do.not.delete=1,ack.aliyun.com=1,kubernetes.reused.by.user=1");
     assert_int_equal(build(&w), 0);
-    assert_int_equal(w.model.want.lb.tags.len, 2);
-    assert_string_equal(lbc_tags_get(&w.model.want.lb.tags, "a"), "1");
+    assert_int_equal(w.model.want.lb.lbc.tags.len, 2);
+    assert_string_equal(lbc_tags_get(&w.model.want.lb.lbc.tags, "a"), "1");
     end(&w);
     set(&w, "id", "nlb-1");
     assert_int_equal(build(&w), 0);
-    assert_int_equal(w.model.want.lb.tags.len, 1);
+    assert_int_equal(w.model.want.lb.lbc.tags.len, 1);
     end(&w);
 }
 
@@ -584,7 +584,7 @@ static void test_whose(void **state)
     set(&w, "id", "nlb-1");
     assert_int_equal(build(&w), 0);
     assert_true(w.model.lbc.reused);
-    assert_string_equal(w.model.want.lb.id, "nlb-1");
+    assert_string_equal(w.model.want.lb.lbc.id, "nlb-1");
     assert_false(lbc_model_has_listeners(&w.model.lbc));
     end(&w);
     set(&w, "force-override-listeners", "true");
@@ -622,6 +622,7 @@ static void test_chosen_at_the_end(void **state)
     begin(&w);
     memset(&model, 0, sizeof(model));
     set(&w, "vgroup-port", "sgp-1:80,sgp-2:81,bad,sgp-1:82");
+    assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
     assert_int_equal(nlb_model_chosen(&model, w.service), 0);
     assert_int_equal(model.want.lbc.group_count, 2);
     assert_string_equal(nlb_group_at(&model.want, 0)->lbc.id, "sgp-1");

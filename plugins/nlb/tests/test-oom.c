@@ -296,7 +296,8 @@ static int build(struct run *run)
                     resolved.items, &run->err);
     if (r == 0) {
         lbc_model_finish(&run->model.lbc, resolved.items);
-        nlb_model_check_groups(&run->model, &run->have, &run->problems);
+        lbc_model_check_groups(&run->model.lbc, &run->have.lbc, nlb_model_check_group,
+                               &run->problems);
     }
     return r;
 }
@@ -306,8 +307,8 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = alilb_read_own_lb(&run->apply.ali.call, &nlb_source, cluster.service, &run->have.lb,
-                              &run->have.lb.untagged, &run->err);
+    int r = alilb_read_own_lb(&run->apply.ali.call, &nlb_source, cluster.service, &run->have.lb.lbc,
+                              &run->err);
 
     r = r < 0 ? r
               : nlb_read_parts(&run->apply.ali.call, cluster.service, &need, &run->have, &run->err);
@@ -377,8 +378,8 @@ static void show_groups(const struct nlb_state *state, struct ccm_buf *text)
 static void show(const struct nlb_state *state, struct ccm_buf *text)
 {
     ccm_buf_addf(text, "lb %s zones %zu groups %zu tags %zu\n",
-                 state->lb.id == NULL ? "-" : state->lb.id, state->lb.zone_count,
-                 state->lb.security_groups.len, state->lb.tags.len);
+                 state->lb.lbc.id == NULL ? "-" : state->lb.lbc.id, state->lb.zone_count,
+                 state->lb.security_groups.len, state->lb.lbc.tags.len);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         ccm_buf_addf(text, "%s,", state->lb.fields[i] == NULL ? "" : state->lb.fields[i]);
     }
@@ -417,7 +418,7 @@ static void check_mirror(const struct run *run, size_t at)
         return;
     }
     if (run->have.lbc.group_count != groups || run->have.lbc.listener_count != listeners ||
-        (run->have.lb.id != NULL) !=
+        (run->have.lb.lbc.id != NULL) !=
             ((cloud.has_all || times("CreateLoadBalancer ") > 0) && !gone)) {
         fail_msg("allocation %zu: the mirror has %zu groups and %zu listeners after %s", at,
                  run->have.lbc.group_count, run->have.lbc.listener_count, cloud.log);
@@ -575,6 +576,7 @@ static bool plan_stale(const char *name, size_t at)
     struct nlb_listener *listener = nlb_state_new_listener(&run.have);
     struct nlb_group *group = nlb_state_new_group(&run.have);
 
+    run.model.lbc.type = &nlb_state_type;
     run.model.lbc.want = &run.model.want.lbc;
     run.model.lbc.reused = true;
     run.model.lbc.override = true;
@@ -585,7 +587,7 @@ static bool plan_stale(const char *name, size_t at)
                                        .lbc.last_port = 80 };
     group->lbc.id = strdup("sgp-1");
     group->lbc.name = strdup(name);
-    run.have.lb.id = strdup("nlb-1");
+    run.have.lb.lbc.id = strdup("nlb-1");
     oom_begin(at, false);
 
     const int r = lbc_plan_ensure(&run.plan, &nlb_plan_ops, &in, &run.problems);
@@ -637,16 +639,16 @@ static bool read_inventory(size_t at, bool all)
 
     const int r = lbc_inventory_read(&lbc, NULL, expected, &inventory, &err);
     const bool failed = oom_end();
-    const bool found = inventory != NULL && lbc_items_take(inventory, cluster.service, &have);
+    const bool found = inventory != NULL && lbc_items_take(inventory, cluster.service, &have.lbc);
 
     if (found) {
-        nlb_inventory_ops.settle(&lbc, cluster.service, &have);
+        nlb_inventory_ops.settle(&lbc, cluster.service, &have.lbc);
     }
 
     assert_true(r == 0 || failed);
     assert_int_equal(r < 0, err.message[0] != '\0');
     if (found) {
-        assert_string_equal(have.lb.id, "nlb-1");
+        assert_string_equal(have.lb.lbc.id, "nlb-1");
         assert_int_equal(have.lbc.listener_count, have.lbc.listeners_known ? 3 : 0);
         assert_int_equal(have.lbc.group_count, have.lbc.groups_known ? 3 : 0);
         assert_true(!have.lbc.groups_known || nlb_group_at(&have, 0)->lbc.backends.len == 2);

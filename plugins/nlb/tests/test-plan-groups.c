@@ -209,7 +209,7 @@ static void test_waiting(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lbc_problems problems = LBC_PROBLEMS_INIT;
-        struct nlb_state have = { .lb = { .id = NULL } };
+        struct nlb_state have = { .lb = { .lbc.id = NULL } };
         struct nlb_model model = { .lbc.explicit = 0 };
         struct lbc_plan plan = { .steps = NULL };
 
@@ -231,7 +231,7 @@ static void test_waiting(void **state)
 static void test_unread(void **state)
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
-    struct nlb_state have = { .lb = { .id = NULL } };
+    struct nlb_state have = { .lb = { .lbc.id = NULL } };
     struct nlb_model model = { .lbc.explicit = 0 };
     struct lbc_plan plan = { .steps = NULL };
 

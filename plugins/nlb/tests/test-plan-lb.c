@@ -134,7 +134,7 @@ static void plan_for(struct lbc_plan *plan, const char *want, const char *have_t
                      const struct lbc_tags *applied)
 {
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
     const struct lbc_plan_input in = { .model = &model.lbc,
                                        .have = &have.lbc,

@@ -93,7 +93,7 @@ static void test_ends(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
         CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         const struct lbc_plan_input in = {
@@ -120,8 +120,8 @@ static void test_ends(void **state)
 static void test_delete_without_model(void **state)
 {
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    const struct nlb_model model = { .want = { .lb = { .id = NULL } } };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
+    const struct nlb_model model = { .want = { .lb = { .lbc.id = NULL } } };
     const struct lbc_plan_input in = {
         .model = &model.lbc, .have = &have.lbc, .service = obj_service(), .cluster_id = "c1"
     };
@@ -144,7 +144,7 @@ static bool is_told(const struct lbc_attrs *attrs, const struct lbc_anno *field)
 /* What a person asks for is remembered until it has gone back. */
 static void test_note(void **state)
 {
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
     CCM_CLEANUP(model_end) struct nlb_model less = { .lbc.explicit = 0 };
     const struct lbc_anno *scheduler = nlb_group_field("Scheduler");
@@ -163,12 +163,12 @@ static void test_note(void **state)
     assert_false(is_told(&nlb_group_at(&have, 0)->lbc.attrs, nlb_group_field("HealthyThreshold")));
     assert_true(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, cps));
     assert_false(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, nlb_listener_field("IdleTimeout")));
-    assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE | 1U << NLB_LB_PROTECT);
+    assert_int_equal(have.lb.lbc.explicit, 1U << NLB_LB_CROSS_ZONE | 1U << NLB_LB_PROTECT);
 
     nlb_plan_record_explicit(&have, &less); /* the way back failed: it is still to be done */
     assert_true(is_told(&nlb_group_at(&have, 0)->lbc.attrs, scheduler));
     assert_true(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, cps));
-    assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE);
+    assert_int_equal(have.lb.lbc.explicit, 1U << NLB_LB_CROSS_ZONE);
 
     assert_int_equal(lbc_attrs_set(&nlb_group_at(&have, 0)->lbc.attrs, scheduler, "Wrr", true), 0);
     assert_int_equal(lbc_attrs_set(&nlb_listener_at(&have, 0)->lbc.attrs, cps, "0", true), 0);

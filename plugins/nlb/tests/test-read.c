@@ -62,9 +62,9 @@ static void test_lb(void **state)
         CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
 
         assert_int_equal(nlb_read_parse_lb(json, &lb), 0);
-        assert_string_equal(lb.id, "nlb-1");
+        assert_string_equal(lb.lbc.id, "nlb-1");
         assert_string_equal(lb.dns, "d");
-        assert_string_equal(lb.vpc_id, "vpc-9");
+        assert_string_equal(lb.lbc.vpc_id, "vpc-9");
         assert_string_equal(lb.status, "Active");
         assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "true");
         assert_string_equal(lb.fields[NLB_LB_PROTECT], "true");
@@ -72,7 +72,7 @@ static void test_lb(void **state)
         assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
         assert_null(lb.fields[NLB_LB_IPV6_TYPE]);
         assert_int_equal(lb.security_groups.len, 2);
-        assert_string_equal(lbc_tags_get(&lb.tags, "k"), "v");
+        assert_string_equal(lbc_tags_get(&lb.lbc.tags, "k"), "v");
         assert_int_equal(lb.zone_count, 2);
         assert_string_equal(lb.zones[0].zone_id, "z-a");
         assert_null(lb.zones[0].eip);
@@ -209,17 +209,15 @@ static void test_find_by_tag(void **state)
     echo_begin(&echo);
     echo_answer(&echo, "ListLoadBalancers",
                 "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
-    assert_int_equal(
-        alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb, &lb.untagged, &err), 0);
-    assert_string_equal(lb.id, "nlb-1");
-    assert_false(lb.untagged);
+    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb.lbc, &err), 0);
+    assert_string_equal(lb.lbc.id, "nlb-1");
+    assert_false(lb.lbc.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Value"), NAME);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
-    assert_int_equal(
-        alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &none, &none.untagged, &err), 0);
-    assert_null(none.id);
+    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &none.lbc, &err), 0);
+    assert_null(none.lbc.id);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 2);
     echo_end(&echo);
 }
@@ -240,10 +238,9 @@ static void test_find_by_name(void **state)
         "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
         ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
         "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
-    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, service, &lb, &lb.untagged, &err),
-                     0);
-    assert_string_equal(lb.id, "nlb-1");
-    assert_true(lb.untagged);
+    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, service, &lb.lbc, &err), 0);
+    assert_string_equal(lb.lbc.id, "nlb-1");
+    assert_true(lb.lbc.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
     echo_end(&echo);
 }
@@ -278,8 +275,7 @@ static void test_find_refuses(void **state)
 
         echo_begin(&echo);
         echo_answer(&echo, "ListLoadBalancers", cases[i].answer);
-        assert_true(
-            alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb, &lb.untagged, &err) < 0);
+        assert_true(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb.lbc, &err) < 0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(err.kind, cases[i].kind);
         echo_end(&echo);
@@ -294,15 +290,15 @@ static void test_by_id(void **state)
 
     (void)state;
     echo_begin(&echo);
-    lb.explicit = 5;
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb, &err), 0);
+    lb.lbc.explicit = 5;
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb.lbc, &err), 0);
     assert_string_equal(lb.status, "Active");
-    assert_int_equal(lb.explicit, 5);
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-2", &lb, &err), -EBADMSG);
+    assert_int_equal(lb.lbc.explicit, 5);
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-2", &lb.lbc, &err), -EBADMSG);
     assert_non_null(strstr(err.message, "expect [nlb-2], actual [nlb-1]"));
     fake_host_answer(echo.setup.fake, "GetLoadBalancerAttribute", 404,
                      "{\"Code\":\"ResourceNotFound.loadBalancer\",\"Message\":\"m\"}");
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb, &err), -ENOENT);
+    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb.lbc, &err), -ENOENT);
     assert_int_equal(err.kind, CCM_ERROR_NOT_FOUND);
     echo_end(&echo);
 }
@@ -327,7 +323,7 @@ static void test_parts(void **state)
 
     (void)state;
     echo_begin(&echo);
-    assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
+    assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
     want_chosen(&want, "sgp-chosen");
     echo_answer(&echo, "ListListeners",
                 "{'RequestId':'r','NextToken':'t1','Listeners':[{'ListenerId':'lsn-1',"
@@ -399,7 +395,7 @@ static void test_parts_fail(void **state)
         const struct nlb_need need = { .listeners = true };
 
         echo_begin(&echo);
-        assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
+        assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
         echo_rule(&echo, &(struct echo_rule){ .action = actions[i], .code = "MissingParam.X" });
         echo_answer(&echo, i == 0 ? "ListServerGroups" : "ListListeners",
                     "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");

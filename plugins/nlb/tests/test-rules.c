@@ -72,7 +72,7 @@ static void test_diff(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
         CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
 
         read_model(&model, "guard\n");

@@ -10,7 +10,7 @@
 
 static void test_zones(void **state)
 {
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .lbc.id = NULL };
 
     (void)state;
     assert_int_equal(nlb_lb_put_zone(&lb, "b", "vsw-2", NULL, NULL), 0);
@@ -29,7 +29,7 @@ static void test_zones(void **state)
 
 static void test_fields(void **state)
 {
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .lbc.id = NULL };
 
     (void)state;
     assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, ""), 0);
@@ -66,8 +66,8 @@ static void test_group_for(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { .lb = { .id = NULL } };
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { .lb = { .lbc.id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
         const struct nlb_group *found = NULL;
 
         read_state(&want, cases[i].want);
@@ -82,7 +82,7 @@ static void test_group_for(void **state)
 
 static void test_rules(void **state)
 {
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
 
     (void)state;
     read_state(&have, "guard sg-1\nrule r-1 accept 10.0.0.0/8 1\nrule r-2 drop 0.0.0.0/0 100\n");
@@ -94,8 +94,8 @@ static void test_rules(void **state)
 /* A copy says what the original says, and shares nothing with it. */
 static void test_copies(void **state)
 {
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state from = { .lb = { .id = NULL } };
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state from = { .lb = { .lbc.id = NULL } };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .lbc.id = NULL };
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { .lbc.id = NULL };
     CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { .lbc.id = NULL };
     CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group security_group = { .id = NULL };
@@ -115,14 +115,14 @@ static void test_copies(void **state)
         0);
     nlb_state_fini(&from);
 
-    assert_string_equal(lb.id, "nlb-1");
-    assert_string_equal(lb.vpc_id, "vpc-1");
+    assert_string_equal(lb.lbc.id, "nlb-1");
+    assert_string_equal(lb.lbc.vpc_id, "vpc-1");
     assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "false");
-    assert_int_equal(lb.explicit, 1U << NLB_LB_CROSS_ZONE);
-    assert_true(lb.untagged);
+    assert_int_equal(lb.lbc.explicit, 1U << NLB_LB_CROSS_ZONE);
+    assert_true(lb.lbc.untagged);
     assert_string_equal(lb.zones[0].eip, "eip-1");
     assert_true(lbc_texts_has(&lb.security_groups, "sg-1"));
-    assert_string_equal(lbc_tags_get(&lb.tags, "k"), "v");
+    assert_string_equal(lbc_tags_get(&lb.lbc.tags, "k"), "v");
     assert_string_equal(group.lbc.name, OURS);
     assert_string_equal(group.family, "dualstack");
     assert_true(group.any_port && group.lbc.unread);

@@ -70,17 +70,17 @@ static bool create_lb(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_lb *lb = &toy->cloud.lb;
 
-    if (lb->id != NULL) {
+    if (lb->lbc.id != NULL) {
         return refuse(toy, step, "there is one");
     }
     must(nlb_lb_copy(lb, &step->lb));
     lbc_texts_fini(&lb->security_groups);
-    lbc_tags_fini(&lb->tags);
-    must(lbc_tags_copy(&lb->tags, &step->lbc.tags));
+    lbc_tags_fini(&lb->lbc.tags);
+    must(lbc_tags_copy(&lb->lbc.tags, &step->lbc.tags));
     must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, "Intranet"));
     must(nlb_lb_set(lb, NLB_LB_CROSS_ZONE, "true"));
-    free(lb->id);
-    lb->id = new_id(toy, "nlb");
+    free(lb->lbc.id);
+    lb->lbc.id = new_id(toy, "nlb");
     return true;
 }
 
@@ -131,10 +131,10 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
 
     for (size_t i = 0; i < step->lbc.tags.len; i++) {
         if (step->lbc.type == LBC_STEP_TAG) {
-            must(lbc_tags_put(&lb->tags, step->lbc.tags.items[i].key,
+            must(lbc_tags_put(&lb->lbc.tags, step->lbc.tags.items[i].key,
                               step->lbc.tags.items[i].value));
         } else {
-            lbc_tags_remove(&lb->tags, step->lbc.tags.items[i].key);
+            lbc_tags_remove(&lb->lbc.tags, step->lbc.tags.items[i].key);
         }
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {

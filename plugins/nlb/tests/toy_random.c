@@ -88,7 +88,7 @@ static void random_lb(struct toy *toy, struct nlb_lb *lb, unsigned *explicit)
                                  explicit != NULL && chance(toy, 20) ? "eip-1" : NULL));
         }
         if (chance(toy, 40)) {
-            must(lbc_tags_put(&lb->tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
+            must(lbc_tags_put(&lb->lbc.tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
         }
     }
 }
@@ -360,7 +360,7 @@ static void random_present(struct toy *toy)
                         true); /* it is in the list */
     }
     if (there) {
-        must(lbc_text_set(&cloud->lb.id, "nlb-0"));
+        must(lbc_text_set(&cloud->lb.lbc.id, "nlb-0"));
         random_lb(toy, &cloud->lb, NULL);
         random_groups_joined(toy, &cloud->lb.security_groups, toy->model.groups_explicit ? 4 : 3);
         for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
