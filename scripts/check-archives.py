@@ -3,6 +3,7 @@
   no external name in two archives: the linker would silently take the one that it meets first
   no circle of files: a file that calls into another one is not called by it, neither directly nor over others"""
 import collections
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,10 +20,15 @@ def names_of(file):
     return {name for name, kind in rows if kind in "TDBRC"}, {name for name, kind in rows if kind == "U"}
 
 
+def archives_of(build):
+    """The archives of a build. Tests that run beside this one make folders in it and remove them."""
+    return sorted(pathlib.Path(folder, name) for folder, _, names in os.walk(build) for name in names if name.endswith(".a"))
+
+
 def doubles(build):
     """Names that two archives define."""
     homes = collections.defaultdict(list)
-    for archive in sorted(build.rglob("*.a")):
+    for archive in archives_of(build):
         if archive.name not in TWINS:
             for name in names_of(archive)[0]:
                 homes[name].append(archive.name)
