@@ -26,10 +26,10 @@ static struct {
 static void fake_log(const struct ccm_host *host, uint64_t level, const char *object,
                      const char *format, ...)
 {
-    (void)host;   /* nothing is written */
-    (void)level;  /* as above */
-    (void)object; /* as above */
-    (void)format; /* as above */
+    (void)host; /* nothing is written */
+    (void)level;
+    (void)object;
+    (void)format;
 }
 
 static const char *fake_option_string(const struct ccm_host *host, const char *group,
@@ -44,7 +44,7 @@ static const char *fake_option_string(const struct ccm_host *host, const char *g
 static const struct ccm_object *fake_get(const struct ccm_host *host, uint64_t kind,
                                          const char *key)
 {
-    (void)host; /* as above */
+    (void)host;
     assert_int_equal(kind, CCM_KIND_SERVICE);
     assert_string_equal(key, "default/web");
     fake.borrowed += fake.object != NULL;
@@ -53,14 +53,14 @@ static const struct ccm_object *fake_get(const struct ccm_host *host, uint64_t k
 
 static void fake_release(const struct ccm_host *host, const struct ccm_object *object)
 {
-    (void)host; /* as above */
+    (void)host;
     assert_ptr_equal(object, fake.object);
     fake.borrowed--;
 }
 
 static void fake_event(const struct ccm_host *host, const struct ccm_event *event)
 {
-    (void)host; /* as above */
+    (void)host;
     assert_ptr_equal(event->object, fake.object);
     assert_string_equal(event->reason, "TemplateSeen");
     assert_int_equal(event->warning, 0);
@@ -71,7 +71,7 @@ static void fake_event(const struct ccm_host *host, const struct ccm_event *even
 static void fake_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
                          uint64_t delay_ms)
 {
-    (void)host; /* as above */
+    (void)host;
     assert_string_equal(key, "default/web");
     assert_int_equal(lane, CCM_LANE_SPEC);
     assert_int_equal(delay_ms, 0);
@@ -80,13 +80,13 @@ static void fake_enqueue(const struct ccm_host *host, const char *key, uint64_t 
 
 static bool fake_dry_run(const struct ccm_host *host)
 {
-    (void)host; /* as above */
+    (void)host;
     return fake.dry_run;
 }
 
 static void fake_plan(const struct ccm_host *host, const char *object, const char *steps)
 {
-    (void)host; /* as above */
+    (void)host;
     assert_string_equal(object, "default/web");
     assert_string_equal(steps, "greet it with an event");
     fake.plans++;

@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -164,8 +165,8 @@ static bool listen_somewhere(struct ccm_test_server *server)
         getsockname(server->fd, (struct sockaddr *)&address, &len) < 0) {
         return false;
     }
-    (void)snprintf(server->url, sizeof(server->url), "http://127.0.0.1:%u",
-                   (unsigned)ntohs(address.sin_port)); /* fits */
+    ccm_text_printf(server->url, sizeof(server->url), "http://127.0.0.1:%u",
+                    (unsigned)ntohs(address.sin_port));
     return true;
 }
 

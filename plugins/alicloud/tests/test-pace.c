@@ -4,6 +4,7 @@
 #include "util/attr.h"
 
 #include "check.h"
+#include "util/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -207,7 +208,7 @@ static void test_many(void **state)
 
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        (void)snprintf(id, sizeof(id), "lb-%d", i); /* fits */
+        ccm_text_printf(id, sizeof(id), "lb-%d", i);
         assert_int_equal(ali_pace_wait_ms(paces, id, i * 1000), 0);
         assert_int_equal(ali_pace_refused(paces, id, i * 1000, i * 1000 + 5, 1), 1000);
         ali_pace_done(paces, id, i * 1000 + 1005, i * 1000 + 1010);

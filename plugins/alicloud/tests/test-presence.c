@@ -155,8 +155,7 @@ static void test_many(void **state)
     (void)state;
     cloud_begin(&setup, &cloud);
     for (size_t i = 0; i < 250; i++) {
-        (void)snprintf(names[i], sizeof(names[i]), "%s-%zu", i % 2 == 0 ? "i" : "gone",
-                       i); /* fits */
+        ccm_text_printf(names[i], sizeof(names[i]), "%s-%zu", i % 2 == 0 ? "i" : "gone", i);
         ids[i] = names[i];
     }
     assert_int_equal(look(&setup, "i-w", ids, 250, gone), 0);

@@ -492,14 +492,14 @@ static void add_word(char ret[static ANNO_TEXT], const char *word)
 {
     const size_t len = strlen(ret);
 
-    (void)snprintf(ret + len, ANNO_TEXT - len, "%s%s", len == 0 ? "" : ",", word); /* fits */
+    ccm_text_printf(ret + len, ANNO_TEXT - len, "%s%s", len == 0 ? "" : ",", word);
 }
 
 static void add_pair(char ret[static ANNO_TEXT], const char *a, const char *b)
 {
     char text[ANNO_TEXT];
 
-    (void)snprintf(text, sizeof(text), "%s%s", a, b); /* fits */
+    ccm_text_printf(text, sizeof(text), "%s%s", a, b);
     add_word(ret, text);
 }
 
@@ -527,14 +527,14 @@ static void say_listener(const struct wanted *wanted, const char *field, char re
     const struct clb_listener *https = clb_state_listener(&wanted->model.want, 443, LBC_HTTPS);
 
     if (strcmp(field, "forward") == 0 && http != NULL && clb_forward_target(&http->lbc) != 0) {
-        (void)snprintf(ret, ANNO_TEXT, "%u", clb_forward_target(&http->lbc)); /* fits */
+        ccm_text_printf(ret, ANNO_TEXT, "%u", clb_forward_target(&http->lbc));
     }
     for (size_t i = 0; strcmp(field, "domains") == 0 && https != NULL && i < https->domains.len;
          i++) {
         char text[ANNO_TEXT];
 
-        (void)snprintf(text, sizeof(text), "%s=%s", https->domains.items[i].name,
-                       https->domains.items[i].cert); /* fits */
+        ccm_text_printf(text, sizeof(text), "%s=%s", https->domains.items[i].name,
+                        https->domains.items[i].cert);
         add_word(ret, text);
     }
 }
@@ -544,8 +544,7 @@ static void say_tags(const struct lbc_tags *tags, char ret[static ANNO_TEXT])
     for (size_t i = 0; i < tags->len; i++) {
         char text[ANNO_TEXT];
 
-        (void)snprintf(text, sizeof(text), "%s=%s", tags->items[i].key,
-                       tags->items[i].value); /* fits */
+        ccm_text_printf(text, sizeof(text), "%s=%s", tags->items[i].key, tags->items[i].value);
         add_word(ret, text);
     }
 }
@@ -564,7 +563,7 @@ static size_t field_of(const struct anno_row *row)
 
 static void say_number(uint32_t number, char ret[static ANNO_TEXT])
 {
-    (void)snprintf(ret, ANNO_TEXT, "%u", number); /* fits */
+    ccm_text_printf(ret, ANNO_TEXT, "%u", number);
 }
 
 static void say_flag(const struct clb_model *model, const char *field, char ret[static ANNO_TEXT])
@@ -637,7 +636,7 @@ static void value_of(const struct ccm_service *service, size_t place, const stru
     }
     value = field == CLB_LB_PROTECT ? (wanted.model.want.lb.protect ? "on" : "off")
                                     : clb_lb_get(&wanted.model.want.lb, (enum clb_lb_field)field);
-    (void)snprintf(ret, ANNO_TEXT, "%s", value == NULL ? "" : value); /* fits */
+    ccm_text_printf(ret, ANNO_TEXT, "%s", value == NULL ? "" : value);
 }
 
 static bool is_told(const struct ccm_service *service, const struct anno_row *row)

@@ -354,14 +354,14 @@ static struct ccm_service *service_of(const struct row *row, const char *prefix,
     obj_annotate(&service->meta, P "protocol-port", "http:3,https:4");
     obj_annotate(&service->meta, P "cert-id", "cert-0");
     for (size_t i = 0; i < CCM_ARRAY_LEN(row->beside) && row->beside[i].name != NULL; i++) {
-        (void)snprintf(key, sizeof(key), "%s%s", P, row->beside[i].name); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s%s", P, row->beside[i].name);
         obj_annotate(&service->meta, key, row->beside[i].value);
     }
     if (prefix != NULL && strcmp(row->name, "cert-id") == 0) {
         obj_annotate(&service->meta, P "cert-id", NULL);
     }
     if (prefix != NULL) {
-        (void)snprintf(key, sizeof(key), "%s%s", prefix, row->name); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s%s", prefix, row->name);
         obj_annotate(&service->meta, key, value);
     }
     return service;
@@ -428,10 +428,10 @@ static bool next_good(const char **cursor, char *value, char *sent, size_t size)
     if (len == 0) {
         return false;
     }
-    (void)snprintf(value, size, "%.*s", (int)len, *cursor); /* fits */
+    ccm_text_printf(value, size, "%.*s", (int)len, *cursor);
     *cursor += (*cursor)[len] == '\0' ? len : len + 1;
     equals = value[0] == '/' ? strstr(value, "=/") : strrchr(value, '=');
-    (void)snprintf(sent, size, "%s", equals == NULL ? value : equals + 1); /* fits */
+    ccm_text_printf(sent, size, "%s", equals == NULL ? value : equals + 1);
     if (equals != NULL) {
         *equals = '\0';
     }
@@ -491,7 +491,7 @@ static void test_legacy_hidden(void **state)
         }
         assert_true(next_good(&cursor, value, sent, sizeof(value)));
         service = service_of(&rows[i], LEGACY, value);
-        (void)snprintf(key, sizeof(key), "%s%s", P, rows[i].name); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s%s", P, rows[i].name);
         obj_annotate(&service->meta, key, "");
         expect_sent(&rows[i], service, rows[i].fallback, false, "hidden");
     }
@@ -520,7 +520,7 @@ static void test_invalid(void **state)
             const size_t len = strcspn(cursor, "|");
             char value[128];
 
-            (void)snprintf(value, sizeof(value), "%.*s", (int)len, cursor); /* fits */
+            ccm_text_printf(value, sizeof(value), "%.*s", (int)len, cursor);
             expect_refused(&rows[i], value, rows[i].complaint);
             cursor = cursor[len] == '\0' ? NULL : cursor + len + 1;
         }
@@ -547,8 +547,8 @@ static void test_no_integer(void **state)
         for (size_t v = 0; v < CCM_ARRAY_LEN(values); v++) {
             char complaint[128];
 
-            (void)snprintf(complaint, sizeof(complaint), INTEGER("%s") "%s]. message=[",
-                           labels[i][1], values[v]); /* fits */
+            ccm_text_printf(complaint, sizeof(complaint), INTEGER("%s") "%s]. message=[",
+                            labels[i][1], values[v]);
             expect_refused(row_of(labels[i][0]), values[v], complaint);
         }
     }
@@ -608,8 +608,8 @@ static void test_change(void **state)
             if (strcmp(row->name, "cert-id") != 0) {
                 expect_update(row, now, service_of(row, NULL, NULL), NULL, "removed");
             }
-            (void)snprintf(last, sizeof(last), "%s", value);          /* fits */
-            (void)snprintf(last_sent, sizeof(last_sent), "%s", sent); /* fits */
+            ccm_text_printf(last, sizeof(last), "%s", value);
+            ccm_text_printf(last_sent, sizeof(last_sent), "%s", sent);
         }
     }
 }

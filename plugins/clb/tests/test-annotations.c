@@ -8,6 +8,7 @@
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -55,7 +56,7 @@ static void test_not_built(void **state)
         if ((row->flags & LBC_ANNO_NOT_BUILT) == 0) {
             continue;
         }
-        (void)snprintf(key, sizeof(key), P "%s", row->name); /* fits */
+        ccm_text_printf(key, sizeof(key), P "%s", row->name);
         obj_annotate(&service->meta, key, "1");
         assert_true(check_service(service, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);

@@ -1,4 +1,5 @@
 /* A load balancer that takes no further backends: what comes waits for what goes. */
+#include "util/text.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void add_nodes(struct world *world, int first, int last)
         char name[16];
         char id[32];
 
-        (void)snprintf(name, sizeof(name), "n%d", i); /* fits */
+        ccm_text_printf(name, sizeof(name), "n%d", i);
         (void)snprintf(id, sizeof(id), "cn-hangzhou.i-%d", i);
         world_add_node(world, name, id);
     }
@@ -112,7 +113,7 @@ static void test_quota_of_many_groups(void **state)
     for (int64_t i = 0; i < PORTS - 2; i++) {
         char name[16];
 
-        (void)snprintf(name, sizeof(name), "p%d", (int)i); /* fits */
+        ccm_text_printf(name, sizeof(name), "p%d", (int)i);
         obj_port(world.service, name, "TCP", 1000 + i, "9000", 31000 + i);
     }
     world_put(&world);
@@ -143,7 +144,7 @@ static void test_quota_of_many_new_groups(void **state)
     for (int64_t i = 0; i < PORTS - 2; i++) {
         char name[16];
 
-        (void)snprintf(name, sizeof(name), "p%d", (int)i); /* fits */
+        ccm_text_printf(name, sizeof(name), "p%d", (int)i);
         obj_port(world.service, name, "TCP", 1000 + i, "9000", 31000 + i);
     }
     world_put(&world);

@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "util/attr.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static void annotate(struct world *world, const char *suffix, const char *value)
 {
     char key[160];
 
-    (void)snprintf(key, sizeof(key), P "%s", suffix); /* fits */
+    ccm_text_printf(key, sizeof(key), P "%s", suffix);
     obj_annotate(&world->service->meta, key, value);
     world_put(world);
 }
@@ -532,7 +533,7 @@ static void test_tag_limit(void **state)
     for (int i = 0; i < 18; i++) {
         char key[8];
 
-        (void)snprintf(key, sizeof(key), "k%d", i); /* fits */
+        ccm_text_printf(key, sizeof(key), "k%d", i);
         mini_tag(key, "v");
     }
     mini_untag();

@@ -4,6 +4,7 @@
 #include "clb/plan.h"
 #include "lbc/tests/objects.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct order_case {
 
 static void format(char *text, size_t size, const char *part)
 {
-    (void)snprintf(text, size, "k8s/%s/web/default/c1", part); /* fits */
+    ccm_text_printf(text, size, "k8s/%s/web/default/c1", part);
 }
 
 static void add_domains(struct clb_listener *listener, const char *text, bool wanted)
@@ -43,7 +44,7 @@ static void add_domains(struct clb_listener *listener, const char *text, bool wa
     char *save = copy;
 
     listener->domains_known = text != NULL;
-    (void)snprintf(copy, sizeof(copy), "%s", text == NULL ? "" : text); /* fits */
+    ccm_text_printf(copy, sizeof(copy), "%s", text == NULL ? "" : text);
     while (*save != '\0') {
         char *word = save;
         char *equals = strchr(word, '=');
@@ -63,7 +64,7 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
     char number[16];
     char text[64];
 
-    (void)snprintf(number, sizeof(number), "%u", one->port); /* fits */
+    ccm_text_printf(number, sizeof(number), "%u", one->port);
     listener->lbc.port = one->port;
     listener->lbc.last_port = listener->lbc.port;
     listener->lbc.protocol = one->protocol;
@@ -85,7 +86,7 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
                          0);
     }
     if (one->forward != 0) {
-        (void)snprintf(number, sizeof(number), "%u", one->forward); /* fits */
+        ccm_text_printf(number, sizeof(number), "%u", one->forward);
         assert_int_equal(
             lbc_attrs_set(&listener->lbc.attrs, clb_field_find("ListenerForward"), "on", true), 0);
         assert_int_equal(
@@ -121,14 +122,14 @@ static void fill(const struct order_case *one, struct clb_state *want, struct cl
     for (size_t i = 0; i < MOST && one->want[i].port != 0; i++) {
         char number[16];
 
-        (void)snprintf(number, sizeof(number), "%u", one->want[i].port); /* fits */
+        ccm_text_printf(number, sizeof(number), "%u", one->want[i].port);
         add_group(want, one->want[i].group == NULL ? number : one->want[i].group, false);
         add_listener(want, &one->want[i], true);
     }
     for (size_t i = 0; i < MOST && one->have[i].port != 0; i++) {
         add_listener(have, &one->have[i], false);
     }
-    (void)snprintf(copy, sizeof(copy), "%s", one->groups); /* fits */
+    ccm_text_printf(copy, sizeof(copy), "%s", one->groups);
     while (*next != '\0') {
         char *word = next;
         const size_t len = strcspn(word, " ");
@@ -475,7 +476,7 @@ static void put_words(struct lbc_texts *texts, const char *text)
     char copy[128];
     char *next = copy;
 
-    (void)snprintf(copy, sizeof(copy), "%s", text); /* fits */
+    ccm_text_printf(copy, sizeof(copy), "%s", text);
     while (*next != '\0') {
         char *word = next;
         const size_t len = strcspn(word, " ");

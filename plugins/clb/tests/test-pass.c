@@ -3,6 +3,7 @@
 
 #include "lbc/model/candidate.h"
 #include "util/attr.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -708,7 +709,7 @@ static void add_nodes(struct world *world, int first, int last)
         char name[16];
         char id[32];
 
-        (void)snprintf(name, sizeof(name), "n%d", i); /* fits */
+        ccm_text_printf(name, sizeof(name), "n%d", i);
         (void)snprintf(id, sizeof(id), "cn-hangzhou.i-%d", i);
         world_add_node(world, name, id);
     }

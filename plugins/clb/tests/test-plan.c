@@ -4,6 +4,7 @@
 #include "clb/plan.h"
 #include "lbc/tests/objects.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void add_servers(struct lbc_group *group, const char *text)
     char copy[256];
     char *next = copy;
 
-    (void)snprintf(copy, sizeof(copy), "%s", text); /* fits */
+    ccm_text_printf(copy, sizeof(copy), "%s", text);
     while (*next != '\0') {
         char *word = next;
         const size_t len = strcspn(word, " ");
@@ -63,9 +64,9 @@ static void fill_group(struct clb_state *state, const struct side *side, size_t 
     struct lbc_group *group = clb_state_new_group(state);
     char text[64];
 
-    (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port); /* fits */
+    ccm_text_printf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port);
     assert_int_equal(lbc_text_set(&group->name, text), 0);
-    (void)snprintf(text, sizeof(text), "g%s", side->groups[i].port); /* fits */
+    ccm_text_printf(text, sizeof(text), "g%s", side->groups[i].port);
     assert_int_equal(lbc_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
     group->port = 80;
     group->add_only = side->groups[i].add_only;
@@ -83,12 +84,11 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
     one->lbc.protocol = side->listeners[i].protocol;
     one->lbc.running = !side->listeners[i].stopped;
     one->lbc.broken = side->listeners[i].broken;
-    (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1",
-                   side->listeners[i].group); /* fits */
+    ccm_text_printf(text, sizeof(text), "k8s/%s/web/default/c1", side->listeners[i].group);
     one->lbc.group = lbc_state_group_for(&state->lbc, &(struct lbc_group){ .name = text });
-    (void)snprintf(text, sizeof(text), "g%s", side->listeners[i].group); /* fits */
+    ccm_text_printf(text, sizeof(text), "g%s", side->listeners[i].group);
     assert_int_equal(lbc_text_set(&one->lbc.group_id, text), 0);
-    (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->lbc.port); /* fits */
+    ccm_text_printf(text, sizeof(text), "k8s/%u/web/default/c1", one->lbc.port);
     assert_int_equal(lbc_text_set(&one->lbc.description, side->listeners[i].description == NULL
                                                              ? text
                                                              : side->listeners[i].description),

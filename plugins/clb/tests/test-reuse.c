@@ -3,6 +3,7 @@
 
 #include "lbc/reconcile.h"
 #include "util/attr.h"
+#include "util/text.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static void annotate(struct ccm_service *service, const char *suffix, const char
 {
     char key[160];
 
-    (void)snprintf(key, sizeof(key), P "%s", suffix); /* fits */
+    ccm_text_printf(key, sizeof(key), P "%s", suffix);
     obj_annotate(&service->meta, key, value);
 }
 

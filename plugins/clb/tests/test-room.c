@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "util/attr.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void add_ports(struct world *world, int64_t first, int64_t last)
     for (int64_t port = first; port <= last; port++) {
         char name[16];
 
-        (void)snprintf(name, sizeof(name), "p%d", (int)port); /* fits */
+        ccm_text_printf(name, sizeof(name), "p%d", (int)port);
         obj_port(world->service, name, "TCP", port, "9000", 31000 + port);
     }
     world_put(world);

@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "objects.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,7 @@ static void annotate(struct ccm_service *service, const char *prefix, const char
 {
     char key[256];
 
-    (void)snprintf(key, sizeof(key), "%s%s", strchr(name, '/') == NULL ? prefix : "",
-                   name); /* fits */
+    ccm_text_printf(key, sizeof(key), "%s%s", strchr(name, '/') == NULL ? prefix : "", name);
     obj_annotate(&service->meta, key, value);
 }
 
@@ -70,10 +70,10 @@ static bool next_good(const char **cursor, char *value, char *sent, size_t size)
     if (len == 0) {
         return false;
     }
-    (void)snprintf(value, size, "%.*s", (int)len, *cursor); /* fits */
+    ccm_text_printf(value, size, "%.*s", (int)len, *cursor);
     *cursor += (*cursor)[len] == '\0' ? len : len + 1;
     arrow = strstr(value, "->");
-    (void)snprintf(sent, size, "%s", arrow == NULL ? value : arrow + 2); /* fits */
+    ccm_text_printf(sent, size, "%s", arrow == NULL ? value : arrow + 2);
     if (arrow != NULL) {
         *arrow = '\0';
     }
@@ -134,7 +134,7 @@ void anno_test_hidden(const struct anno_world *world)
         }
         assert_true(next_good(&cursor, value, sent, sizeof(value)));
         service = anno_service(world, row, OLD_PREFIX, value);
-        (void)snprintf(key, sizeof(key), "%s%s", P, row->name); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s%s", P, row->name);
         obj_annotate(&service->meta, key, "");
         expect_sent(world, row, service, row->fallback, false, "hidden");
     }
@@ -149,7 +149,7 @@ static bool is_named(const char *message, const char *value)
         char text[ANNO_TEXT];
 
         item += *item == ',' ? 1 : 0;
-        (void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(item, ","), item); /* fits */
+        ccm_text_printf(text, sizeof(text), "%.*s", (int)strcspn(item, ","), item);
         named = text[0] != '\0' && strstr(message, text) != NULL;
     }
     return named;
@@ -178,7 +178,7 @@ void anno_test_invalid(const struct anno_world *world)
             const size_t len = strcspn(cursor, "|");
             char value[ANNO_TEXT];
 
-            (void)snprintf(value, sizeof(value), "%.*s", (int)len, cursor); /* fits */
+            ccm_text_printf(value, sizeof(value), "%.*s", (int)len, cursor);
             expect_refused(world, &world->rows[i], value);
             cursor = cursor[len] == '\0' ? NULL : cursor + len + 1;
         }
@@ -234,7 +234,7 @@ void anno_test_change(const struct anno_world *world)
                               row->change == NULL ? sent : row->change, value);
             }
             last = now;
-            (void)snprintf(last_sent, sizeof(last_sent), "%s", sent); /* fits */
+            ccm_text_printf(last_sent, sizeof(last_sent), "%s", sent);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "lbc/model/annotation.h"
 #include "objects.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -110,7 +111,7 @@ static void test_check(void **state)
         struct ccm_error err = CCM_ERROR_INIT;
         char key[128];
 
-        (void)snprintf(key, sizeof(key), P "%s", cases[i].name); /* fits */
+        ccm_text_printf(key, sizeof(key), P "%s", cases[i].name);
         obj_annotate(&service->meta, key, cases[i].value);
 
         const int r = lbc_anno_check(lbc_anno_find(&table, cases[i].name), &service->meta, &err);

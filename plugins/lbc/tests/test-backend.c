@@ -4,6 +4,7 @@
 #include "lbc/model/backend.h"
 #include "tests/fuzz/oom.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -143,11 +144,11 @@ static void put_any(struct lbc_backends *set)
     char id[64];
     char ip[64];
 
-    (void)snprintf(id, sizeof(id), "%s%x", prefixes[any(4)], any(1U << (1 + any(20)))); /* fits */
+    ccm_text_printf(id, sizeof(id), "%s%x", prefixes[any(4)], any(1U << (1 + any(20))));
     if (any(3) == 0) {
-        (void)snprintf(ip, sizeof(ip), "2001:db8:%x::%x", any(65536), any(65536)); /* as above */
+        ccm_text_printf(ip, sizeof(ip), "2001:db8:%x::%x", any(65536), any(65536));
     } else {
-        (void)snprintf(ip, sizeof(ip), "10.%u.%u.%u", any(256), any(256), any(300)); /* as above */
+        ccm_text_printf(ip, sizeof(ip), "10.%u.%u.%u", any(256), any(256), any(300));
     }
     put(set, (int)any(3), id, ip, (int)(any(2) == 0 ? 80 : any(65536)), (int)any(101),
         told[any(6)]);
@@ -231,7 +232,7 @@ static void test_bytes(void **state)
             char id[32] = "";
             char ip[32];
 
-            (void)snprintf(ip, sizeof(ip), "10.%zu.%zu.1", n / 256, n % 256); /* fits */
+            ccm_text_printf(ip, sizeof(ip), "10.%zu.%zu.1", n / 256, n % 256);
             (void)snprintf(id, sizeof(id), "%s", cases[i].prefix == NULL ? ip : cases[i].prefix);
             for (size_t at = strlen(id); cases[i].prefix != NULL && at < 22; at++) {
                 id[at] = letters[any(36)];

@@ -4,6 +4,7 @@
 #include "objects.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static void all_kinds_of_nodes(struct cluster *cluster)
     for (size_t i = 0; i < cluster->node_count; i++) {
         char address[40];
 
-        (void)snprintf(address, sizeof(address), "10.0.0.%zu", i); /* fits */
+        ccm_text_printf(address, sizeof(address), "10.0.0.%zu", i);
         obj_endpoint(cluster->slice, address, cluster->nodes[i]->name, READY);
     }
 }
@@ -117,7 +118,7 @@ static const char *build(struct cluster *cluster, enum lbc_backend_mode mode)
     ccm_buf_adds(&text, set.frozen_by ? " hold" : "");
     ccm_buf_addf(&text, "%s%s", set.nameless == NULL ? "" : " without ",
                  set.nameless == NULL ? "" : set.nameless);
-    (void)snprintf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text)); /* fits */
+    ccm_text_printf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text));
     return cluster->text;
 }
 

@@ -4,6 +4,7 @@
 #include "lbc/apply/capacity.h"
 #include "util/attr.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void put(struct lbc_backends *to, size_t number)
 {
     char id[24];
 
-    (void)snprintf(id, sizeof(id), "i-%03zu", number); /* fits */
+    ccm_text_printf(id, sizeof(id), "i-%03zu", number);
     assert_int_equal(lbc_backends_put(to, &(struct lbc_backend){ .server_id = id, .port = 80 }), 0);
 }
 
@@ -122,7 +123,7 @@ static void check(const struct mixture *mixture)
     char row[160];
     char oldest[24];
 
-    (void)snprintf(oldest, sizeof(oldest), "i-%03zu", first); /* fits */
+    ccm_text_printf(oldest, sizeof(oldest), "i-%03zu", first);
     exchange.capacity = &capacity;
     begin(mixture, &cloud, &exchange);
     run(&cloud, &exchange);

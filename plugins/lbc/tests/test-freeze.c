@@ -3,6 +3,7 @@
 #include "lbc/model/freeze.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +217,7 @@ static void test_never_more_than_half(void **state)
         for (size_t i = 0; verdict[i] != '\0'; i++) {
             char id[16];
 
-            (void)snprintf(id, sizeof(id), "i-%lld-%zu", (long long)step, i); /* fits */
+            ccm_text_printf(id, sizeof(id), "i-%lld-%zu", (long long)step, i);
             const struct lbc_backend one = instance(id);
 
             if (verdict[i] == '-') {

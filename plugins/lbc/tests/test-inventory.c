@@ -141,8 +141,8 @@ static int begin(void **state)
         static char keys[SERVICES][16];
         static char uids[SERVICES][16];
 
-        (void)snprintf(keys[i], sizeof(keys[i]), "default/s%zu", i); /* fits */
-        (void)snprintf(uids[i], sizeof(uids[i]), "uid-%zu", i);      /* fits */
+        ccm_text_printf(keys[i], sizeof(keys[i]), "default/s%zu", i);
+        ccm_text_printf(uids[i], sizeof(uids[i]), "uid-%zu", i);
         plugin.services[i] = obj_service();
         plugin.services[i]->meta.key = keys[i];
         plugin.services[i]->meta.name = keys[i] + strlen("default/");

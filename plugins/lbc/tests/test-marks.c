@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "lbc/service/marks.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,7 @@ static void fill(struct lbc_tags *tags, int from, int count)
     for (int i = from; i < from + count; i++) {
         char key[16];
 
-        (void)snprintf(key, sizeof(key), "key-%02d", i); /* fits */
+        ccm_text_printf(key, sizeof(key), "key-%02d", i);
         assert_int_equal(lbc_tags_put(tags, key, "v"), 0);
     }
 }
@@ -69,8 +70,8 @@ static void test_rows(void **state)
         char value[16];
         const struct lbc_tag tag = { .key = key, .value = value };
 
-        (void)snprintf(key, sizeof(key), "%s", rows[i].key);       /* fits */
-        (void)snprintf(value, sizeof(value), "%s", rows[i].value); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s", rows[i].key);
+        ccm_text_printf(value, sizeof(value), "%s", rows[i].value);
         if (lbc_marks_has(marks, rows[i].uid, &tag) != rows[i].expect) {
             fail_msg("%s", rows[i].what);
         }

@@ -251,7 +251,7 @@ static void test_very_many(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
         char key[LBC_ANNO_KEY_MAX];
 
-        (void)snprintf(key, sizeof(key), P "%s", names[i]); /* fits */
+        ccm_text_printf(key, sizeof(key), P "%s", names[i]);
         obj_annotate(&service->meta, key, value);
     }
     refusals.problems.text.max = 4096; /* less than all of them take */

@@ -1,6 +1,7 @@
 /* Sets of backends, and pod addresses turned into interfaces. */
 #include "check.h"
 #include "lbc/model/resolve.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static int find_interfaces(void *account, const struct ccm_host *host,
         ret[i].state = strncmp(addresses[i], "10.", 3) == 0    ? LBC_INTERFACE_FOUND
                        : strncmp(addresses[i], "172.", 4) == 0 ? LBC_INTERFACE_MISSING
                                                                : LBC_INTERFACE_FOREIGN;
-        (void)snprintf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]); /* fits */
+        ccm_text_printf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]);
     }
     return result < 0 ? ccm_error_set(err, result, CCM_ERROR_TRANSIENT, "no answer") : 0;
 }

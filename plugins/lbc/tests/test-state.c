@@ -126,7 +126,7 @@ static void test_ends(void **arg)
     ends = 0;
     (void)add_group(&state, "g-1", "a"); /* the state has it */
     lbc_state_drop_listener(&state.lbc, add_listener(&state, "l-1", LBC_TCP, 80, 80));
-    (void)add_listener(&state, "l-2", LBC_TCP, 81, 81); /* as above */
+    assert_non_null(add_listener(&state, "l-2", LBC_TCP, 81, 81));
     state.lbc.listeners_known = true;
     assert_int_equal(ends, 1);
     lbc_state_forget_listeners(&state.lbc);

@@ -301,8 +301,8 @@ static void read_listener(struct line *line)
     if (line->model == NULL) {
         must(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
     }
-    (void)snprintf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->lbc.port,
-                   listener->lbc.last_port); /* fits */
+    ccm_text_printf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->lbc.port,
+                    listener->lbc.last_port);
     name_of(&listener->lbc.description, key, listener->lbc.protocol);
     for (size_t i = 5; i < line->count; i++) {
         read_listener_word(listener, line->words[i]);

@@ -502,7 +502,7 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
         char id[32];
 
         assert_int_equal(nlb_group_copy(group, want), 0);
-        (void)snprintf(id, sizeof(id), "own-%zu", i); /* fits */
+        ccm_text_printf(id, sizeof(id), "own-%zu", i);
         assert_int_equal(lbc_text_set(&group->type, want->type == NULL ? "Instance" : want->type),
                          0);
         if (want->lbc.id == NULL) {
@@ -522,7 +522,7 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
         char id[32];
 
         assert_int_equal(nlb_listener_copy(listener, nlb_listener_at(&model->want, i)), 0);
-        (void)snprintf(id, sizeof(id), "lsn-%zu", i); /* fits */
+        ccm_text_printf(id, sizeof(id), "lsn-%zu", i);
         assert_int_equal(lbc_text_set(&listener->lbc.id, id), 0);
         assert_int_equal(lbc_text_set(&listener->lbc.group_id, nlb_group_at(have, i)->lbc.id), 0);
     }
@@ -532,7 +532,7 @@ static bool changes(const struct nlb_step *step, const char *field)
 {
     char word[64];
 
-    (void)snprintf(word, sizeof(word), "%s ", field); /* fits */
+    ccm_text_printf(word, sizeof(word), "%s ", field);
     return step->lbc.change != NULL && strstr(step->lbc.change, word) != NULL;
 }
 

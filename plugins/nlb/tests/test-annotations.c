@@ -31,7 +31,7 @@ static void annotate(struct ccm_service *service, const struct set *sets, size_t
     for (size_t i = 0; i < count && sets[i].name != NULL; i++) {
         char key[128];
 
-        (void)snprintf(key, sizeof(key), P "%s", sets[i].name); /* fits */
+        ccm_text_printf(key, sizeof(key), P "%s", sets[i].name);
         obj_annotate(&service->meta, key, sets[i].value);
     }
 }

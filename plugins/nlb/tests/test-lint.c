@@ -57,8 +57,8 @@ static void expect(const char *lb_class, const struct set *sets, size_t count, c
     for (size_t i = 0; i < count && sets[i].name != NULL; i++) {
         char key[128];
 
-        (void)snprintf(key, sizeof(key), "%s%s", strchr(sets[i].name, '/') == NULL ? P : "",
-                       sets[i].name); /* fits */
+        ccm_text_printf(key, sizeof(key), "%s%s", strchr(sets[i].name, '/') == NULL ? P : "",
+                        sets[i].name);
         obj_annotate(&service->meta, key, sets[i].value);
     }
     ccm_buf_reset(&heard);

@@ -75,7 +75,7 @@ static void set(struct world *w, const char *name, const char *value)
 {
     char key[128];
 
-    (void)snprintf(key, sizeof(key), P "%s", name); /* fits */
+    ccm_text_printf(key, sizeof(key), P "%s", name);
     obj_annotate(&w->service->meta, key, value);
 }
 
@@ -218,8 +218,8 @@ static void test_families(void **state)
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         set(&w, "ip-version", cases[i].lb);
         set(&w, "backend-ip-version", cases[i].backends);
-        (void)snprintf(expected, sizeof(expected), "k8s.8080.TCP.web.default.c1%s",
-                       cases[i].groups); /* fits */
+        ccm_text_printf(expected, sizeof(expected), "k8s.8080.TCP.web.default.c1%s",
+                        cases[i].groups);
         expect_groups(&w, expected);
         assert_int_equal(build(&w), 0);
         assert_true(ccm_text_equal(nlb_group_at(&w.model.want, 0)->family, cases[i].family));

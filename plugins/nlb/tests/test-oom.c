@@ -101,12 +101,12 @@ static void write_answer(const char *action, char *ret, size_t size)
 {
     const size_t len = strlen(cloud.log);
 
-    (void)snprintf(cloud.log + len, sizeof(cloud.log) - len, "%s ", action); /* fits */
+    ccm_text_printf(cloud.log + len, sizeof(cloud.log) - len, "%s ", action);
     cloud.made++;
-    (void)snprintf(ret, size,
-                   "{'RequestId':'r','JobId':'job-%u','LoadbalancerId':'nlb-1','ServerGroupId':"
-                   "'new-%u','ListenerId':'new-%u','SecurityGroupId':'sg-own'}",
-                   cloud.made, cloud.made, cloud.made); /* fits */
+    ccm_text_printf(ret, size,
+                    "{'RequestId':'r','JobId':'job-%u','LoadbalancerId':'nlb-1','ServerGroupId':"
+                    "'new-%u','ListenerId':'new-%u','SecurityGroupId':'sg-own'}",
+                    cloud.made, cloud.made, cloud.made);
 }
 
 static const char *read_answer(const char *action)
@@ -160,9 +160,9 @@ int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **r
 int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count,
                  int64_t timeout_ms, struct ccm_error *err)
 {
-    (void)by;         /* as above */
-    (void)timeout_ms; /* as above */
-    (void)err;        /* never fails */
+    (void)by;
+    (void)timeout_ms;
+    (void)err; /* never fails */
     for (size_t i = 0; i < count; i++) {
         jobs[i].state = ALI_JOB_DONE;
     }
@@ -171,33 +171,33 @@ int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count
 
 void ali_eni_forget(struct ali_client *ali, const char *address)
 {
-    (void)ali;     /* as above */
+    (void)ali;
     (void)address; /* nothing is cached */
 }
 
 const char *ali_vpc_id(const struct ali_client *ali)
 {
-    (void)ali; /* as above */
+    (void)ali;
     return "vpc-1";
 }
 
 const char *ali_resource_group_id(const struct ali_client *ali)
 {
-    (void)ali; /* as above */
+    (void)ali;
     return "";
 }
 
 static int random_bytes(const struct ccm_host *host, void *bytes, size_t len)
 {
-    (void)host; /* as above */
+    (void)host;
     memset(bytes, 7, len);
     return 0;
 }
 
 static bool cancelled(const struct ccm_host *host, const struct ccm_request *req)
 {
-    (void)host; /* as above */
-    (void)req;  /* as above */
+    (void)host;
+    (void)req;
     return false;
 }
 
@@ -214,7 +214,7 @@ static void annotate(const char *name, const char *value)
 {
     char key[128];
 
-    (void)snprintf(key, sizeof(key), P "%s", name); /* fits */
+    ccm_text_printf(key, sizeof(key), P "%s", name);
     obj_annotate(&cluster.service->meta, key, value);
 }
 

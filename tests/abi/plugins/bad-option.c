@@ -15,8 +15,8 @@ static const struct ccm_option *const options[] = { &workers, NULL };
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    (void)host;     /* never called */
-    (void)ret_self; /* as above */
+    (void)host; /* never called */
+    (void)ret_self;
     return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "called in spite of a bad option");
 }
 
@@ -24,9 +24,9 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
                      struct ccm_error *err)
 {
     (void)self; /* never called */
-    (void)req;  /* as above */
-    (void)ret;  /* as above */
-    (void)err;  /* as above */
+    (void)req;
+    (void)ret;
+    (void)err;
     return 0;
 }
 
@@ -37,8 +37,8 @@ static void destroy(void *self)
 
 static void map(void *self, const struct ccm_change *change)
 {
-    (void)self;   /* never called */
-    (void)change; /* as above */
+    (void)self; /* never called */
+    (void)change;
 }
 
 static const struct ccm_watch watch = {

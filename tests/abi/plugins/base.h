@@ -108,8 +108,8 @@ static inline void base_destroy(void *self)
 
 static void base_map(void *self, const struct ccm_change *change)
 {
-    (void)self;   /* no work comes from it */
-    (void)change; /* as above */
+    (void)self; /* no work comes from it */
+    (void)change;
     PLUGIN_IN_MAP;
 }
 

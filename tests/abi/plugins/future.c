@@ -42,8 +42,8 @@ static const struct ccm_option *const options[] = { &option.today, NULL };
 
 static void map(void *self, const struct ccm_change *change)
 {
-    (void)self;   /* no work comes from it */
-    (void)change; /* as above */
+    (void)self; /* no work comes from it */
+    (void)change;
 }
 
 static const struct future_watch watch = {
@@ -76,8 +76,8 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
 {
     (void)self; /* no state */
     (void)req;  /* nothing to do */
-    (void)ret;  /* as above */
-    (void)err;  /* cannot fail */
+    (void)ret;
+    (void)err; /* cannot fail */
     return 0;
 }
 
@@ -89,7 +89,7 @@ static void destroy(void *self)
 static int explain(void *self, const char *key)
 {
     (void)self; /* no core calls it yet */
-    (void)key;  /* as above */
+    (void)key;
     return 0;
 }
 

@@ -101,7 +101,7 @@ static void look(const struct ccm_request *req, uint64_t i, const struct ccm_obj
     if (fail != NULL) {
         (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s", fail); /* told below */
     } else if (annotation(service, "twice") != NULL && atomic_fetch_add(&looks, 1) == 0) {
-        (void)ccm_error_set(&err, 0, CCM_ERROR_CONFLICT, "not yet"); /* as above */
+        (void)ccm_error_set(&err, 0, CCM_ERROR_CONFLICT, "not yet"); /* told below */
     } else if (annotation(service, "patch") != NULL) {
         try_patch(req, service);
     } else if (steps != NULL) {

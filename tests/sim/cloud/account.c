@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -130,7 +131,7 @@ int ccm_cloud_accounts_set(struct ccm_cloud_accounts *accounts, const char *id, 
 int ccm_cloud_accounts_own(struct ccm_cloud_accounts *accounts, const char *id, const char *account,
                            const char *arn, bool root)
 {
-    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+    ccm_lock(&accounts->lock);
 
     struct ccm_cloud_key *key = ccm_strmap_get(accounts->keys, id);
     int r = key == NULL ? -ENOENT : key_own(key, account, arn, root);
@@ -141,7 +142,7 @@ int ccm_cloud_accounts_own(struct ccm_cloud_accounts *accounts, const char *id, 
 
 void ccm_cloud_accounts_del(struct ccm_cloud_accounts *accounts, const char *id)
 {
-    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+    ccm_lock(&accounts->lock);
     ccm_strmap_del(accounts->keys, id);
     (void)pthread_mutex_unlock(&accounts->lock); /* held by us */
 }
@@ -151,7 +152,7 @@ int ccm_cloud_accounts_get(struct ccm_cloud_accounts *accounts, const char *id,
 {
     int r = -ENOENT;
 
-    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+    ccm_lock(&accounts->lock);
 
     const struct ccm_cloud_key *key = ccm_strmap_get(accounts->keys, id);
 
@@ -170,7 +171,7 @@ bool ccm_cloud_accounts_knows_token(struct ccm_cloud_accounts *accounts, const c
     void *value = NULL;
     bool found = false;
 
-    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+    ccm_lock(&accounts->lock);
     while (!found && ccm_strmap_next(accounts->keys, &cursor, &id, &value) != 0) {
         const struct ccm_cloud_key *key = value;
 
@@ -215,7 +216,7 @@ int ccm_cloud_accounts_use_nonce(struct ccm_cloud_accounts *accounts, const char
 
     const char *name = ccm_buf_str(&text);
 
-    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+    ccm_lock(&accounts->lock);
     nonces_turn_locked(accounts);
     if (ccm_strmap_has(accounts->nonces[0], name) || ccm_strmap_has(accounts->nonces[1], name)) {
         r = -EEXIST;

@@ -50,7 +50,7 @@ void ccm_cloud_network_text(const char *given, char text[CCM_CLOUD_NETWORK_TEXT]
 
     if (parse(given, &network) == 0 &&
         inet_ntop(AF_INET6, network.bytes, address, sizeof(address)) != NULL) {
-        (void)snprintf(text, CCM_CLOUD_NETWORK_TEXT, "%s/%u", address, network.bits); /* fits */
+        ccm_text_printf(text, CCM_CLOUD_NETWORK_TEXT, "%s/%u", address, network.bits);
     } else {
         (void)snprintf(text, CCM_CLOUD_NETWORK_TEXT, "%s%s", given,
                        strchr(given, '/') == NULL ? "/32" : ""); /* cut by contract */

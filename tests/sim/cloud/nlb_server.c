@@ -223,7 +223,7 @@ static int check_members(struct ccm_cloud_call *call, const struct ccm_nlb_group
         if (r < 0) {
             return r;
         }
-        (void)snprintf(key, sizeof(key), "%llu", (unsigned long long)server->seq); /* fits */
+        ccm_text_printf(key, sizeof(key), "%llu", (unsigned long long)server->seq);
         if (ccm_sim_params_get(&seen, key) != NULL) {
             return fail_twice(call);
         }

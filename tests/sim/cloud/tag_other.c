@@ -168,7 +168,7 @@ static bool filter_fits(const struct ccm_cloud_call *call, const struct ccm_clou
     for (unsigned i = 1; own != NULL && i <= FILTERS_MAX; i++) {
         char name[48];
 
-        (void)snprintf(name, sizeof(name), "TagFilter.%u.TagValues.%u", index, i); /* fits */
+        ccm_text_printf(name, sizeof(name), "TagFilter.%u.TagValues.%u", index, i);
 
         const char *value = ccm_cloud_text(call, name, NULL);
 

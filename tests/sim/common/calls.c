@@ -5,6 +5,7 @@
 #include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -177,7 +178,7 @@ void ccm_sim_calls_end(struct ccm_sim_calls *calls, uint64_t seq, unsigned http,
 {
     char *copy = ccm_text_empty(code) ? NULL : strdup(code);
 
-    (void)pthread_mutex_lock(&calls->lock); /* as above */
+    ccm_lock(&calls->lock);
     if (calls->len > 0 && seq >= calls->items[0].seq && seq - calls->items[0].seq < calls->len) {
         struct call *call = &calls->items[seq - calls->items[0].seq];
 
@@ -216,7 +217,7 @@ static void list(struct ccm_sim_calls *calls, int64_t since, bool all, struct cc
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "calls", '[');
-    (void)pthread_mutex_lock(&calls->lock); /* as above */
+    ccm_lock(&calls->lock);
     for (size_t i = 0; i < calls->len; i++) {
         if ((int64_t)calls->items[i].seq > since && (all || !calls->items[i].background)) {
             call_write(&w, &calls->items[i]);
@@ -230,7 +231,7 @@ static void list(struct ccm_sim_calls *calls, int64_t since, bool all, struct cc
 
 void ccm_sim_calls_idle(struct ccm_sim_calls *calls, struct ccm_sim_reply *reply)
 {
-    (void)pthread_mutex_lock(&calls->lock); /* as above */
+    ccm_lock(&calls->lock);
 
     const uint64_t last = calls->last;
     const uint64_t open = calls->open;
@@ -250,7 +251,7 @@ void ccm_sim_calls_control(struct ccm_sim_calls *calls, const struct ccm_sim_req
     } else if (ccm_text_equal(req->method, "GET")) {
         list(calls, since, ccm_sim_params_get(&req->query, "all") != NULL, reply);
     } else if (ccm_text_equal(req->method, "DELETE")) {
-        (void)pthread_mutex_lock(&calls->lock); /* as above */
+        ccm_lock(&calls->lock);
         clear_locked(calls, calls->len);
         (void)pthread_mutex_unlock(&calls->lock); /* held by us */
         ccm_buf_adds(&reply->body, "{}");

@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -71,7 +72,7 @@ void ccm_sim_server_wait(struct ccm_sim_server *server, uint32_t ms)
 
 void ccm_sim_server_wake(struct ccm_sim_server *server)
 {
-    (void)pthread_mutex_lock(&server->lock);     /* as above */
+    ccm_lock(&server->lock);
     (void)pthread_cond_broadcast(&server->wake); /* cannot fail */
     (void)pthread_mutex_unlock(&server->lock);   /* held by us */
 }

@@ -6,6 +6,7 @@
 #include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -157,7 +158,7 @@ bool ccm_sim_faults_has(struct ccm_sim_faults *faults, int64_t rule)
 {
     bool has = false;
 
-    (void)pthread_mutex_lock(&faults->lock); /* as above */
+    ccm_lock(&faults->lock);
     for (const struct ccm_sim_fault *fault = faults->first; fault != NULL && !has;
          fault = fault->next) {
         has = fault->id == rule;
@@ -209,7 +210,7 @@ static void post(struct ccm_sim_faults *faults, const struct ccm_sim_request *re
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "ids", '[');
-    (void)pthread_mutex_lock(&faults->lock); /* as above */
+    ccm_lock(&faults->lock);
 
     struct ccm_sim_fault **end = &faults->first;
 
@@ -234,7 +235,7 @@ static void get(struct ccm_sim_faults *faults, struct ccm_sim_reply *reply)
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "faults", '[');
-    (void)pthread_mutex_lock(&faults->lock); /* as above */
+    ccm_lock(&faults->lock);
     for (const struct ccm_sim_fault *fault = faults->first; fault != NULL; fault = fault->next) {
         ccm_jsonw_open(&w, NULL, '{');
         ccm_jsonw_i64(&w, "id", fault->id);
@@ -263,7 +264,7 @@ static void del(struct ccm_sim_faults *faults, const struct ccm_sim_request *req
         return;
     }
 
-    (void)pthread_mutex_lock(&faults->lock); /* as above */
+    ccm_lock(&faults->lock);
     for (struct ccm_sim_fault **link = &faults->first; *link != NULL;) {
         struct ccm_sim_fault *fault = *link;
 

@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,7 +60,7 @@ static void *run_waiting(void *arg)
  * more. */
 static bool apart_begin(struct ccm_sim_server *server)
 {
-    (void)pthread_mutex_lock(&server->lock); /* as above */
+    ccm_lock(&server->lock);
 
     bool begun = !atomic_load(&server->stopping);
 
@@ -78,7 +79,7 @@ static void run_apart(struct ccm_sim_exchange *ex)
     if (pthread_create(&thread, &server->apart, run_waiting, ex) != 0) {
         ccm_sim_exchange_refuse(ex, "there is no thread to wait on");
         MHD_resume_connection(ex->connection);
-        (void)pthread_mutex_lock(&server->lock); /* as above */
+        ccm_lock(&server->lock);
         server->waiting--;
         (void)pthread_mutex_unlock(&server->lock); /* held by us */
     }
@@ -273,7 +274,7 @@ uint16_t ccm_sim_server_port(const struct ccm_sim_server *server)
  * now do not wait. */
 static void await_apart(struct ccm_sim_server *server)
 {
-    (void)pthread_mutex_lock(&server->lock); /* as above */
+    ccm_lock(&server->lock);
     while (server->waiting > 0) {
         (void)pthread_cond_wait(&server->wake, &server->lock); /* cannot fail */
     }

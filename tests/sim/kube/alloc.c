@@ -1,6 +1,7 @@
 #include "alloc.h"
 
 #include "util/strmap.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +96,7 @@ bool ccm_ks_alloc_ip(struct ccm_ks_alloc *alloc, char ip[16])
     for (int tries = 0; tries < 100000; tries++) {
         const uint32_t host = (uint32_t)(next_random(alloc) % ((1U << 20) - 512U)) + 256U;
 
-        (void)snprintf(ip, 16, "10.%u.%u.%u", 96U + (host >> 16), (host >> 8) & 255U,
-                       host & 255U); /* fits */
+        ccm_text_printf(ip, 16, "10.%u.%u.%u", 96U + (host >> 16), (host >> 8) & 255U, host & 255U);
         if (ccm_strmap_has(alloc->ips, ip) == 0) {
             return true;
         }
@@ -109,7 +109,7 @@ bool ccm_ks_alloc_ip6(struct ccm_ks_alloc *alloc, char ip[48])
     for (int tries = 0; tries < 100000; tries++) {
         const unsigned host = (unsigned)(next_random(alloc) % 0xffffU) + 1U;
 
-        (void)snprintf(ip, 48, "fd00:10:96::%x", host); /* fits */
+        ccm_text_printf(ip, 48, "fd00:10:96::%x", host);
         if (ccm_strmap_has(alloc->ips, ip) == 0) {
             return true;
         }

@@ -41,7 +41,7 @@ static void identify(void *self, const struct ccm_sim_request *req, struct ccm_s
         CCM_CLEANUP(ccm_freep) char *body = strndup(req->body, LOGGED_BODY_MAX);
 
         if (body != NULL && ccm_sim_params_add(&call->params, "body", body) < 0) {
-            return; /* as above */
+            return; /* no memory: an entry without its body */
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "jx.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,9 +125,9 @@ static cJSON *time_of(struct reader bytes, bool micro)
     const size_t n = strftime(text, sizeof(text) - 16, "%Y-%m-%dT%H:%M:%S", &tm);
 
     if (micro) {
-        (void)snprintf(text + n, sizeof(text) - n, ".%06dZ", (int)(nanos / 1000)); /* fits */
+        ccm_text_printf(text + n, sizeof(text) - n, ".%06dZ", (int)(nanos / 1000));
     } else {
-        (void)snprintf(text + n, sizeof(text) - n, "Z"); /* fits */
+        ccm_text_printf(text + n, sizeof(text) - n, "Z");
     }
     return cJSON_CreateString(text);
 }

@@ -293,8 +293,7 @@ enum ccm_ks_form ccm_ks_call_form(const char *accept)
 
 void ccm_ks_call_key(const struct ccm_ks_call *call, const char *name, char key[CCM_KS_KEY_MAX])
 {
-    (void)snprintf(key, CCM_KS_KEY_MAX, "%s%s%s", call->ns, call->ns[0] == '\0' ? "" : "/",
-                   name); /* fits */
+    ccm_text_printf(key, CCM_KS_KEY_MAX, "%s%s%s", call->ns, call->ns[0] == '\0' ? "" : "/", name);
 }
 
 void ccm_ks_call_prefix(const struct ccm_ks_call *call, char prefix[CCM_KS_KEY_MAX])

@@ -3,6 +3,7 @@
 #include "access.h"
 #include "jx.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,9 +37,9 @@ void ccm_ks_cluster_uid(char uid[37])
     }
     b[6] = (unsigned char)((b[6] & 0x0F) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3F) | 0x80);
-    (void)snprintf(uid, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                   b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
-                   b[13], b[14], b[15]); /* fits */
+    ccm_text_printf(uid, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                    b[13], b[14], b[15]);
 }
 
 static int add_namespace(struct ccm_ks_cluster *cluster, const char *name)

@@ -188,7 +188,7 @@ static void add_etag(const struct ccm_sim_request *req, struct ccm_sim_reply *re
         return; /* a tag less: every request is answered in full */
     }
     for (unsigned i = 0; i < len; i++) {
-        (void)snprintf(tag + 1 + 2 * i, 3, "%02X", digest[i]); /* fits */
+        ccm_text_printf(tag + 1 + 2 * i, 3, "%02X", digest[i]);
     }
     memcpy(tag + 1 + 2 * (size_t)len, "\"", 2);
     if (ccm_sim_params_add(&reply->headers, "ETag", tag) < 0 ||

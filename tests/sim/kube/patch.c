@@ -157,7 +157,8 @@ static void insert(cJSON *list, int at, cJSON *value)
 
     (void)cJSON_AddItemToArray(list, value); /* fails only without list or value */
     for (int i = 0; i < behind; i++) {
-        (void)cJSON_AddItemToArray(list, cJSON_DetachItemFromArray(list, at)); /* as above */
+        (void)cJSON_AddItemToArray(
+            list, cJSON_DetachItemFromArray(list, at)); /* what was detached is added */
     }
 }
 

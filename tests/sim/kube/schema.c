@@ -295,7 +295,8 @@ static cJSON *decode_list(const struct ccm_ks_field *f, const struct ccm_ks_sche
             note_type(decode, schema, place, item, f->sub->type_name);
             continue;
         }
-        (void)cJSON_AddItemToArray(out, decode_object(f->sub, item, &here, decode)); /* as above */
+        (void)cJSON_AddItemToArray(
+            out, decode_object(f->sub, item, &here, decode)); /* ENOMEM: see jx.h */
     }
     return out;
 }

@@ -383,7 +383,7 @@ static const char *field_value(const struct ccm_ks_selectable *field, const cJSO
         return cJSON_IsTrue(item) ? "true" : "false";
     }
     if (cJSON_IsNumber(item)) {
-        (void)snprintf(number, 32, "%" PRId64, (int64_t)item->valuedouble); /* fits */
+        ccm_text_printf(number, 32, "%" PRId64, (int64_t)item->valuedouble);
         return number;
     }
     return field->absent == NULL ? "" : field->absent;

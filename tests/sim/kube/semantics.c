@@ -3,6 +3,7 @@
 #include "names.h"
 #include "status.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static void check_cidrs(struct ccm_ks_write *write, const cJSON *spec)
     {
         char field[48];
 
-        (void)snprintf(field, sizeof(field), "spec.podCIDRs[%d]", i++); /* fits */
+        ccm_text_printf(field, sizeof(field), "spec.podCIDRs[%d]", i++);
         if (ccm_ks_names_cidr(item->valuestring) != NULL) {
             ccm_ks_fault_invalid_str(write->faults, field, item->valuestring, "%s",
                                      ccm_ks_names_cidr(item->valuestring));
@@ -101,11 +102,11 @@ static void check_taints(struct ccm_ks_write *write, const cJSON *spec)
         const char *effect = ccm_json_text(taint, "effect");
         char field[48];
 
-        (void)snprintf(field, sizeof(field), "metadata.taints[%d].key", i); /* fits */
+        ccm_text_printf(field, sizeof(field), "metadata.taints[%d].key", i);
         if (ccm_ks_names_qualified(key) != NULL) {
             ccm_ks_fault_invalid_str(write->faults, field, key, "%s", ccm_ks_names_qualified(key));
         }
-        (void)snprintf(field, sizeof(field), "metadata.taints[%d].effect", i++); /* fits */
+        ccm_text_printf(field, sizeof(field), "metadata.taints[%d].effect", i++);
         if (effect[0] == '\0') {
             ccm_ks_fault_required(write->faults, field, "");
         } else if (strcmp(effect, "NoSchedule") != 0 && strcmp(effect, "NoExecute") != 0 &&
@@ -162,12 +163,12 @@ static void check_endpoint(struct ccm_ks_write *write, const cJSON *endpoint, in
     int i = 0;
 
     if (cJSON_GetArraySize(addresses) == 0) {
-        (void)snprintf(field, sizeof(field), "endpoints[%d].addresses", index); /* fits */
+        ccm_text_printf(field, sizeof(field), "endpoints[%d].addresses", index);
         ccm_ks_fault_required(write->faults, field, "must contain at least 1 address");
     }
     cJSON_ArrayForEach(item, addresses)
     {
-        (void)snprintf(field, sizeof(field), "endpoints[%d].addresses[%d]", index, i++); /* fits */
+        ccm_text_printf(field, sizeof(field), "endpoints[%d].addresses[%d]", index, i++);
         if (!address_fits(type, item->valuestring)) {
             ccm_ks_fault_invalid_str(
                 write->faults, field, item->valuestring,

@@ -117,7 +117,7 @@ static void check_port(cJSON *faults, const cJSON *port, int index, bool name_re
     const cJSON *target = ccm_json_get(port, "targetPort");
     char prefix[32];
 
-    (void)snprintf(prefix, sizeof(prefix), "spec.ports[%d]", index); /* fits */
+    ccm_text_printf(prefix, sizeof(prefix), "spec.ports[%d]", index);
     ccm_buf_addf(&field, "%s.name", prefix);
     check_port_name(faults, ccm_buf_str(&field), port, name_required);
     ccm_buf_reset(&field);
@@ -167,8 +167,8 @@ static void check_duplicates(cJSON *faults, const cJSON *ports)
                 CCM_CLEANUP(ccm_buf_fini) struct ccm_buf node_field = { .max = 64 };
                 char number[32];
 
-                (void)snprintf(number, sizeof(number), "%d",
-                               (int)ccm_json_i64(port, "nodePort", 0)); /* fits */
+                ccm_text_printf(number, sizeof(number), "%d",
+                                (int)ccm_json_i64(port, "nodePort", 0));
                 ccm_buf_addf(&node_field, "spec.ports[%d].nodePort", i);
                 ccm_ks_fault_duplicate(faults, ccm_buf_str(&node_field), number);
             }

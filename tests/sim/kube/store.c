@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/strmap.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static struct ccm_ks_object *object_new(const char *key, cJSON *json, uint64_t v
         free(object);
         return NULL;
     }
-    (void)snprintf(text, sizeof(text), "%" PRIu64, version); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRIu64, version);
     ccm_ks_jx_set_str(ccm_ks_jx_object(owned, "metadata"), "resourceVersion", text);
     object->version = version;
     object->written_ms = ccm_clock_now_ms();

@@ -140,9 +140,9 @@ void ccm_ks_table_span(int64_t ms, char *text, size_t size)
         a = d / 365, b = d < 2920 ? d % 365 : 0, big = "y", small = "d";
     }
     if (b > 0) {
-        (void)snprintf(text, size, "%" PRId64 "%s%" PRId64 "%s", a, big, b, small); /* fits */
+        ccm_text_printf(text, size, "%" PRId64 "%s%" PRId64 "%s", a, big, b, small);
     } else {
-        (void)snprintf(text, size, "%" PRId64 "%s", a, big); /* fits */
+        ccm_text_printf(text, size, "%" PRId64 "%s", a, big);
     }
 }
 
@@ -180,9 +180,9 @@ void ccm_ks_table_config_map_row(cJSON *cells, const cJSON *object, int64_t now_
 {
     char count[16];
 
-    (void)snprintf(count, sizeof(count), "%d",
-                   cJSON_GetArraySize(ccm_json_get(object, "data")) +
-                       cJSON_GetArraySize(ccm_json_get(object, "binaryData"))); /* fits */
+    ccm_text_printf(count, sizeof(count), "%d",
+                    cJSON_GetArraySize(ccm_json_get(object, "data")) +
+                        cJSON_GetArraySize(ccm_json_get(object, "binaryData")));
     cell_name(cells, object);
     cell(cells, count);
     cell_age(cells, object, now_ms);
@@ -464,7 +464,7 @@ void ccm_ks_table_pod_row(cJSON *cells, const cJSON *object, int64_t now_ms)
     } else {
         cell(cells, reason != NULL ? reason : ccm_json_text(status, "phase"));
     }
-    (void)snprintf(text, sizeof(text), "%" PRId64, restarts); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRId64, restarts);
     cell(cells, text);
     cell_age(cells, object, now_ms);
     cell_or(cells, ccm_json_str(status, "podIP"), "<none>");

@@ -95,7 +95,7 @@ static void print_left(struct ccm_ks_watch *w, const struct ccm_ks_change *chang
     CCM_CLEANUP(ccm_json_freep) cJSON *json = ccm_ks_jx_dup(change->old->json);
     char version[24];
 
-    (void)snprintf(version, sizeof(version), "%" PRIu64, change->version); /* fits */
+    ccm_text_printf(version, sizeof(version), "%" PRIu64, change->version);
     ccm_ks_jx_set_str(ccm_ks_jx_object(json, "metadata"), "resourceVersion", version);
     ccm_buf_adds(out, "{\"type\":\"DELETED\",\"object\":");
     if (w->form == CCM_KS_FORM_TABLE) {
@@ -119,7 +119,7 @@ static void print_bookmark(struct ccm_ks_watch *w, uint64_t at, bool ends_initia
     char version[24];
 
     ccm_ks_kind_api_version(&api_version, w->kind);
-    (void)snprintf(version, sizeof(version), "%" PRIu64, at); /* fits */
+    ccm_text_printf(version, sizeof(version), "%" PRIu64, at);
     ccm_ks_jx_set_str(object, "kind", w->kind->kind);
     ccm_ks_jx_set_str(object, "apiVersion", ccm_buf_str(&api_version));
     ccm_ks_jx_set_str(meta, "resourceVersion", version);

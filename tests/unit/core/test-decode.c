@@ -546,11 +546,11 @@ static void test_what_stays_of_a_large_service(void **state)
         struct ccm_error err = CCM_ERROR_INIT;
         const struct ccm_object *object = NULL;
 
-        (void)snprintf(prefix, sizeof(prefix),
-                       "{\"spec\":{\"type\":\"LoadBalancer\",\"loadBalancerClass\":\"c\"},"
-                       "\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"}]}},"
-                       "\"metadata\":{%s",
-                       parts[i][0]); /* fits */
+        ccm_text_printf(prefix, sizeof(prefix),
+                        "{\"spec\":{\"type\":\"LoadBalancer\",\"loadBalancerClass\":\"c\"},"
+                        "\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"}]}},"
+                        "\"metadata\":{%s",
+                        parts[i][0]);
         const char *suffix = parts[i][2][0] == '}'
                                  ? "},\"name\":\"n\",\"uid\":\"u\",\"deletionTimestamp\":\"x\"}}"
                                  : "],\"name\":\"n\",\"uid\":\"u\",\"deletionTimestamp\":\"x\"}}";

@@ -19,9 +19,9 @@
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    (void)host;     /* never called */
-    (void)ret_self; /* as above */
-    (void)err;      /* as above */
+    (void)host; /* never called */
+    (void)ret_self;
+    (void)err;
     fail_msg("the loader called create()");
     return 0;
 }
@@ -30,9 +30,9 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
                      struct ccm_error *err)
 {
     (void)self; /* never called */
-    (void)req;  /* as above */
-    (void)ret;  /* as above */
-    (void)err;  /* as above */
+    (void)req;
+    (void)ret;
+    (void)err;
     fail_msg("the loader called reconcile()");
     return 0;
 }
@@ -45,8 +45,8 @@ static void destroy(void *self)
 
 static void map(void *self, const struct ccm_change *change)
 {
-    (void)self;   /* never called */
-    (void)change; /* as above */
+    (void)self; /* never called */
+    (void)change;
     fail_msg("the loader called map()");
 }
 

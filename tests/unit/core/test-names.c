@@ -1,6 +1,7 @@
 /* Names that objects share: counted, found again, gone with the last of their users. */
 #include "kube/object/decode.h"
 #include "kube/object/names.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -44,8 +45,8 @@ static int decode(struct kube_builder *builder, const char *endpoints,
     const struct ccm_object *object = NULL;
     char text[1024];
 
-    (void)snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[%s]}",
-                   endpoints); /* fits */
+    ccm_text_printf(text, sizeof(text), "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[%s]}",
+                    endpoints);
     const int r = kube_decode(builder, &kind, text, strlen(text), &object, &err);
 
     *ret = (const struct ccm_endpoint_slice *)(const void *)object;

@@ -3,6 +3,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ static void test_limit(void **state)
 
     (void)state;
     for (size_t i = 0; i < ADMIN_TROUBLE_MAX + 10; i++) {
-        (void)snprintf(key, sizeof(key), "%zu", i); /* fits */
+        ccm_text_printf(key, sizeof(key), "%zu", i);
         note(trouble, key, "x", 1);
     }
     assert_int_equal(admin_trouble_count(trouble), ADMIN_TROUBLE_MAX);
