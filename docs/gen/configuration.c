@@ -35,7 +35,7 @@ static bool is_core(const struct ccm_option *option)
 }
 
 /* The options of a plugin that stand in a shared group, or those that do not. */
-static void take(struct rows *rows, const struct ccm_plugin *plugin, bool shared)
+static void rows_add_plugin(struct rows *rows, const struct ccm_plugin *plugin, bool shared)
 {
     for (size_t i = 0; plugin->options != NULL && plugin->options[i] != NULL; i++) {
         const struct ccm_option *option = plugin->options[i];
@@ -65,8 +65,8 @@ void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const
         const struct ccm_plugin *plugin = plugins[i]->desc;
         struct rows own = { .len = 0 };
 
-        take(&own, plugin, false);
-        take(&shared, plugin, true);
+        rows_add_plugin(&own, plugin, false);
+        rows_add_plugin(&shared, plugin, true);
         ccm_buf_addf(page, "\n## Plugin `%s`\n\n%s. In its own entry.\n\n", plugin->name,
                      plugin->summary);
         config_option_doc(page, NULL, own.items);

@@ -12,7 +12,7 @@ struct list {
     size_t items;
 };
 
-static int take(void *arg, const char *text, size_t len)
+static int sink_take_object(void *arg, const char *text, size_t len)
 {
     struct list *list = arg;
     const struct ccm_object *object = NULL;
@@ -39,7 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
     struct list list = { .builder = builder };
-    const struct kube_jsonstream_sink sink = { .item = take, .member = skip, .arg = &list };
+    const struct kube_jsonstream_sink sink = { .item = sink_take_object,
+                                               .member = skip,
+                                               .arg = &list };
     CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream = { 0 };
     int r = 0;
 

@@ -13,7 +13,7 @@ struct watch {
     struct kube_decode_kind kind;
 };
 
-static int take(void *arg, const char *text, size_t len)
+static int sink_take_object(void *arg, const char *text, size_t len)
 {
     struct watch *watch = arg;
     const struct ccm_object *object = NULL;
@@ -35,7 +35,7 @@ static int take(void *arg, const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct watch watch = { .builder = kube_builder_new() };
-    const struct kube_jsonstream_sink sink = { .item = take, .arg = &watch };
+    const struct kube_jsonstream_sink sink = { .item = sink_take_object, .arg = &watch };
     CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream = { 0 };
     const size_t step = size == 0 ? 1 : (size_t)1 + (data[0] >> 3);
     int r = 0;

@@ -16,7 +16,8 @@ static void remove_file(void)
 const char *fuzz_file(const uint8_t *data, size_t size)
 {
     if (path[0] == '\0') {
-        (void)snprintf(path, sizeof(path), "/tmp/ccm-fuzz-%ld", (long)getpid()); /* bounded by the pid */
+        /* A number always has room. */
+        (void)snprintf(path, sizeof(path), "/tmp/ccm-fuzz-%ld", (long)getpid());
         if (atexit(remove_file) != 0) {
             return NULL;
         }

@@ -62,7 +62,7 @@ static int fake_sts(void *arg, const struct ali_ctx *ctx, const struct ali_sts_c
     return ccm_json_parse(answer, strlen(answer), ret_json);
 }
 
-static void begin(struct fixture *f, enum ali_credential_source source, const char *role)
+static void fixture_begin(struct fixture *f, enum ali_credential_source source, const char *role)
 {
     *f = (struct fixture){ .fake = fake_host_new(), .sts = { .life_ms = 1000000 } };
     ccm_text_copy(f->folder, sizeof(f->folder), "/tmp/test-credential-XXXXXX");
@@ -84,7 +84,7 @@ static void begin(struct fixture *f, enum ali_credential_source source, const ch
     assert_non_null(f->credentials);
 }
 
-static void end(struct fixture *f)
+static void fixture_end(struct fixture *f)
 {
     ali_credentials_settle(f->credentials);
     assert_null(strstr(fake_host_log_text(f->fake), "secret-"));
@@ -198,13 +198,13 @@ static void test_addon(void **state)
         CCM_CLEANUP(ccm_freep)
         char *text = addon(rows[i].keyring, rows[i].told, rows[i].expiration, rows[i].cut);
 
-        begin(&f, ALI_CREDENTIAL_ADDON, "");
+        fixture_begin(&f, ALI_CREDENTIAL_ADDON, "");
         write_file(&f, text);
         assert_string_equal(key(&f, &err), rows[i].words == NULL ? "ADDON" : "");
         if (rows[i].words != NULL) {
             assert_non_null(strstr(err.message, rows[i].words));
         }
-        end(&f);
+        fixture_end(&f);
     }
 }
 
@@ -226,11 +226,11 @@ static void test_addon_hostile(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, ALI_CREDENTIAL_ADDON, "");
+        fixture_begin(&f, ALI_CREDENTIAL_ADDON, "");
         write_file(&f, texts[i]);
         assert_string_equal(key(&f, &err), "");
         assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
-        end(&f);
+        fixture_end(&f);
     }
 }
 
@@ -242,14 +242,14 @@ static void test_addon_rotates(void **state)
     CCM_CLEANUP(ccm_freep) char *text = addon(KEYRING, KEYRING, LATER, 0);
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_ADDON, "");
+    fixture_begin(&f, ALI_CREDENTIAL_ADDON, "");
     write_file(&f, text);
     assert_string_equal(key(&f, &err), "ADDON");
     write_file(&f, "{");
     fake_host_advance(f.fake, 5000);
     assert_string_equal(key(&f, &err), "ADDON");
     assert_non_null(strstr(fake_host_log_text(f.fake), "going on with the present ones"));
-    end(&f);
+    fixture_end(&f);
 }
 
 /* --- roles --- */
@@ -262,7 +262,7 @@ static void test_oidc(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_OIDC, ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_OIDC, ROLE);
     assert_string_equal(key(&f, &err), "");
     assert_non_null(strstr(err.message, f.path));
     assert_int_equal(f.sts.calls, 0);
@@ -282,7 +282,7 @@ static void test_oidc(void **state)
     assert_string_equal(key_now(&f, &err), "STS.1"); /* nobody waits for the next one */
     assert_string_equal(key(&f, &err), "STS.2");
     assert_non_null(strstr(f.sts.params, "OIDCToken=token-two;"));
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_assume_role(void **state)
@@ -291,7 +291,7 @@ static void test_assume_role(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_FILE, ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_FILE, ROLE);
     write_file(&f, "{\"access_key_id\":\"BASE\",\"access_key_secret\":\"secret-base\"}");
     f.sts.result = -EACCES;
     assert_string_equal(key(&f, &err), "");
@@ -320,7 +320,7 @@ static void test_assume_role(void **state)
     assert_string_equal(key(&f, &err), "STS.4");
     fake_host_advance(f.fake, 100000);
     assert_string_equal(key(&f, &err), "");
-    end(&f);
+    fixture_end(&f);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ struct fixture {
     char path[96];
 };
 
-static void begin(struct fixture *f, enum ali_credential_source source)
+static void fixture_begin(struct fixture *f, enum ali_credential_source source)
 {
     *f = (struct fixture){ .fake = fake_host_new() };
     ccm_text_copy(f->folder, sizeof(f->folder), "/tmp/test-credential-XXXXXX");
@@ -45,7 +45,7 @@ static void begin(struct fixture *f, enum ali_credential_source source)
     assert_non_null(f->credentials);
 }
 
-static void end(struct fixture *f)
+static void fixture_end(struct fixture *f)
 {
     assert_null(strstr(fake_host_log_text(f->fake), "secret-"));
     assert_null(strstr(fake_host_log_text(f->fake), "token-"));
@@ -163,7 +163,7 @@ static void test_file_rotation(void **state)
     const struct ali_credential *held = NULL;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_FILE);
+    fixture_begin(&f, ALI_CREDENTIAL_FILE);
     assert_string_equal(key(&f, &err), "");
     assert_non_null(strstr(err.message, f.path));
 
@@ -195,7 +195,7 @@ static void test_file_rotation(void **state)
     write_file(&f, FILE_A, 0600);
     fake_host_advance(f.fake, 5000);
     assert_string_equal(key(&f, &err), "A");
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_file_refused(void **state)
@@ -229,7 +229,7 @@ static void test_file_refused(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, ALI_CREDENTIAL_FILE);
+        fixture_begin(&f, ALI_CREDENTIAL_FILE);
         write_file(&f, rows[i].text, rows[i].mode);
         assert_string_equal(key(&f, &err), rows[i].kind == 0 ? "A" : "");
         assert_int_equal(err.kind, rows[i].kind);
@@ -238,7 +238,7 @@ static void test_file_refused(void **state)
         }
         assert_int_equal(strstr(fake_host_log_text(f.fake), "everybody") != NULL,
                          rows[i].mode == 0644);
-        end(&f);
+        fixture_end(&f);
     }
 }
 
@@ -248,7 +248,7 @@ static void test_file_with_an_end(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_FILE);
+    fixture_begin(&f, ALI_CREDENTIAL_FILE);
     write_file(&f,
                "{\"access_key_id\":\"A\",\"access_key_secret\":\"secret-a\","
                "\"expiration\":\"2026-01-02T03:14:05Z\"}",
@@ -259,7 +259,7 @@ static void test_file_with_an_end(void **state)
     fake_host_advance(f.fake, 10000);
     assert_string_equal(key(&f, &err), "");
     assert_non_null(strstr(err.message, "expired"));
-    end(&f);
+    fixture_end(&f);
 }
 
 /* --- RAM role --- */
@@ -304,7 +304,7 @@ static void test_role_refresh(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
     assert_string_equal(key(&f, &err), "one");
     assert_int_equal(count_url(&f, ROLE_PATH), 1);
@@ -325,7 +325,7 @@ static void test_role_refresh(void **state)
             fake_request_header(fake_host_request(f.fake, i), "x-aliyun-ecs-metadata-token"),
             "imds");
     }
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_role_last_good_is_kept(void **state)
@@ -334,7 +334,7 @@ static void test_role_last_good_is_kept(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
     assert_string_equal(key(&f, &err), "one");
     fake_host_clear_replies(f.fake);
@@ -365,7 +365,7 @@ static void test_role_last_good_is_kept(void **state)
     offer_role(&f, "two", 1000000);
     fake_host_advance(f.fake, 3000);
     assert_string_equal(key(&f, &err), "two");
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_role_never_loops(void **state)
@@ -374,11 +374,11 @@ static void test_role_never_loops(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 3000); /* as good as over */
     assert_string_equal(key(&f, &err), "");
     assert_true(fake_host_request_count(f.fake) < 10);
-    end(&f);
+    fixture_end(&f);
 }
 
 /* Over by a clock that is ahead: not asked for again until the pause ends, or until the clock is
@@ -403,7 +403,7 @@ static void test_role_when_the_clock_is_set(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+        fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
         offer_role(&f, "one", 1000000);
         fake_host_shift_wall(f.fake, rows[i].ahead_ms);
         assert_string_equal(key(&f, &err), "");
@@ -416,7 +416,7 @@ static void test_role_when_the_clock_is_set(void **state)
         fake_host_shift_wall(f.fake, rows[i].set_ms);
         assert_string_equal(key(&f, &err), rows[i].found);
         assert_int_equal(count_url(&f, ROLE_PATH), rows[i].asked);
-        end(&f);
+        fixture_end(&f);
     }
 }
 
@@ -427,7 +427,7 @@ static void test_renew(void **state)
     const struct ali_credential *held = NULL;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
     assert_int_equal(ali_credentials_get(f.credentials, &f.ctx, &held, &err), 0);
     /* The service still offers the refused one. */
@@ -444,7 +444,7 @@ static void test_renew(void **state)
     assert_true(ali_credentials_renew(f.credentials, &f.ctx, held));
     assert_int_equal(fake_host_request_count(f.fake), asked);
     ali_credential_unref(held);
-    end(&f);
+    fixture_end(&f);
 }
 
 /* --- metadata --- */
@@ -463,7 +463,7 @@ static void test_metadata_without_tokens(void **state)
     CCM_CLEANUP(ccm_freep) char *again = NULL;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 405, "no");
     fake_host_always(f.fake, "/meta-data/region-id", 200, "cn-hangzhou \n");
     assert_int_equal(get(&f, "region-id", &text, &err), 0);
@@ -471,7 +471,7 @@ static void test_metadata_without_tokens(void **state)
     assert_int_equal(get(&f, "region-id", &again, &err), 0);
     assert_int_equal(count_url(&f, TOKEN_PATH), 1);
     assert_null(fake_request_header(fake_host_request(f.fake, 1), "x-aliyun-ecs-metadata-token"));
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_metadata_token_refused_later(void **state)
@@ -481,14 +481,14 @@ static void test_metadata_token_refused_later(void **state)
     CCM_CLEANUP(ccm_freep) char *text = NULL;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 200, "imds");
     fake_host_answer(f.fake, "/meta-data/region-id", 401, "");
     fake_host_answer(f.fake, "/meta-data/region-id", 200, "cn-beijing");
     assert_int_equal(get(&f, "region-id", &text, &err), 0);
     assert_string_equal(text, "cn-beijing");
     assert_int_equal(count_url(&f, TOKEN_PATH), 2);
-    end(&f);
+    fixture_end(&f);
 }
 
 static void test_metadata_failures(void **state)
@@ -521,7 +521,7 @@ static void test_metadata_failures(void **state)
         struct fake_reply item = rows[i].item;
         char *text = NULL;
 
-        begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+        fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
         token.match = TOKEN_PATH;
         token.times = FAKE_ALWAYS;
         item.match = "/meta-data/vpc-id";
@@ -532,7 +532,7 @@ static void test_metadata_failures(void **state)
         assert_int_equal(err.kind, rows[i].kind);
         assert_null(text);
         assert_int_equal(count_url(&f, "/meta-data/vpc-id"), rows[i].items);
-        end(&f);
+        fixture_end(&f);
     }
 }
 
@@ -542,7 +542,7 @@ static void test_role_name_is_checked(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
+    fixture_begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 200, "imds");
     fake_host_always(f.fake, LIST_PATH, 200, "../../x?y");
     assert_string_equal(key(&f, &err), "");
@@ -553,7 +553,7 @@ static void test_role_name_is_checked(void **state)
     assert_string_equal(key(&f, &err), "");
     assert_int_equal(err.kind, CCM_ERROR_AUTH);
     assert_non_null(strstr(err.message, "no RAM role"));
-    end(&f);
+    fixture_end(&f);
 }
 
 int main(void)

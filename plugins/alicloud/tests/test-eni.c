@@ -88,7 +88,7 @@ static bool answer(void *arg, const struct fake_request *request, struct fake_re
     "\"Ipv6CidrBlock\":\"2408:1::/56\","                                                           \
     "\"Ipv6CidrBlocks\":{\"Ipv6CidrBlock\":[{\"Ipv6CidrBlock\":\"2409:2::/64\"}]}}"
 
-static void begin(struct setup *setup, struct cloud *cloud)
+static void fixture_begin(struct setup *setup, struct cloud *cloud)
 {
     setup_begin(setup, NULL);
     fake_host_on_http(setup->fake, answer, cloud);
@@ -137,7 +137,7 @@ static void test_found_missing_foreign(void **state)
     struct ali_eni got[CCM_ARRAY_LEN(rows)];
 
     (void)state;
-    begin(&setup, &cloud);
+    fixture_begin(&setup, &cloud);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         addresses[i] = rows[i].address;
     }
@@ -166,7 +166,7 @@ static void test_life_of_entries(void **state)
     struct ali_eni got[2];
 
     (void)state;
-    begin(&setup, &cloud);
+    fixture_begin(&setup, &cloud);
     assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 1);
     fake_host_advance(setup.fake, 999);
@@ -227,7 +227,7 @@ static void test_chunks_and_pages(void **state)
         char *addresses[MANY];
         struct ali_eni got[MANY];
 
-        begin(&setup, &cloud);
+        fixture_begin(&setup, &cloud);
         for (int i = 0; i < MANY; i++) {
             addresses[i] = ccm_text_format("10.0.%d.%d", i % 3, i);
         }

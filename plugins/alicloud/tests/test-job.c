@@ -85,7 +85,7 @@ static bool answer(void *arg, const struct fake_request *request, struct fake_re
     return strcmp(request->action, "GetJobStatus") == 0;
 }
 
-static void begin(struct setup *setup, struct cloud *cloud, int64_t job_ms)
+static void fixture_begin(struct setup *setup, struct cloud *cloud, int64_t job_ms)
 {
     setup_begin(setup, NULL);
     cloud->fake = setup->fake;
@@ -94,7 +94,7 @@ static void begin(struct setup *setup, struct cloud *cloud, int64_t job_ms)
     fake_host_on_http(setup->fake, answer, cloud);
 }
 
-static void end(struct setup *setup, struct cloud *cloud)
+static void fixture_end(struct setup *setup, struct cloud *cloud)
 {
     setup_end(setup);
     ccm_buf_fini(&cloud->body);
@@ -108,7 +108,7 @@ static void test_ready_at_once(void **state)
     struct ali_job jobs[] = { { .id = "a" }, { .id = "" }, { .id = "b" } };
 
     (void)state;
-    begin(&setup, &cloud, 0);
+    fixture_begin(&setup, &cloud, 0);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
                                   3, 30000, &err),
                      0);
@@ -127,7 +127,7 @@ static void test_ready_at_once(void **state)
                                   0, 30000, &err),
                      0);
     assert_int_equal(cloud.polls, 1);
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 static void test_chunks(void **state)
@@ -138,7 +138,7 @@ static void test_chunks(void **state)
     struct ali_job jobs[45] = { 0 };
 
     (void)state;
-    begin(&setup, &cloud, 0);
+    fixture_begin(&setup, &cloud, 0);
     for (size_t i = 0; i < 45; i++) {
         (void)snprintf(jobs[i].id, sizeof(jobs[i].id), "job-%zu", i);
     }
@@ -150,7 +150,7 @@ static void test_chunks(void **state)
     for (size_t i = 0; i < 45; i++) {
         assert_int_equal(jobs[i].state, ALI_JOB_DONE);
     }
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 /* A first look soon, then after pauses that grow; a new job has its own. */
@@ -163,7 +163,7 @@ static void test_pace(void **state)
     size_t at = 0;
 
     (void)state;
-    begin(&setup, &cloud, 600000);
+    fixture_begin(&setup, &cloud, 600000);
     for (int i = 0; i < 3; i++) {
         struct ali_job job = { .id = "a" };
         int64_t before = fake_host_now(setup.fake);
@@ -181,7 +181,7 @@ static void test_pace(void **state)
             before = now;
         }
     }
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 static void test_states(void **state)
@@ -203,12 +203,12 @@ static void test_states(void **state)
         struct ccm_error err = CCM_ERROR_INIT;
         struct ali_job job = { .id = "a" };
 
-        begin(&setup, &cloud, 0);
+        fixture_begin(&setup, &cloud, 0);
         assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
                                       &job, 1, 10000, &err),
                          cases[i].want == ALI_JOB_RUNNING ? -ETIMEDOUT : 0);
         assert_int_equal(job.state, cases[i].want);
-        end(&setup, &cloud);
+        fixture_end(&setup, &cloud);
     }
 }
 
@@ -221,7 +221,7 @@ static void test_absent(void **state)
     struct ali_job jobs[] = { { .id = "a" }, { .id = "lost" } };
 
     (void)state;
-    begin(&setup, &cloud, 0);
+    fixture_begin(&setup, &cloud, 0);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
                                   2, 30000, &err),
                      0);
@@ -236,7 +236,7 @@ static void test_absent(void **state)
                                   1, 30000, &err),
                      0);
     assert_int_equal(late.state, ALI_JOB_DONE);
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 static void test_denied(void **state)
@@ -247,7 +247,7 @@ static void test_denied(void **state)
     struct ali_job jobs[] = { { .id = "a" }, { .id = "lost" }, { .id = "b" } };
 
     (void)state;
-    begin(&setup, &cloud, 0);
+    fixture_begin(&setup, &cloud, 0);
     assert_false(ali_job_degraded(setup.ali));
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
                                   3, 30000, &err),
@@ -271,7 +271,7 @@ static void test_denied(void **state)
                      0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 2);
     assert_false(ali_job_degraded(setup.ali));
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 static void test_failing_polls(void **state)
@@ -282,7 +282,7 @@ static void test_failing_polls(void **state)
     struct ali_job job = { .id = "a" };
 
     (void)state;
-    begin(&setup, &cloud, 0);
+    fixture_begin(&setup, &cloud, 0);
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":{}}");
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":[7,{}]}");
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
@@ -297,7 +297,7 @@ static void test_failing_polls(void **state)
     assert_string_equal(err.code, "MissingParam.X");
     assert_string_equal(err.request_id, "r7");
     assert_int_equal(job.state, ALI_JOB_RUNNING);
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 static void test_deadline_and_cancel(void **state)
@@ -308,7 +308,7 @@ static void test_deadline_and_cancel(void **state)
     struct ali_job job = { .id = "a" };
 
     (void)state;
-    begin(&setup, &cloud, 1000000);
+    fixture_begin(&setup, &cloud, 1000000);
 
     const struct ccm_request req = setup_request(&setup, 5000);
     const int64_t began = fake_host_now(setup.fake);
@@ -323,7 +323,7 @@ static void test_deadline_and_cancel(void **state)
                      -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
     fake_host_cancel(setup.fake, false);
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 /* --- many at once --- */
@@ -369,7 +369,7 @@ static void test_many(void **state)
     pthread_t threads[THREADS];
 
     (void)state;
-    begin(&setup, &cloud, 20000);
+    fixture_begin(&setup, &cloud, 20000);
 
     const int64_t began = fake_host_now(setup.fake);
 
@@ -387,7 +387,7 @@ static void test_many(void **state)
     /* Those that wait share the rounds; in the end there are fewer of them, who may ask sooner. */
     assert_true((int64_t)cloud.polls <= (WAITS * 2 + took * 16 / (2200 * THREADS)) * chunks);
     assert_true(cloud.most_ids <= 20);
-    end(&setup, &cloud);
+    fixture_end(&setup, &cloud);
 }
 
 int main(void)

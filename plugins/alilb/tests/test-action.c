@@ -41,7 +41,7 @@ struct world {
     size_t enough; /* items after which the rest is not needed; 0 = never */
 };
 
-static int begin(void **state)
+static int world_begin(void **state)
 {
     static struct world world;
 
@@ -58,7 +58,7 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+static int world_end(void **state)
 {
     setup_end(&((struct world *)*state)->setup);
     return 0;
@@ -76,7 +76,7 @@ static void answer(struct world *world, const char *action, const char *text)
     fake_host_answer(world->setup.fake, action, 200, json);
 }
 
-static const char *sent(const struct world *world, size_t call, const char *name)
+static const char *world_sent_param(const struct world *world, size_t call, const char *name)
 {
     const char *value = fake_request_param(fake_host_request(world->setup.fake, call), name);
 
@@ -109,10 +109,10 @@ static void test_numbered_pages(void **state)
     assert_int_equal(list_entries(world, &numbered), 0);
     assert_int_equal(world->seen, 3);
     assert_int_equal(fake_host_request_count(world->setup.fake), 2);
-    assert_string_equal(sent(world, 0, "AclId"), "acl-1");
-    assert_string_equal(sent(world, 0, "PageSize"), "2");
-    assert_string_equal(sent(world, 0, "Page"), "1");
-    assert_string_equal(sent(world, 1, "Page"), "2");
+    assert_string_equal(world_sent_param(world, 0, "AclId"), "acl-1");
+    assert_string_equal(world_sent_param(world, 0, "PageSize"), "2");
+    assert_string_equal(world_sent_param(world, 0, "Page"), "1");
+    assert_string_equal(world_sent_param(world, 1, "Page"), "2");
 }
 
 /* Where the answer tells how many there are, a full last page is the last one. */
@@ -166,10 +166,10 @@ static void test_tokens(void **state)
                                 &world->err),
                      -EBADMSG);
     assert_string_equal(world->err.message, "DescribeLoadBalancerListeners: the pages have no end");
-    assert_string_equal(sent(world, 0, "LoadBalancerId.1"), "lb-1");
-    assert_string_equal(sent(world, 0, "LoadBalancerId.2"), "lb-2");
-    assert_string_equal(sent(world, 0, "NextToken"), "");
-    assert_string_equal(sent(world, 1, "NextToken"), "t");
+    assert_string_equal(world_sent_param(world, 0, "LoadBalancerId.1"), "lb-1");
+    assert_string_equal(world_sent_param(world, 0, "LoadBalancerId.2"), "lb-2");
+    assert_string_equal(world_sent_param(world, 0, "NextToken"), "");
+    assert_string_equal(world_sent_param(world, 1, "NextToken"), "t");
 }
 
 /* What is empty is left out; what was made is named, or nobody knows what became of the call. */
@@ -181,9 +181,9 @@ static void test_make(void **state)
     answer(world, made.name, "{'RequestId':'r','VServerGroupId':'rsp-1'}");
     assert_int_equal(alilb_make(&world->call, &made, ALILB_TEXTS("lb-1", ""), &id, &world->err), 0);
     assert_string_equal(id, "rsp-1");
-    assert_string_equal(sent(world, 0, "LoadBalancerId"), "lb-1");
+    assert_string_equal(world_sent_param(world, 0, "LoadBalancerId"), "lb-1");
     assert_null(fake_request_param(fake_host_request(world->setup.fake, 0), "VServerGroupName"));
-    assert_string_equal(sent(world, 0, "ClientToken"), "");
+    assert_string_equal(world_sent_param(world, 0, "ClientToken"), "");
     assert_false(world->call.uncertain);
 
     answer(world, made.name, "{'RequestId':'r'}");
@@ -196,12 +196,12 @@ static void test_make(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_numbered_pages, begin, end),
-        cmocka_unit_test_setup_teardown(test_total, begin, end),
-        cmocka_unit_test_setup_teardown(test_enough, begin, end),
-        cmocka_unit_test_setup_teardown(test_no_list, begin, end),
-        cmocka_unit_test_setup_teardown(test_tokens, begin, end),
-        cmocka_unit_test_setup_teardown(test_make, begin, end),
+        cmocka_unit_test_setup_teardown(test_numbered_pages, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_total, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_enough, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_no_list, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_tokens, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_make, world_begin, world_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -644,8 +644,8 @@ static bool is_told(const struct ccm_service *service, const struct anno_row *ro
     return lbc_anno_value(&service->meta, lbc_anno_find(&clb_annotations, row->name))[0] != '\0';
 }
 
-static void sent(const struct ccm_service *given, size_t place, const struct anno_row *row,
-                 char ret[static ANNO_TEXT], bool *ret_told)
+static void lb_sent_value(const struct ccm_service *given, size_t place, const struct anno_row *row,
+                          char ret[static ANNO_TEXT], bool *ret_told)
 {
     const struct ccm_service *service = placed(given, place);
     const size_t field = field_of(row);
@@ -759,7 +759,7 @@ static const struct anno_world world = {
     .place_count = CCM_ARRAY_LEN(places),
     .service = plain_service,
     .check = check_service,
-    .sent = sent,
+    .sent = lb_sent_value,
     .update = update,
 };
 

@@ -17,7 +17,7 @@ static const struct ccm_condition *const conditions[] = { &containers, &ours };
 static struct ccm_pod pod;
 
 /* Service in ENI mode with one ready pod, and pod p3 at 10.1.0.3, which is not ready. */
-static void begin(struct world *world, bool gated)
+static void fixture_begin(struct world *world, bool gated)
 {
     containers.status = "False";
     ours.reason = "ServerRegistered";
@@ -49,7 +49,7 @@ static void test_gate(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_dump(), "10.1.0.3"));
     assert_int_equal(world.requeue_ms, 10000);
@@ -89,7 +89,7 @@ static void test_without_interface(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     containers.status = "True";
     mini_eni_missing("10.1.0.3");
     assert_true(world_run(&world) < 0);
@@ -111,7 +111,7 @@ static void test_no_gate(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     containers.status = "True";
     assert_int_equal(world_run(&world), 0);
     world_settle(&world);
@@ -127,7 +127,7 @@ static void test_no_pod_yet(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     fake_host_remove(world.fake, CCM_KIND_POD, "default/p3");
     assert_int_equal(world_run(&world), 0);
     assert_true(world.requeue_ms > 0);
@@ -139,7 +139,7 @@ static void test_told_failure(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     containers.status = "True";
     obj_finalizer(&world.service->meta, CLB_FINALIZER);
     world_put(&world);
@@ -152,7 +152,7 @@ static void test_told_failure(void **state)
 /* The slice calls it ready. */
 static void begin_ready(struct world *world, bool gated)
 {
-    begin(world, gated);
+    fixture_begin(world, gated);
     ((struct ccm_endpoint *)(uintptr_t)world->slice->endpoints[1])->flags = CCM_ENDPOINT_READY;
     world_put(world);
 }

@@ -22,7 +22,7 @@ static void annotate(struct ccm_service *service, const char *suffix, const char
     obj_annotate(&service->meta, key, value);
 }
 
-static void begin(struct world *world, bool override)
+static void fixture_begin(struct world *world, bool override)
 {
     world_begin(world);
     mini_add_lb();
@@ -54,7 +54,7 @@ static void test_without_override(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     mini_show_all();
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_log(), READS_COLD " DescribeVServerGroups TagResources "
@@ -80,7 +80,7 @@ static void test_with_override(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     mini_add_listener(8000, "made by hand");
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(mini_dump(), "tcp 80 running rr " KEY("30080")));
@@ -101,7 +101,7 @@ static void test_attributes(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     mini_show_all();
     mini_tag("cost", "center");
     annotate(world.service, "name", "front");
@@ -174,7 +174,7 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct world world;
 
-        begin(&world, true);
+        fixture_begin(&world, true);
         cases[i].prepare(&world);
         world_put(&world);
         assert_true(world_run(&world) < 0);
@@ -197,7 +197,7 @@ static void test_type_must_match(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     of_another_type(&world);
     world_put(&world);
     assert_true(world_run(&world) < 0);
@@ -235,7 +235,7 @@ static void test_ipv6_can_be_deleted(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     mini_set_attr("AddressIPVersion", "ipv6");
     annotate(world.service, "ip-version", "ipv6");
     world_put(&world);
@@ -252,7 +252,7 @@ static void test_delete_keeps_others(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     mini_add_group("rsp-user", "mine");
     annotate(world.service, "vgroup-port", "rsp-user:443");
     world_put(&world);
@@ -276,7 +276,7 @@ static void test_chosen_group(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     mini_add_group("rsp-a", "first");
     mini_add_group("rsp-b", "second");
     mini_add_backend("first", "i-hand");
@@ -317,7 +317,7 @@ static void test_two_ports_one_group(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     mini_add_group("rsp-a", "first");
     annotate(world.service, "vgroup-port", "rsp-a:80,rsp-a:443");
     world_put(&world);
@@ -345,7 +345,7 @@ static void test_bad_chosen_group(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct world world;
 
-        begin(&world, true);
+        fixture_begin(&world, true);
         world_steady(&world);
         mini_add_group("rsp-ccm", "k8s/1/x/y/z");
         world_restart(&world);
@@ -393,7 +393,7 @@ static void test_two_services(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     api = add_api(&world);
     assert_int_equal(world_run(&world), 0);
     mini_reset_log();
@@ -434,7 +434,7 @@ static void test_same_port(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     api = add_api(&world);
     obj_port(api, "clash", "TCP", 80, "8080", 31081);
     fake_host_put(world.fake, &api->meta);
@@ -453,7 +453,7 @@ static void test_shared_group(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    fixture_begin(&world, false);
     mini_add_group("rsp-a", "shared");
     world.service->port_count = 1;
     annotate(world.service, "vgroup-port", "rsp-a:80");
@@ -484,7 +484,7 @@ static void test_busy(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     (void)add_api(&world);
     assert_int_equal(lbc_mirrors_acquire(world.clb.lbc.mirrors, "default/api", "other", MINI_HAND,
                                          CCM_LANE_SPEC, &entry),
@@ -542,7 +542,7 @@ static void test_at_once(void **state)
     struct runner runners[] = { { &world, "default/web", 0 }, { &world, "default/api", 0 } };
 
     (void)state;
-    begin(&world, true);
+    fixture_begin(&world, true);
     (void)add_api(&world);
     mini_fail(&busy);
     for (size_t i = 0; i < 2; i++) {

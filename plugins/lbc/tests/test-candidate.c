@@ -73,7 +73,7 @@ static void all_kinds_of_nodes(struct cluster *cluster)
     }
 }
 
-static void begin(struct cluster *cluster)
+static void fixture_begin(struct cluster *cluster)
 {
     memset(cluster, 0, sizeof(*cluster));
     cluster->rules.labels = "";
@@ -88,7 +88,7 @@ static void begin(struct cluster *cluster)
 
 /* "server:port=weight ..." in order, "-" behind those that leave; "error" when it failed, " hold"
  * and " without ADDRESS" at the end. */
-static const char *build(struct cluster *cluster, enum lbc_backend_mode mode)
+static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_mode mode)
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     CCM_CLEANUP(lbc_node_table_fini) struct lbc_node_table table = { 0 };
@@ -127,13 +127,14 @@ static void test_cluster(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     all_kinds_of_nodes(&cluster);
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
                         "i-plain:30080=100 i-cordoned:30080=100 10.0.0.11:8080=100");
     cluster.rules.drop_unschedulable = true;
     cluster.weight.each = 50;
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "i-plain:30080=50 10.0.0.11:8080=50");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        "i-plain:30080=50 10.0.0.11:8080=50");
 }
 
 static void test_local(void **state)
@@ -141,14 +142,14 @@ static void test_local(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     all_kinds_of_nodes(&cluster);
     obj_endpoint(cluster.slice, "10.0.1.1", "plain", READY);
     obj_endpoint(cluster.slice, "10.0.1.2", "nowhere", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
                         "i-plain:30080=2 i-cordoned:30080=1 10.0.0.11:8080=1");
     cluster.weight = (struct lbc_weight_rule){ .has_total = true, .total = 80 };
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
                         "i-plain:30080=40 i-cordoned:30080=20 10.0.0.11:8080=20");
 }
 
@@ -157,12 +158,12 @@ static void test_eni(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     obj_endpoint(cluster.slice, "10.0.0.2", "n", 0);
     obj_endpoint(cluster.slice, "10.0.0.3", "n", READY | CCM_ENDPOINT_TERMINATING);
     obj_endpoint(cluster.slice, "10.0.0.1", "n", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
 }
 
 static void test_labels(void **state)
@@ -171,15 +172,15 @@ static void test_labels(void **state)
     struct ccm_node *node = NULL;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
     node = add_node(&cluster, "b", "r.i-b");
     obj_label(&node->meta, "pool", "front");
     obj_label(&node->meta, "disk", "");
     cluster.rules.labels = "pool=front, disk=";
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "i-b:30080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "i-b:30080=100");
     cluster.rules.labels = "pool=back";
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "");
 }
 
 static void test_label_syntax(void **state)
@@ -206,22 +207,23 @@ static void test_ports(void **state)
     struct ccm_endpoint_slice *other = NULL;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     cluster.service->port_count = 0;
     obj_port(cluster.service, "http", "TCP", 80, "web", 30080);
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     /* The slice's port of the same name is what counts ... */
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
     other = obj_slice("web-2");
     obj_slice_port(other, "metrics", 9090);
     obj_endpoint(other, "10.0.0.2", "", READY);
     cluster.slices[cluster.slice_count++] = &other->meta;
     /* ... and a slice without it does not serve a named target port ... */
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
     cluster.service->port_count = 0;
     obj_port(cluster.service, "http", "TCP", 80, "8081", 30080);
     /* ... but a number will do. */
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100 10.0.0.2:8081=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+                        "10.0.0.1:8080=100 10.0.0.2:8081=100");
 }
 
 static void test_families(void **state)
@@ -230,18 +232,19 @@ static void test_families(void **state)
     struct ccm_endpoint_slice *other = NULL;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     other = obj_slice("web-6");
     other->address_type = "IPv6";
     obj_slice_port(other, "http", 8080);
     obj_endpoint(other, "fd00::1", "", READY);
     cluster.slices[cluster.slice_count++] = &other->meta;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
     cluster.families = LBC_IPV6;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "fd00::1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "fd00::1:8080=100");
     cluster.families = LBC_DUAL_STACK;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100 fd00::1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+                        "10.0.0.1:8080=100 fd00::1:8080=100");
 }
 
 /* A group for all ports takes every slice, whatever ports it lists. */
@@ -250,13 +253,13 @@ static void test_any_port(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     cluster.service->port_count = 0;
     obj_port(cluster.service, "other", "TCP", 81, "named", 30080);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     cluster.any_port = true;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:0=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:0=100");
 }
 
 /* Pods that are being stopped keep their place without weight, and do not count. */
@@ -266,23 +269,23 @@ static void test_draining(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
     add_node(&cluster, "b", "r.i-b");
     obj_endpoint(cluster.slice, "10.0.0.1", "a", leaving);
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY | CCM_ENDPOINT_SERVING);
     obj_endpoint(cluster.slice, "10.0.0.3", "b", leaving);
     obj_endpoint(cluster.slice, "10.0.0.4", "b", CCM_ENDPOINT_TERMINATING);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.2:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.2:8080=100");
     cluster.draining = true;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
                         "10.0.0.2:8080=100 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), "i-a:30080=1 i-b:30080=0-");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "i-a:30080=1 i-b:30080=0-");
     cluster.weight.has_total = true;
     cluster.weight.total = 60;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
                         "10.0.0.2:8080=60 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), "i-a:30080=60 i-b:30080=0-");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "i-a:30080=60 i-b:30080=0-");
 }
 
 /* Nodes by their IPv4 InternalIP, once each, by number of pods; without address they wait. */
@@ -296,7 +299,7 @@ static void test_by_address(void **state)
     struct ccm_node *node;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     node = add_node(&cluster, "a", "r.i-a");
     node->addresses = addresses;
     node->address_count = 3;
@@ -307,9 +310,9 @@ static void test_by_address(void **state)
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
     obj_endpoint(cluster.slice, "10.0.0.3", "b", READY);
     cluster.by_address = true;
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), "192.168.0.1:30080=2");
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "192.168.0.1:30080=100");
-    assert_string_equal(build(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "192.168.0.1:30080=2");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "192.168.0.1:30080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
                         "10.0.0.1:8080=100 10.0.0.2:8080=100 10.0.0.3:8080=100");
 }
 
@@ -320,14 +323,16 @@ static void test_nameless(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "i-a:30080=100 without 10.0.0.1");
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), " hold without 10.0.0.1");
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        "i-a:30080=100 without 10.0.0.1");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), " hold without 10.0.0.1");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), "i-a:30080=1 without 10.0.0.1");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
+                        "i-a:30080=1 without 10.0.0.1");
 }
 
 static void test_errors(void **state)
@@ -335,14 +340,14 @@ static void test_errors(void **state)
     struct cluster cluster;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
     obj_endpoint(cluster.slice, "10.0.0.1", "a", READY);
     cluster.service->port_count = 0;
     obj_port(cluster.service, "http", "TCP", 80, "8080", 0);
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "error");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "error");
     assert_int_equal(cluster.err.kind, CCM_ERROR_TERMINAL);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
 }
 
 /* Whether what is there stays without a ready node is not for the candidates to say. */
@@ -353,15 +358,15 @@ static void test_no_node_is_ready(void **state)
     struct ccm_node *master = NULL;
 
     (void)state;
-    begin(&cluster);
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "");
+    fixture_begin(&cluster);
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "");
     a = add_node(&cluster, "a", "r.i-a");
     master = add_node(&cluster, "m", "r.i-m");
     obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
     a->ready = CCM_CONDITION_UNKNOWN;
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "");
     add_node(&cluster, "b", "r.i-b");
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "i-b:30080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "i-b:30080=100");
 }
 
 /* Slices of the wanted family are missing altogether while the pods are there: no reason to empty a
@@ -373,40 +378,42 @@ static void test_hold_of_family(void **state)
     struct ccm_endpoint_slice *six = NULL;
 
     (void)state;
-    begin(&cluster);
+    fixture_begin(&cluster);
     cluster.slice_count = 0;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     six = obj_slice("web-6");
     six->address_type = "IPv6";
     obj_slice_port(six, "http", 8080);
     cluster.slices[cluster.slice_count++] = &six->meta;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     obj_endpoint(six, "fd00::1", "a", 0);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     obj_endpoint(six, "fd00::2", "a", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), " hold");
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), ""); /* what is missing is nodes */
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        ""); /* what is missing is nodes */
     cluster.service->ip_families = families;
     cluster.service->ip_family_count = 2;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
     cluster.service->ip_family_count = 1; /* it is not to have IPv4 any more */
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     families[0] = "IPv4";
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
     add_node(&cluster, "a", "r.i-a");
-    assert_string_equal(build(&cluster, LBC_MODE_LOCAL), " hold");
-    assert_string_equal(build(&cluster, LBC_MODE_CLUSTER), "i-a:30080=100"); /* nodes serve */
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        "i-a:30080=100"); /* nodes serve */
     cluster.service->ip_family_count = 0;
     cluster.families = LBC_IPV6;
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "fd00::2:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "fd00::2:8080=100");
     cluster.families = LBC_IPV4;
     cluster.slices[cluster.slice_count++] = &cluster.slice->meta; /* scaled down, not missing */
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
     cluster.slice->address_type = "FQDN";
     cluster.slice_count = 1;
     cluster.slices[0] = &cluster.slice->meta;
     obj_endpoint(cluster.slice, "web.example.com", "a", READY);
-    assert_string_equal(build(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
 }
 
 static void test_instance_id(void **state)

@@ -86,7 +86,8 @@ struct mixture {
     bool talks;
 };
 
-static void begin(const struct mixture *mixture, struct cloud *cloud, struct lbc_exchange *exchange)
+static void exchange_begin(const struct mixture *mixture, struct cloud *cloud,
+                           struct lbc_exchange *exchange)
 {
     const size_t first = mixture->old - mixture->overlap;
 
@@ -125,7 +126,7 @@ static void check(const struct mixture *mixture)
 
     ccm_text_printf(oldest, sizeof(oldest), "i-%03zu", first);
     exchange.capacity = &capacity;
-    begin(mixture, &cloud, &exchange);
+    exchange_begin(mixture, &cloud, &exchange);
     run(&cloud, &exchange);
     (void)snprintf(row, sizeof(row),
                    "old %zu overlap %zu new %zu foreign %zu quota %zu batch %zu talks %d: %zu, "
@@ -207,10 +208,11 @@ static void begin_eight(struct lbc_exchange *exchange, struct cloud *cloud, size
         .old = 8, .overlap = overlap, .new = 8, .quota = 8, .batch = 40
     };
 
-    begin(&eight, cloud, exchange);
+    exchange_begin(&eight, cloud, exchange);
 }
 
-static enum lbc_exchange_move next(const struct lbc_exchange *exchange, struct lbc_backends *part)
+static enum lbc_exchange_move exchange_take_next(const struct lbc_exchange *exchange,
+                                                 struct lbc_backends *part)
 {
     enum lbc_exchange_move move;
 
@@ -233,7 +235,7 @@ static void test_quota_became_smaller(void **state)
 
                 m.talks = true;
                 exchange.capacity = &capacity;
-                begin(&m, &cloud, &exchange);
+                exchange_begin(&m, &cloud, &exchange);
                 run(&cloud, &exchange);
                 assert_int_equal(exchange.remove.len, 0);
                 assert_int_equal(cloud.group.len, least_of(m.new, m.quota));
@@ -255,9 +257,9 @@ static void test_two_quotas(void **state)
     (void)state;
     exchange.capacity = &capacity;
     begin_eight(&exchange, &cloud, 0);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
     lbc_exchange_refuse(&exchange, &part, &(struct lbc_usage){ 8, 10 });
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
     assert_int_equal(part.len, 2);
     lbc_exchange_refuse(&exchange, &part, &(struct lbc_usage){ 24, 24 });
     run(&cloud, &exchange);
@@ -282,7 +284,7 @@ static void test_quota_below_what_is_there(void **state)
         struct cloud cloud = { 0 };
 
         exchange.capacity = &capacity;
-        begin(&rows[i], &cloud, &exchange);
+        exchange_begin(&rows[i], &cloud, &exchange);
         run(&cloud, &exchange);
         assert_int_equal(cloud.group.len, 5);
         assert_int_equal(exchange.add.len, 3);
@@ -303,9 +305,9 @@ static void test_other_failures(void **state)
 
         exchange.capacity = &capacity;
         begin_eight(&exchange, &cloud, overlap);
-        assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+        assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
         lbc_exchange_fail(&exchange, LBC_EXCHANGE_ADD);
-        assert_int_equal(next(&exchange, &part),
+        assert_int_equal(exchange_take_next(&exchange, &part),
                          overlap == 0 ? LBC_EXCHANGE_END : LBC_EXCHANGE_REMOVE);
         assert_int_equal(part.len, overlap == 0 ? 0 : 7);
         lbc_backends_fini(&cloud.group);
@@ -323,9 +325,9 @@ static void test_removal_fails(void **state)
     (void)state;
     exchange.capacity = &capacity;
     begin_eight(&exchange, &cloud, 0);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
     lbc_exchange_refuse(&exchange, &part, NULL);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_REMOVE);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_REMOVE);
     lbc_exchange_fail(&exchange, LBC_EXCHANGE_REMOVE);
     run(&cloud, &exchange);
     assert_int_equal(exchange.remove.len, 8);
@@ -344,17 +346,17 @@ static void test_robbed(void **state)
     (void)state;
     exchange.capacity = &capacity;
     begin_eight(&exchange, &cloud, 0);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
     lbc_exchange_refuse(&exchange, &part, NULL);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_REMOVE);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_REMOVE);
     cloud_remove(&cloud, &part);
     lbc_exchange_done(&exchange, LBC_EXCHANGE_REMOVE, &part);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_ADD);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_ADD);
     lbc_exchange_refuse(&exchange, &part, NULL);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_END);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_END);
     assert_int_equal(cloud.group.len, 4);
     lbc_exchange_renew(&exchange);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_REMOVE);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_REMOVE);
     lbc_backends_fini(&cloud.group);
 }
 
@@ -371,10 +373,10 @@ static void test_robbed_and_served(void **state)
     begin_eight(&exchange, &cloud, 0);
     exchange.stays = 1;
     exchange.is_robbed = true;
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_REMOVE);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_REMOVE);
     assert_int_equal(part.len, exchange.remove.len);
     lbc_exchange_done(&exchange, LBC_EXCHANGE_REMOVE, &part);
-    assert_int_equal(next(&exchange, &part), LBC_EXCHANGE_END);
+    assert_int_equal(exchange_take_next(&exchange, &part), LBC_EXCHANGE_END);
     lbc_backends_fini(&cloud.group);
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const struct lbc_hint *row(const char *key)
+static const struct lbc_hint *hint_find_row(const char *key)
 {
     const struct lbc_hint *hint = lbc_hints;
 
@@ -74,7 +74,7 @@ static void test_rows(void **state)
             obj_annotate(&service->meta, lbc_anno_suffix_key(&service->meta, cases[i].beside, key),
                          cases[i].beside_value);
         }
-        if (lbc_hint_applies(row(cases[i].key), service) != cases[i].expected) {
+        if (lbc_hint_applies(hint_find_row(cases[i].key), service) != cases[i].expected) {
             fail_msg("case %zu: %s=%s", i, cases[i].key, cases[i].value);
         }
     }

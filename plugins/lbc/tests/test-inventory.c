@@ -124,7 +124,7 @@ static struct fake_host *fake;
 static struct lbc_instance lbc;
 static const struct ccm_request request = { .struct_size = sizeof(request), .lane = CCM_LANE_SPEC };
 
-static int begin(void **state)
+static int fixture_begin(void **state)
 {
     (void)state;
     memset(&plugin, 0, sizeof(plugin));
@@ -153,7 +153,7 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+static int fixture_end(void **state)
 {
     lbc_inventory_free(lbc.inventory);
     fake_host_free(fake);
@@ -268,9 +268,12 @@ static void test_nobody_waits_for_what_is_of_no_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_reads_and_wakes_the_others, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_failed_reading_wakes_them_as_well, begin, end),
-        cmocka_unit_test_setup_teardown(test_nobody_waits_for_what_is_of_no_use, begin, end),
+        cmocka_unit_test_setup_teardown(test_one_reads_and_wakes_the_others, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_a_failed_reading_wakes_them_as_well, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_nobody_waits_for_what_is_of_no_use, fixture_begin,
+                                        fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct fixture {
     struct ccm_error err;
 };
 
-static void begin(struct fixture *fixture)
+static void fixture_begin(struct fixture *fixture)
 {
     fixture->fake = fake_host_new();
     fixture->life = (struct lbc_life){
@@ -47,7 +47,7 @@ static void test_finalizer(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 0);
     assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
@@ -83,7 +83,7 @@ static void test_publish(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     publish(&f, &none, false);
     publish(&f, &all, true);
     expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
@@ -116,7 +116,7 @@ static void test_extra_label(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     publish(&f, &set, false);
     f.life.extra_label = "example.com/sg";
     publish(&f, &none, false);
@@ -142,7 +142,7 @@ static void test_tags_label(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     publish(&f, &tags, false);
     publish(&f, &none, false);
     publish(&f, &with_hash, true);
@@ -169,7 +169,7 @@ static void test_tags_label_anew(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     f.life.memory = &memory;
     obj_label(&f.service->meta, LBC_HASH_LABEL, "h2");
     obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC2");
@@ -191,7 +191,7 @@ static void test_mark(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     assert_false(lbc_life_is_marked(&f.life, f.service)); /* there is no such label */
     f.life.extra_label = "example.com/extra";
     f.life.memory = &memory;
@@ -229,7 +229,7 @@ static void test_plan(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     f.life.plan = &plan;
     assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
     publish(&f, &new, true);
@@ -264,7 +264,7 @@ static void test_ingress(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     publish(&f, &two, true);
     expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
@@ -296,7 +296,7 @@ static void test_ip_mode(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     f.service->ingress = &entry;
     f.service->ingress_count = 1;
     publish(&f, &plain, false);
@@ -317,7 +317,7 @@ static void test_event(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    fixture_begin(&f);
     lbc_life_event(&f.life, f.service, true, "Reason", "%d%%", 100);
     assert_string_equal(fake_host_event(f.fake, 0)->message, "100%");
     assert_string_equal(fake_host_event(f.fake, 0)->object, "default/web");

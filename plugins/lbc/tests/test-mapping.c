@@ -18,7 +18,7 @@ struct fixture {
     struct lbc_mapping mapping;
 };
 
-static void begin(struct fixture *fixture)
+static void fixture_begin(struct fixture *fixture)
 {
     fixture->fake = fake_host_new();
     fixture->mapping = (struct lbc_mapping){
@@ -31,7 +31,7 @@ static void begin(struct fixture *fixture)
     assert_non_null(fixture->mapping.absence);
 }
 
-static void end(struct fixture *fixture)
+static void fixture_end(struct fixture *fixture)
 {
     assert_int_equal(fake_host_borrowed(fixture->fake), 0);
     lbc_absence_free(fixture->mapping.absence);
@@ -188,7 +188,7 @@ static void test_service_update(void **state)
         const struct ccm_change change = { sizeof(change), CCM_CHANGE_UPDATED, &before->meta,
                                            &after->meta, 0 };
 
-        begin(&fixture);
+        fixture_begin(&fixture);
         cases[i].edit(before, after);
         lbc_mapping_service(&fixture.mapping, &change);
         if ((fake_host_enqueue_count(fixture.fake) == 1) != cases[i].enqueued ||
@@ -202,7 +202,7 @@ static void test_service_update(void **state)
         if (cases[i].event != NULL) {
             assert_string_equal(fake_host_event(fixture.fake, 0)->reason, cases[i].event);
         }
-        end(&fixture);
+        fixture_end(&fixture);
     }
 }
 
@@ -211,13 +211,13 @@ static size_t map_added(struct ccm_service *service, uint64_t *ret_lane)
     const struct ccm_change change = { sizeof(change), CCM_CHANGE_ADDED, NULL, &service->meta, 0 };
     struct fixture fixture;
 
-    begin(&fixture);
+    fixture_begin(&fixture);
     lbc_mapping_service(&fixture.mapping, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
     *ret_lane = count == 0 ? UINT64_MAX : fake_host_enqueued(fixture.fake, 0)->lane;
-    end(&fixture);
+    fixture_end(&fixture);
     return count;
 }
 
@@ -251,7 +251,7 @@ static size_t map_slice(const struct ccm_endpoint_slice *before,
                                        after == NULL ? NULL : &after->meta, 0 };
     struct fixture fixture;
 
-    begin(&fixture);
+    fixture_begin(&fixture);
     service->type = ours ? "LoadBalancer" : "ClusterIP";
     fake_host_put(fixture.fake, &service->meta);
     lbc_mapping_slice(&fixture.mapping, &change);
@@ -261,7 +261,7 @@ static size_t map_slice(const struct ccm_endpoint_slice *before,
     if (count > 0) {
         assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BACKENDS);
     }
-    end(&fixture);
+    fixture_end(&fixture);
     return count;
 }
 
@@ -302,7 +302,7 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
                                        after == NULL ? NULL : &after->meta, 0 };
     struct fixture fixture;
 
-    begin(&fixture);
+    fixture_begin(&fixture);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, backend_type);
     fake_host_put(fixture.fake, &service->meta);
     lbc_mapping_node(&fixture.mapping, &change, 50);
@@ -313,7 +313,7 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
         assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BULK);
         assert_int_equal(fake_host_enqueued(fixture.fake, 0)->delay_ms, 50);
     }
-    end(&fixture);
+    fixture_end(&fixture);
     return count;
 }
 

@@ -38,7 +38,7 @@ static const struct lbc_state_type type = {
     .fini = state_fini,
 };
 
-static bool rests(const struct lbc_entry *entry)
+static bool entry_is_resting(const struct lbc_entry *entry)
 {
     const struct lbc_state *state = entry->state;
 
@@ -47,7 +47,7 @@ static bool rests(const struct lbc_entry *entry)
 
 static struct state *have(const struct lbc_entry *entry)
 {
-    assert_false(rests(entry));
+    assert_false(entry_is_resting(entry));
     return (struct state *)entry->state;
 }
 
@@ -65,14 +65,14 @@ static void add_backend(const struct lbc_entry *entry)
 static struct fake_host *fake;
 static size_t seen; /* enqueues that were asked about */
 
-static struct lbc_mirrors *begin(void)
+static struct lbc_mirrors *fixture_begin(void)
 {
     fake = fake_host_new();
     seen = 0;
     return lbc_mirrors_new(fake_host_table(fake), &type);
 }
 
-static void end(struct lbc_mirrors *mirrors)
+static void fixture_end(struct lbc_mirrors *mirrors)
 {
     lbc_mirrors_free(mirrors);
     fake_host_free(fake);
@@ -111,7 +111,7 @@ static struct lbc_entry *claim(struct lbc_mirrors *mirrors, const char *key, con
 
 static void test_claims(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
     struct lbc_entry *other = NULL;
 
@@ -132,7 +132,7 @@ static void test_claims(void **state)
     assert_int_equal(entry->attempt, 0);
     lbc_mirrors_release(mirrors, entry);
     lbc_mirrors_forget(mirrors, "a/b");
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 static struct lbc_entry *share(struct lbc_mirrors *mirrors, const char *key)
@@ -146,7 +146,7 @@ static struct lbc_entry *share(struct lbc_mirrors *mirrors, const char *key)
 /* Two Services with one load balancer: one mirror, one at a time; what is a Service's own stays. */
 static void test_shared(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = share(mirrors, "a/b");
     struct lbc_entry *other = NULL;
 
@@ -177,13 +177,13 @@ static void test_shared(void **state)
     lbc_mirrors_release(mirrors, other);
     lbc_mirrors_forget(mirrors, "a/c");
     assert_false(share(mirrors, "a/c")->valid);
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* Who knows it as its own does not share it. */
 static void test_own(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = claim(mirrors, "a", "a");
 
     (void)state;
@@ -200,12 +200,12 @@ static void test_own(void **state)
     assert_true(entry->reused);
     assert_string_equal(lbc_entry_acquired_id(entry), "lb-1");
     lbc_mirrors_release(mirrors, entry);
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 static void test_news(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
 
     (void)state;
@@ -215,7 +215,7 @@ static void test_news(void **state)
     assert_true(lbc_entry_is_news(entry, "t", "y"));
     assert_false(lbc_entry_is_news(entry, "t", ""));
     assert_true(lbc_entry_is_news(entry, "t", "y"));
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* --- turns --- */
@@ -235,7 +235,7 @@ static void refuse(struct lbc_mirrors *mirrors, const char *key)
 /* In order of arrival; coming again changes nothing, and nobody overtakes those who queue. */
 static void test_turns(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = share(mirrors, "a");
 
     (void)state;
@@ -260,13 +260,13 @@ static void test_turns(void **state)
     assert_string_equal(woken(), "b");
     release(mirrors, share(mirrors, "b"));
     assert_string_equal(woken(), "");
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* Whoever is first and does not come hands its turn on. */
 static void test_gone(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = share(mirrors, "a");
 
     (void)state;
@@ -286,7 +286,7 @@ static void test_gone(void **state)
     lbc_mirrors_forget(mirrors, "a"); /* the mirror lives as long as somebody queues for it */
     release(mirrors, share(mirrors, "e"));
     assert_string_equal(woken(), "");
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* --- threads --- */
@@ -335,7 +335,7 @@ static int pick(const struct race *race)
 }
 
 /* Next key, -1 = all is done, or it took so long that a wake-up must be lost. */
-static int next(struct race *race)
+static int race_next_number(struct race *race)
 {
     struct timespec until;
     int found;
@@ -373,7 +373,7 @@ static void *contend(void *arg)
     struct race *race = arg;
     int index;
 
-    while ((index = next(race)) >= 0) {
+    while ((index = race_next_number(race)) >= 0) {
         const char key[] = { (char)('a' + index), '\0' };
         struct lbc_entry *entry = NULL;
         const int r = try(race->mirrors, key, "lb-1", &entry);
@@ -420,7 +420,7 @@ static void test_threads(void **state)
 /* What nobody works with rests; what cannot be woken is nobody's, and still known. */
 static void test_rest(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
     struct lbc_entry *other = NULL;
 
@@ -429,7 +429,7 @@ static void test_rest(void **state)
     add_backend(entry);
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
-    assert_true(rests(entry));
+    assert_true(entry_is_resting(entry));
     oom_begin(1, false);
     assert_int_equal(lbc_mirrors_acquire(mirrors, "a/b", "u1", "", LANE, &other), -ENOMEM);
     assert_true(oom_end());
@@ -438,13 +438,13 @@ static void test_rest(void **state)
     assert_true(other->valid);
     assert_string_equal(have(other)->lb.id, "lb-7");
     lbc_mirrors_release(mirrors, other);
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* The same for one that is shared: who cannot have it stands in nobody's way. */
 static void test_rest_shared(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = share(mirrors, "a/b");
     struct lbc_entry *other = NULL;
 
@@ -464,13 +464,13 @@ static void test_rest_shared(void **state)
     assert_true(other->valid);
     assert_string_equal(have(other)->lb.id, "lb-1");
     lbc_mirrors_release(mirrors, other);
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 /* Something in a load balancer is given up: those that lack it there are told, and nobody else. */
 static void test_freed(void **state)
 {
-    struct lbc_mirrors *mirrors = begin();
+    struct lbc_mirrors *mirrors = fixture_begin();
     static const char *const keys[] = { "a/one", "a/two", "a/three", "a/far", "a/own" };
     static const char *const lbs[] = { "lb-1", "lb-1", "lb-1", "lb-2", "" };
     struct lbc_entry *entry = NULL;
@@ -498,7 +498,7 @@ static void test_freed(void **state)
     lbc_mirrors_release(mirrors, entry);
     assert_false(entry->freed);
     assert_string_equal(woken(), "");
-    end(mirrors);
+    fixture_end(mirrors);
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static const struct lbc_hint hints[] = { { NULL, NULL, NULL, NULL, false } };
 static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP,
                                                 .refusal = { "protocol [", "] is none" } };
 
-static const char *unclear(const struct lbc_anno *row, const char *value)
+static const char *row_say_unclear(const struct lbc_anno *row, const char *value)
 {
     return row->type == LBC_ANNO_BOOL && strcmp(value, "true") == 0 ? "true" : NULL;
 }
@@ -61,7 +61,7 @@ static const struct lbc_lint_rules rules = {
     .checks = checks,
     .hints = hints,
     .protocols = &protocols,
-    .unclear = unclear,
+    .unclear = row_say_unclear,
     .loose = &loose,
 };
 

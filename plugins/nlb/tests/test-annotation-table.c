@@ -473,8 +473,8 @@ static void wanted(const struct nlb_model *model, const struct ccm_service *serv
     }
 }
 
-static void sent(const struct ccm_service *service, size_t place, const struct anno_row *row,
-                 char ret[static ANNO_TEXT], bool *ret_told)
+static void row_sent_value(const struct ccm_service *service, size_t place,
+                           const struct anno_row *row, char ret[static ANNO_TEXT], bool *ret_told)
 {
     CCM_CLEANUP(nlb_model_fini) struct nlb_model model;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANNO_TEXT - 1 };
@@ -661,7 +661,7 @@ static const struct anno_world world = {
     .place_count = CCM_ARRAY_LEN(places),
     .service = plain_service,
     .check = check_service,
-    .sent = sent,
+    .sent = row_sent_value,
     .update = update,
 };
 

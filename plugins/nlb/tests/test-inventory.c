@@ -131,7 +131,8 @@ static struct lbc_instance *instance_of(struct echo *echo)
 }
 
 /* What a pass does. */
-static bool take(struct lbc_items *items, const struct ccm_service *service, struct nlb_state *have)
+static bool items_take_state(struct lbc_items *items, const struct ccm_service *service,
+                             struct nlb_state *have)
 {
     static const struct lbc_cloud_ops cloud = { .cluster_id = cluster_id };
     const struct lbc_instance lbc = { .cloud.ops = &cloud };
@@ -176,7 +177,7 @@ static void test_500(void **state)
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         const struct ccm_service *service = service_of(i);
 
-        assert_true(take(inventory, service, &have));
+        assert_true(items_take_state(inventory, service, &have));
         assert_true(have.lbc.listeners_known);
         assert_true(have.lbc.groups_known);
         assert_int_equal(have.lbc.listener_count, 2);
@@ -184,7 +185,7 @@ static void test_500(void **state)
         assert_false(nlb_group_at(&have, 1)->lbc.unread);
         assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 2);
         assert_null(nlb_group_at(&have, 1)->lbc.backends.items[0].description);
-        assert_false(take(inventory, service, &have)); /* once */
+        assert_false(items_take_state(inventory, service, &have)); /* once */
     }
     lbc_items_free(inventory);
     echo_end(&echo);
@@ -230,7 +231,7 @@ static void test_whose(void **state)
         echo_begin(&echo);
         echo_answer(&echo, "ListLoadBalancers", answers[i]);
         inventory = read_one(&echo, 0);
-        assert_false(take(inventory, obj_service(), &have));
+        assert_false(items_take_state(inventory, obj_service(), &have));
         assert_null(have.lb.lbc.id);
         lbc_items_free(inventory);
         echo_end(&echo);
@@ -251,7 +252,7 @@ static void test_shifted_page(void **state)
     echo_answer(&echo, "ListLoadBalancers",
                 "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
     inventory = read_one(&echo, 0);
-    assert_true(take(inventory, obj_service(), &have));
+    assert_true(items_take_state(inventory, obj_service(), &have));
     assert_string_equal(have.lb.lbc.id, "nlb-1");
     lbc_items_free(inventory);
     echo_end(&echo);
@@ -274,7 +275,7 @@ static void test_lost_tags(void **state)
                 "'ListenerDescription':'k8s.80.TCP.web.default.c1'},{'ListenerId':'lsn-2',"
                 "'LoadBalancerId':'nlb-other','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
     inventory = read_one(&echo, 0);
-    assert_true(take(inventory, obj_service(), &have));
+    assert_true(items_take_state(inventory, obj_service(), &have));
     assert_true(have.lbc.listeners_known);
     assert_int_equal(have.lbc.listener_count, 1);
     assert_false(have.lbc.groups_known);
@@ -322,7 +323,7 @@ static void test_failures(void **state)
         inventory = read_one(&echo, 1);
         assert_int_equal(inventory != NULL, cases[i].taken);
         if (inventory != NULL) {
-            assert_true(take(inventory, obj_service(), &have));
+            assert_true(items_take_state(inventory, obj_service(), &have));
             assert_int_equal(have.lbc.listeners_known, cases[i].listeners);
             assert_int_equal(have.lbc.listener_count, cases[i].listeners ? 1 : 0);
             assert_false(have.lbc.groups_known);

@@ -30,7 +30,7 @@ struct world {
 };
 
 /* Nodes n1 with two pods and n2 with one; the pods have addresses of both families. */
-static void begin(struct world *w)
+static void fixture_begin(struct world *w)
 {
     memset(w, 0, sizeof(*w));
     w->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
@@ -50,7 +50,7 @@ static void begin(struct world *w)
     w->slices[1] = &w->six->meta;
 }
 
-static int build(struct world *w)
+static int model_build(struct world *w)
 {
     const struct nlb_model_input in = {
         .lbc.service = w->service,
@@ -65,7 +65,7 @@ static int build(struct world *w)
     return nlb_model_begin(&w->model, &in, &w->problems, &w->err);
 }
 
-static void end(struct world *w)
+static void fixture_end(struct world *w)
 {
     nlb_model_fini(&w->model);
     lbc_problems_fini(&w->problems);
@@ -99,12 +99,12 @@ static void expect_groups(struct world *w, const char *expected)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
 
-    assert_int_equal(build(w), 0);
+    assert_int_equal(model_build(w), 0);
     for (size_t i = 0; i < w->model.want.lbc.group_count; i++) {
         add_group(w, i, &text);
     }
     assert_string_equal(ccm_buf_str(&text), expected);
-    end(w);
+    fixture_end(w);
 }
 
 /* --- groups --- */
@@ -114,7 +114,7 @@ static void test_modes(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 i-1:30080!100 i-2:30080!100");
     w.service->external_traffic_policy = "Local";
@@ -138,7 +138,7 @@ static void test_missing_port(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_annotate(&w.service->meta, TYPE, "eni");
     obj_port(w.service, "other", "TCP", 80, "other", 30080);
     expect_groups(&w, "k8s.other.TCP.web.default.c1");
@@ -150,19 +150,19 @@ static void test_shared_group(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     w.service->external_traffic_policy = "Local";
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     obj_port(w.service, "http", "TCP", 81, "8080", 30080);
     obj_port(w.service, "http", "UDP", 80, "8080", 30080);
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 i-1:30080!2 i-2:30080!1; "
                       "k8s.30080.UDP.web.default.c1 i-1:30080!2 i-2:30080!1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_int_equal(w.model.want.lbc.listener_count, 3);
     assert_string_equal(nlb_listener_at(&w.model.want, 1)->lbc.group->name,
                         "k8s.30080.TCP.web.default.c1");
     assert_int_equal(nlb_group_at(&w.model.want, 0)->lbc.port, 80);
-    end(&w);
+    fixture_end(&w);
 }
 
 /* W5: nodes by address, each once. */
@@ -173,7 +173,7 @@ static void test_addresses(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     ((struct ccm_node *)(uintptr_t)w.nodes[0])->addresses = first;
     ((struct ccm_node *)(uintptr_t)w.nodes[0])->address_count = 1;
     w.service->external_traffic_policy = "Local";
@@ -181,10 +181,10 @@ static void test_addresses(void **state)
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 192.168.0.1:30080!2");
     obj_annotate(&w.service->meta, TYPE, "eni");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(nlb_group_at(&w.model.want, 0)->type, "Ip");
     assert_true(w.model.lbc.sets[0].by_address);
-    end(&w);
+    fixture_end(&w);
 }
 
 /* 6.10 */
@@ -212,7 +212,7 @@ static void test_families(void **state)
         char expected[128];
         struct world w;
 
-        begin(&w);
+        fixture_begin(&w);
         w.four->endpoint_count = 1;
         obj_annotate(&w.service->meta, TYPE, "eni");
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
@@ -221,13 +221,13 @@ static void test_families(void **state)
         ccm_text_printf(expected, sizeof(expected), "k8s.8080.TCP.web.default.c1%s",
                         cases[i].groups);
         expect_groups(&w, expected);
-        assert_int_equal(build(&w), 0);
+        assert_int_equal(model_build(&w), 0);
         assert_true(ccm_text_equal(nlb_group_at(&w.model.want, 0)->family, cases[i].family));
         assert_true(
             ccm_text_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, affinity),
                            cases[i].affinity));
         assert_true(w.model.lbc.ipv6 == (cases[i].family != NULL));
-        end(&w);
+        fixture_end(&w);
     }
 }
 
@@ -237,7 +237,7 @@ static void test_weights(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     obj_port(w.service, "http", "TCP", 81, "8081", 30081);
     set(&w, "weight", "60");
@@ -264,7 +264,7 @@ static void test_chosen_beside_own(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     w.four->endpoint_count = 1;
     obj_annotate(&w.service->meta, TYPE, "eni");
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
@@ -273,10 +273,10 @@ static void test_chosen_beside_own(void **state)
     set(&w, "vgroup-port", "sgp-1:80");
     expect_groups(&w, "sgp-1 k8s.8080.TCP.web.default.c1 10.0.0.1:8080!100; "
                       "k8s.8080.TCP.web.default.c1 10.0.0.1:8080!100");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(nlb_listener_at(&w.model.want, 0)->lbc.group_id, "sgp-1");
     assert_null(nlb_listener_at(&w.model.want, 1)->lbc.group_id);
-    end(&w);
+    fixture_end(&w);
 }
 
 static void test_draining(void **state)
@@ -284,7 +284,7 @@ static void test_draining(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     w.four->endpoint_count = 1;
     obj_endpoint(w.four, "10.0.0.9", "n1", LEAVING);
     obj_annotate(&w.service->meta, TYPE, "eni");
@@ -302,13 +302,13 @@ static void test_any_port(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     w.four->endpoint_count = 1;
     obj_annotate(&w.service->meta, TYPE, "eni");
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     set(&w, "listener-port-range", "100-200:80");
     expect_groups(&w, "k8s.100_200.TCP.web.default.c1 10.0.0.1:0!100");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_true(nlb_group_at(&w.model.want, 0)->any_port);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, enabled), "true");
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port), "8080");
@@ -317,18 +317,18 @@ static void test_any_port(void **state)
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.port, 100);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.last_port, 200);
     assert_true(nlb_listener_at(&w.model.want, 0)->lbc.is_range);
-    end(&w);
+    fixture_end(&w);
     set(&w, "health-check-flag", "on");
     set(&w, "health-check-connect-port", "99");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port), "99");
-    end(&w);
+    fixture_end(&w);
     w.service->port_count = 0;
     obj_port(w.service, "http", "TCP", 80, "named", 30080);
     set(&w, "health-check-flag", NULL);
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_null(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port));
-    end(&w);
+    fixture_end(&w);
 }
 
 /* What counts only beside something else. */
@@ -350,17 +350,17 @@ static void test_beside(void **state)
         const struct lbc_anno *field = nlb_group_field(cases[i].field);
         struct world w;
 
-        begin(&w);
+        fixture_begin(&w);
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         set(&w, cases[i].name, cases[i].value);
-        assert_int_equal(build(&w), 0);
+        assert_int_equal(model_build(&w), 0);
         assert_null(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field));
-        end(&w);
+        fixture_end(&w);
         set(&w, cases[i].beside, cases[i].beside_value);
-        assert_int_equal(build(&w), 0);
+        assert_int_equal(model_build(&w), 0);
         assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
                             cases[i].value);
-        end(&w);
+        fixture_end(&w);
     }
 }
 
@@ -389,11 +389,11 @@ static void test_failures(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct world w;
 
-        begin(&w);
+        fixture_begin(&w);
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         obj_port(w.service, "http", "TCP", 81, "8081", cases[i].node_port);
         set(&w, cases[i].name, cases[i].value);
-        assert_int_equal(build(&w), 0);
+        assert_int_equal(model_build(&w), 0);
         if (w.model.want.lbc.listener_count != cases[i].listeners ||
             w.model.lbc.incomplete != (cases[i].problem != NULL) ||
             (cases[i].problem != NULL &&
@@ -404,7 +404,7 @@ static void test_failures(void **state)
         assert_true(nlb_listener_at(&w.model.want, 0)->lbc.broken == (i == 0));
         assert_true(nlb_listener_at(&w.model.want, 1)->lbc.broken == (cases[i].problem != NULL));
         assert_int_equal(nlb_listener_at(&w.model.want, 1)->lbc.port, 81);
-        end(&w);
+        fixture_end(&w);
     }
 }
 
@@ -414,12 +414,12 @@ static void test_overlap(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_annotate(&w.service->meta, TYPE, "eni");
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     obj_port(w.service, "https", "TCP", 443, "8443", 30443);
     set(&w, "listener-port-range", "80-443:80");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_int_equal(w.model.want.lbc.listener_count, 2);
     assert_false(nlb_listener_at(&w.model.want, 0)->lbc.broken);
     assert_true(nlb_listener_at(&w.model.want, 1)->lbc.broken); /* what serves there stays */
@@ -428,7 +428,7 @@ static void test_overlap(void **state)
     assert_string_equal(
         ccm_buf_str(&w.problems.text),
         "port 443/TCP: port of listener [443/TCP] overlaps with listener [80-443/TCP]");
-    end(&w);
+    fixture_end(&w);
 }
 
 /* W33: endpoints without node name are passed over. */
@@ -437,14 +437,14 @@ static void test_nameless(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_endpoint(w.four, "10.0.0.8", "", READY);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 i-1:30080!100 i-2:30080!100");
     w.service->external_traffic_policy = "Local";
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(ccm_buf_str(&w.problems.text), "");
-    end(&w);
+    fixture_end(&w);
 }
 
 /* --- chosen groups --- */
@@ -473,13 +473,13 @@ static void test_check_groups(void **state)
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
         struct world w;
 
-        begin(&w);
+        fixture_begin(&w);
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         obj_port(w.service, "http", "TCP", 81, "8081", 30081);
         set(&w, "id", "nlb-1");
         set(&w, "vgroup-port", "sgp-1:80");
         set(&w, "server-group-type", cases[i].explicit);
-        assert_int_equal(build(&w), 0);
+        assert_int_equal(model_build(&w), 0);
         assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
         if (cases[i].name != NULL) {
             struct nlb_group *group = nlb_state_new_group(&have);
@@ -497,7 +497,7 @@ static void test_check_groups(void **state)
         assert_true(nlb_group_at(&w.model.want, 0)->lbc.broken == (cases[i].problem != NULL));
         assert_true(nlb_listener_at(&w.model.want, 0)->lbc.broken == (cases[i].problem != NULL));
         assert_false(nlb_listener_at(&w.model.want, 1)->lbc.broken);
-        end(&w);
+        fixture_end(&w);
     }
 }
 
@@ -510,20 +510,20 @@ static void test_resource_group(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 0);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
                         "rg-conf");
-    end(&w);
+    fixture_end(&w);
     set(&w, "resource-group-id", "rg-1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 1);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field), "rg-1");
-    end(&w);
+    fixture_end(&w);
 }
 
 /* Present but empty: none, which is something else than not there. */
@@ -532,25 +532,25 @@ static void test_empty(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     set(&w, "protocol-port", "tcpssl:80");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_false(w.model.groups_explicit);
     assert_false(nlb_listener_at(&w.model.want, 0)->certs_known);
     assert_null(w.model.want.lb.fields[NLB_LB_PACKAGE]);
-    end(&w);
+    fixture_end(&w);
     set(&w, "security-group-ids", "");
     set(&w, "additional-cert-ids", "");
     set(&w, "bandwidth-package-id", "");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_true(w.model.groups_explicit);
     assert_int_equal(w.model.want.lb.security_groups.len, 0);
     assert_true(nlb_listener_at(&w.model.want, 0)->certs_known);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->certs.len, 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_PACKAGE], "");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_PACKAGE & 1U, 1);
-    end(&w);
+    fixture_end(&w);
 }
 
 /* Scenario 10 */
@@ -559,17 +559,17 @@ static void test_tags(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     set(&w, "additional-resource-tags",
         "a=1,acs:x=1,kubernetes.do.not.delete=1,ack.aliyun.com=1,kubernetes.reused.by.user=1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_int_equal(w.model.want.lb.lbc.tags.len, 2);
     assert_string_equal(lbc_tags_get(&w.model.want.lb.lbc.tags, "a"), "1");
-    end(&w);
+    fixture_end(&w);
     set(&w, "id", "nlb-1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_int_equal(w.model.want.lb.lbc.tags.len, 1);
-    end(&w);
+    fixture_end(&w);
 }
 
 static void test_whose(void **state)
@@ -577,20 +577,20 @@ static void test_whose(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
-    assert_int_equal(build(&w), 0);
+    fixture_begin(&w);
+    assert_int_equal(model_build(&w), 0);
     assert_true(lbc_model_has_listeners(&w.model.lbc));
-    end(&w);
+    fixture_end(&w);
     set(&w, "id", "nlb-1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_true(w.model.lbc.reused);
     assert_string_equal(w.model.want.lb.lbc.id, "nlb-1");
     assert_false(lbc_model_has_listeners(&w.model.lbc));
-    end(&w);
+    fixture_end(&w);
     set(&w, "force-override-listeners", "true");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_true(lbc_model_has_listeners(&w.model.lbc));
-    end(&w);
+    fixture_end(&w);
 }
 
 /* No bad value keeps a Service from being deleted. */
@@ -600,7 +600,7 @@ static void test_deletion(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     memset(&model, 0, sizeof(model));
     set(&w, "zone-maps", "a:b,c");
     set(&w, "address-type", "nonsense");
@@ -619,7 +619,7 @@ static void test_chosen_at_the_end(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
+    fixture_begin(&w);
     memset(&model, 0, sizeof(model));
     set(&w, "vgroup-port", "sgp-1:80,sgp-2:81,bad,sgp-1:82");
     assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
@@ -687,24 +687,24 @@ static void test_guard_wanted(void **state)
     struct world w;
 
     (void)state;
-    begin(&w);
-    assert_int_equal(build(&w), 0);
+    fixture_begin(&w);
+    assert_int_equal(model_build(&w), 0);
     assert_false(w.model.want.security_group.wanted);
-    end(&w);
+    fixture_end(&w);
     obj_range(w.service, "10.0.0.0/8");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_true(w.model.want.security_group.wanted);
-    end(&w);
+    fixture_end(&w);
     set(&w, "id", "nlb-1");
-    assert_int_equal(build(&w), 0);
+    assert_int_equal(model_build(&w), 0);
     assert_false(w.model.want.security_group.wanted);
-    end(&w);
+    fixture_end(&w);
     set(&w, "id", NULL);
     obj_range(w.service, "nonsense");
-    assert_int_equal(build(&w), 0); /* what is there stays, see lbc/model/refusal.h */
+    assert_int_equal(model_build(&w), 0); /* what is there stays, see lbc/model/refusal.h */
     assert_true(w.model.keep_security && !w.model.want.security_group.wanted);
     assert_int_equal(w.problems.count, 1);
-    end(&w);
+    fixture_end(&w);
 }
 
 int main(void)

@@ -274,7 +274,7 @@ static void run_fini(struct run *run)
     lbc_problems_fini(&run->problems);
 }
 
-static int build(struct run *run)
+static int model_build(struct run *run)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct nlb_model_input in = { .lbc.service = cluster.service,
@@ -353,7 +353,7 @@ static bool run_pass(struct run *run, enum what what, size_t at, bool all)
     cloud.log[0] = '\0';
     cloud.made = 0;
     oom_begin(at, all);
-    run->result = build(run);
+    run->result = model_build(run);
     run->result = run->result < 0 ? run->result : look(run);
     run->result = run->result < 0 ? run->result : change(run, what);
     return oom_end();

@@ -37,7 +37,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static const struct ccm_object *decode(const struct kube_decode_kind *kind, const char *text)
+static const struct ccm_object *decode_text(const struct kube_decode_kind *kind, const char *text)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
@@ -75,7 +75,7 @@ static const char service_json[] =
 
 static void test_service_in_full(void **state)
 {
-    const struct ccm_object *o = decode(&service_kind, service_json);
+    const struct ccm_object *o = decode_text(&service_kind, service_json);
     const struct ccm_service *s = (const struct ccm_service *)(const void *)o;
 
     (void)state;
@@ -153,7 +153,7 @@ static void test_unset_means_empty(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
         for (size_t k = 0; k < CCM_ARRAY_LEN(kinds); k++) {
-            const struct ccm_object *o = decode(kinds[k], texts[i]);
+            const struct ccm_object *o = decode_text(kinds[k], texts[i]);
 
             assert_string_equal(o->key, "n");
             assert_string_equal(o->namespace_, "");
@@ -188,8 +188,8 @@ static void test_unset_means_empty(void **state)
 /* A deletion must not be overlooked because its time cannot be read. */
 static void test_unreadable_deletion_time(void **state)
 {
-    const struct ccm_object *o =
-        decode(&service_kind, "{\"metadata\":{\"name\":\"n\",\"deletionTimestamp\":\"whenever\"}}");
+    const struct ccm_object *o = decode_text(
+        &service_kind, "{\"metadata\":{\"name\":\"n\",\"deletionTimestamp\":\"whenever\"}}");
 
     (void)state;
     assert_int_not_equal(o->deleted_ms, 0);
@@ -220,7 +220,7 @@ static void test_slice(void **state)
         CCM_ENDPOINT_READY | CCM_ENDPOINT_SERVING,       CCM_ENDPOINT_READY | CCM_ENDPOINT_SERVING,
         CCM_ENDPOINT_SERVING | CCM_ENDPOINT_TERMINATING, 0,
     };
-    const struct ccm_object *o = decode(&slice_kind, slice_json);
+    const struct ccm_object *o = decode_text(&slice_kind, slice_json);
     const struct ccm_endpoint_slice *s = (const struct ccm_endpoint_slice *)(const void *)o;
 
     (void)state;
@@ -248,7 +248,7 @@ static void test_slice(void **state)
 
 static void test_node(void **state)
 {
-    const struct ccm_object *o = decode(
+    const struct ccm_object *o = decode_text(
         &node_kind,
         "{\"metadata\":{\"name\":\"cn.10.0.0.1\",\"labels\":{\"os\":\"linux\"},\"annotations\":{"
         "\"alpha.kubernetes.io/provided-node-ip\":\"10.0.0.1\",\"volumes.kubernetes.io/"
@@ -303,7 +303,7 @@ static void test_node_conditions(void **state)
         char *text = ccm_text_format(
             "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"},\"status\":%s}",
             table[i].status);
-        const struct ccm_object *o = decode(&node_kind, text);
+        const struct ccm_object *o = decode_text(&node_kind, text);
         const struct ccm_node *n = (const struct ccm_node *)(const void *)o;
 
         assert_int_equal(n->has_conditions, table[i].has);
@@ -317,7 +317,7 @@ static void test_node_conditions(void **state)
 
 static void test_pod(void **state)
 {
-    const struct ccm_object *o = decode(
+    const struct ccm_object *o = decode_text(
         &pod_kind,
         "{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"demo\",\"uid\":\"u\",\"annotations\":{"
         "\"a\":\"b\"}},\"spec\":{\"nodeName\":\"n1\",\"readinessGates\":[{\"conditionType\":"
@@ -352,7 +352,7 @@ static void test_raw(void **state)
 {
     static const char text[] =
         "{\"metadata\":{\"name\":\"d\",\"namespace\":\"ns\"},\"spec\":{\"big\":9007199254740993}}";
-    const struct ccm_object *o = decode(&raw_kind, text);
+    const struct ccm_object *o = decode_text(&raw_kind, text);
     const struct ccm_raw *raw = (const struct ccm_raw *)(const void *)o;
 
     (void)state;
@@ -361,7 +361,8 @@ static void test_raw(void **state)
     assert_string_equal(raw->api_version, "apps/v1");
     assert_string_equal(raw->kind_name, "Deployment");
     kube_object_unref(o);
-    o = decode(&raw_kind, "{\"kind\":\"K\",\"apiVersion\":\"v2\",\"metadata\":{\"name\":\"d\"}}");
+    o = decode_text(&raw_kind,
+                    "{\"kind\":\"K\",\"apiVersion\":\"v2\",\"metadata\":{\"name\":\"d\"}}");
     raw = (const struct ccm_raw *)(const void *)o;
     assert_string_equal(raw->api_version, "v2");
     assert_string_equal(raw->kind_name, "K");
@@ -682,8 +683,8 @@ static void test_memory_of_endpoints(void **state)
     ccm_buf_adds(&one, "]}");
     ccm_buf_adds(&many, "]}");
 
-    const struct ccm_object *small = decode(&slice_kind, ccm_buf_str(&one));
-    const struct ccm_object *large = decode(&slice_kind, ccm_buf_str(&many));
+    const struct ccm_object *small = decode_text(&slice_kind, ccm_buf_str(&one));
+    const struct ccm_object *large = decode_text(&slice_kind, ccm_buf_str(&many));
 
     assert_true((kube_object_bytes(large) - kube_object_bytes(small)) / 98 <= 84);
     kube_object_unref(small);
@@ -692,7 +693,7 @@ static void test_memory_of_endpoints(void **state)
 
 static void test_references(void **state)
 {
-    const struct ccm_object *o = decode(&slice_kind, slice_json);
+    const struct ccm_object *o = decode_text(&slice_kind, slice_json);
 
     (void)state;
     assert_ptr_equal(kube_object_ref(o), o);

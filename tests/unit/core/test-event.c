@@ -289,7 +289,8 @@ static void emit(struct fixture *f, const char *name, const char *message)
 }
 
 /* Request number `index` as JSON; method and start of the target are checked. */
-static cJSON *sent(struct fixture *f, size_t index, const char *method, const char *target)
+static cJSON *fixture_sent_request(struct fixture *f, size_t index, const char *method,
+                                   const char *target)
 {
     struct ccm_test_request request = { 0 };
     cJSON *json = NULL;
@@ -317,7 +318,7 @@ static void test_create_then_count(void **state CCM_UNUSED)
     emit(&f, "web", "done");
     assert_true(ccm_test_server_wait(f.server, 2));
 
-    first = sent(&f, 0, "POST", "/api/v1/namespaces/demo/events");
+    first = fixture_sent_request(&f, 0, "POST", "/api/v1/namespaces/demo/events");
     assert_int_equal(ccm_json_i64(first, "count", 0), 1);
     assert_string_equal(ccm_json_text(first, "type"), "Warning");
     assert_string_equal(ccm_json_text(ccm_json_get(first, "involvedObject"), "kind"), "Service");
@@ -326,7 +327,7 @@ static void test_create_then_count(void **state CCM_UNUSED)
     target = ccm_text_format("/api/v1/namespaces/demo/events/%s",
                              ccm_json_text(ccm_json_get(first, "metadata"), "name"));
     assert_non_null(target);
-    second = sent(&f, 1, "PATCH", target);
+    second = fixture_sent_request(&f, 1, "PATCH", target);
     assert_int_equal(ccm_json_i64(second, "count", 0), 2);
     cJSON_Delete(first);
     cJSON_Delete(second);
@@ -349,13 +350,13 @@ static void test_gone_is_created_anew(void **state CCM_UNUSED)
         emit(&f, "web", "done");
         assert_true(ccm_test_server_wait(f.server, requests[i]));
     }
-    cJSON_Delete(sent(&f, 1, "PATCH", "/api/v1/namespaces/demo/events/web."));
+    cJSON_Delete(fixture_sent_request(&f, 1, "PATCH", "/api/v1/namespaces/demo/events/web."));
 
-    cJSON *anew = sent(&f, 2, "POST", "/api/v1/namespaces/demo/events");
+    cJSON *anew = fixture_sent_request(&f, 2, "POST", "/api/v1/namespaces/demo/events");
 
     assert_int_equal(ccm_json_i64(anew, "count", 0), 2);
     cJSON_Delete(anew);
-    cJSON_Delete(sent(&f, 3, "PATCH", "/api/v1/namespaces/demo/events/web."));
+    cJSON_Delete(fixture_sent_request(&f, 3, "PATCH", "/api/v1/namespaces/demo/events/web."));
     fixture_close(&f, DRAIN_MS);
 }
 
@@ -374,7 +375,7 @@ static void test_retry(void **state CCM_UNUSED)
     static const char *const names[] = { "web", "api", "web" };
 
     for (size_t i = 0; i < 3; i++) {
-        order[i] = sent(&f, i, "POST", "/api/v1/namespaces/demo/events");
+        order[i] = fixture_sent_request(&f, i, "POST", "/api/v1/namespaces/demo/events");
         assert_string_equal(ccm_json_text(ccm_json_get(order[i], "involvedObject"), "name"),
                             names[i]);
     }
@@ -406,7 +407,7 @@ static void test_lost_answer(void **state CCM_UNUSED)
     emit(&f, "web", "one");
     assert_true(ccm_test_server_wait(f.server, 3));
 
-    cJSON *patch = sent(&f, 2, "PATCH", "/api/v1/namespaces/demo/events/web.");
+    cJSON *patch = fixture_sent_request(&f, 2, "PATCH", "/api/v1/namespaces/demo/events/web.");
 
     assert_int_equal(ccm_json_i64(patch, "count", 0), 2);
     cJSON_Delete(patch);
@@ -443,7 +444,7 @@ static void test_text_is_cut(void **state CCM_UNUSED)
     emit(&f, "web", message);
     assert_true(ccm_test_server_wait(f.server, 1));
 
-    cJSON *event = sent(&f, 0, "POST", "/api/v1/namespaces/demo/events");
+    cJSON *event = fixture_sent_request(&f, 0, "POST", "/api/v1/namespaces/demo/events");
 
     assert_int_equal(strlen(ccm_json_text(event, "message")), KUBE_EVENT_TEXT_MAX - 1);
     cJSON_Delete(event);

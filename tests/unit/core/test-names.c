@@ -37,8 +37,8 @@ static void test_counts(void **state)
     kube_names_unref(NULL);
 }
 
-static int decode(struct kube_builder *builder, const char *endpoints,
-                  const struct ccm_endpoint_slice **ret)
+static int decode_endpoints(struct kube_builder *builder, const char *endpoints,
+                            const struct ccm_endpoint_slice **ret)
 {
     static const struct kube_decode_kind kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
     struct ccm_error err = CCM_ERROR_INIT;
@@ -64,9 +64,11 @@ static void test_slices(void **state)
 
     (void)state;
     assert_int_equal(
-        decode(builder, AT("10.0.0.1", "a") "," AT("10.0.0.2", "b") "," AT("10.0.0.3", "a"), &one),
+        decode_endpoints(builder,
+                         AT("10.0.0.1", "a") "," AT("10.0.0.2", "b") "," AT("10.0.0.3", "a"), &one),
         0);
-    assert_int_equal(decode(builder, AT("10.0.0.4", "a") "," AT("10.0.0.5", ""), &two), 0);
+    assert_int_equal(decode_endpoints(builder, AT("10.0.0.4", "a") "," AT("10.0.0.5", ""), &two),
+                     0);
     kube_builder_free(builder);
     assert_ptr_equal(one->endpoints[0]->node_name, one->endpoints[2]->node_name);
     assert_ptr_equal(one->endpoints[0]->node_name, two->endpoints[0]->node_name);
@@ -84,10 +86,11 @@ static void test_broken(void **state)
     const struct ccm_endpoint_slice *slice = NULL;
 
     (void)state;
-    assert_int_equal(decode(builder, AT("10.0.0.1", "a") "," AT("10.0.0.2", "b") ",{}", &slice),
-                     -EBADMSG);
+    assert_int_equal(
+        decode_endpoints(builder, AT("10.0.0.1", "a") "," AT("10.0.0.2", "b") ",{}", &slice),
+        -EBADMSG);
     assert_null(slice);
-    assert_int_equal(decode(builder, AT("10.0.0.1", "b"), &slice), 0);
+    assert_int_equal(decode_endpoints(builder, AT("10.0.0.1", "b"), &slice), 0);
     assert_string_equal(slice->endpoints[0]->node_name, "b");
     kube_object_unref(&slice->meta);
     kube_builder_free(builder);

@@ -19,8 +19,9 @@
 static const struct kube_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
 
 /* A slice "d/<name>" of a Service ("" = none). The caller owns the reference. */
-static const struct ccm_object *slice(struct kube_builder *builder, const char *name,
-                                      const char *uid, const char *version, const char *service)
+static const struct ccm_object *slice_build(struct kube_builder *builder, const char *name,
+                                            const char *uid, const char *version,
+                                            const char *service)
 {
     CCM_CLEANUP(ccm_freep)
     char *text = ccm_text_format("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"%"
@@ -30,8 +31,7 @@ static const struct ccm_object *slice(struct kube_builder *builder, const char *
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
 
-    if (text == NULL ||
-        kube_decode(builder, &slice_kind, text, strlen(text), &object, &err) < 0) {
+    if (text == NULL || kube_decode(builder, &slice_kind, text, strlen(text), &object, &err) < 0) {
         return NULL;
     }
     return object;
@@ -100,7 +100,7 @@ static void put(struct world *w, const char *name, const char *uid, const char *
                 const char *service)
 {
     CCM_CLEANUP(kube_object_unrefp)
-    const struct ccm_object *object = slice(w->builder, name, uid, version, service);
+    const struct ccm_object *object = slice_build(w->builder, name, uid, version, service);
 
     assert_non_null(object);
     assert_int_equal(kube_store_put(w->store, object, on_change, w), 0);
@@ -110,7 +110,7 @@ static void stage(struct world *w, struct kube_stage *next, const char *name, co
                   const char *version, const char *service)
 {
     CCM_CLEANUP(kube_object_unrefp)
-    const struct ccm_object *object = slice(w->builder, name, uid, version, service);
+    const struct ccm_object *object = slice_build(w->builder, name, uid, version, service);
 
     assert_non_null(object);
     assert_int_equal(kube_stage_put(next, object), 0);
