@@ -335,17 +335,12 @@ static int plan_addresses(struct lbc_work *work)
     return r < 0 ? r : plan_attach(work);
 }
 
-int nlb_plan_lb(struct lbc_work *work)
+static int plan_lb_parts(struct lbc_work *work, struct nlb_lb *pretend)
 {
-    /* What it will be, while it is still to be made. */
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
     int r = 0;
 
-    if (work->plan->blocked && work->model->reused) {
-        return 0;
-    }
     if (nlb_work_have(work)->lb.lbc.id == NULL) {
-        r = plan_creation(work, &pretend);
+        r = plan_creation(work, pretend);
     } else {
         check_immutable(work);
     }
@@ -359,6 +354,20 @@ int nlb_plan_lb(struct lbc_work *work)
         r = plan_protection(work);
     }
     return r < 0 ? r : plan_addresses(work);
+}
+
+int nlb_plan_lb(struct lbc_work *work)
+{
+    /* What it will be, while it is still to be made; for these parts alone. */
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
+    const struct lbc_lb *present = work->lb;
+    int r = 0;
+
+    if (!work->plan->blocked || !work->model->reused) {
+        r = plan_lb_parts(work, &pretend);
+    }
+    work->lb = present;
+    return r;
 }
 
 /* --- letting go --- */
