@@ -111,7 +111,7 @@ while IFS=: read -r file line text; do
     complain "${file#./}" "$line" "names a cloud: $text"
 done < <(find plugins/lbc -path '*/tests' -prune -o -path plugins/lbc/model/keys.h -prune -o \
     \( -path '*/model/*' -o -path '*/service/*' \) -name '*.[ch]' -print0 2>/dev/null |
-    sort -z | xargs -0r grep -HniE 'ali(cloud|baba|yun|_)|(^|[^a-z])[cns]lb([^a-z]|$)' || true)
+    sort -z | xargs -0r grep -HniE 'ali(cloud|baba|yun|_)|(^|[^a-z])([cns]lb|ecs|eni)([^a-z]|$)' || true)
 
 if [[ $count -eq 0 ]]; then
     echo "check-layers: found no source file in $root"

@@ -198,9 +198,9 @@ static enum lbc_backend_type backend_type(const cJSON *json)
 
     type = type == NULL ? ccm_json_text(json, "Type") : type;
     if (type[0] == '\0' || ccm_text_equal_case(type, "ecs")) {
-        return LBC_BACKEND_ECS;
+        return LBC_BACKEND_INSTANCE;
     }
-    return ccm_text_equal_case(type, "ip") ? LBC_BACKEND_IP : LBC_BACKEND_ENI;
+    return ccm_text_equal_case(type, "ip") ? LBC_BACKEND_IP : LBC_BACKEND_INTERFACE;
 }
 
 int alilb_parse_backend(const cJSON *json, struct lbc_group *group)

@@ -50,12 +50,12 @@ static void params_add_backends(struct ali_params *params, const char *descripti
 
         ccm_jsonw_open(&w, NULL, '{');
         ccm_jsonw_str(&w, "ServerId", one->server_id);
-        if (one->type == LBC_BACKEND_ENI) {
+        if (one->type == LBC_BACKEND_INTERFACE) {
             ccm_jsonw_str(&w, "ServerIp", one->server_ip);
         }
         ccm_jsonw_i64(&w, "Port", one->port);
         ccm_jsonw_i64(&w, "Weight", one->weight);
-        ccm_jsonw_str(&w, "Type", one->type == LBC_BACKEND_ENI ? "eni" : "ecs");
+        ccm_jsonw_str(&w, "Type", one->type == LBC_BACKEND_INTERFACE ? "eni" : "ecs");
         ccm_jsonw_str(&w, "Description", description);
         ccm_jsonw_close(&w, '}');
     }

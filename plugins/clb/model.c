@@ -128,7 +128,7 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
         .lbc = { .model = &model->lbc,
                  .in = &in->lbc,
                  .problems = problems,
-                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni) },
+                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.pods_by_default) },
         .model = model,
         .in = in,
     };

@@ -185,7 +185,7 @@ struct lbc_instance {
     struct lbc_audit audit;
     struct lbc_life life;
     struct lbc_mapping mapping;
-    bool default_eni;
+    bool pods_by_default;
     bool dry;            /* host->dry_run() */
     bool loose;          /* see struct lbc_lint_rules */
     unsigned extras;     /* options that serve more of the specification; bits of the plugin */

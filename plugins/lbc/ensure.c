@@ -348,7 +348,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
 static bool pass_freezes_groups(const struct lbc_pass *pass)
 {
     return lbc_refusals_freeze(
-        &pass->refused, lbc_backend_mode(pass->view, pass->lbc->default_eni) == LBC_MODE_ENI);
+        &pass->refused, lbc_backend_mode(pass->view, pass->lbc->pods_by_default) == LBC_MODE_PODS);
 }
 
 static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)

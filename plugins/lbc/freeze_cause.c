@@ -143,7 +143,7 @@ static enum lbc_freeze_cause find_missing_node(struct lbc_freeze *freeze,
                                                struct lbc_absent *absent)
 {
     const enum lbc_absence_by by =
-        one->type == LBC_BACKEND_ECS ? LBC_ABSENCE_BY_INSTANCE : LBC_ABSENCE_BY_ADDRESS;
+        one->type == LBC_BACKEND_INSTANCE ? LBC_ABSENCE_BY_INSTANCE : LBC_ABSENCE_BY_ADDRESS;
 
     lbc_absence_find_node(freeze->pass->lbc->absence, by, one->server_id, absent);
 
@@ -178,7 +178,7 @@ static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
                                             : LBC_FREEZE_NONE;
 }
 
-/* A pod that is a backend itself; outside of mode ENI those of virtual nodes are. */
+/* A pod that is a backend itself; in other modes than PODS those of virtual nodes are. */
 static enum lbc_freeze_cause find_pod_cause(struct lbc_freeze *freeze, const char *address,
                                             struct lbc_freeze_case *ret, struct lbc_absent *absent)
 {
@@ -186,7 +186,7 @@ static enum lbc_freeze_cause find_pod_cause(struct lbc_freeze *freeze, const cha
     const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, address);
     struct lbc_absent lost;
 
-    if (endpoint != NULL && freeze->mode != LBC_MODE_ENI && endpoint->node_name[0] != '\0' &&
+    if (endpoint != NULL && freeze->mode != LBC_MODE_PODS && endpoint->node_name[0] != '\0' &&
         lbc_endpoint_is_usable(endpoint, freeze->pass->readiness.accepted) &&
         lbc_node_table_get(freeze->nodes, endpoint->node_name) == NULL) {
         lbc_absence_find_node(absence, LBC_ABSENCE_BY_NAME, endpoint->node_name, absent);
@@ -204,9 +204,9 @@ static enum lbc_freeze_cause find_pod_cause(struct lbc_freeze *freeze, const cha
 
 static bool is_pod(const struct lbc_freeze *freeze, const struct lbc_backend *one)
 {
-    return one->type == LBC_BACKEND_ENI ||
+    return one->type == LBC_BACKEND_INTERFACE ||
            (one->type == LBC_BACKEND_IP &&
-            (freeze->mode == LBC_MODE_ENI || !is_node_port(freeze->pass->service, one->port)));
+            (freeze->mode == LBC_MODE_PODS || !is_node_port(freeze->pass->service, one->port)));
 }
 
 enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
@@ -219,6 +219,6 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
         return find_pod_cause(freeze, one->server_ip, ret_case, ret_absent);
     }
     /* Instances of a Service whose pods are backends now: a person changed it. */
-    return freeze->mode == LBC_MODE_ENI ? LBC_FREEZE_NONE
-                                        : find_node_cause(freeze, one, ret_case, ret_absent);
+    return freeze->mode == LBC_MODE_PODS ? LBC_FREEZE_NONE
+                                         : find_node_cause(freeze, one, ret_case, ret_absent);
 }

@@ -50,7 +50,7 @@ void lbc_freeze_begin(struct lbc_freeze *freeze, struct lbc_pass *pass,
 
     freeze->pass = pass;
     freeze->nodes = nodes;
-    freeze->mode = lbc_backend_mode(pass->service, lbc->default_eni);
+    freeze->mode = lbc_backend_mode(pass->service, lbc->pods_by_default);
     freeze->rule.released_until_ms = atomic_load(&lbc->released_until_ms);
     freeze->again_ms = CCM_REMOVAL_NEVER;
     ccm_removal_rule_read(&freeze->rule, lbc->host);
@@ -130,7 +130,7 @@ static struct lbc_freeze_past *get_past(struct lbc_entry *entry, const char *id)
 static uint16_t find_node_port(const struct lbc_backends *have)
 {
     for (size_t i = 0; i < have->len; i++) {
-        if (have->items[i].type == LBC_BACKEND_ECS) {
+        if (have->items[i].type == LBC_BACKEND_INSTANCE) {
             return have->items[i].port;
         }
     }
@@ -155,7 +155,7 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze,
             .server_id = (char *)(uintptr_t)lbc_node_instance_id(entry->node), /* copied */
             .server_ip = (char *)(uintptr_t) "",
             .port = port,
-            .type = LBC_BACKEND_ECS,
+            .type = LBC_BACKEND_INSTANCE,
         };
 
         if (entry->use == LBC_NODE_NOT_READY && lbc_backends_find(group->have, &one) == NULL) {

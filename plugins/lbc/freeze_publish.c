@@ -42,7 +42,7 @@ static const char *name_of(const struct lbc_backend *one, const struct lbc_absen
     if (absent->name[0] != '\0') {
         return absent->name;
     }
-    return one->type == LBC_BACKEND_ENI ? one->server_ip : one->server_id;
+    return one->type == LBC_BACKEND_INTERFACE ? one->server_ip : one->server_id;
 }
 
 static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,

@@ -118,10 +118,10 @@ void lbc_configure(struct lbc_instance *lbc)
 {
     const struct ccm_host *host = lbc->host;
 
-    lbc->default_eni =
-        ccm_text_equal(host->option_string(host, NULL, lbc_opt_backend_type.name), "eni");
+    lbc->pods_by_default = ccm_text_equal(
+        host->option_string(host, NULL, lbc_opt_backend_type.name), LBC_BACKEND_TYPE_PODS);
     instance_read_options(lbc);
-    lbc->mapping.default_eni = lbc->default_eni;
+    lbc->mapping.pods_by_default = lbc->pods_by_default;
     lbc->mapping.filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
 }
 

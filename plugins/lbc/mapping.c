@@ -289,8 +289,8 @@ static bool node_matters(const struct ccm_change *change)
 /* Whether nodes are backends of the Service, whatever its pods do. */
 static bool depends_on_nodes(const struct lbc_mapping *mapping, const struct ccm_service *service)
 {
-    switch (lbc_backend_mode(service, mapping->default_eni)) {
-    case LBC_MODE_ENI:
+    switch (lbc_backend_mode(service, mapping->pods_by_default)) {
+    case LBC_MODE_PODS:
         return false;
     case LBC_MODE_CLUSTER:
         return true;

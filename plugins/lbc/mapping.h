@@ -19,8 +19,8 @@ struct lbc_mapping {
     const char *component;   /* of events */
     const char *extra_label; /* a third label that the controller keeps; NULL = none */
     struct lbc_mirrors
-        *mirrors;      /* is told when what we keep on a Service changes; NULL = nobody is */
-    bool default_eni;  /* backend mode of Services that do not say */
+        *mirrors;         /* is told when what we keep on a Service changes; NULL = nobody is */
+    bool pods_by_default; /* backend mode of Services that do not say */
     bool filter_nodes; /* changes of nodes only concern Services whose nodes are chosen by them */
     bool (*is_ours)(const struct ccm_service *service);
     struct lbc_absence *absence;     /* is told what went, and how */

@@ -53,7 +53,7 @@ static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
         .slice_count = pass->slice_count,
         .accepted = pass->readiness.accepted,
         .cluster_id = lbc_cluster_id(pass->lbc),
-        .default_eni = pass->lbc->default_eni,
+        .pods_by_default = pass->lbc->pods_by_default,
     };
     int r = pass->lbc->ops->model->begin(pass, &in, err);
 

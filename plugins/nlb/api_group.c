@@ -101,7 +101,7 @@ static void params_add_server_number(struct ali_params *params, size_t n, const 
 static const char *type_name(const struct lbc_backend *backend)
 {
     switch ((enum lbc_backend_type)backend->type) {
-    case LBC_BACKEND_ENI:
+    case LBC_BACKEND_INTERFACE:
         return "Eni";
     case LBC_BACKEND_IP:
         return "Ip";
@@ -121,7 +121,7 @@ int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *a
 
         params_add_server_text(&params, i + 1, "ServerId", one->server_id);
         params_add_server_text(&params, i + 1, "ServerType", type_name(one));
-        if (one->type != LBC_BACKEND_ECS) {
+        if (one->type != LBC_BACKEND_INSTANCE) {
             params_add_server_text(&params, i + 1, "ServerIp", one->server_ip);
         }
         params_add_server_number(&params, i + 1, "Port", one->port);

@@ -55,7 +55,7 @@ static void lint_ranges(const struct ccm_service *service, const struct ccm_lint
 static bool is_by_node(const struct ccm_service *service)
 {
     return !ccm_text_empty(ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY)) &&
-           lbc_backend_mode(service, true) != LBC_MODE_ENI;
+           lbc_backend_mode(service, true) != LBC_MODE_PODS;
 }
 
 /* What the cloud or a pass would refuse later. */

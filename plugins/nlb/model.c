@@ -28,7 +28,7 @@ static int port_read_annotations(const struct nlb_builder *b, uint64_t index,
     const struct ccm_service *service = b->lbc.in->service;
     int r = lbc_setting_protocol(service, want->lbc.port, &nlb_protocols, &want->lbc.protocol, err);
 
-    if (r == 0 && b->lbc.mode != LBC_MODE_ENI &&
+    if (r == 0 && b->lbc.mode != LBC_MODE_PODS &&
         lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "listener port range can only be used for eni backend type service");
@@ -154,7 +154,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         .lbc = { .model = &model->lbc,
                  .in = &in->lbc,
                  .problems = problems,
-                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
+                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.pods_by_default),
                  .families = nlb_model_families(in->lbc.service),
                  .by_address = ccm_text_equal_case(lbc_anno_get(meta, "server-group-type"), "Ip"),
                  .draining = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain")) },

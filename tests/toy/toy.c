@@ -286,7 +286,7 @@ static int model_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
     struct lbc_builder b = { .model = pass->model,
                              .in = in,
                              .problems = &pass->problems,
-                             .mode = lbc_backend_mode(in->service, in->default_eni),
+                             .mode = lbc_backend_mode(in->service, in->pods_by_default),
                              .families = LBC_IPV4,
                              .by_address = true };
     int r = model_begin_release(pass) < 0 ? ccm_error_nomem(err) : lbc_model_begin(&b, &rules, err);

@@ -57,7 +57,7 @@ int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
 
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends = lbc_refusals_freeze(refused, b->mode == LBC_MODE_ENI);
+    model->keep_backends = lbc_refusals_freeze(refused, b->mode == LBC_MODE_PODS);
     model->incomplete = model->keep_backends;
     return lbc_node_table_init(&model->nodes, b->in->nodes, b->in->node_count, rules) < 0
                ? ccm_error_nomem(err)

@@ -23,7 +23,7 @@ struct lbc_model_input {
     size_t slice_count;
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     const char *cluster_id;
-    bool default_eni;
+    bool pods_by_default;
 };
 
 struct lbc_model {

@@ -36,7 +36,7 @@ static void print_backends(const struct lbc_step_table *table, const struct lbc_
     for (size_t i = 0; i < set->len && i < most; i++) {
         const struct lbc_backend *one = &set->items[i];
         const struct lbc_backend *now = with_present ? step_find_present(step, one) : NULL;
-        const bool has_ip = one->type == LBC_BACKEND_ENI;
+        const bool has_ip = one->type == LBC_BACKEND_INTERFACE;
 
         ccm_buf_addf(text, "%s%s%s%s:%u=", i == 0 ? " [" : " ", one->server_id, has_ip ? "/" : "",
                      has_ip ? one->server_ip : "", one->port);

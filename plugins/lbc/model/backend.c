@@ -24,7 +24,7 @@ int lbc_backend_compare(const struct lbc_backend *a, const struct lbc_backend *b
     if (order == 0) {
         order = strcmp(a->server_id, b->server_id);
     }
-    if (order == 0 && a->type == LBC_BACKEND_ENI) {
+    if (order == 0 && a->type == LBC_BACKEND_INTERFACE) {
         order = strcmp(a->server_ip, b->server_ip);
     }
     return order != 0 ? order : (int)a->port - (int)b->port;
@@ -75,7 +75,7 @@ static const char *backend_spell_address(const char *text, char room[static CCM_
 static int backend_copy_one(struct lbc_backend *to, const struct lbc_backend *from)
 {
     const char *ip =
-        from->type == LBC_BACKEND_ENI && from->server_ip != NULL ? from->server_ip : "";
+        from->type == LBC_BACKEND_INTERFACE && from->server_ip != NULL ? from->server_ip : "";
     const size_t id_size = strlen(from->server_id) + 1;
     const size_t ip_size = strlen(ip) + 1;
     const size_t text_size = from->description == NULL ? 0 : strlen(from->description) + 1;
@@ -108,7 +108,7 @@ int lbc_backends_put(struct lbc_backends *set, const struct lbc_backend *given)
     if (given->type == LBC_BACKEND_IP) {
         one.server_id =
             (char *)(uintptr_t)backend_spell_address(given->server_id, id); /* copied below */
-    } else if (given->type == LBC_BACKEND_ENI) {
+    } else if (given->type == LBC_BACKEND_INTERFACE) {
         one.server_ip = (char *)(uintptr_t)backend_spell_address(given->server_ip, ip);
     }
     const size_t at = lower_bound(set, backend, &found);

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 enum lbc_backend_type {
-    LBC_BACKEND_ECS, /* an instance */
-    LBC_BACKEND_ENI, /* a network interface with an address of its own */
-    LBC_BACKEND_IP,  /* an address and nothing else: server_id and server_ip are the same text */
+    LBC_BACKEND_INSTANCE,  /* an instance */
+    LBC_BACKEND_INTERFACE, /* a network interface with an address of its own */
+    LBC_BACKEND_IP, /* an address and nothing else: server_id and server_ip are the same text */
 };
 
 struct lbc_backend {

@@ -68,7 +68,7 @@ static unsigned rest_classify_ip(const struct lbc_backend *one, struct ccm_ip *r
 {
     char text[CCM_IP_TEXT];
 
-    if (one->type != LBC_BACKEND_ENI || ccm_ip_parse(one->server_ip, ret) < 0) {
+    if (one->type != LBC_BACKEND_INTERFACE || ccm_ip_parse(one->server_ip, ret) < 0) {
         return 0;
     }
     ccm_ip_format(ret, text);
@@ -85,7 +85,7 @@ static void add_ip(struct ccm_buf *buf, const struct lbc_backend *one, unsigned 
         ccm_buf_add(buf, ip->bytes + 12, 4);
     } else if ((what & REST_V6) != 0) {
         ccm_buf_add(buf, ip->bytes, 16);
-    } else if (one->type == LBC_BACKEND_ENI) {
+    } else if (one->type == LBC_BACKEND_INTERFACE) {
         rest_add_text(buf, one->server_ip);
     }
 }
@@ -171,7 +171,7 @@ static void rest_parse_ip(const char **at, unsigned what, char room[static CCM_I
         *at += len;
         ccm_ip_format(&ip, room);
         ret->server_ip = room;
-    } else if (ret->type == LBC_BACKEND_ENI) {
+    } else if (ret->type == LBC_BACKEND_INTERFACE) {
         ret->server_ip = rest_parse_text(at);
     }
 }

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool default_eni)
+enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool pods_by_default)
 {
     const char *type = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
-    if (ccm_text_empty(type) ? default_eni : strcmp(type, "eni") == 0) {
-        return LBC_MODE_ENI;
+    if (ccm_text_empty(type) ? pods_by_default : strcmp(type, LBC_BACKEND_TYPE_PODS) == 0) {
+        return LBC_MODE_PODS;
     }
     return ccm_text_equal(service->external_traffic_policy, "Local") ? LBC_MODE_LOCAL
                                                                      : LBC_MODE_CLUSTER;
@@ -78,8 +78,8 @@ static int add_node(struct lbc_candidates *to, const struct lbc_node_entry *entr
     return address == NULL ? 0 : candidates_add_one(to, &one, err);
 }
 
-static int build_eni(const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
-                     struct ccm_error *err)
+static int build_pods(const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
+                      struct ccm_error *err)
 {
     int r = 0;
 
@@ -205,14 +205,14 @@ static void candidates_set_weights(const struct lbc_candidate_input *in, struct 
 static int check_node_port(const struct lbc_candidate_input *in,
                            const struct ccm_service_port *port, struct ccm_error *err)
 {
-    if (in->mode == LBC_MODE_ENI || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
+    if (in->mode == LBC_MODE_PODS || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
         return 0;
     }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "the Service has no node port (allocateLoadBalancerNodePorts is false?), "
-                         "and nodes as backends need one: allow node ports or set annotation "
-                         "%s to eni",
-                         LBC_BACKEND_TYPE_KEY);
+    return ccm_error_set(
+        err, -EINVAL, CCM_ERROR_TERMINAL,
+        "the Service has no node port (allocateLoadBalancerNodePorts is false?), "
+        "and nodes as backends need one: allow node ports or set annotation " LBC_BACKEND_TYPE_KEY
+        " to " LBC_BACKEND_TYPE_PODS);
 }
 
 /* A Service that is not to have the family any more loses its backends: others may get the
@@ -271,8 +271,8 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
     }
     ret->by_address = in->by_address;
     switch (in->mode) {
-    case LBC_MODE_ENI:
-        r = build_eni(&endpoints, ret, err);
+    case LBC_MODE_PODS:
+        r = build_pods(&endpoints, ret, err);
         break;
     case LBC_MODE_LOCAL:
         r = build_local(in, port, &endpoints, ret, err);
@@ -304,11 +304,11 @@ int lbc_candidates_reserve(struct lbc_candidates **sets, size_t *cap, size_t nee
 void lbc_candidates_target(enum lbc_backend_mode mode, const struct ccm_service_port *port,
                            char *ret, size_t size)
 {
-    if (mode == LBC_MODE_ENI && port->target_port_name[0] != '\0') {
+    if (mode == LBC_MODE_PODS && port->target_port_name[0] != '\0') {
         ccm_text_copy(ret, size, port->target_port_name);
         return;
     }
-    const int64_t number = mode != LBC_MODE_ENI     ? port->node_port
+    const int64_t number = mode != LBC_MODE_PODS    ? port->node_port
                            : port->target_port != 0 ? port->target_port
                                                     : port->port;
 

@@ -9,6 +9,7 @@
 #include "ccm/object.h"
 #include "lbc/model/backend.h"
 #include "lbc/model/endpoint.h"
+#include "lbc/model/keys.h"
 #include "lbc/model/node.h"
 #include "lbc/model/weight.h"
 #include "util/attr.h"
@@ -20,7 +21,7 @@
 enum lbc_backend_mode {
     LBC_MODE_CLUSTER, /* every node, at the node port */
     LBC_MODE_LOCAL,   /* nodes with endpoints, at the node port, by number of pods */
-    LBC_MODE_ENI,     /* every endpoint, at its own address */
+    LBC_MODE_PODS,    /* every endpoint, at its own address */
 };
 
 struct lbc_candidate {
@@ -56,10 +57,9 @@ struct lbc_candidate_input {
     struct lbc_weight_rule weight;     /* `local` is set from the mode */
 };
 
-/* The mode: "eni" or another non-empty value of the backend-type annotation decides, else
- * default_eni. */
-#define LBC_BACKEND_TYPE_KEY "service.beta.kubernetes.io/backend-type"
-enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool default_eni);
+/* The mode: LBC_BACKEND_TYPE_PODS or another non-empty value of the backend-type annotation
+ * decides, else pods_by_default. */
+enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool pods_by_default);
 
 /*
  * Candidates of one port; strings are borrowed from the objects. 0, -ENOMEM, or -EINVAL

@@ -31,12 +31,13 @@ static bool has_no_group(const struct ccm_service *service)
     return is_own(service) || hint_get_annotation(service, "vgroup-port")[0] == '\0';
 }
 
-/* Any other spelling than "eni" means nodes. */
+/* Any other spelling means nodes. */
 static bool is_misspelt(const struct ccm_service *service)
 {
     const char *value = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
-    return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
+    return ccm_text_equal_case(value, LBC_BACKEND_TYPE_PODS) &&
+           strcmp(value, LBC_BACKEND_TYPE_PODS) != 0;
 }
 
 static bool changes_transport(const struct ccm_service *service)
@@ -120,8 +121,8 @@ const struct lbc_hint lbc_hints[] = {
     { "backend-label", has_long_label,
       "counts up to the second equals sign of an entry: no label has one in its value", NULL,
       false },
-    { LBC_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
-      NULL, false },
+    { LBC_BACKEND_TYPE_KEY, is_misspelt,
+      "chooses nodes: only " LBC_BACKEND_TYPE_PODS " in lower case stands for pods", NULL, false },
     { NULL, NULL, NULL, NULL, false },
 };
 

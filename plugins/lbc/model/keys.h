@@ -9,6 +9,8 @@
 /* Annotations of Services. */
 #define LBC_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 #define LBC_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
+#define LBC_BACKEND_TYPE_KEY   "service.beta.kubernetes.io/backend-type"
+#define LBC_BACKEND_TYPE_PODS  "eni" /* its value for pods at their own addresses */
 #define LBC_CLASS_KEY          "service.beta.kubernetes.io/class"
 #define LBC_CLASS_TUNNEL_KEY   LBC_ANNO_PREFIX "tunnel-type"
 #define LBC_HASH_IGNORED_KEY   "alibabacloud.com/reconcile.hash"

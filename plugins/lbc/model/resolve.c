@@ -83,7 +83,7 @@ static int settle_pod(const struct lbc_interface *found, const struct lbc_candid
                       struct lbc_resolved *ret)
 {
     if (found->state == LBC_INTERFACE_FOUND) {
-        return resolved_put_backend(ret, one, LBC_BACKEND_ENI, found->id);
+        return resolved_put_backend(ret, one, LBC_BACKEND_INTERFACE, found->id);
     }
     if (!one->leaving) { /* that one loses its interface as it should */
         list_add_address(found->state == LBC_INTERFACE_MISSING ? &ret->invalid : &ret->foreign,
@@ -103,7 +103,7 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
         if (set->by_address) {
             r = resolved_put_backend(ret, one, LBC_BACKEND_IP, one->address);
         } else if (one->address[0] == '\0') {
-            r = resolved_put_backend(ret, one, LBC_BACKEND_ECS, one->instance_id);
+            r = resolved_put_backend(ret, one, LBC_BACKEND_INSTANCE, one->instance_id);
         } else {
             r = settle_pod(lookup_find_interface(lookup, one->address), one, ret);
         }
@@ -143,7 +143,7 @@ int lbc_resolve(const struct lbc_cloud *cloud, const struct ccm_host *host,
 void lbc_resolve_forget(const struct lbc_cloud *cloud, const struct lbc_backends *set)
 {
     for (size_t i = 0; i < set->len; i++) {
-        if (set->items[i].type == LBC_BACKEND_ENI) {
+        if (set->items[i].type == LBC_BACKEND_INTERFACE) {
             cloud->ops->forget_interface(cloud->account, set->items[i].server_ip);
         }
     }

@@ -80,11 +80,11 @@ static void test_put(void **state)
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
 
     (void)state;
-    put(&set, LBC_BACKEND_ECS, "i-2", "10.0.0.2", 80, 1, NULL);
-    put(&set, LBC_BACKEND_ECS, "i-1", "10.0.0.1", 80, 1, NULL);
-    put(&set, LBC_BACKEND_ECS, "i-2", NULL, 80, 7, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-1", "2001:db8:0:0::1", 80, 1, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-1", "2001:db8::1", 80, 2, "x");
+    put(&set, LBC_BACKEND_INSTANCE, "i-2", "10.0.0.2", 80, 1, NULL);
+    put(&set, LBC_BACKEND_INSTANCE, "i-1", "10.0.0.1", 80, 1, NULL);
+    put(&set, LBC_BACKEND_INSTANCE, "i-2", NULL, 80, 7, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "2001:db8:0:0::1", 80, 1, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "2001:db8::1", 80, 2, "x");
     assert_int_equal(set.len, 3);
     assert_string_equal(set.items[0].server_id, "i-1");
     assert_string_equal(set.items[0].server_ip, "");
@@ -105,21 +105,22 @@ static void test_rest(void **state)
     check_rest(&set);
     memset(long_id, 'x', sizeof(long_id) - 1);
     long_id[sizeof(long_id) - 1] = '\0';
-    put(&set, LBC_BACKEND_ECS, "", "", 0, 0, NULL);
-    put(&set, LBC_BACKEND_ECS, "i-1", "", 30080, 100, NULL);
-    put(&set, LBC_BACKEND_ECS, "i-1", "", 30081, 100, "by hand");
-    put(&set, LBC_BACKEND_ECS, "i-10", "", 30081, 0, "by hand");
-    put(&set, LBC_BACKEND_ECS, "i-2", "", 65535, 255, "");
-    put(&set, LBC_BACKEND_ECS, long_id, "", 1, 1, long_id);
+    put(&set, LBC_BACKEND_INSTANCE, "", "", 0, 0, NULL);
+    put(&set, LBC_BACKEND_INSTANCE, "i-1", "", 30080, 100, NULL);
+    put(&set, LBC_BACKEND_INSTANCE, "i-1", "", 30081, 100, "by hand");
+    put(&set, LBC_BACKEND_INSTANCE, "i-10", "", 30081, 0, "by hand");
+    put(&set, LBC_BACKEND_INSTANCE, "i-2", "", 65535, 255, "");
+    put(&set, LBC_BACKEND_INSTANCE, long_id, "", 1, 1, long_id);
     long_id[300] = 'y';
-    put(&set, LBC_BACKEND_ECS, long_id, "", 1, 1, "by another hand");
-    put(&set, LBC_BACKEND_ENI, "eni-1", "10.0.0.1", 80, 100, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-1", "010.0.0.1", 80, 100, NULL); /* not as we would write it */
-    put(&set, LBC_BACKEND_ENI, "eni-1", "", 80, 100, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-1", "none", 80, 100, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-2", "2001:db8::1", 80, 100, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-2", "::ffff:10.0.0.1", 80, 100, NULL);
-    put(&set, LBC_BACKEND_ENI, "eni-2", "::1", 256, 1, NULL);
+    put(&set, LBC_BACKEND_INSTANCE, long_id, "", 1, 1, "by another hand");
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "10.0.0.1", 80, 100, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "010.0.0.1", 80, 100,
+        NULL); /* not as we would write it */
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "", 80, 100, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-1", "none", 80, 100, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-2", "2001:db8::1", 80, 100, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-2", "::ffff:10.0.0.1", 80, 100, NULL);
+    put(&set, LBC_BACKEND_INTERFACE, "eni-2", "::1", 256, 1, NULL);
     put(&set, LBC_BACKEND_IP, "10.0.0.1", "", 80, 100, NULL);
     put(&set, LBC_BACKEND_IP, "2001:db8::1", "", 80, 100, "x");
     set.items[3].leaving = true;
@@ -219,8 +220,8 @@ static void test_bytes(void **state)
         int type;
         const char *prefix;
         size_t most;
-    } cases[] = { { LBC_BACKEND_ECS, "i-bp1", 24 },
-                  { LBC_BACKEND_ENI, "eni-bp1", 28 },
+    } cases[] = { { LBC_BACKEND_INSTANCE, "i-bp1", 24 },
+                  { LBC_BACKEND_INTERFACE, "eni-bp1", 28 },
                   { LBC_BACKEND_IP, NULL, 20 } };
 
     (void)state;

@@ -163,7 +163,7 @@ static void test_eni(void **state)
     obj_endpoint(cluster.slice, "10.0.0.2", "n", 0);
     obj_endpoint(cluster.slice, "10.0.0.3", "n", READY | CCM_ENDPOINT_TERMINATING);
     obj_endpoint(cluster.slice, "10.0.0.1", "n", READY);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
 }
 
 static void test_labels(void **state)
@@ -212,17 +212,17 @@ static void test_ports(void **state)
     obj_port(cluster.service, "http", "TCP", 80, "web", 30080);
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     /* The slice's port of the same name is what counts ... */
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
     other = obj_slice("web-2");
     obj_slice_port(other, "metrics", 9090);
     obj_endpoint(other, "10.0.0.2", "", READY);
     cluster.slices[cluster.slice_count++] = &other->meta;
     /* ... and a slice without it does not serve a named target port ... */
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
     cluster.service->port_count = 0;
     obj_port(cluster.service, "http", "TCP", 80, "8081", 30080);
     /* ... but a number will do. */
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
                         "10.0.0.1:8080=100 10.0.0.2:8081=100");
 }
 
@@ -239,11 +239,11 @@ static void test_families(void **state)
     obj_slice_port(other, "http", 8080);
     obj_endpoint(other, "fd00::1", "", READY);
     cluster.slices[cluster.slice_count++] = &other->meta;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
     cluster.families = LBC_IPV6;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "fd00::1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "fd00::1:8080=100");
     cluster.families = LBC_DUAL_STACK;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
                         "10.0.0.1:8080=100 fd00::1:8080=100");
 }
 
@@ -257,9 +257,9 @@ static void test_any_port(void **state)
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     cluster.service->port_count = 0;
     obj_port(cluster.service, "other", "TCP", 81, "named", 30080);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     cluster.any_port = true;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:0=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:0=100");
 }
 
 /* Pods that are being stopped keep their place without weight, and do not count. */
@@ -276,14 +276,14 @@ static void test_draining(void **state)
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY | CCM_ENDPOINT_SERVING);
     obj_endpoint(cluster.slice, "10.0.0.3", "b", leaving);
     obj_endpoint(cluster.slice, "10.0.0.4", "b", CCM_ENDPOINT_TERMINATING);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.2:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.2:8080=100");
     cluster.draining = true;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
                         "10.0.0.2:8080=100 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "i-a:30080=1 i-b:30080=0-");
     cluster.weight.has_total = true;
     cluster.weight.total = 60;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
                         "10.0.0.2:8080=60 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "i-a:30080=60 i-b:30080=0-");
 }
@@ -312,7 +312,7 @@ static void test_by_address(void **state)
     cluster.by_address = true;
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "192.168.0.1:30080=2");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "192.168.0.1:30080=100");
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI),
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
                         "10.0.0.1:8080=100 10.0.0.2:8080=100 10.0.0.3:8080=100");
 }
 
@@ -329,7 +329,7 @@ static void test_nameless(void **state)
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
                         "i-a:30080=100 without 10.0.0.1");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), " hold without 10.0.0.1");
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
                         "i-a:30080=1 without 10.0.0.1");
@@ -347,7 +347,7 @@ static void test_errors(void **state)
     obj_port(cluster.service, "http", "TCP", 80, "8080", 0);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "error");
     assert_int_equal(cluster.err.kind, CCM_ERROR_TERMINAL);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "10.0.0.1:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
 }
 
 /* Whether what is there stays without a ready node is not for the candidates to say. */
@@ -380,40 +380,40 @@ static void test_hold_of_family(void **state)
     (void)state;
     fixture_begin(&cluster);
     cluster.slice_count = 0;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     six = obj_slice("web-6");
     six->address_type = "IPv6";
     obj_slice_port(six, "http", 8080);
     cluster.slices[cluster.slice_count++] = &six->meta;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     obj_endpoint(six, "fd00::1", "a", 0);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     obj_endpoint(six, "fd00::2", "a", READY);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), " hold");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
                         ""); /* what is missing is nodes */
     cluster.service->ip_families = families;
     cluster.service->ip_family_count = 2;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), " hold");
     cluster.service->ip_family_count = 1; /* it is not to have IPv4 any more */
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     families[0] = "IPv4";
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), " hold");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), " hold");
     add_node(&cluster, "a", "r.i-a");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), " hold");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
                         "i-a:30080=100"); /* nodes serve */
     cluster.service->ip_family_count = 0;
     cluster.families = LBC_IPV6;
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "fd00::2:8080=100");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "fd00::2:8080=100");
     cluster.families = LBC_IPV4;
     cluster.slices[cluster.slice_count++] = &cluster.slice->meta; /* scaled down, not missing */
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
     cluster.slice->address_type = "FQDN";
     cluster.slice_count = 1;
     cluster.slices[0] = &cluster.slice->meta;
     obj_endpoint(cluster.slice, "web.example.com", "a", READY);
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_ENI), "");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "");
 }
 
 static void test_instance_id(void **state)
@@ -445,15 +445,15 @@ static void test_mode(void **state)
 
     (void)state;
     assert_int_equal(lbc_backend_mode(service, false), LBC_MODE_CLUSTER);
-    assert_int_equal(lbc_backend_mode(service, true), LBC_MODE_ENI);
+    assert_int_equal(lbc_backend_mode(service, true), LBC_MODE_PODS);
     service->external_traffic_policy = "Local";
     assert_int_equal(lbc_backend_mode(service, false), LBC_MODE_LOCAL);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, "ecs");
     assert_int_equal(lbc_backend_mode(service, true), LBC_MODE_LOCAL);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, "eni");
-    assert_int_equal(lbc_backend_mode(service, false), LBC_MODE_ENI);
+    assert_int_equal(lbc_backend_mode(service, false), LBC_MODE_PODS);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, "");
-    assert_int_equal(lbc_backend_mode(service, true), LBC_MODE_ENI);
+    assert_int_equal(lbc_backend_mode(service, true), LBC_MODE_PODS);
 }
 
 int main(void)

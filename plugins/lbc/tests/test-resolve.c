@@ -119,7 +119,8 @@ static struct lbc_backend backend(const char *id, const char *ip, uint16_t port,
                                  .server_ip = (char *)(uintptr_t)ip,
                                  .port = port,
                                  .weight = weight,
-                                 .type = ip[0] == '\0' ? LBC_BACKEND_ECS : LBC_BACKEND_ENI };
+                                 .type =
+                                     ip[0] == '\0' ? LBC_BACKEND_INSTANCE : LBC_BACKEND_INTERFACE };
 }
 
 static void test_set(void **state)

@@ -230,7 +230,7 @@ static void test_rest(void **arg)
                                      .description = hand,
                                      .port = 80,
                                      .weight = 7,
-                                     .type = LBC_BACKEND_ENI };
+                                     .type = LBC_BACKEND_INTERFACE };
     struct lbc_group *group = add_group(&state, "g-1", "a");
 
     (void)arg;

@@ -239,7 +239,7 @@ static void read_server(struct line *line)
     one.weight = (uint8_t)number(weight);
     one.port = number(port);
     if (ip != NULL) {
-        one.type = LBC_BACKEND_ENI;
+        one.type = LBC_BACKEND_INTERFACE;
         one.server_ip = (char *)(uintptr_t)ip;
     }
     for (size_t i = 2; i < line->count; i++) {

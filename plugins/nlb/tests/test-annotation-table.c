@@ -254,8 +254,8 @@ static void resolve(const struct lbc_candidates *set, struct lbc_resolved *ret)
             .port = one->port,
             .weight = (uint8_t)one->weight,
             .type = set->by_address ? LBC_BACKEND_IP
-                    : pod           ? LBC_BACKEND_ENI
-                                    : LBC_BACKEND_ECS,
+                    : pod           ? LBC_BACKEND_INTERFACE
+                                    : LBC_BACKEND_INSTANCE,
         };
 
         assert_int_equal(lbc_backends_put(&ret->backends, &backend), 0);

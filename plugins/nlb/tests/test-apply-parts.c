@@ -22,7 +22,7 @@ static void test_servers(void **state)
                                      .server_ip = (char *)(uintptr_t) "10.0.0.7",
                                      .port = 80,
                                      .weight = 0,
-                                     .type = LBC_BACKEND_ENI };
+                                     .type = LBC_BACKEND_INTERFACE };
     const struct lbc_backend address = { .server_id = (char *)(uintptr_t) "10.0.0.8",
                                          .server_ip = (char *)(uintptr_t) "10.0.0.8",
                                          .port = 81,

@@ -150,11 +150,11 @@ static void test_group_and_servers(void **state)
     }
     assert_int_equal(group.lbc.backends.len, 3);
     one = &group.lbc.backends.items[0];
-    assert_int_equal(one->type, LBC_BACKEND_ECS);
+    assert_int_equal(one->type, LBC_BACKEND_INSTANCE);
     assert_null(one->description);
     assert_int_equal(one->weight, 100);
     one = &group.lbc.backends.items[1];
-    assert_int_equal(one->type, LBC_BACKEND_ENI);
+    assert_int_equal(one->type, LBC_BACKEND_INTERFACE);
     assert_int_equal(one->port, 80);
     assert_string_equal(one->description, "by hand");
     assert_true(one->leaving);
