@@ -1,4 +1,5 @@
-/* What /livez and /readyz judge by. Pure; every thread. */
+/* What /livez and /readyz judge by: the rules, one function each. daemon/collect.c applies them to
+ * the running daemon (daemon_observe_live(), daemon_observe_ready()). Pure; every thread. */
 #ifndef CCM_ADMIN_PROBES_H
 #define CCM_ADMIN_PROBES_H
 

@@ -283,20 +283,3 @@ void ali_answer_read(const struct ali_try *try_, const struct ccm_http_response 
     }
     ret->json = CCM_STEAL(json);
 }
-
-int64_t ali_backoff(enum ali_class class_, unsigned int tries, int64_t hint_ms, uint64_t random)
-{
-    const unsigned int step = tries > 6 ? 6 : tries;
-    const int64_t base = class_ == ALI_CLASS_SERVER ? 200 : 1000;
-    const int64_t cap = class_ == ALI_CLASS_SERVER ? 5000 : 8000;
-    const int64_t span = (base << step) < cap ? base << step : cap;
-    const int64_t least = base << (step < 2 ? step : 2);
-    const int64_t jitter = (int64_t)(random % (uint64_t)(span + 1));
-
-    if (hint_ms > 0) {
-        return hint_ms + jitter / 4;
-    }
-    /* An earlier change takes a second or more: asking sooner only costs calls. Never more than
-     * three times in five seconds. */
-    return class_ == ALI_CLASS_BUSY ? least + jitter / 2 : jitter + 50;
-}

@@ -2,7 +2,8 @@
  * Rate governor: one token bucket per product and action, waiters served by priority and in order
  * of arrival within one. A bucket of Q calls per 60 s lets Q/3 through at once and the rest evenly,
  * so that no window of 60 s ever sees more than Q. A throttled answer halves the rate of its bucket
- * (down to 1/16) and empties it; every quiet half minute doubles it again.
+ * (down to 1/16) and empties it; every quiet half minute doubles it again. Whether and when the
+ * throttled call itself is tried again: client.c:next_try().
  *
  * The ticket functions read no clock and never block: time is an argument (monotonic ms). Every
  * thread.

@@ -2,6 +2,7 @@
 
 #include "alicloud/params.h"
 #include "alilb/account.h"
+#include "lbc/apply/token.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/pass.h"
 #include "util/cleanup.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 
 #define PAGES_MAX 1000 /* more is no list, but a server that goes round in circles */
-#define TOKEN_MAX 48
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {
@@ -258,22 +258,15 @@ static bool has_token(const struct ali_params *params)
     return false;
 }
 
-/* One token per call, not per resource: the repeats inside of the call are the same request, a
- * later call is another one. */
 static int add_token(const struct alilb_call *call, struct ali_params *params)
 {
-    unsigned char bytes[16];
-    char token[TOKEN_MAX] = "ccm-";
-    const int r = call->host->random(call->host, bytes, sizeof(bytes));
+    char token[LBC_TOKEN_SIZE];
+    const int r = lbc_token_write_random(call->host, token);
 
-    if (r < 0) {
-        return r;
+    if (r == 0) {
+        ali_param_add(params, "ClientToken", token);
     }
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        ccm_text_printf(token + 4 + 2 * i, 3, "%02x", (unsigned int)bytes[i]);
-    }
-    ali_param_add(params, "ClientToken", token);
-    return 0;
+    return r;
 }
 
 static int sent_parse(struct alilb_call *call, const struct alilb_action *action,

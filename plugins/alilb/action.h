@@ -3,7 +3,8 @@
  * length, a write that makes something or starts a job. The rows stand in the api*.c of a plugin,
  * beside functions for the actions that take more than texts. Whatever talks to the cloud blocks as
  * ali_call() does, returns 0 or negative with err, and sets call->uncertain when a failed write may
- * have been executed. One thread per call struct.
+ * have been executed. How an action is added (row, rights, simulator, tests): CONTRIBUTING.md. One
+ * thread per call struct.
  */
 #ifndef CCM_ALILB_ACTION_H
 #define CCM_ALILB_ACTION_H

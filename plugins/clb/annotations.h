@@ -1,6 +1,6 @@
 /*
- * The annotations of CLB Services and the attributes behind them: one table, see annotations.c.
- * Pure. Every thread.
+ * The annotations of CLB Services and the attributes behind them: one table, in annotations.c. What
+ * a column means: lbc/model/annotation.h; how a row is added: CONTRIBUTING.md. Pure. Every thread.
  */
 #ifndef CCM_CLB_ANNOTATIONS_H
 #define CCM_CLB_ANNOTATIONS_H

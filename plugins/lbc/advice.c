@@ -128,7 +128,7 @@ void lbc_pass_advise_preserve(struct lbc_pass *pass)
     lbc_pass_advise(pass, true, "preserve", "PreservedOnDelete", preserve ? text : "");
 }
 
-/* --- backends, groups, repairs --- */
+/* --- backends, groups --- */
 
 /* Local: nobody serves what names no node. Cluster: every node does. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
@@ -204,22 +204,4 @@ void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_froze
     } else {
         lbc_pass_emit_event(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
     }
-}
-
-bool lbc_pass_can_show_repair(const struct lbc_pass *pass)
-{
-    const struct lbc_entry *entry = pass->entry;
-
-    return (pass->audit || pass->looked) && entry->aside != NULL &&
-           ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id);
-}
-
-void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps)
-{
-    if (steps[0] == '\0') {
-        return;
-    }
-    lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
-                   "Load balancer [%s] had been changed by somebody else and was repaired: %s",
-                   lbc_pass_lb_id(pass), steps);
 }

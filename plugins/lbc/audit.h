@@ -1,9 +1,8 @@
 /*
  * The slow second look. A mirror that is older than the interval (with jitter, so that the load
  * balancers of a cluster do not come due together) is read again, a few at a time and behind all
- * other calls; what differs is repaired as in any pass, and told. Holder of the claim only; nothing
- * here blocks. Used by reconcile.c; a plugin only tells with lbc_pass_emit_repair() what it
- * repaired.
+ * other calls; what differs is repaired as in any pass, and sync.c emits an event about it. Holder
+ * of the claim only; nothing here blocks. Used by reconcile.c.
  */
 #ifndef CCM_LBC_AUDIT_H
 #define CCM_LBC_AUDIT_H

@@ -1,4 +1,8 @@
-/* A pass that ensures: what is checked before it, and what is said after it. */
+/*
+ * A pass that ensures: what is checked before it, and what is said after it. Before the first call
+ * to the cloud the finalizer is added: pass_add_finalizer(), which has
+ * service/lifecycle.c:lbc_life_add_finalizer() write it.
+ */
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"

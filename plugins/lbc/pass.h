@@ -155,12 +155,6 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
 /* Groups as they will be. none: one has no backends; or what they keep because of `frozen_by`. */
 void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by);
-/* Somebody has changed the load balancer beside us, and the steps (one text; "" = none) repaired
- * it. */
-void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps);
-/* Whether this pass can tell what somebody else has changed: the mirror was put aside, and
- * entry->aside is that of the same load balancer. */
-bool lbc_pass_can_show_repair(const struct lbc_pass *pass);
 /* What was held back is said, or not. complete: the pass came to its end. */
 void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
 

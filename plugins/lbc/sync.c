@@ -328,6 +328,25 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
                : 0;
 }
 
+/* Whether this pass can tell what somebody else has changed. */
+static bool sync_can_show_repair(const struct lbc_pass *pass)
+{
+    const struct lbc_state *aside = pass->entry->aside;
+
+    return (pass->audit || pass->looked) && aside != NULL &&
+           ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
+}
+
+/* steps: what somebody had changed beside us and was changed back, as one text; "" = nothing. */
+static void sync_emit_repair(const struct lbc_pass *pass, const char *steps)
+{
+    if (steps[0] != '\0') {
+        lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
+                       "Load balancer [%s] had been changed by somebody else and was repaired: %s",
+                       lbc_pass_lb_id(pass), steps);
+    }
+}
+
 static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
@@ -343,7 +362,7 @@ static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
     in.order = &entry->order;
     r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
-    if (r == 0 && lbc_pass_can_show_repair(pass)) {
+    if (r == 0 && sync_can_show_repair(pass)) {
         r = lbc_plan_describe_repair(&plan, change->rules, &in, entry->aside, &repair);
     }
     if (r < 0) {
@@ -370,7 +389,7 @@ static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     }
     sync_wait_for_groups(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
     if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
+        sync_emit_repair(pass, ccm_buf_str(&repair));
     }
     return r;
 }

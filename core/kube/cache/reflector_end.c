@@ -1,4 +1,5 @@
-/* What follows from the end of a request: where to go on, and when. */
+/* What follows from the end of a request: where to go on, and when. 410 Gone is -ESTALE
+ * (kube/client/status.c): handle_stale() has the kind listed anew. */
 #include "kube/cache/reflector_priv.h"
 #include "util/clock.h"
 #include "util/text.h"

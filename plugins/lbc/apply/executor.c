@@ -7,10 +7,11 @@
 #include "util/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void run_fini(struct lbc_run *run)
 {
-    lbc_quota_fini(&run->quota);
+    ccm_buf_fini(&run->left_out);
     lbc_exchanges_fini(run);
     free(run->deferred);
     free(run->short_);
@@ -71,13 +72,23 @@ static bool step_is_blocked(const struct lbc_run *run, const struct lbc_step *st
            step_would_starve(run, step);
 }
 
-/* Whether a creation is left out, because one before it was refused for lack of place. */
+/* --- creations that are left out: the first refusal for lack of place stands for all --- */
+
+static void run_leave_out(struct lbc_run *run, const char *name)
+{
+    if (run->left_out_more > 0 || run->left_out.len + strlen(name) + 2 > run->left_out.max) {
+        run->left_out_more++;
+        return;
+    }
+    ccm_buf_addf(&run->left_out, "%s%s", run->left_out.len == 0 ? "" : ", ", name);
+}
+
 static bool step_is_left_out(struct lbc_run *run, const struct lbc_step *step)
 {
     const char *protocol = run->plan->table->protocol_name(step->protocol);
     char name[48];
 
-    if (!run->quota.full || step->type != LBC_STEP_CREATE_LISTENER) {
+    if (!run->no_listener_fits || step->type != LBC_STEP_CREATE_LISTENER) {
         return false;
     }
     if (step->to->last_port > step->to->port) {
@@ -86,8 +97,26 @@ static bool step_is_left_out(struct lbc_run *run, const struct lbc_step *step)
     } else {
         ccm_text_printf(name, sizeof(name), "%u/%s", step->port, protocol);
     }
-    lbc_quota_leave_out(&run->quota, name);
+    run_leave_out(run, name);
     return true;
+}
+
+/* All of them as one problem. */
+static void run_report_left_out(const struct lbc_run *run)
+{
+    struct ccm_error err = run->no_listener_err;
+    char more[40] = "";
+
+    if (run->left_out.len == 0 && run->left_out_more == 0) {
+        return;
+    }
+    if (run->left_out_more > 0) {
+        ccm_text_printf(more, sizeof(more), " and %zu more", run->left_out_more);
+    }
+    (void)ccm_error_set(&err, 0, err.kind, "%s: left out for the same lack of room: %s%s",
+                        run->plan->table->names[LBC_STEP_CREATE_LISTENER],
+                        ccm_buf_str(&run->left_out), more); /* the text is what counts */
+    lbc_problems_add(run->apply->problems, &err, NULL);
 }
 
 /* The same backends were refused for another group: told there, and not asked for again. */
@@ -172,7 +201,8 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
     }
     if (step->type == LBC_STEP_CREATE_LISTENER &&
         lbc_refusal_is(apply->ops->full_of_listeners, err)) {
-        lbc_quota_set_full(&run->quota, err);
+        run->no_listener_fits = true;
+        ccm_error_copy(&run->no_listener_err, err);
     }
     if (lbc_exchange_is_full(run, step, err)) {
         return lbc_exchange_begin(run, index, err);
@@ -217,7 +247,7 @@ static int step_start(struct lbc_run *run, size_t index, size_t failed_before)
 /* --- stages --- */
 
 /* Once more, now that there is place; a stage of its own. */
-static int run_retry_deferred(struct lbc_run *run, struct lbc_deferred *deferred)
+static int deferred_retry(struct lbc_run *run, struct lbc_deferred *deferred)
 {
     struct lbc_step *step = deferred->step;
     size_t index = 0;
@@ -232,7 +262,7 @@ static int run_retry_deferred(struct lbc_run *run, struct lbc_deferred *deferred
     return r < 0 ? r : lbc_run_end(run, &run->plan->steps[index], 1);
 }
 
-static int run_retry_after(struct lbc_run *run, size_t from, size_t to)
+static int stage_retry_deferred(struct lbc_run *run, size_t from, size_t to)
 {
     int r = 0;
 
@@ -242,7 +272,7 @@ static int run_retry_after(struct lbc_run *run, size_t from, size_t to)
             step->verdict == LBC_VERDICT_DONE ? deferred_for(run, step->type) : NULL;
 
         if (deferred != NULL) {
-            r = run_retry_deferred(run, deferred);
+            r = deferred_retry(run, deferred);
         }
     }
     return r;
@@ -265,7 +295,7 @@ static int run_stage(struct lbc_run *run, size_t from, size_t to)
     }
     r = lbc_run_end(run, &run->plan->steps[from], to - from);
     if (r == 0) {
-        r = run_retry_after(run, from, to);
+        r = stage_retry_deferred(run, from, to);
     }
     return r < 0 ? r : lbc_exchanges_run(run);
 }
@@ -287,7 +317,8 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         .apply = apply,
         .plan = plan,
         .priority = *apply->priority,
-        .quota = LBC_QUOTA_INIT,
+        .no_listener_err = CCM_ERROR_INIT,
+        .left_out = { .max = 560 },
         .full = CCM_ERROR_INIT,
     };
     size_t to = 0;
@@ -297,7 +328,7 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }
-    lbc_quota_report(&run.quota, plan->table->names[LBC_STEP_CREATE_LISTENER], apply->problems);
+    run_report_left_out(&run);
     if (r == 0) {
         r = deferred_give_up(&run);
     }

@@ -6,7 +6,6 @@
 #define CCM_LBC_EXECUTOR_PARTS_H
 
 #include "lbc/apply/executor.h"
-#include "lbc/apply/quota.h"
 
 /* A step that a quota refused, waiting for a later one to make place. */
 struct lbc_deferred {
@@ -24,8 +23,11 @@ struct lbc_run {
     struct lbc_deferred *deferred;
     size_t deferred_count;
     size_t deferred_cap;
-    struct lbc_quota quota;    /* for listeners */
-    struct lbc_group **short_; /* groups that did not get their backends */
+    bool no_listener_fits;            /* a creation was refused for it: further ones are left out */
+    struct ccm_error no_listener_err; /* that refusal */
+    struct ccm_buf left_out;          /* their ports, "80/tcp, 81/tcp" */
+    size_t left_out_more;             /* that do not fit into the text */
+    struct lbc_group **short_;        /* groups that did not get their backends */
     size_t short_count;
     size_t short_cap;
     const struct lbc_step *unknown; /* an addition of what the cloud does not know; NULL */

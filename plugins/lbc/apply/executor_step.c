@@ -259,7 +259,7 @@ static int step_finish(struct lbc_run *run, struct lbc_step *step)
     plan_link_made(run->plan, step);
     run->freed += step_frees_backends(step) ? 1 : 0;
     if (step->type == LBC_STEP_DELETE_LISTENER) {
-        lbc_quota_clear_full(&run->quota);
+        run->no_listener_fits = false;
     }
     /* One that was put back may be taken over by those who had to leave it to this Service. */
     apply->freed = apply->freed || step->type == LBC_STEP_DELETE_LISTENER ||

@@ -30,6 +30,18 @@ void lbc_token_write(const struct lbc_token *token, const struct ccm_service *se
     ccm_text_printf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid, whole.hash);
 }
 
+int lbc_token_write_random(const struct ccm_host *host, char ret[static LBC_TOKEN_SIZE])
+{
+    unsigned char bytes[16];
+    const int r = host->random(host, bytes, sizeof(bytes));
+
+    ccm_text_copy(ret, LBC_TOKEN_SIZE, "ccm-");
+    for (size_t i = 0; r == 0 && i < sizeof(bytes); i++) {
+        ccm_text_printf(ret + 4 + 2 * i, 3, "%02x", (unsigned int)bytes[i]);
+    }
+    return r;
+}
+
 uint64_t lbc_token_number(const char *text)
 {
     struct lbc_token token = LBC_TOKEN_INIT;

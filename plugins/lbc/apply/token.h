@@ -1,8 +1,7 @@
 /*
- * ClientTokens of creations: the same after a restart, so that a repeated call cannot create twice;
- * another for other parameters, for another attempt, or after an earlier load balancer. All other
- * writes that take a token get a random one for their tries (alilb/action.c:add_token). Pure. Every
- * thread.
+ * ClientTokens. Those of creations are the same after a restart, so that a repeated call cannot
+ * create twice; another for other parameters, for another attempt, or after an earlier load
+ * balancer. All other writes that take a token get a random one. Every thread; nothing blocks.
  *
  *     struct lbc_token token = LBC_TOKEN_INIT;
  *     lbc_token_add(&token, name);     each parameter in turn, NULL counts as ""
@@ -11,7 +10,8 @@
 #ifndef CCM_LBC_TOKEN_H
 #define CCM_LBC_TOKEN_H
 
-#include "ccm/object.h"
+#include "ccm/host.h"
+#include "util/attr.h"
 
 #include <stdint.h>
 
@@ -31,6 +31,10 @@ void lbc_token_add(struct lbc_token *token, const char *text);
  * the id of its last one counts as well. */
 void lbc_token_write(const struct lbc_token *token, const struct ccm_service *service,
                      uint32_t attempt, char ret[static LBC_TOKEN_SIZE]);
+
+/* A random one: for all tries of one call; the next call gets another. 0 or negative. */
+CCM_NODISCARD int lbc_token_write_random(const struct ccm_host *host,
+                                         char ret[static LBC_TOKEN_SIZE]);
 
 /* A number for a text, always the same: for choices that a repeated call has to make again. */
 uint64_t lbc_token_number(const char *text);

@@ -1,4 +1,5 @@
-/* What a node may carry. Pure. Every thread. */
+/* Which nodes are backends: lbc_node_classify() goes by labels (among them
+ * exclude-from-external-load-balancers), readiness and provider id. Pure. Every thread. */
 #ifndef CCM_LBC_NODE_H
 #define CCM_LBC_NODE_H
 
