@@ -324,14 +324,15 @@ int alilb_make(struct alilb_call *call, const struct alilb_action *action,
 
 /* --- tags --- */
 
-void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table, const void *lb)
+void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
+                    char *const *texts)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct lbc_anno *row = &table->rows[i];
 
-        if (row->offset != 0 && (row->cloud & LBC_ATTR_LATER) == 0) {
+        if ((row->cloud & LBC_ATTR_LATER) == 0) {
             ali_param_opt(params, row->create_name != NULL ? row->create_name : row->field,
-                          lbc_lb_get(row, lb));
+                          lbc_lb_get(row, texts));
         }
     }
 }

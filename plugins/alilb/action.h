@@ -108,7 +108,8 @@ CCM_NODISCARD int alilb_make(struct alilb_call *call, const struct alilb_action 
                              const struct alilb_args *args, char **ret_id, struct ccm_error *err);
 
 /* Attributes of a load balancer (lb_attrs.h) that creation takes. */
-void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table, const void *lb);
+void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
+                    char *const *texts);
 /* "Tag.<n>.Key" and ".Value", counted from `first`. */
 void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first);
 

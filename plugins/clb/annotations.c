@@ -4,8 +4,6 @@
 #include "lbc/model/attrs.h"
 #include "state.h"
 
-#include <stddef.h>
-
 #define TCP   (1U << LBC_TCP)
 #define UDP   (1U << LBC_UDP)
 #define HTTP  (1U << LBC_HTTP)
@@ -14,7 +12,7 @@
 #define L7    (HTTP | HTTPS)
 
 /* A text of the load balancer. */
-#define LB(number, member) .id = 1U + (number), .offset = offsetof(struct clb_lb, member)
+#define LB(number) .id = 1U + (number)
 
 static const struct lbc_anno rows[] = {
     { .name = "address-type",
@@ -25,7 +23,7 @@ static const struct lbc_anno rows[] = {
       .field = "AddressType",
       .cloud = LBC_ATTR_ASKED,
       .immutable = "LoadBalancer AddressType once created. delete and retry",
-      LB(CLB_LB_ADDRESS_TYPE, address_type),
+      LB(CLB_LB_ADDRESS_TYPE),
       .help = "internet for a public address, intranet for one of a vSwitch." },
     { .name = "id",
       .group = LBC_ANNO_INSTANCE,
@@ -38,7 +36,7 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .field = "LoadBalancerName",
-      LB(CLB_LB_NAME, name),
+      LB(CLB_LB_NAME),
       .help = "Name of the load balancer; it is found again by tag, whatever its name. Not the "
               "default name of another Service (a and 31 hexadecimal digits)." },
     { .name = "resource-group-id",
@@ -46,7 +44,7 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_TEXT,
       .field = "ResourceGroupId",
       .immutable = "ResourceGroupId once created",
-      LB(CLB_LB_GROUP, resource_group),
+      LB(CLB_LB_GROUP),
       .help = "Resource group of the load balancer." },
     { .name = "additional-resource-tags",
       .group = LBC_ANNO_INSTANCE,
@@ -60,7 +58,8 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "on",
       .field = "DeleteProtection",
-      .id = 1U + CLB_LB_PROTECT,
+      .cloud = LBC_ATTR_OWN,
+      LB(CLB_LB_PROTECT),
       .help =
           "Protection against deletion in the console; never blocks the deletion of the Service." },
     { .name = "modification-protection",
@@ -71,7 +70,7 @@ static const struct lbc_anno rows[] = {
       .fallback = "ConsoleProtection",
       .field = "ModificationProtectionStatus",
       .cloud = LBC_ATTR_ASKED,
-      LB(CLB_LB_MODIFICATION, modification),
+      LB(CLB_LB_MODIFICATION),
       .help = "Protection against changes in the console." },
     { .name = "preserve-lb-on-delete",
       .group = LBC_ANNO_INSTANCE,
@@ -86,7 +85,7 @@ static const struct lbc_anno rows[] = {
       .fallback = "one of the configured vSwitches",
       .field = "VSwitchId",
       .immutable = "LoadBalancer vSwitch once created. delete and retry",
-      LB(CLB_LB_VSWITCH, vswitch_id),
+      LB(CLB_LB_VSWITCH),
       .help = "vSwitch of an intranet load balancer." },
     { .name = "network-type",
       .group = LBC_ANNO_INSTANCE,
@@ -95,7 +94,7 @@ static const struct lbc_anno rows[] = {
       .read_name = "NetworkType",
       .cloud = LBC_ATTR_LATER,
       .immutable = "LoadBalancer network type once created",
-      LB(CLB_LB_NETWORK, network_type),
+      LB(CLB_LB_NETWORK),
       .help = "Network type of the load balancer." },
     { .name = "charge-type",
       .group = LBC_ANNO_INSTANCE,
@@ -104,7 +103,7 @@ static const struct lbc_anno rows[] = {
       .values = "paybytraffic|paybybandwidth",
       .field = "InternetChargeType",
       .read_name = "InternetChargeTypeAlias",
-      LB(CLB_LB_TRAFFIC_CHARGE, traffic_charge),
+      LB(CLB_LB_TRAFFIC_CHARGE),
       .help = "How traffic of an internet load balancer is billed." },
     { .name = "bandwidth",
       .group = LBC_ANNO_INSTANCE,
@@ -113,7 +112,7 @@ static const struct lbc_anno rows[] = {
       .min = 1,
       .max = 5000,
       .field = "Bandwidth",
-      LB(CLB_LB_BANDWIDTH, bandwidth),
+      LB(CLB_LB_BANDWIDTH),
       .label = "bandwidth",
       .help = "Peak bandwidth in Mbit/s, with paybybandwidth." },
     { .name = "spec",
@@ -121,7 +120,7 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .field = "LoadBalancerSpec",
-      LB(CLB_LB_SPEC, spec),
+      LB(CLB_LB_SPEC),
       .help = "Size class, with PayBySpec." },
     { .name = "instance-charge-type",
       .group = LBC_ANNO_INSTANCE,
@@ -131,21 +130,21 @@ static const struct lbc_anno rows[] = {
       .fallback = "PayByCLCU",
       .field = "InstanceChargeType",
       .cloud = LBC_ATTR_ASKED,
-      LB(CLB_LB_CHARGE, charge_type),
+      LB(CLB_LB_CHARGE),
       .help = "How the load balancer itself is billed." },
     { .name = "master-zoneid",
       .group = LBC_ANNO_INSTANCE,
       .type = LBC_ANNO_TEXT,
       .field = "MasterZoneId",
       .immutable = "LoadBalancer master zone id once created",
-      LB(CLB_LB_MASTER, master_zone),
+      LB(CLB_LB_MASTER),
       .help = "Zone that serves." },
     { .name = "slave-zoneid",
       .group = LBC_ANNO_INSTANCE,
       .type = LBC_ANNO_TEXT,
       .field = "SlaveZoneId",
       .immutable = "LoadBalancer slave zone id once created",
-      LB(CLB_LB_SLAVE, slave_zone),
+      LB(CLB_LB_SLAVE),
       .help = "Zone that takes over." },
     { .name = "ip-version",
       .group = LBC_ANNO_INSTANCE,
@@ -155,14 +154,14 @@ static const struct lbc_anno rows[] = {
       .fallback = "ipv4",
       .field = "AddressIPVersion",
       .immutable = "LoadBalancer AddressIPVersion once created",
-      LB(CLB_LB_IP_VERSION, ip_version),
+      LB(CLB_LB_IP_VERSION),
       .help = "Address family of the load balancer." },
     { .name = "ip",
       .group = LBC_ANNO_INSTANCE,
       .type = LBC_ANNO_TEXT,
       .field = "Address",
       .immutable = "LoadBalancer address once created",
-      LB(CLB_LB_ADDRESS, address),
+      LB(CLB_LB_ADDRESS),
       .help = "Address inside the vSwitch." },
     { .name = "external-ip-type",
       .group = LBC_ANNO_INSTANCE,

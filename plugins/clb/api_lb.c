@@ -82,10 +82,10 @@ static void create_params(const struct alilb_call *call, const struct clb_create
 {
     const struct clb_lb *lb = create->lb;
 
-    alilb_param_lb(params, &clb_annotations, lb);
+    alilb_param_lb(params, &clb_annotations, lb->lbc.texts);
     ali_param_opt(params, "VpcId", lb->lbc.vpc_id);
     ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
-    if (ccm_text_equal(lb->modification, "ConsoleProtection")) {
+    if (ccm_text_equal(lb->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
     ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
@@ -99,12 +99,12 @@ static int lb_parse_created(const struct clb_create *create, const struct lbc_ta
 {
     if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->lbc.tags, tags) < 0 ||
         lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
-        lbc_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
+        lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) < 0) {
         return -1;
     }
     ret->partial = true;
     if (ccm_json_text(answer, "VSwitchId")[0] != '\0') {
-        return lbc_text_set(&ret->vswitch_id, ccm_json_text(answer, "VSwitchId"));
+        return lbc_text_set(&ret->lbc.texts[CLB_LB_VSWITCH], ccm_json_text(answer, "VSwitchId"));
     }
     return 0;
 }

@@ -23,7 +23,7 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
 
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         if (i != CLB_LB_PROTECT) {
-            lbc_token_add(&token, clb_lb_get(lb, (enum clb_lb_field)i));
+            lbc_token_add(&token, lb->lbc.texts[i]);
         }
     }
     for (size_t i = 0; i < lb->lbc.tags.len; i++) {
@@ -51,8 +51,9 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
 {
     const size_t count = vswitch_count(apply->clb);
 
-    if (!ccm_text_equal(lb->address_type, "intranet") || lb->vswitch_id != NULL ||
-        ccm_text_equal(lb->network_type, "classic")) {
+    if (!ccm_text_equal(lb->lbc.texts[CLB_LB_ADDRESS_TYPE], "intranet") ||
+        lb->lbc.texts[CLB_LB_VSWITCH] != NULL ||
+        ccm_text_equal(lb->lbc.texts[CLB_LB_NETWORK], "classic")) {
         return 0;
     }
     if (count == 0) {
@@ -62,7 +63,8 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
     }
     const size_t at = (size_t)(lbc_token_number(apply->ali.service->meta.uid) % count);
 
-    return lbc_text_set(&lb->vswitch_id, ali_vswitch_ids(clb_client(apply->clb))[at]) < 0
+    return lbc_text_set(&lb->lbc.texts[CLB_LB_VSWITCH],
+                        ali_vswitch_ids(clb_client(apply->clb))[at]) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -116,11 +118,13 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
     const char *const *ids = ali_vswitch_ids(clb_client(apply->clb));
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
-        if (ccm_text_equal(ids[i], want->vswitch_id) || !vswitch_has_address(apply, ids[i])) {
+        if (ccm_text_equal(ids[i], want->lbc.texts[CLB_LB_VSWITCH]) ||
+            !vswitch_has_address(apply, ids[i])) {
             continue;
         }
-        return lbc_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
-                                                           : create_once(apply, want, err);
+        return lbc_text_set(&want->lbc.texts[CLB_LB_VSWITCH], ids[i]) < 0
+                   ? ccm_error_nomem(err)
+                   : create_once(apply, want, err);
     }
     return ccm_error_wrap(err, -ENOSPC, "get available vswitch id error: no available vsw found");
 }
@@ -129,18 +133,19 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
     struct ali_client *ali = clb_client(apply->clb);
-    const bool intranet = ccm_text_equal(want->address_type, "intranet");
+    const bool intranet = ccm_text_equal(want->lbc.texts[CLB_LB_ADDRESS_TYPE], "intranet");
 
-    if (!intranet && lbc_text_set(&want->vswitch_id, NULL) < 0) {
+    if (!intranet && lbc_text_set(&want->lbc.texts[CLB_LB_VSWITCH], NULL) < 0) {
         return ccm_error_nomem(err);
     }
     if ((intranet && lbc_text_set(&want->lbc.vpc_id, ali_vpc_id(ali)) < 0) ||
-        (want->resource_group == NULL &&
-         lbc_text_set(&want->resource_group, ali_resource_group_id(ali)) < 0)) {
+        (want->lbc.texts[CLB_LB_GROUP] == NULL &&
+         lbc_text_set(&want->lbc.texts[CLB_LB_GROUP], ali_resource_group_id(ali)) < 0)) {
         return ccm_error_nomem(err);
     }
-    if (ccm_text_equal(want->charge_type, "PayBySpec") && want->spec == NULL &&
-        lbc_text_set(&want->spec, "slb.s1.small") < 0) {
+    if (ccm_text_equal(want->lbc.texts[CLB_LB_CHARGE], "PayBySpec") &&
+        want->lbc.texts[CLB_LB_SPEC] == NULL &&
+        lbc_text_set(&want->lbc.texts[CLB_LB_SPEC], "slb.s1.small") < 0) {
         return ccm_error_nomem(err);
     }
     return pick_vswitch(apply, want, err);
@@ -205,7 +210,8 @@ int clb_apply_attribute_done(struct lbc_apply *base, struct lbc_step *step)
 
     if (step->type == CLB_STEP_INTERNET) {
         lbc_order_record(&clb_apply_of(base)->entry->order,
-                         clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth),
+                         clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                            lb->lbc.texts[CLB_LB_BANDWIDTH]),
                          clb_lb_charge_what(lb, step->value, extra),
                          base->host->now_ms(base->host));
     }
@@ -213,9 +219,9 @@ int clb_apply_attribute_done(struct lbc_apply *base, struct lbc_step *step)
         lb->protect = ccm_text_equal(step->value, "on");
         return 0;
     }
-    return clb_lb_set(lb, changes[step->type].value, step->value) < 0 ||
+    return lbc_text_set(&lb->lbc.texts[changes[step->type].value], step->value) < 0 ||
                    (second != CLB_LB_FIELD_COUNT && extra != NULL &&
-                    clb_lb_set(lb, second, extra) < 0)
+                    lbc_text_set(&lb->lbc.texts[second], extra) < 0)
                ? -ENOMEM
                : 0;
 }

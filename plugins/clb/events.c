@@ -13,8 +13,9 @@
 
 static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const bool traffic = lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
-                         !ccm_text_equal(clb_actual(pass->entry)->lb.address_type, "internet");
+    const bool traffic =
+        lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
+        !ccm_text_equal(clb_actual(pass->entry)->lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
 
     lbc_pass_advise(pass, true, "charge-type", "NoEffect",
                     traffic ? "annotation charge-type has no effect on an intranet load balancer"

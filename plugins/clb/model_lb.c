@@ -20,11 +20,14 @@ static int fill_defaults(struct clb_lb *lb, const struct ccm_service *service)
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&service->meta, name);
-    if ((lb->name == NULL && lbc_text_set(&lb->name, name) < 0) ||
-        lbc_lb_add_defaults(&clb_annotations, lb) < 0) {
+    if ((lb->lbc.texts[CLB_LB_NAME] == NULL &&
+         lbc_text_set(&lb->lbc.texts[CLB_LB_NAME], name) < 0) ||
+        lbc_lb_add_defaults(&clb_annotations, lb->lbc.texts) < 0) {
         return -ENOMEM;
     }
-    return ccm_text_equal(lb->network_type, "classic") ? lbc_text_set(&lb->vswitch_id, NULL) : 0;
+    return ccm_text_equal(lb->lbc.texts[CLB_LB_NETWORK], "classic")
+               ? lbc_text_set(&lb->lbc.texts[CLB_LB_VSWITCH], NULL)
+               : 0;
 }
 
 int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
@@ -40,12 +43,12 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     model->weight = lbc_setting_weight(service, model->lbc.reused &&
                                                     lbc_anno_get(meta, "vgroup-port")[0] != '\0');
     if (lbc_text_set(&lb->lbc.id, lbc_anno_get(meta, "id")) < 0 ||
-        lbc_lb_add_wishes(&clb_annotations, service, lb, &model->lbc.explicit) < 0 ||
+        lbc_lb_add_wishes(&clb_annotations, service, lb->lbc.texts, &model->lbc.explicit) < 0 ||
         fill_defaults(lb, service) < 0 ||
         lbc_setting_tags(service, model->lbc.reused, &lb->lbc.tags) < 0) {
         return -ENOMEM;
     }
-    model->lbc.ipv6 = ccm_text_equal(lb->ip_version, "ipv6") &&
+    model->lbc.ipv6 = ccm_text_equal(lb->lbc.texts[CLB_LB_IP_VERSION], "ipv6") &&
                       ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
     return 0;
 }

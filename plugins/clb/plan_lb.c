@@ -22,8 +22,8 @@ static bool is_same(const char *a, const char *b)
 static bool lb_field_differs(const struct lbc_work *work, enum clb_lb_field id)
 {
     return lbc_model_is_explicit(work->model, id) &&
-           !is_same(clb_lb_get(&clb_work_model(work)->want.lb, id),
-                    clb_lb_get(&clb_work_have(work)->lb, id));
+           !is_same(clb_work_model(work)->want.lb.lbc.texts[id],
+                    clb_work_have(work)->lb.lbc.texts[id]);
 }
 
 static int lb_step(struct lbc_work *work, unsigned type, const char *value, const char *extra)
@@ -53,8 +53,7 @@ static void check_immutable(const struct lbc_work *work, struct lbc_problems *pr
     for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
         const enum clb_lb_field id = (enum clb_lb_field)i;
-        const char *present =
-            row->immutable == NULL ? NULL : lbc_lb_get(row, &clb_work_have(work)->lb);
+        const char *present = row->immutable == NULL ? NULL : clb_work_have(work)->lb.lbc.texts[i];
 
         /* Of somebody else's it was compared before, see reuse.c. */
         if (present == NULL || (work->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
@@ -65,7 +64,8 @@ static void check_immutable(const struct lbc_work *work, struct lbc_problems *pr
                 refuse_change(row->immutable, problems);
             }
         } else if (lb_field_differs(work, id) &&
-                   !(id == CLB_LB_VSWITCH && clb_work_model(work)->want.lb.vswitch_id == NULL)) {
+                   !(id == CLB_LB_VSWITCH &&
+                     clb_work_model(work)->want.lb.lbc.texts[CLB_LB_VSWITCH] == NULL)) {
             refuse_change(row->immutable, problems);
         }
     }
@@ -77,18 +77,20 @@ static int plan_charge(struct lbc_work *work)
 {
     const struct clb_lb *want = &clb_work_model(work)->want.lb;
     const char *type = lbc_model_is_explicit(work->model, CLB_LB_CHARGE)
-                           ? want->charge_type
-                           : clb_work_have(work)->lb.charge_type;
+                           ? want->lbc.texts[CLB_LB_CHARGE]
+                           : clb_work_have(work)->lb.lbc.texts[CLB_LB_CHARGE];
     const bool by_spec = is_same(type, "PayBySpec");
 
     if (lb_field_differs(work, CLB_LB_CHARGE)) {
-        const char *spec =
-            lbc_model_is_explicit(work->model, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
+        const char *spec = lbc_model_is_explicit(work->model, CLB_LB_SPEC)
+                               ? want->lbc.texts[CLB_LB_SPEC]
+                               : SPEC_DEFAULT;
 
-        return lb_step(work, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
+        return lb_step(work, CLB_STEP_CHARGE, want->lbc.texts[CLB_LB_CHARGE],
+                       by_spec ? spec : NULL);
     }
     return by_spec && lb_field_differs(work, CLB_LB_SPEC)
-               ? lb_step(work, CLB_STEP_SPEC, want->spec, NULL)
+               ? lb_step(work, CLB_STEP_SPEC, want->lbc.texts[CLB_LB_SPEC], NULL)
                : 0;
 }
 
@@ -99,7 +101,8 @@ static bool is_ordered(const struct lbc_work *work, const char *charge, const ch
 
     return work->in->order != NULL &&
            lbc_order_stands(work->in->order,
-                            clb_lb_charge_what(have, have->traffic_charge, have->bandwidth),
+                            clb_lb_charge_what(have, have->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                               have->lbc.texts[CLB_LB_BANDWIDTH]),
                             clb_lb_charge_what(have, charge, bandwidth), work->in->now_ms);
 }
 
@@ -107,19 +110,21 @@ static int plan_internet(struct lbc_work *work)
 {
     const struct clb_lb *want = &clb_work_model(work)->want.lb;
     const struct clb_lb *have = &clb_work_have(work)->lb;
-    const bool by_bandwidth = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE) &&
-                              ccm_text_equal(want->traffic_charge, "paybybandwidth");
+    const bool by_bandwidth =
+        lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE) &&
+        ccm_text_equal(want->lbc.texts[CLB_LB_TRAFFIC_CHARGE], "paybybandwidth");
 
-    if (!is_same(have->address_type, "internet") ||
+    if (!is_same(have->lbc.texts[CLB_LB_ADDRESS_TYPE], "internet") ||
         !(lb_field_differs(work, CLB_LB_TRAFFIC_CHARGE) ||
           (by_bandwidth && lb_field_differs(work, CLB_LB_BANDWIDTH)))) {
         return 0;
     }
     const char *charge = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE)
-                             ? want->traffic_charge
-                             : have->traffic_charge;
-    const char *bandwidth =
-        lbc_model_is_explicit(work->model, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
+                             ? want->lbc.texts[CLB_LB_TRAFFIC_CHARGE]
+                             : have->lbc.texts[CLB_LB_TRAFFIC_CHARGE];
+    const char *bandwidth = lbc_model_is_explicit(work->model, CLB_LB_BANDWIDTH)
+                                ? want->lbc.texts[CLB_LB_BANDWIDTH]
+                                : have->lbc.texts[CLB_LB_BANDWIDTH];
 
     return is_ordered(work, charge, bandwidth)
                ? 0
@@ -136,7 +141,8 @@ static int plan_protections(struct lbc_work *work)
         r = lb_step(work, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
     }
     if (r == 0 && lb_field_differs(work, CLB_LB_MODIFICATION)) {
-        r = lb_step(work, CLB_STEP_PROTECT_MODIFICATION, want->modification, NULL);
+        r = lb_step(work, CLB_STEP_PROTECT_MODIFICATION, want->lbc.texts[CLB_LB_MODIFICATION],
+                    NULL);
     }
     return r;
 }
@@ -164,9 +170,10 @@ int clb_plan_lb(struct lbc_work *work)
     if (r == 0) {
         r = plan_protections(work);
     }
-    if (r == 0 && lbc_model_is_explicit(work->model, CLB_LB_NAME) && have->name != NULL &&
-        !ccm_text_equal(want->name, have->name)) {
-        r = lb_step(work, CLB_STEP_RENAME, want->name, NULL);
+    if (r == 0 && lbc_model_is_explicit(work->model, CLB_LB_NAME) &&
+        have->lbc.texts[CLB_LB_NAME] != NULL &&
+        !ccm_text_equal(want->lbc.texts[CLB_LB_NAME], have->lbc.texts[CLB_LB_NAME])) {
+        r = lb_step(work, CLB_STEP_RENAME, want->lbc.texts[CLB_LB_NAME], NULL);
     }
     return r;
 }
@@ -178,7 +185,7 @@ int clb_plan_unprotect_lb(struct lbc_work *work)
     const struct clb_lb *have = &clb_work_have(work)->lb;
     int r = have->protect ? lb_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
 
-    return r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")
+    return r == 0 && ccm_text_equal(have->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")
                ? lb_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)
                : r;
 }

@@ -67,7 +67,7 @@ static void print_new_lb(const struct lbc_plan_input *in, struct ccm_buf *text)
 
     for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
-        const char *want = lbc_lb_get(row, &model->want.lb);
+        const char *want = model->want.lb.lbc.texts[i];
 
         if (!ccm_text_empty(want)) {
             print_change(text, &separator, lbc_lb_name(row), NULL, want);
@@ -84,24 +84,24 @@ static void print_old_lb(const struct clb_step *step, const struct clb_lb *have,
 
     switch (step->lbc.type) {
     case CLB_STEP_CHARGE:
-        value = have->charge_type;
-        extra = have->spec;
+        value = have->lbc.texts[CLB_LB_CHARGE];
+        extra = have->lbc.texts[CLB_LB_SPEC];
         break;
     case CLB_STEP_SPEC:
-        value = have->spec;
+        value = have->lbc.texts[CLB_LB_SPEC];
         break;
     case CLB_STEP_INTERNET:
-        value = have->traffic_charge;
-        extra = have->bandwidth;
+        value = have->lbc.texts[CLB_LB_TRAFFIC_CHARGE];
+        extra = have->lbc.texts[CLB_LB_BANDWIDTH];
         break;
     case CLB_STEP_PROTECT:
         value = have->protect ? "on" : "off";
         break;
     case CLB_STEP_PROTECT_MODIFICATION:
-        value = have->modification;
+        value = have->lbc.texts[CLB_LB_MODIFICATION];
         break;
     case CLB_STEP_RENAME:
-        value = have->name;
+        value = have->lbc.texts[CLB_LB_NAME];
         break;
     default:
         return;

@@ -7,16 +7,6 @@
 
 /* --- the load balancer --- */
 
-const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field id)
-{
-    return lbc_lb_get(lbc_lb_row(&clb_annotations, id), lb);
-}
-
-int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char *value)
-{
-    return lbc_lb_set(lbc_lb_row(&clb_annotations, id), lb, value);
-}
-
 static void lb_fini_own(struct lbc_lb *lb)
 {
     free(((struct clb_lb *)lb)->eips);
@@ -62,13 +52,13 @@ static void state_fini_own(struct lbc_state *state)
 }
 
 LBC_STATE_CHECK(struct clb_state);
+_Static_assert(CLB_LB_FIELD_COUNT <= LBC_LB_TEXTS, "each attribute has a text");
 
 const struct lbc_state_type clb_state_type = {
     .size = sizeof(struct clb_state),
     .lb_size = sizeof(struct clb_lb),
     .group_size = sizeof(struct lbc_group),
     .listener_size = sizeof(struct clb_listener),
-    .attrs = &clb_annotations,
     .groups_move = true,
     .fini = state_fini_own,
     .lb_fini = lb_fini_own,

@@ -15,29 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL = not known, or not asked for. */
 struct clb_lb {
     struct lbc_lb lbc;
-    char *name;
-    char *address;
-    char *address_type;
-    char *vswitch_id;
-    char *network_type;
-    char *master_zone;
-    char *slave_zone;
-    char *ip_version;
-    char *resource_group;
-    char *traffic_charge; /* internet: by traffic or by bandwidth */
-    char *bandwidth;
-    char *spec;
-    char *charge_type; /* of the instance */
-    char *modification;
     char *eips;   /* bound elastic addresses, "a,b"; NULL = not read, or none */
     bool protect; /* deletion protection is on (or may be) */
     bool partial; /* known from its creation only: what was not asked for is not known */
 };
 
-/* Attributes of the load balancer: numbers of rows (lb_attrs.h), and bits of what is explicit. */
+/* Attributes of the load balancer: numbers of rows and of texts (lb_attrs.h), and bits of what is
+ * explicit. */
 enum clb_lb_field {
     CLB_LB_NAME = LBC_LB_NAME,
     CLB_LB_ADDRESS_TYPE,
@@ -48,12 +34,12 @@ enum clb_lb_field {
     CLB_LB_IP_VERSION,
     CLB_LB_GROUP,
     CLB_LB_ADDRESS,
-    CLB_LB_TRAFFIC_CHARGE,
+    CLB_LB_TRAFFIC_CHARGE, /* internet: by traffic or by bandwidth */
     CLB_LB_BANDWIDTH,
     CLB_LB_SPEC,
-    CLB_LB_CHARGE,
+    CLB_LB_CHARGE, /* of the instance */
     CLB_LB_MODIFICATION,
-    CLB_LB_PROTECT,
+    CLB_LB_PROTECT, /* has no text */
     CLB_LB_FIELD_COUNT,
 };
 
@@ -96,10 +82,6 @@ CCM_NODISCARD static inline int clb_lb_copy(struct clb_lb *to, const struct clb_
 {
     return lbc_lb_copy(&to->lbc, &from->lbc, &clb_state_type);
 }
-
-/* The text of one attribute, NULL when it has none; "" clears. 0 or -ENOMEM. */
-const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field id);
-CCM_NODISCARD int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char *value);
 
 /* Stands for what an internet load balancer is paid by: of lb, by such a charge and bandwidth.
  * Never 0. */

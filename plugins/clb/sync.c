@@ -35,7 +35,7 @@ int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, stru
 bool clb_sync_is_public(const struct lbc_pass *pass)
 {
     return pass->service->ingress_count == 0 &&
-           ccm_text_equal(clb_desired(pass)->want.lb.address_type, "internet");
+           ccm_text_equal(clb_desired(pass)->want.lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
 }
 
 /* --- actual state --- */
@@ -49,7 +49,8 @@ int clb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *st
 
     if (r == 0 && state == pass->entry->state && !pass->releases) {
         lbc_order_see(&pass->entry->order,
-                      clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
+                      clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                         lb->lbc.texts[CLB_LB_BANDWIDTH]));
     }
     return r;
 }
@@ -59,7 +60,7 @@ static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 {
     for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
         if ((model->lbc.explicit >> i & 1U) != 0 && i != CLB_LB_PROTECT &&
-            clb_lb_get(lb, (enum clb_lb_field)i) == NULL) {
+            lb->lbc.texts[i] == NULL) {
             return false;
         }
     }
@@ -141,7 +142,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
 
     if (!model->show_eip) {
         lbc_pass_emit_event(pass, true, "eip", "", "");
-        return lb->address;
+        return lb->lbc.texts[CLB_LB_ADDRESS];
     }
     if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
         (void)ccm_error_set(&err, 0, CCM_ERROR_NOT_FOUND,
@@ -156,7 +157,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
                          err.message);
     lbc_pass_emit_event(pass, true, "eip", "FailedSetEIPAddress",
                         "get eip error, set external ip to slb ip");
-    return lb->address;
+    return lb->lbc.texts[CLB_LB_ADDRESS];
 }
 
 /* What the label of the access list says: its id while it is there, nothing when it is known that

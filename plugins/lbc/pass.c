@@ -121,8 +121,8 @@ int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_er
         if (!pass->lbc->ops->product->release_by_label ||
             lbc_tags_get(tags, LBC_TAG_REUSE) == NULL) {
             r = lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
-                                 lbc_state_lb(state)->id,
-                                 lbc_state_lb_name(state, pass->lbc->ops->mirror), tags, err);
+                                 lbc_state_lb(state)->id, lbc_state_lb(state)->texts[LBC_LB_NAME],
+                                 tags, err);
         }
     }
     pass_drop_lb(pass, state);

@@ -47,8 +47,7 @@ static int release_check_owner(const struct lbc_pass *pass, struct ccm_error *er
     return lb->id == NULL
                ? 0
                : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc), lb->id,
-                                  lbc_state_lb_name(pass->entry->state, pass->lbc->ops->mirror),
-                                  &lb->tags, err);
+                                  lbc_pass_lb(pass)->texts[LBC_LB_NAME], &lb->tags, err);
 }
 
 /* One that is gone is an answer as well. */

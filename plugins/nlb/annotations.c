@@ -4,13 +4,11 @@
 #include "lbc/model/attrs.h"
 #include "state.h"
 
-#include <stddef.h>
-
 #define UDP (1U << LBC_UDP)
 #define TLS (1U << LBC_TCPSSL)
 
 /* A text of the load balancer. */
-#define LB(number) .id = 1U + (number), .offset = offsetof(struct nlb_lb, fields[number])
+#define LB(number) .id = 1U + (number)
 
 static const struct lbc_anno rows[] = {
     { .name = "id",

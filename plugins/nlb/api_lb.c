@@ -99,8 +99,8 @@ static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool a
 
 static void create_params(const struct nlb_create *create, struct ali_params *params)
 {
-    alilb_param_lb(params, &nlb_annotations, create->lb);
-    if (ccm_text_equal(create->lb->fields[NLB_LB_MODIFICATION], "ConsoleProtection")) {
+    alilb_param_lb(params, &nlb_annotations, create->lb->lbc.texts);
+    if (ccm_text_equal(create->lb->lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
     }
     ali_param_add(params, "VpcId", create->lb->lbc.vpc_id);

@@ -21,8 +21,8 @@ static int lb_complete_desired(const struct nlb_apply *apply, const struct lbc_s
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&apply->ali.service->meta, name);
-    if ((want->fields[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) ||
-        lbc_lb_add_defaults(&nlb_annotations, want) < 0) {
+    if ((want->lbc.texts[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) ||
+        lbc_lb_add_defaults(&nlb_annotations, want->lbc.texts) < 0) {
         return -ENOMEM;
     }
     if (want->lbc.vpc_id == NULL &&
@@ -40,7 +40,7 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
 
     lbc_token_add(&token, want->lbc.vpc_id);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        lbc_token_add(&token, want->fields[i]);
+        lbc_token_add(&token, want->lbc.texts[i]);
     }
     for (size_t i = 0; i < want->zone_count; i++) {
         lbc_token_add(&token, want->zones[i].zone_id);

@@ -68,13 +68,13 @@ static bool is_stillborn(const struct nlb_apply *apply)
 int nlb_apply_protection(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     const struct nlb_lb *set = &nlb_step_of(step)->lb;
-    const char *modification = set->fields[NLB_LB_MODIFICATION];
+    const char *modification = set->lbc.texts[NLB_LB_MODIFICATION];
     const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
     const int r =
         is_stillborn(nlb_apply_of(base))
             ? 0
             : alilb_apply_write(base, step, &nlb_api_protect_lb,
-                                ALILB_TEXTS(alilb_apply_lb_id(base), set->fields[NLB_LB_PROTECT],
+                                ALILB_TEXTS(alilb_apply_lb_id(base), set->lbc.texts[NLB_LB_PROTECT],
                                             modification, why),
                                 err);
 
@@ -86,8 +86,8 @@ int nlb_apply_fields(struct lbc_apply *base, struct lbc_step *step, struct ccm_e
     const struct nlb_lb *set = &nlb_step_of(step)->lb;
 
     return alilb_apply_write(base, step, &nlb_api_update_lb,
-                             ALILB_TEXTS(alilb_apply_lb_id(base), set->fields[NLB_LB_NAME],
-                                         set->fields[NLB_LB_CROSS_ZONE]),
+                             ALILB_TEXTS(alilb_apply_lb_id(base), set->lbc.texts[NLB_LB_NAME],
+                                         set->lbc.texts[NLB_LB_CROSS_ZONE]),
                              err);
 }
 
@@ -97,8 +97,8 @@ int nlb_apply_fields_done(struct lbc_apply *base, struct lbc_step *step)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
-        if (set->fields[i] != NULL) {
-            r = nlb_lb_set(&nlb_apply_of(base)->have->lb, (enum nlb_lb_field)i, set->fields[i]);
+        if (set->lbc.texts[i] != NULL) {
+            r = nlb_lb_set(&nlb_apply_of(base)->have->lb, (enum nlb_lb_field)i, set->lbc.texts[i]);
         }
     }
     return r;

@@ -55,7 +55,8 @@ int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *ste
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     struct nlb_apply *apply = nlb_apply_of(base);
     const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
-    const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
+    const char *wanted =
+        apply->model == NULL ? NULL : apply->model->want.lb.lbc.texts[NLB_LB_GROUP];
     char token[LBC_TOKEN_SIZE];
     struct nlb_security_group_place place = {
         .vpc_id = nlb_apply_vpc(apply),

@@ -37,7 +37,7 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
 static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     struct nlb_group *group = (struct nlb_group *)want->lbc.group;
-    const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
+    const char *resource_group = b->model->want.lb.lbc.texts[NLB_LB_GROUP];
     const enum lbc_families families = b->lbc.families;
     char type[16];
     int r = 0;

@@ -22,11 +22,11 @@ static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&service->meta, name);
-    if ((lb->fields[NLB_LB_NAME] == NULL && nlb_lb_set(lb, NLB_LB_NAME, name) < 0) ||
-        (lb->fields[NLB_LB_GROUP] == NULL && nlb_lb_set(lb, NLB_LB_GROUP, resource_group) < 0)) {
+    if ((lb->lbc.texts[NLB_LB_NAME] == NULL && nlb_lb_set(lb, NLB_LB_NAME, name) < 0) ||
+        (lb->lbc.texts[NLB_LB_GROUP] == NULL && nlb_lb_set(lb, NLB_LB_GROUP, resource_group) < 0)) {
         return -ENOMEM;
     }
-    return lbc_lb_add_defaults(&nlb_annotations, lb);
+    return lbc_lb_add_defaults(&nlb_annotations, lb->lbc.texts);
 }
 
 static int lb_read_lists(struct nlb_model *model, const struct ccm_service *service)
@@ -59,7 +59,8 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
     model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
     if (lbc_text_set(&model->want.lb.lbc.id, lbc_anno_get(meta, "id")) < 0 ||
-        lbc_lb_add_wishes(&nlb_annotations, service, &model->want.lb, &model->lbc.explicit) < 0 ||
+        lbc_lb_add_wishes(&nlb_annotations, service, model->want.lb.lbc.texts,
+                          &model->lbc.explicit) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
         lb_read_lists(model, service) < 0) {
         return -ENOMEM;

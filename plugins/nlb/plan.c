@@ -69,7 +69,7 @@ static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *mode
         const char *fallback = lbc_lb_fallback(lbc_lb_row(&nlb_annotations, i));
 
         if (((model->lbc.explicit | model->kept) >> i & 1U) == 0 && fallback != NULL &&
-            ccm_text_equal(have->fields[i], fallback)) {
+            ccm_text_equal(have->lbc.texts[i], fallback)) {
             explicit &= ~(1U << i);
         }
     }

@@ -23,7 +23,7 @@ static bool lb_field_is_same(const char *a, const char *b)
 static const char *lb_field_target(const struct lbc_work *work, enum nlb_lb_field field)
 {
     if (lbc_model_is_explicit(work->model, field)) {
-        return nlb_work_model(work)->want.lb.fields[field];
+        return nlb_work_model(work)->want.lb.lbc.texts[field];
     }
     if ((nlb_work_model(work)->kept >> field & 1U) != 0) {
         return NULL;
@@ -38,8 +38,8 @@ static const char *new_value(const struct lbc_work *work, enum nlb_lb_field fiel
 {
     const char *target = lb_field_target(work, field);
 
-    return target == NULL || lb_field_is_same(target, nlb_work_lb(work)->fields[field]) ? NULL
-                                                                                        : target;
+    return target == NULL || lb_field_is_same(target, nlb_work_lb(work)->lbc.texts[field]) ? NULL
+                                                                                           : target;
 }
 
 static int value_step(struct lbc_work *work, unsigned type, const char *value)
@@ -55,8 +55,8 @@ static void check_immutable(const struct lbc_work *work)
 {
     for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&nlb_annotations, i);
-        const char *present = nlb_work_lb(work)->fields[i];
-        const char *wanted = nlb_work_model(work)->want.lb.fields[i];
+        const char *present = nlb_work_lb(work)->lbc.texts[i];
+        const char *wanted = nlb_work_model(work)->want.lb.lbc.texts[i];
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (row->immutable == NULL || !lbc_model_is_explicit(work->model, (enum nlb_lb_field)i) ||
@@ -109,8 +109,8 @@ static int plan_creation(struct lbc_work *work, struct nlb_lb *pretend)
 
     if (step == NULL || nlb_lb_copy(&step->lb, &nlb_work_model(work)->want.lb) < 0 ||
         put_tags(work, &nlb_work_model(work)->want.lb.lbc.tags, &step->lbc.tags) < 0 ||
-        lbc_text_set(&step->lbc.value, nlb_work_model(work)->want.lb.fields[NLB_LB_ADDRESS_TYPE]) <
-            0) {
+        lbc_text_set(&step->lbc.value,
+                     nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE]) < 0) {
         return -ENOMEM;
     }
     work->lb = &pretend->lbc;
@@ -132,7 +132,8 @@ static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_f
         const char *value = new_value(work, fields[i]);
 
         if (value != NULL) {
-            lbc_compare_add_change(&change, names[i], nlb_work_lb(work)->fields[fields[i]], value);
+            lbc_compare_add_change(&change, names[i], nlb_work_lb(work)->lbc.texts[fields[i]],
+                                   value);
             r = nlb_lb_set(&set, fields[i], value);
         }
     }
@@ -206,7 +207,8 @@ static int plan_address_type(struct lbc_work *work, bool *ret_public)
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
-    lbc_compare_add_change(&change, "type", nlb_work_lb(work)->fields[NLB_LB_ADDRESS_TYPE], value);
+    lbc_compare_add_change(&change, "type", nlb_work_lb(work)->lbc.texts[NLB_LB_ADDRESS_TYPE],
+                           value);
     if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
         (*ret_public && nlb_work_model(work)->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;
@@ -275,7 +277,7 @@ static int plan_zones(struct lbc_work *work, bool fresh_public)
 
 static int plan_ipv6(struct lbc_work *work)
 {
-    const char *present = nlb_work_lb(work)->fields[NLB_LB_IPV6_TYPE];
+    const char *present = nlb_work_lb(work)->lbc.texts[NLB_LB_IPV6_TYPE];
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
     if (value == NULL || work->model->reused ||
@@ -290,13 +292,13 @@ static int plan_ipv6(struct lbc_work *work)
 static bool has_other_package(const struct lbc_work *work)
 {
     return lbc_model_is_explicit(work->model, NLB_LB_PACKAGE) &&
-           !lb_field_is_same(nlb_work_model(work)->want.lb.fields[NLB_LB_PACKAGE],
-                             nlb_work_lb(work)->fields[NLB_LB_PACKAGE]);
+           !lb_field_is_same(nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_PACKAGE],
+                             nlb_work_lb(work)->lbc.texts[NLB_LB_PACKAGE]);
 }
 
 static int plan_detach(struct lbc_work *work)
 {
-    const char *present = nlb_work_lb(work)->fields[NLB_LB_PACKAGE];
+    const char *present = nlb_work_lb(work)->lbc.texts[NLB_LB_PACKAGE];
 
     return ccm_text_empty(present) || !has_other_package(work)
                ? 0
@@ -305,7 +307,7 @@ static int plan_detach(struct lbc_work *work)
 
 static int plan_attach(struct lbc_work *work)
 {
-    const char *wanted = nlb_work_model(work)->want.lb.fields[NLB_LB_PACKAGE];
+    const char *wanted = nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_PACKAGE];
 
     return ccm_text_empty(wanted) || !has_other_package(work)
                ? 0
@@ -374,8 +376,8 @@ int nlb_plan_lb(struct lbc_work *work)
 
 static int plan_unprotect(struct lbc_work *work, bool both)
 {
-    const char *deletion = nlb_work_have(work)->lb.fields[NLB_LB_PROTECT];
-    const char *modification = nlb_work_have(work)->lb.fields[NLB_LB_MODIFICATION];
+    const char *deletion = nlb_work_have(work)->lb.lbc.texts[NLB_LB_PROTECT];
+    const char *modification = nlb_work_have(work)->lb.lbc.texts[NLB_LB_MODIFICATION];
     const bool off = ccm_text_equal(deletion, "false");
     const bool open = !both || ccm_text_equal(modification, "NonProtection");
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };

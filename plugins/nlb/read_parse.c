@@ -58,7 +58,7 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
         lbc_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
         return -ENOMEM;
     }
-    r = lbc_lb_parse(&nlb_annotations, json, ret);
+    r = lbc_lb_parse(&nlb_annotations, json, ret->lbc.texts);
     r = r < 0 ? r : json_parse_zones(json, ret);
     r = r < 0 ? r : json_parse_texts(json, "SecurityGroupIds", &ret->security_groups);
     return r < 0 ? r : alilb_parse_tags(json, &ret->lbc.tags);

@@ -32,7 +32,7 @@ static bool needs_vpc(const struct nlb_model *model)
 
 static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_field field)
 {
-    return (model->lbc.explicit >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
+    return (model->lbc.explicit >> field & 1U) != 0 ? model->want.lb.lbc.texts[field] : NULL;
 }
 
 /* Servers by address reach over VPCs, others do not. */
@@ -42,12 +42,14 @@ size_t nlb_reuse_list_facts(const struct lbc_pass *pass, struct lbc_reuse_fact r
     const struct nlb_lb *lb = &nlb_actual(pass)->lb;
 
     ret[0] = (struct lbc_reuse_fact){
-        "address type", explicit_field(model, NLB_LB_ADDRESS_TYPE), lb->fields[NLB_LB_ADDRESS_TYPE],
+        "address type", explicit_field(model, NLB_LB_ADDRESS_TYPE),
+        lb->lbc.texts[NLB_LB_ADDRESS_TYPE],
         "its address type is never changed; name another load balancer, or set annotation "
         "address-type to what it is"
     };
     ret[1] = (struct lbc_reuse_fact){
-        "IPv6 address type", explicit_field(model, NLB_LB_IPV6_TYPE), lb->fields[NLB_LB_IPV6_TYPE],
+        "IPv6 address type", explicit_field(model, NLB_LB_IPV6_TYPE),
+        lb->lbc.texts[NLB_LB_IPV6_TYPE],
         "its address type is never changed; name another load balancer, or set annotation "
         "ipv6-address-type to what it is"
     };

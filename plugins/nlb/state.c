@@ -176,11 +176,6 @@ int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_
     return 0;
 }
 
-int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
-{
-    return lbc_lb_set(lbc_lb_row(&nlb_annotations, field), lb, value);
-}
-
 /* --- copies --- */
 
 static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
@@ -307,13 +302,13 @@ static void state_fini_own(struct lbc_state *state)
 }
 
 LBC_STATE_CHECK(struct nlb_state);
+_Static_assert(NLB_LB_FIELD_COUNT <= LBC_LB_TEXTS, "each attribute has a text");
 
 const struct lbc_state_type nlb_state_type = {
     .size = sizeof(struct nlb_state),
     .lb_size = sizeof(struct nlb_lb),
     .group_size = sizeof(struct nlb_group),
     .listener_size = sizeof(struct nlb_listener),
-    .attrs = &nlb_annotations,
     .fini = state_fini_own,
     .lb_fini = lb_fini_own,
     .lb_copy = lb_copy_own,

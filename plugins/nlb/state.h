@@ -21,7 +21,8 @@ struct nlb_zone {
     char *eip;     /* allocation id of a public address; as above */
 };
 
-/* Attributes of the load balancer: numbers of rows (lb_attrs.h), and bits of what is explicit. */
+/* Attributes of the load balancer: numbers of rows and of texts (lb_attrs.h), and bits of what is
+ * explicit. */
 enum nlb_lb_field {
     NLB_LB_NAME = LBC_LB_NAME,
     NLB_LB_ADDRESS_TYPE, /* "Internet", "Intranet" */
@@ -38,8 +39,7 @@ enum nlb_lb_field {
 struct nlb_lb {
     struct lbc_lb lbc;
     char *dns;
-    char *status; /* "Active", "Provisioning", ... */
-    char *fields[NLB_LB_FIELD_COUNT];
+    char *status;           /* "Active", "Provisioning", ... */
     struct nlb_zone *zones; /* sorted by zone id */
     size_t zone_count;
     struct lbc_texts security_groups; /* desired: those that annotations name */
@@ -176,8 +176,12 @@ void nlb_security_group_drop_rule(struct nlb_security_group *security_group, siz
 CCM_NODISCARD int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,
                                   const char *address, const char *eip);
 void nlb_lb_clear_zones(struct nlb_lb *lb);
-/* 0 or -ENOMEM; "" is a value here, NULL clears. */
-CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value);
+/* 0 or -ENOMEM; "" is a value of the package, else it clears, as NULL does. */
+CCM_NODISCARD static inline int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field,
+                                           const char *value)
+{
+    return lbc_lb_set(lbc_lb_row(&nlb_annotations, field), lb->lbc.texts, value);
+}
 
 /* After `state` was read anew: what is remembered of `before` and cannot be read, which values are
  * there because a person asked for them. */

@@ -28,7 +28,8 @@ int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, stru
 
 bool nlb_sync_is_public(const struct lbc_pass *pass)
 {
-    return !ccm_text_equal_case(nlb_desired(pass)->want.lb.fields[NLB_LB_ADDRESS_TYPE], "Intranet");
+    return !ccm_text_equal_case(nlb_desired(pass)->want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE],
+                                "Intranet");
 }
 
 /* --- actual state --- */

@@ -115,11 +115,11 @@ static int answer_parse_lb(const cJSON *json, struct lbc_plain_state *state)
 {
     const cJSON *group = ccm_json_items(json, "Groups");
     const cJSON *listener = ccm_json_items(json, "Listeners");
-    int r = TEXT(state->lb.lbc.id, ccm_json_text(json, "Id")) ||
-                    TEXT(state->lb.name, ccm_json_text(json, "Name")) ||
-                    TEXT(state->lb.address, ccm_json_text(json, "Address"))
+    int r = TEXT(state->lb.id, ccm_json_text(json, "Id")) ||
+                    TEXT(state->lb.texts[LBC_LB_NAME], ccm_json_text(json, "Name")) ||
+                    TEXT(state->lb.texts[LBC_PLAIN_ADDRESS], ccm_json_text(json, "Address"))
                 ? -ENOMEM
-                : answer_parse_tags(json, &state->lb.lbc.tags);
+                : answer_parse_tags(json, &state->lb.tags);
 
     for (; r == 0 && group != NULL; group = group->next) {
         r = answer_parse_group(group, &state->lbc);
@@ -163,7 +163,7 @@ static int read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *stat
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    return id != NULL && have->lb.lbc.id == NULL
+    return id != NULL && have->lb.id == NULL
                ? ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "no load balancer %s", id)
                : lbc_lookup_end(&look, err);
 }
@@ -216,7 +216,7 @@ static int step_send(struct lbc_apply *apply, struct lbc_step *step, struct ccm_
     struct lbc_plain_state *have = (struct lbc_plain_state *)apply->have;
     int r;
 
-    body_add_step(&body, step, have->lb.lbc.id);
+    body_add_step(&body, step, have->lb.id);
     r = call_send(apply->host, apply->req, action, &body, &answer, err);
     *apply->uncertain = r < 0 && answer == NULL;
     if (r < 0) {
@@ -239,7 +239,7 @@ static int model_begin_release(struct lbc_pass *pass)
     struct toy_model *model = (struct toy_model *)pass->model;
 
     lbc_model_init(&model->lbc, &lbc_plain_type, &model->want.lbc, pass->service);
-    return lbc_text_set(&model->want.lb.lbc.id, lbc_anno_get(&pass->service->meta, "id"));
+    return lbc_text_set(&model->want.lb.id, lbc_anno_get(&pass->service->meta, "id"));
 }
 
 /* A listener whose group cannot be worked out is left as it is. */
@@ -329,7 +329,7 @@ static bool product_is_ours(const struct ccm_service *service)
 
 static bool status_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
-    state->ip = ((const struct lbc_plain_state *)pass->entry->state)->lb.address;
+    state->ip = ((const struct lbc_plain_state *)pass->entry->state)->lb.texts[LBC_PLAIN_ADDRESS];
     return true;
 }
 

@@ -635,7 +635,7 @@ static void value_of(const struct ccm_service *service, size_t place, const stru
         return;
     }
     value = field == CLB_LB_PROTECT ? (wanted.model.want.lb.protect ? "on" : "off")
-                                    : clb_lb_get(&wanted.model.want.lb, (enum clb_lb_field)field);
+                                    : wanted.model.want.lb.lbc.texts[field];
     ccm_text_printf(ret, ANNO_TEXT, "%s", value == NULL ? "" : value);
 }
 

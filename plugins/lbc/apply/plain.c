@@ -1,28 +1,18 @@
 #include "lbc/apply/plain.h"
 
 #include "lbc/model/keys.h"
-#include "lbc/model/lb_attrs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Its texts. */
-static const struct lbc_anno plain_rows[] = {
-    { .id = LBC_LB_NAME + 1, .offset = offsetof(struct lbc_plain_lb, name) },
-    { .id = LBC_LB_NAME + 2, .offset = offsetof(struct lbc_plain_lb, address) },
-};
-static const struct lbc_anno_table plain_attrs = { .rows = plain_rows,
-                                                   .count = CCM_ARRAY_LEN(plain_rows) };
-
 LBC_STATE_CHECK(struct lbc_plain_state);
 
 const struct lbc_state_type lbc_plain_type = {
     .size = sizeof(struct lbc_plain_state),
-    .lb_size = sizeof(struct lbc_plain_lb),
+    .lb_size = sizeof(struct lbc_lb),
     .group_size = sizeof(struct lbc_group),
     .listener_size = sizeof(struct lbc_listener),
-    .attrs = &plain_attrs,
     .groups_move = true,
     .protocol_name = lbc_protocol_lower,
 };

@@ -8,16 +8,12 @@
 #include "lbc/apply/executor.h"
 #include "lbc/apply/plan.h"
 
-struct lbc_plain_lb {
-    struct lbc_lb lbc;
-    char *name;
-    char *address;
-};
-
 struct lbc_plain_state {
     struct lbc_state lbc;
-    struct lbc_plain_lb lb;
+    struct lbc_lb lb; /* texts: name, address */
 };
+
+#define LBC_PLAIN_ADDRESS (LBC_LB_NAME + 1)
 
 extern const struct lbc_state_type lbc_plain_type;
 

@@ -1,6 +1,5 @@
 #include "lbc/apply/state.h"
 
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/tags.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -16,8 +15,8 @@ void lbc_lb_fini(struct lbc_lb *lb, const struct lbc_state_type *type)
     if (type->lb_fini != NULL) {
         type->lb_fini(lb);
     }
-    if (type->attrs != NULL) {
-        lbc_lb_clear_attrs(type->attrs, lb);
+    for (size_t i = 0; i < LBC_LB_TEXTS; i++) {
+        free(lb->texts[i]);
     }
     free(lb->id);
     free(lb->vpc_id);
@@ -27,19 +26,19 @@ void lbc_lb_fini(struct lbc_lb *lb, const struct lbc_state_type *type)
 
 int lbc_lb_copy(struct lbc_lb *to, const struct lbc_lb *from, const struct lbc_state_type *type)
 {
+    for (size_t i = 0; i < LBC_LB_TEXTS; i++) {
+        to->texts[i] = from->texts[i] == NULL ? NULL : strdup(from->texts[i]);
+        if (to->texts[i] == NULL && from->texts[i] != NULL) {
+            return -ENOMEM;
+        }
+    }
     to->untagged = from->untagged;
     to->explicit = from->explicit;
     if (lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->vpc_id, from->vpc_id) < 0 ||
-        (type->attrs != NULL && lbc_lb_copy_attrs(type->attrs, to, from) < 0) ||
         (type->lb_copy != NULL && type->lb_copy(to, from) < 0)) {
         return -ENOMEM;
     }
     return lbc_tags_copy(&to->tags, &from->tags);
-}
-
-const char *lbc_state_lb_name(const struct lbc_state *state, const struct lbc_state_type *type)
-{
-    return lbc_lb_get(lbc_lb_row(type->attrs, LBC_LB_NAME), lbc_state_lb(state));
 }
 
 /* --- groups and listeners --- */

@@ -9,6 +9,7 @@
 
 #include "lbc/model/attrs.h"
 #include "lbc/model/backend.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"
@@ -57,6 +58,7 @@ struct lbc_lb {
     struct lbc_tags tags; /* desired: the additional ones */
     bool untagged;        /* found by its name: its owner's tag is missing */
     unsigned explicit;    /* present: 1 << number of an attribute, a person asked for that value */
+    char *texts[LBC_LB_TEXTS]; /* attributes by their numbers, see lb_attrs.h */
 };
 
 /* A product's structs and words. */
@@ -65,7 +67,6 @@ struct lbc_state_type {
     size_t lb_size;
     size_t group_size;
     size_t listener_size;
-    const struct lbc_anno_table *attrs; /* of the load balancer; NULL = it has none */
     bool groups_move; /* groups are the load balancer's; else each Service has its own */
     /* Free what stands behind the common members, and in a state behind its load balancer; NULL =
      * nothing to free. */
@@ -155,8 +156,6 @@ const char *lbc_group_key(const struct lbc_group *group);
 void lbc_lb_fini(struct lbc_lb *lb, const struct lbc_state_type *type);
 CCM_NODISCARD int lbc_lb_copy(struct lbc_lb *to, const struct lbc_lb *from,
                               const struct lbc_state_type *type);
-/* What it is called; NULL = not known. */
-const char *lbc_state_lb_name(const struct lbc_state *state, const struct lbc_state_type *type);
 
 /* All of a group or listener of that type. */
 void lbc_group_fini(struct lbc_group *group, const struct lbc_state_type *type);

@@ -118,8 +118,7 @@ struct lbc_anno {
     const char *untold;      /* what there is when an answer does not tell; NULL = not known */
     struct lbc_anno_case absent; /* said by leaving the parameter out */
     const char *immutable; /* how the refusal of a change calls it; NULL = it can be changed */
-    unsigned id;   /* INSTANCE: the product's number of the attribute, from 1 on; 0 = it has none */
-    size_t offset; /* of its text inside the product's struct; 0 = it has none */
+    unsigned id; /* INSTANCE: the product's number of the attribute, from 1 on; 0 = it has none */
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
     const char *label; /* how messages call it; NULL = name */

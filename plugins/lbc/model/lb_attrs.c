@@ -22,23 +22,22 @@ const char *lbc_lb_name(const struct lbc_anno *row)
     return row->field != NULL ? row->field : row->read_name;
 }
 
-static char **lb_text_of(const struct lbc_anno *row, void *lb)
+static bool lb_has_text(const struct lbc_anno *row)
 {
-    return (char **)(void *)((char *)lb + row->offset);
+    return row->id != 0 && (row->cloud & LBC_ATTR_OWN) == 0;
 }
 
-const char *lbc_lb_get(const struct lbc_anno *row, const void *lb)
+const char *lbc_lb_get(const struct lbc_anno *row, char *const *texts)
 {
-    return row->offset == 0 ? NULL : *(char *const *)(const void *)((const char *)lb + row->offset);
+    return lb_has_text(row) ? texts[row->id - 1] : NULL;
 }
 
-int lbc_lb_set(const struct lbc_anno *row, void *lb, const char *value)
+int lbc_lb_set(const struct lbc_anno *row, char **texts, const char *value)
 {
     const bool clear = value == NULL || (value[0] == '\0' && (row->flags & LBC_ANNO_EMPTY) == 0);
-    char **text = lb_text_of(row, lb);
     char *copy = NULL;
 
-    if (row->offset == 0) {
+    if (!lb_has_text(row)) {
         return 0;
     }
     if (!clear) {
@@ -47,8 +46,8 @@ int lbc_lb_set(const struct lbc_anno *row, void *lb, const char *value)
             return -ENOMEM;
         }
     }
-    free(*text);
-    *text = copy;
+    free(texts[row->id - 1]);
+    texts[row->id - 1] = copy;
     return 0;
 }
 
@@ -68,7 +67,7 @@ static int lb_get_wish(const struct lbc_anno *row, const struct ccm_object *meta
 }
 
 int lbc_lb_add_wishes(const struct lbc_anno_table *table, const struct ccm_service *service,
-                      void *lb, unsigned *explicit)
+                      char **texts, unsigned *explicit)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct lbc_anno *row = &table->rows[i];
@@ -78,7 +77,7 @@ int lbc_lb_add_wishes(const struct lbc_anno_table *table, const struct ccm_servi
             continue;
         }
         if (lb_get_wish(row, &service->meta, &value) < 0 ||
-            (value != NULL && lbc_lb_set(row, lb, value) < 0)) {
+            (value != NULL && lbc_lb_set(row, texts, value) < 0)) {
             return -ENOMEM;
         }
         *explicit |= value == NULL ? 0U : 1U << (row->id - 1);
@@ -86,17 +85,17 @@ int lbc_lb_add_wishes(const struct lbc_anno_table *table, const struct ccm_servi
     return 0;
 }
 
-int lbc_lb_add_defaults(const struct lbc_anno_table *table, void *lb)
+int lbc_lb_add_defaults(const struct lbc_anno_table *table, char **texts)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct lbc_anno *row = &table->rows[i];
         CCM_CLEANUP(ccm_freep) char *value = NULL;
 
-        if (row->id == 0 || (row->cloud & LBC_ATTR_ASKED) == 0 || lbc_lb_get(row, lb) != NULL) {
+        if (row->id == 0 || (row->cloud & LBC_ATTR_ASKED) == 0 || lbc_lb_get(row, texts) != NULL) {
             continue;
         }
         if (lbc_attr_parse(row, LBC_OTHER, row->fallback, &value) < 0 ||
-            lbc_lb_set(row, lb, value) < 0) {
+            lbc_lb_set(row, texts, value) < 0) {
             return -ENOMEM;
         }
     }
@@ -124,7 +123,7 @@ unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_ref
 
 /* --- all of them --- */
 
-int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb)
+int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, char **texts)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct lbc_anno *row = &table->rows[i];
@@ -132,37 +131,15 @@ int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb
         const char *value =
             row->read_name == NULL ? "" : lbc_attr_read(json, row->read_name, space);
 
-        if (row->offset == 0) {
+        if (!lb_has_text(row)) {
             continue;
         }
         if (value[0] == '\0' && row->field != NULL) {
             value = lbc_attr_read(json, row->field, space);
         }
-        if (lbc_lb_set(row, lb, value) < 0) {
+        if (lbc_lb_set(row, texts, value) < 0) {
             return -ENOMEM;
         }
     }
     return 0;
-}
-
-int lbc_lb_copy_attrs(const struct lbc_anno_table *table, void *lb, const void *from)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        if (lbc_lb_set(&table->rows[i], lb, lbc_lb_get(&table->rows[i], from)) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
-}
-
-void lbc_lb_clear_attrs(const struct lbc_anno_table *table, void *lb)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->rows[i].offset != 0) {
-            char **text = lb_text_of(&table->rows[i], lb);
-
-            free(*text);
-            *text = NULL;
-        }
-    }
 }

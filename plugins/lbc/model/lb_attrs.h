@@ -1,8 +1,8 @@
 /*
- * Attributes of the load balancer itself: texts inside a product's struct, at the `offset` of their
- * rows (annotation.h), in the spelling of attrs.h; NULL = not known, or not asked for. `lb` is that
- * struct everywhere. Numbers of attributes are counted from 0, as products count them: `id` - 1.
- * Pure. One thread at a time per struct.
+ * Attributes of the load balancer itself: LBC_LB_TEXTS texts, each at the number of its row
+ * (annotation.h), in the spelling of attrs.h; NULL = not known, or not asked for. Numbers are
+ * counted from 0, as products count them: `id` - 1. Rows with LBC_ATTR_OWN have no text. Pure. One
+ * thread at a time per load balancer.
  */
 #ifndef CCM_LBC_LB_ATTRS_H
 #define CCM_LBC_LB_ATTRS_H
@@ -13,7 +13,8 @@
 #include "util/json.h"
 
 /* The number of the name, in all products. */
-#define LBC_LB_NAME 0
+#define LBC_LB_NAME  0
+#define LBC_LB_TEXTS 16
 
 /* NULL: there is none. */
 const struct lbc_anno *lbc_lb_row(const struct lbc_anno_table *table, unsigned number);
@@ -22,27 +23,23 @@ const struct lbc_anno *lbc_lb_row(const struct lbc_anno_table *table, unsigned n
 const char *lbc_lb_name(const struct lbc_anno *row);
 
 /* NULL as well when the row has no text. */
-const char *lbc_lb_get(const struct lbc_anno *row, const void *lb);
+const char *lbc_lb_get(const struct lbc_anno *row, char *const *texts);
 /* "" is a value where an empty annotation means something, else it clears, as NULL does. Nothing
  * when the row has no text. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_lb_set(const struct lbc_anno *row, void *lb, const char *value);
+CCM_NODISCARD int lbc_lb_set(const struct lbc_anno *row, char **texts, const char *value);
 
-/* What annotations ask for -> lb, and 1 << number of each -> *explicit. 0 or -ENOMEM. */
+/* What annotations ask for -> texts, and 1 << number of each -> *explicit. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_lb_add_wishes(const struct lbc_anno_table *table,
-                                    const struct ccm_service *service, void *lb,
+                                    const struct ccm_service *service, char **texts,
                                     unsigned *explicit);
-/* The defaults that creation asks for, where lb has none. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_lb_add_defaults(const struct lbc_anno_table *table, void *lb);
+/* The defaults that creation asks for, where there is no text. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_add_defaults(const struct lbc_anno_table *table, char **texts);
 /* What the attribute goes back to when nobody asks for a value any more; NULL: it stays. */
 const char *lbc_lb_fallback(const struct lbc_anno *row);
 /* 1 << number of those whose annotation cannot be used. */
 unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_refusals *refused);
 
 /* Replace all by those of an answer. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb);
-/* Replace all by those of another. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_lb_copy_attrs(const struct lbc_anno_table *table, void *lb, const void *from);
-/* Clear all. */
-void lbc_lb_clear_attrs(const struct lbc_anno_table *table, void *lb);
+CCM_NODISCARD int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, char **texts);
 
 #endif

@@ -370,8 +370,9 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(lb_names); i++) {
         if (is(row, lb_names[i].name)) {
-            ccm_buf_adds(
-                ret, lb->fields[lb_names[i].field] == NULL ? "" : lb->fields[lb_names[i].field]);
+            ccm_buf_adds(ret, lb->lbc.texts[lb_names[i].field] == NULL
+                                  ? ""
+                                  : lb->lbc.texts[lb_names[i].field]);
             *ret_told = (model->lbc.explicit >> lb_names[i].field & 1U) != 0;
         }
     }
@@ -559,7 +560,7 @@ static bool lb_step_is(const struct nlb_step *step, const struct anno_row *row)
     for (size_t i = 0; i < CCM_ARRAY_LEN(lb_names); i++) {
         if (is(row, lb_names[i].name) &&
             (step->lbc.type == NLB_STEP_ATTRIBUTE || step->lbc.type == NLB_STEP_PROTECT) &&
-            step->lb.fields[lb_names[i].field] != NULL) {
+            step->lb.lbc.texts[lb_names[i].field] != NULL) {
             return true;
         }
     }

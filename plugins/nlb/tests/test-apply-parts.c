@@ -344,9 +344,9 @@ static void test_lb_attributes(void **state)
         fake_host_action_count(bench.echo.setup.fake, "EnableLoadBalancerIpv6Internet"), 1);
     assert_false(lb->lbc.untagged);
     assert_int_equal(lb->lbc.tags.len, 0);
-    assert_string_equal(lb->fields[NLB_LB_ADDRESS_TYPE], "Internet");
-    assert_string_equal(lb->fields[NLB_LB_CROSS_ZONE], "false");
-    assert_string_equal(lb->fields[NLB_LB_PACKAGE], "cbwp-2");
+    assert_string_equal(lb->lbc.texts[NLB_LB_ADDRESS_TYPE], "Internet");
+    assert_string_equal(lb->lbc.texts[NLB_LB_CROSS_ZONE], "false");
+    assert_string_equal(lb->lbc.texts[NLB_LB_PACKAGE], "cbwp-2");
     assert_int_equal(lb->zone_count, 2);
     assert_string_equal(lb->zones[0].address, "10.0.0.1");
     assert_string_equal(lb->zones[0].eip, "eip-7");

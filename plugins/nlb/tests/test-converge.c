@@ -107,8 +107,8 @@ static void check_lb(const struct toy *toy)
 
         /* Those of somebody else's load balancer are never changed. */
         if ((toy->model.lbc.explicit >> i & 1U) != 0 && !(toy->model.lbc.reused && is_type)) {
-            check(toy, ccm_text_equal_case(want->fields[i], have->fields[i]), "field",
-                  want->fields[i]);
+            check(toy, ccm_text_equal_case(want->lbc.texts[i], have->lbc.texts[i]), "field",
+                  want->lbc.texts[i]);
         }
     }
     for (size_t i = 0; i < want->zone_count; i++) {

@@ -513,14 +513,14 @@ static void test_resource_group(void **state)
     fixture_begin(&w);
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     assert_int_equal(model_build(&w), 0);
-    assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
+    assert_string_equal(w.model.want.lb.lbc.texts[NLB_LB_GROUP], "rg-conf");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 0);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
                         "rg-conf");
     fixture_end(&w);
     set(&w, "resource-group-id", "rg-1");
     assert_int_equal(model_build(&w), 0);
-    assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
+    assert_string_equal(w.model.want.lb.lbc.texts[NLB_LB_GROUP], "rg-1");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 1);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field), "rg-1");
     fixture_end(&w);
@@ -538,7 +538,7 @@ static void test_empty(void **state)
     assert_int_equal(model_build(&w), 0);
     assert_false(w.model.groups_explicit);
     assert_false(nlb_listener_at(&w.model.want, 0)->certs_known);
-    assert_null(w.model.want.lb.fields[NLB_LB_PACKAGE]);
+    assert_null(w.model.want.lb.lbc.texts[NLB_LB_PACKAGE]);
     fixture_end(&w);
     set(&w, "security-group-ids", "");
     set(&w, "additional-cert-ids", "");
@@ -548,7 +548,7 @@ static void test_empty(void **state)
     assert_int_equal(w.model.want.lb.security_groups.len, 0);
     assert_true(nlb_listener_at(&w.model.want, 0)->certs_known);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->certs.len, 0);
-    assert_string_equal(w.model.want.lb.fields[NLB_LB_PACKAGE], "");
+    assert_string_equal(w.model.want.lb.lbc.texts[NLB_LB_PACKAGE], "");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_PACKAGE & 1U, 1);
     fixture_end(&w);
 }
@@ -608,7 +608,7 @@ static void test_deletion(void **state)
     assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
     assert_true(model.lbc.preserve);
     assert_int_equal(model.want.lb.zone_count, 0);
-    assert_string_equal(model.want.lb.fields[NLB_LB_ADDRESS_TYPE], "Internet");
+    assert_string_equal(model.want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE], "Internet");
     assert_int_equal(model.lbc.explicit, 0);
     nlb_model_fini(&model);
 }

@@ -381,7 +381,7 @@ static void show(const struct nlb_state *state, struct ccm_buf *text)
                  state->lb.lbc.id == NULL ? "-" : state->lb.lbc.id, state->lb.zone_count,
                  state->lb.security_groups.len, state->lb.lbc.tags.len);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        ccm_buf_addf(text, "%s,", state->lb.fields[i] == NULL ? "" : state->lb.fields[i]);
+        ccm_buf_addf(text, "%s,", state->lb.lbc.texts[i] == NULL ? "" : state->lb.lbc.texts[i]);
     }
     ccm_buf_addf(text, "\nguard %s %zu\n",
                  state->security_group.id == NULL ? "-" : state->security_group.id,

@@ -130,8 +130,8 @@ static void test_delete_without_model(void **state)
     read_state(&have, "lb nlb-1 protection=true\ngroup g-1 80/TCP\nguard sg-1\n");
     assert_int_equal(lbc_plan_release(&plan, &nlb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 4);
-    assert_string_equal(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_PROTECT], "false");
-    assert_null(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_MODIFICATION]);
+    assert_string_equal(nlb_step_at(&plan, 0)->lb.lbc.texts[NLB_LB_PROTECT], "false");
+    assert_null(nlb_step_at(&plan, 0)->lb.lbc.texts[NLB_LB_MODIFICATION]);
 }
 
 static bool is_told(const struct lbc_attrs *attrs, const struct lbc_anno *field)

@@ -66,11 +66,11 @@ static void test_lb(void **state)
         assert_string_equal(lb.dns, "d");
         assert_string_equal(lb.lbc.vpc_id, "vpc-9");
         assert_string_equal(lb.status, "Active");
-        assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "true");
-        assert_string_equal(lb.fields[NLB_LB_PROTECT], "true");
-        assert_string_equal(lb.fields[NLB_LB_MODIFICATION], "ConsoleProtection");
-        assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
-        assert_null(lb.fields[NLB_LB_IPV6_TYPE]);
+        assert_string_equal(lb.lbc.texts[NLB_LB_CROSS_ZONE], "true");
+        assert_string_equal(lb.lbc.texts[NLB_LB_PROTECT], "true");
+        assert_string_equal(lb.lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection");
+        assert_string_equal(lb.lbc.texts[NLB_LB_PACKAGE], "");
+        assert_null(lb.lbc.texts[NLB_LB_IPV6_TYPE]);
         assert_int_equal(lb.security_groups.len, 2);
         assert_string_equal(lbc_tags_get(&lb.lbc.tags, "k"), "v");
         assert_int_equal(lb.zone_count, 2);

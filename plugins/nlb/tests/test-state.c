@@ -33,11 +33,11 @@ static void test_fields(void **state)
 
     (void)state;
     assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, ""), 0);
-    assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
+    assert_string_equal(lb.lbc.texts[NLB_LB_PACKAGE], "");
     assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, "cbwp-1"), 0);
-    assert_string_equal(lb.fields[NLB_LB_PACKAGE], "cbwp-1");
+    assert_string_equal(lb.lbc.texts[NLB_LB_PACKAGE], "cbwp-1");
     assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, NULL), 0);
-    assert_null(lb.fields[NLB_LB_PACKAGE]);
+    assert_null(lb.lbc.texts[NLB_LB_PACKAGE]);
 }
 
 /* Which present group serves: what cannot be changed in place has to agree. */
@@ -117,7 +117,7 @@ static void test_copies(void **state)
 
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_string_equal(lb.lbc.vpc_id, "vpc-1");
-    assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "false");
+    assert_string_equal(lb.lbc.texts[NLB_LB_CROSS_ZONE], "false");
     assert_int_equal(lb.lbc.explicit, 1U << NLB_LB_CROSS_ZONE);
     assert_true(lb.lbc.untagged);
     assert_string_equal(lb.zones[0].eip, "eip-1");

@@ -100,8 +100,8 @@ static bool change_type(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_lb *lb = &toy->cloud.lb;
 
-    if (lb->fields[NLB_LB_ADDRESS_TYPE] != NULL &&
-        ccm_text_equal_case(lb->fields[NLB_LB_ADDRESS_TYPE], step->lbc.value)) {
+    if (lb->lbc.texts[NLB_LB_ADDRESS_TYPE] != NULL &&
+        ccm_text_equal_case(lb->lbc.texts[NLB_LB_ADDRESS_TYPE], step->lbc.value)) {
         return refuse(toy, step, "it is of that type");
     }
     must(nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->lbc.value));
@@ -118,7 +118,7 @@ static bool change_package(struct toy *toy, const struct nlb_step *step)
     struct nlb_lb *lb = &toy->cloud.lb;
     const bool attach = step->lbc.type == NLB_STEP_ATTACH;
 
-    if (attach != ccm_text_empty(lb->fields[NLB_LB_PACKAGE])) {
+    if (attach != ccm_text_empty(lb->lbc.texts[NLB_LB_PACKAGE])) {
         return refuse(toy, step, "wrong package");
     }
     must(nlb_lb_set(lb, NLB_LB_PACKAGE, attach ? step->lbc.value : ""));
@@ -138,8 +138,8 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
         }
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        if (step->lb.fields[i] != NULL) {
-            must(nlb_lb_set(lb, (enum nlb_lb_field)i, step->lb.fields[i]));
+        if (step->lb.lbc.texts[i] != NULL) {
+            must(nlb_lb_set(lb, (enum nlb_lb_field)i, step->lb.lbc.texts[i]));
         }
     }
     if (step->lbc.type == NLB_STEP_IPV6) {
