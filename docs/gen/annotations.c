@@ -65,8 +65,7 @@ static void add_fallback(struct ccm_buf *page, const struct lbc_anno *row)
 
 static void add_row(struct ccm_buf *page, const struct lbc_anno *row, const char *kinds)
 {
-    ccm_buf_addf(page, "| `%s`%s | %s | ", row->name,
-                 (row->flags & LBC_ANNO_NOT_BUILT) != 0 ? " (not yet)" : "", kinds);
+    ccm_buf_addf(page, "| `%s` | %s | ", row->name, kinds);
     add_values(page, row);
     ccm_buf_adds(page, " | ");
     add_fallback(page, row);
@@ -76,7 +75,8 @@ static void add_row(struct ccm_buf *page, const struct lbc_anno *row, const char
         lbc_anno_write_protocols(row, ", ", page);
         ccm_buf_adds(page, " | ");
     }
-    ccm_buf_addf(page, "%s | %s%s%s | ", (row->flags & LBC_ANNO_MUTABLE) != 0 ? "yes" : "no",
+    ccm_buf_addf(page, "%s | %s%s%s | ",
+                 (row->flags & LBC_ANNO_FIXED) == 0 && row->immutable == NULL ? "yes" : "no",
                  row->field == NULL ? "" : "`", row->field == NULL ? "" : row->field,
                  row->field == NULL ? "" : "`");
     docs_cell(page, row->help);
@@ -117,27 +117,10 @@ static void add_group(struct ccm_buf *page, enum lbc_anno_group group)
     }
 }
 
-static void add_later(struct ccm_buf *page, const struct lbc_anno_table *table)
-{
-    size_t later = 0;
-
-    for (size_t i = 0; i < table->count; i++) {
-        later += (table->rows[i].flags & LBC_ANNO_NOT_BUILT) != 0 ? 1 : 0;
-    }
-    if (later > 0) {
-        ccm_buf_addf(page,
-                     " %zu of %s are marked \"not yet\": a Service that carries one of them is "
-                     "refused with an event, and nothing is changed.",
-                     later, table->kind);
-    }
-}
-
 void docs_annotations(struct ccm_buf *page)
 {
     ccm_buf_addf(page, "\n%zu annotations are known for CLB, %zu for NLB.", clb_annotations.count,
                  nlb_annotations.count);
-    add_later(page, &clb_annotations);
-    add_later(page, &nlb_annotations);
     ccm_buf_adds(page, "\n");
     for (size_t g = 0; g < CCM_ARRAY_LEN(groups); g++) {
         const bool listeners = groups[g].group == LBC_ANNO_LISTENER;

@@ -21,7 +21,6 @@ static const struct lbc_anno rows[] = {
     { .name = "toy.example.com/scheduler",
       .group = LBC_ANNO_LISTENER,
       .type = LBC_ANNO_ENUM,
-      .flags = LBC_ANNO_FULL_KEY | LBC_ANNO_MUTABLE,
       .values = "rr|least",
       .fallback = "rr",
       .field = "Scheduler",

@@ -27,7 +27,7 @@ static void test_table(void **state)
         assert_ptr_equal(lbc_anno_find(&clb_annotations, row->name), row);
         assert_true((row->type == LBC_ANNO_ENUM) == (row->values != NULL));
         assert_true(row->type != LBC_ANNO_INT || row->min < row->max);
-        assert_true((row->group == LBC_ANNO_CLASS) == ((row->flags & LBC_ANNO_FULL_KEY) != 0));
+        assert_true((row->group == LBC_ANNO_CLASS) == (strchr(row->name, '/') != NULL));
     }
 }
 
@@ -40,28 +40,6 @@ static void test_protocols_of_rows(void **state)
 
         assert_true(row->group == LBC_ANNO_LISTENER || row->on == 0);
         assert_int_equal(row->on & ~CLB_PROTOCOLS, 0);
-    }
-}
-
-/* Every annotation that this version cannot do refuses the Service. */
-static void test_not_built(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct lbc_anno *row = &clb_annotations.rows[i];
-        struct ccm_service *service = obj_service();
-        struct ccm_error err = CCM_ERROR_INIT;
-        char key[128];
-
-        if ((row->flags & LBC_ANNO_NOT_BUILT) == 0) {
-            continue;
-        }
-        ccm_text_printf(key, sizeof(key), P "%s", row->name);
-        obj_annotate(&service->meta, key, "1");
-        assert_true(check_service(service, &err) < 0);
-        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
-        assert_non_null(strstr(err.message, key));
-        assert_non_null(strstr(err.message, "this version does not support"));
     }
 }
 
@@ -144,7 +122,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_protocols_of_rows),
-        cmocka_unit_test_teardown(test_not_built, obj_end),
         cmocka_unit_test_teardown(test_protocol, obj_end),
         cmocka_unit_test_teardown(test_other_checks, obj_end),
     };

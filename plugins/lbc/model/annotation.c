@@ -11,6 +11,23 @@
 
 #define SUFFIX_MAX 64
 
+static bool row_is_whole_key(const struct lbc_anno *row)
+{
+    return strchr(row->name, '/') != NULL;
+}
+
+const char *lbc_anno_suffix(const char *key)
+{
+    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(key, prefixes[i])) {
+            return key + strlen(prefixes[i]);
+        }
+    }
+    return NULL;
+}
+
 static const char *anno_get_prefixed(const struct ccm_object *object, const char *prefix,
                                      const char *suffix)
 {
@@ -43,7 +60,7 @@ bool lbc_anno_is_on(const char *value)
 
 const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_anno *row)
 {
-    if ((row->flags & LBC_ANNO_FULL_KEY) == 0) {
+    if (!row_is_whole_key(row)) {
         return lbc_anno_get(object, row->name);
     }
     const char *value = ccm_object_annotation(object, row->name);
@@ -65,7 +82,7 @@ const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suf
 const char *lbc_anno_key(const struct ccm_object *object, const struct lbc_anno *row,
                          char key[static LBC_ANNO_KEY_MAX])
 {
-    if ((row->flags & LBC_ANNO_FULL_KEY) == 0) {
+    if (!row_is_whole_key(row)) {
         return lbc_anno_suffix_key(object, row->name, key);
     }
     ccm_text_copy(key, LBC_ANNO_KEY_MAX, row->name);
@@ -97,13 +114,21 @@ bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *obje
 
 static const char *prefix_of(const struct lbc_anno *row)
 {
-    return (row->flags & LBC_ANNO_FULL_KEY) != 0 ? "" : LBC_ANNO_PREFIX;
+    return row_is_whole_key(row) ? "" : LBC_ANNO_PREFIX;
+}
+
+static const char *anno_get_label(const struct lbc_anno *row)
+{
+    if (row->label != NULL) {
+        return row->label;
+    }
+    return row->field != NULL ? row->field : row->name;
 }
 
 static int refuse_number(const struct lbc_anno *row, const char *value, const char *why,
                          struct ccm_error *err)
 {
-    const char *label = row->label == NULL ? row->name : row->label;
+    const char *label = anno_get_label(row);
 
     switch (row->says) {
     case LBC_ANNO_SAYS_INTEGER:
@@ -137,8 +162,8 @@ static int refuse_range(const struct lbc_anno *row, const char *value, struct cc
 {
     if (row->says == LBC_ANNO_SAYS_BEHIND) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "%s must be integer in range [%lld,%lld] , got [%s]", row->label,
-                             (long long)row->min, (long long)row->max, value);
+                             "%s must be integer in range [%lld,%lld] , got [%s]",
+                             anno_get_label(row), (long long)row->min, (long long)row->max, value);
     }
     if (row->says != LBC_ANNO_SAYS_INTEGER) {
         return refuse_number(row, value, "value out of range", err);
@@ -230,17 +255,8 @@ int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                    struct ccm_error *err)
 {
     const char *value = lbc_anno_value(object, row);
-    char key[LBC_ANNO_KEY_MAX];
 
-    if (value[0] == '\0') {
-        return 0;
-    }
-    if ((row->flags & LBC_ANNO_NOT_BUILT) == 0) {
-        return check_row(row, value, err);
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "this version does not support annotation %s: remove it",
-                         lbc_anno_key(object, row, key));
+    return value[0] == '\0' ? 0 : check_row(row, value, err);
 }
 
 static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *table,
@@ -261,8 +277,7 @@ static bool is_known(const struct lbc_anno_table *table, const char *key, const 
 {
     const struct lbc_anno *row = lbc_anno_find(table, suffix);
 
-    return (row != NULL && (row->flags & LBC_ANNO_FULL_KEY) == 0) ||
-           lbc_anno_find(table, key) != NULL;
+    return (row != NULL && !row_is_whole_key(row)) || lbc_anno_find(table, key) != NULL;
 }
 
 static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
@@ -276,26 +291,22 @@ static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
 static void anno_describe_unknown(const struct lbc_anno_table *table, const char *key,
                                   struct ccm_buf *text)
 {
-    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+    const char *suffix = lbc_anno_suffix(key);
 
-    for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
-        const char *suffix = key + strlen(prefixes[p]);
+    if (suffix == NULL || is_known(table, key, suffix)) {
+        return;
+    }
+    const bool foreign = is_foreign(table, suffix);
+    const struct lbc_anno *guess = foreign ? NULL : anno_find_nearest(table, suffix);
 
-        if (!ccm_text_starts(key, prefixes[p]) || is_known(table, key, suffix)) {
-            continue;
-        }
-        const bool foreign = is_foreign(table, suffix);
-        const struct lbc_anno *guess = foreign ? NULL : anno_find_nearest(table, suffix);
-
-        ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
-        if (foreign) {
-            ccm_buf_addf(text, " has no effect: %s load balancers do not have it", table->kind);
-        } else {
-            ccm_buf_adds(text, " is unknown and has no effect");
-        }
-        if (guess != NULL) {
-            ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
-        }
+    ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
+    if (foreign) {
+        ccm_buf_addf(text, " has no effect: %s load balancers do not have it", table->kind);
+    } else {
+        ccm_buf_adds(text, " is unknown and has no effect");
+    }
+    if (guess != NULL) {
+        ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
     }
 }
 

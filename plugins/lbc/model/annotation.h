@@ -66,12 +66,10 @@ enum lbc_anno_need {
 };
 
 /* `flags`: how the annotation is read. */
-#define LBC_ANNO_NOT_BUILT 1U  /* known, but this version cannot do it: refuses such a Service */
-#define LBC_ANNO_FULL_KEY  2U  /* `name` is the whole key, there is no prefix and no legacy form */
-#define LBC_ANNO_MUTABLE   4U  /* a later change reaches the existing load balancer */
-#define LBC_ANNO_NO_CASE   8U  /* the case of an ENUM or SWITCH value does not matter */
-#define LBC_ANNO_EMPTY     16U /* an empty value means something */
-#define LBC_ANNO_ZERO      64U /* the number 0 counts as not set */
+#define LBC_ANNO_FIXED   1U /* no later change reaches the load balancer, nor is it told */
+#define LBC_ANNO_NO_CASE 2U /* the case of an ENUM or SWITCH value does not matter */
+#define LBC_ANNO_EMPTY   4U /* an empty value means something */
+#define LBC_ANNO_ZERO    8U /* the number 0 counts as not set */
 
 /* `cloud`: what is special about the attribute; bits from 4096 on are the product's. */
 #define LBC_ATTR_OWN    1U   /* the product keeps it elsewhere than among its attributes */
@@ -95,7 +93,9 @@ struct lbc_anno_case {
 };
 
 struct lbc_anno {
-    const char *name; /* suffix behind the prefix, or the whole key; NULL: no annotation sets it */
+    /* Suffix behind the prefix or, with a slash, the whole key, which has no legacy form; NULL: no
+     * annotation sets it. */
+    const char *name;
     enum lbc_anno_group group;
     enum lbc_anno_type type;
     unsigned flags; /* LBC_ANNO_* */
@@ -121,7 +121,7 @@ struct lbc_anno {
     unsigned id; /* INSTANCE: the product's number of the attribute, from 1 on; 0 = it has none */
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
-    const char *label; /* how messages call it; NULL = name */
+    const char *label; /* how messages call it; NULL = field or, without one, name */
     const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
     unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
     const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
@@ -138,6 +138,8 @@ struct lbc_anno_table {
     bool tells_defaults; /* what an answer leaves out is as the row's default */
 };
 
+/* What of a key is behind one of our prefixes; NULL: it begins with none. */
+const char *lbc_anno_suffix(const char *key);
 /* Whether the suffix is set, also when it is empty. */
 bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix);
 /* Value of a BOOL: on or true. */
@@ -163,8 +165,8 @@ const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const c
 bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object);
 
 /*
- * The value of one row, when it is set and not empty: known to be built, and well-formed. 0, or
- * -EINVAL with a CCM_ERROR_TERMINAL that names key and value.
+ * Whether the value of one row, when it is set and not empty, is well-formed: 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL that names key and value.
  */
 CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                                  struct ccm_error *err);

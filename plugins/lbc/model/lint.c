@@ -20,14 +20,9 @@ struct lint {
 /* The row of a key as the Service has it; NULL when it is unknown. */
 static const struct lbc_anno *find_row(const struct lbc_anno_table *table, const char *key)
 {
-    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+    const char *suffix = lbc_anno_suffix(key);
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
-        if (ccm_text_starts(key, prefixes[i])) {
-            return lbc_anno_find(table, key + strlen(prefixes[i]));
-        }
-    }
-    return lbc_anno_find(table, key);
+    return lbc_anno_find(table, suffix == NULL ? key : suffix);
 }
 
 /* A value that does nothing, good or bad, fails no Service. */
@@ -259,8 +254,7 @@ static void lint_protocols(struct lint *lint)
         const struct lbc_anno *row = &table->rows[i];
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
 
-        if (row->on != 0 && (row->flags & LBC_ANNO_NOT_BUILT) == 0 &&
-            lbc_anno_value(&lint->service->meta, row)[0] != '\0' &&
+        if (row->on != 0 && lbc_anno_value(&lint->service->meta, row)[0] != '\0' &&
             !has_protocol(lint->rules, lint->service, row)) {
             ccm_buf_adds(&why, "has no effect: it is for ");
             lbc_anno_write_protocols(row, "|", &why);

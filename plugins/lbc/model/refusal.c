@@ -215,13 +215,11 @@ int lbc_refusals_sum(const struct lbc_refusals *refusals, struct ccm_error *err)
 
 static bool refusal_leaves_out(const struct lbc_refusals *refusals, const char *key)
 {
-    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+    const char *suffix = lbc_anno_suffix(key);
     const struct lbc_refusal *found = refusal_find(refusals, key);
 
-    for (size_t i = 0; found == NULL && i < CCM_ARRAY_LEN(prefixes); i++) {
-        if (ccm_text_starts(key, prefixes[i])) {
-            found = refusal_find(refusals, key + strlen(prefixes[i]));
-        }
+    if (found == NULL && suffix != NULL) {
+        found = refusal_find(refusals, suffix);
     }
     return found != NULL && found->row->decides != LBC_DECIDES_PORTS;
 }

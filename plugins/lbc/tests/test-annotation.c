@@ -38,8 +38,7 @@ static const struct lbc_anno rows[] = {
       .max = 9,
       .says = LBC_ANNO_SAYS_BEFORE,
       .label = "Before" },
-    { .name = "later", .type = LBC_ANNO_TEXT, .flags = LBC_ANNO_NOT_BUILT },
-    { .name = "example.com/whole-key", .type = LBC_ANNO_TEXT, .flags = LBC_ANNO_FULL_KEY },
+    { .name = "example.com/whole-key", .type = LBC_ANNO_TEXT },
 };
 static const struct lbc_anno_table table = {
     .rows = rows, .count = CCM_ARRAY_LEN(rows), .kind = "TEST", .foreign = "elsewhere|far"
@@ -101,8 +100,6 @@ static void test_check(void **state)
         { "behind", "x", "Behind parse error: [x] invalid syntax" },
         { "before", "10", "parse Before error: [10] value out of range, range is [0,9]" },
         { "before", "x", "parse Before error: [x] invalid syntax, range is [0,9]" },
-        { "later", "", NULL },
-        { "later", "x", "this version does not support annotation " P "later: remove it" },
     };
 
     (void)state;
@@ -209,8 +206,7 @@ static void test_lint(void **state)
 {
     static const struct lbc_anno lint_rows[] = {
         { .name = "known", .type = LBC_ANNO_SWITCH },
-        { .name = "later", .type = LBC_ANNO_INT, .flags = LBC_ANNO_NOT_BUILT },
-        { .name = "example.com/full", .type = LBC_ANNO_SWITCH, .flags = LBC_ANNO_FULL_KEY },
+        { .name = "example.com/full", .type = LBC_ANNO_SWITCH },
     };
     static const struct lbc_anno_table lint_table = { .rows = lint_rows,
                                                       .count = CCM_ARRAY_LEN(lint_rows) };
@@ -221,7 +217,6 @@ static void test_lint(void **state)
     } cases[] = {
         { LBC_ANNO_PREFIX "known", "on", "" },
         { LBC_ANNO_PREFIX "known", "", "" },
-        { LBC_ANNO_PREFIX "later", "", "" },
         { "example.com/other", "x", "" },
         { LBC_ANNO_PREFIX "known", "yes",
           "error " LBC_ANNO_PREFIX "known: annotation " LBC_ANNO_PREFIX
@@ -232,9 +227,6 @@ static void test_lint(void **state)
         { "example.com/full", "yes",
           "error example.com/full: annotation example.com/full must be one of [on|off], got "
           "[yes]\n" },
-        { LBC_ANNO_PREFIX "later", "x",
-          "error " LBC_ANNO_PREFIX
-          "later: this version does not support annotation " LBC_ANNO_PREFIX "later: remove it\n" },
         { LBC_ANNO_PREFIX "knwon", "on",
           "warning " LBC_ANNO_PREFIX "knwon: annotation " LBC_ANNO_PREFIX
           "knwon is unknown and has no effect, did you mean " LBC_ANNO_PREFIX "known?\n" },
