@@ -4,16 +4,17 @@
 #include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
 #include "nlb/plan_parts.h"
+#include "util/text.h"
 
 #include "alicloud/tests/check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void bench_begin(struct bench *bench)
 {
     memset(bench, 0, sizeof(*bench));
-    echo_begin(&bench->echo);
+    sim_begin(&bench->sim);
+    sim_next_id(&bench->sim, "nlb-1");
     bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
 }
 
@@ -23,7 +24,7 @@ void bench_end(struct bench *bench)
     nlb_state_fini(&bench->have);
     nlb_state_fini(&bench->want);
     lbc_problems_fini(&bench->problems);
-    echo_end(&bench->echo);
+    sim_end(&bench->sim);
 }
 
 /* What a plan finds in the mirror. */
@@ -47,12 +48,12 @@ int bench_run(struct bench *bench, bool deletion)
     for (size_t i = 0; i < bench->plan.len; i++) {
         find_present(bench, (struct nlb_step *)bench->plan.steps[i]);
     }
-    bench->cloud = (struct lbc_cloud){ .ops = &alilb_cloud_ops, .account = bench->echo.call.ali };
+    bench->cloud = (struct lbc_cloud){ .ops = &alilb_cloud_ops, .account = bench->sim.call.ali };
     bench->apply = (struct nlb_apply){
         .ali = { .lbc = { .cloud = &bench->cloud,
                           .attempt = &bench->attempt,
                           .problems = &bench->problems },
-                 .call = bench->echo.call,
+                 .call = bench->sim.call,
                  .service = obj_service() },
         .have = &bench->have,
         .model = deletion ? NULL : &bench->model,
@@ -65,7 +66,7 @@ void bench_again(struct bench *bench)
     lbc_plan_fini(&bench->plan);
     lbc_problems_fini(&bench->problems);
     bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
-    echo_forget(&bench->echo);
+    sim_forget(&bench->sim);
 }
 
 const char *bench_told(const struct bench *bench)
@@ -157,32 +158,42 @@ struct nlb_step *bench_create_lb(struct bench *bench)
 {
     struct nlb_step *fresh = bench_step(bench, LBC_STEP_CREATE_LB, 0);
 
-    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-a", "vsw-a", NULL, NULL), 0);
-    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-b", "vsw-b", "10.0.0.9", "eip-1"), 0);
+    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-a", "vsw-1", NULL, NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-b", "vsw-2", "172.16.2.9", "eip-1"), 0);
     assert_int_equal(lbc_tags_put(&fresh->lbc.tags, "team", "a"), 0);
     return fresh;
 }
 
-void bench_put_present(struct bench *bench, uint16_t port)
+void bench_put_present_of(struct bench *bench, enum lbc_protocol protocol, uint16_t port)
 {
     struct nlb_group *group = nlb_state_new_group(&bench->have);
     struct nlb_listener *listener = nlb_state_new_listener(&bench->have);
     char text[16];
 
-    bench_set(&bench->have.lb.lbc.id, "nlb-1");
-    bench_set(&bench->have.lb.status, "Active");
-    bench_set(&bench->have.lb.lbc.vpc_id, "vpc-9");
-    (void)snprintf(text, sizeof(text), "sgp-%u", port);
+    ccm_text_printf(text, sizeof(text), "sgp-%u", port);
+    if (bench->have.lb.lbc.id == NULL) {
+        sim_put_nlb(&bench->sim);
+        bench_set(&bench->have.lb.lbc.id, "nlb-1");
+        bench_set(&bench->have.lb.status, "Active");
+        bench_set(&bench->have.lb.lbc.vpc_id, "vpc-9");
+        bench->have.lbc.listeners_known = bench->have.lbc.groups_known = true;
+    }
+    sim_put_nlb_port(&bench->sim, lbc_protocol_name(protocol), port);
     bench_set(&group->lbc.id, text);
     bench_set(&listener->lbc.group_id, text);
-    (void)snprintf(text, sizeof(text), "g%u", port);
+    ccm_text_printf(text, sizeof(text), "g%u", port);
     bench_set(&group->lbc.name, text);
     bench_set(&group->type, "Instance");
-    group->lbc.protocol = LBC_TCP;
+    group->lbc.protocol = protocol;
     bench_put_server(&group->lbc.backends, "i-1", (uint16_t)(30000 + port));
-    (void)snprintf(text, sizeof(text), "lsn-%u", port);
+    ccm_text_printf(text, sizeof(text), "lsn-%u@%u", port, port);
     bench_set(&listener->lbc.id, text);
-    listener->lbc.protocol = LBC_TCP;
+    listener->lbc.protocol = protocol;
+    listener->certs_known = protocol == LBC_TCPSSL;
     listener->lbc.port = listener->lbc.last_port = port;
-    bench->have.lbc.listeners_known = bench->have.lbc.groups_known = true;
+}
+
+void bench_put_present(struct bench *bench, uint16_t port)
+{
+    bench_put_present_of(bench, LBC_TCP, port);
 }

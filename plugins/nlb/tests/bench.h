@@ -1,17 +1,17 @@
 /*
- * A plan on its way into a cloud that says yes: plan, mirror, model, and what came out of the run.
- * Built by hand. One thread.
+ * A plan on its way into cloudsim: plan, mirror, model, and what came out of the run. Built by
+ * hand. One thread.
  */
 #ifndef CCM_NLB_TESTS_BENCH_H
 #define CCM_NLB_TESTS_BENCH_H
 
-#include "echo.h"
+#include "alilb/tests/sim_cloud.h"
 #include "nlb/apply.h"
 
 #define BENCH_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
 
 struct bench {
-    struct echo echo;
+    struct sim sim;
     struct lbc_plan plan;
     struct nlb_state have;
     struct nlb_state want; /* groups that steps are about */
@@ -49,8 +49,10 @@ struct nlb_step *bench_listener_step(struct bench *bench, unsigned type, unsigne
 struct nlb_step *bench_create_lb(struct bench *bench);
 void bench_put_server(struct lbc_backends *to, const char *id, uint16_t port);
 
-/* Into the mirror: load balancer nlb-1, listener lsn-{port} to group sgp-{port}, named g{port},
- * with server i-1. */
+/* Into cloud and mirror: load balancer nlb-1 in VPC vpc-9, listener lsn-{port}@{port} to group
+ * sgp-{port}, named g{port}, with server i-1. TCP unless it is said; TCPSSL with certificate "own".
+ */
 void bench_put_present(struct bench *bench, uint16_t port);
+void bench_put_present_of(struct bench *bench, enum lbc_protocol protocol, uint16_t port);
 
 #endif

@@ -19,15 +19,15 @@ static void test_servers(void **state)
     struct bench bench;
     struct nlb_step *one = NULL;
     const struct lbc_backend pod = { .server_id = (char *)(uintptr_t) "eni-7",
-                                     .server_ip = (char *)(uintptr_t) "10.0.0.7",
+                                     .server_ip = (char *)(uintptr_t) "10.1.0.7",
                                      .port = 80,
                                      .weight = 0,
                                      .type = LBC_BACKEND_INTERFACE };
-    const struct lbc_backend address = { .server_id = (char *)(uintptr_t) "10.0.0.8",
-                                         .server_ip = (char *)(uintptr_t) "10.0.0.8",
-                                         .port = 81,
-                                         .weight = 1,
-                                         .type = LBC_BACKEND_IP };
+    const struct lbc_backend other = { .server_id = (char *)(uintptr_t) "eni-8",
+                                       .server_ip = (char *)(uintptr_t) "10.1.0.8",
+                                       .port = 81,
+                                       .weight = 1,
+                                       .type = LBC_BACKEND_INTERFACE };
 
     (void)state;
     bench_begin(&bench);
@@ -35,35 +35,66 @@ static void test_servers(void **state)
     one = bench_group_step(&bench, LBC_STEP_ADD, 0, 80, "g80");
     bench_at(&bench, one, "sgp-80");
     assert_int_equal(lbc_backends_put(&one->lbc.backends, &pod), 0);
-    assert_int_equal(lbc_backends_put(&one->lbc.backends, &address), 0);
+    assert_int_equal(lbc_backends_put(&one->lbc.backends, &other), 0);
     one = bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1");
     bench_at(&bench, one, "sgp-80");
-    one = bench_group_step(&bench, LBC_STEP_UPDATE, 2, 80, "another name");
+    one = bench_group_step(&bench, LBC_STEP_UPDATE, 2, 80, "another-name");
     bench_at(&bench, one, "sgp-80");
     assert_int_equal(lbc_backends_put(&one->lbc.backends, &pod), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "AddServersToServerGroup * RemoveServersFromServerGroup * "
                         "UpdateServerGroupServersAttribute * ");
-    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.ServerType"),
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.1.ServerType"),
                         "Eni");
-    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.ServerIp"),
-                        "10.0.0.7");
-    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.Weight"),
-                        "0");
-    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.2.ServerType"),
-                        "Ip");
-    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.2.ServerIp"),
-                        "10.0.0.8");
-    assert_string_equal(
-        echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.ServerId"), "i-1");
-    assert_string_equal(echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.Weight"),
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.1.ServerIp"),
+                        "10.1.0.7");
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.1.Weight"), "0");
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.2.ServerIp"),
+                        "10.1.0.8");
+    assert_string_equal(sim_param(&bench.sim, "RemoveServersFromServerGroup", "Servers.1.ServerId"),
+                        "i-1");
+    assert_string_equal(sim_param(&bench.sim, "RemoveServersFromServerGroup", "Servers.1.Weight"),
                         "");
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
     assert_string_equal(
         lbc_backends_find(&nlb_group_at(&bench.have, 0)->lbc.backends, &pod)->description,
-        "another name");
+        "another-name");
+    bench_end(&bench);
+}
+
+/* Addresses, in a group of their own kind. */
+static void test_addresses(void **state)
+{
+    struct bench bench;
+    struct nlb_group *group = NULL;
+    struct nlb_step *one = NULL;
+    const struct lbc_backend address = { .server_id = (char *)(uintptr_t) "10.1.0.8",
+                                         .server_ip = (char *)(uintptr_t) "10.1.0.8",
+                                         .port = 81,
+                                         .weight = 1,
+                                         .type = LBC_BACKEND_IP };
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    SIM_DO(&bench.sim, CCM_CLOUD_NLB, "sgp-ip", "CreateServerGroup", "ServerGroupName", "ip",
+           "VpcId", "vpc-9", "ServerGroupType", "Ip");
+    group = nlb_state_new_group(&bench.have);
+    bench_set(&group->lbc.id, "sgp-ip");
+    bench_set(&group->lbc.name, "ip");
+    one = bench_group_step(&bench, LBC_STEP_ADD, 0, 80, "ip");
+    bench_at(&bench, one, "sgp-ip");
+    assert_int_equal(lbc_backends_put(&one->lbc.backends, &address), 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(sim_log(&bench.sim), "AddServersToServerGroup * ");
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.1.ServerType"),
+                        "Ip");
+    assert_string_equal(sim_param(&bench.sim, "AddServersToServerGroup", "Servers.1.ServerIp"),
+                        "10.1.0.8");
+    assert_int_equal(group->lbc.backends.len, 1);
     bench_end(&bench);
 }
 
@@ -81,12 +112,12 @@ static void test_starving(void **state)
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
     move = bench_listener_step(&bench, LBC_STEP_UPDATE_LISTENER, 1, 443, "g80");
-    bench_at(&bench, move, "lsn-443");
+    bench_at(&bench, move, "lsn-443@443");
     move->lbc.needs_backends = true;
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                .code = "ResourceNotFound.Ecs" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup",
+                                             .code = "ResourceNotFound.Ecs" });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
+    assert_string_equal(sim_log(&bench.sim), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, "sgp-443");
@@ -104,11 +135,11 @@ static void test_full_group(void **state)
         bench_put_present(&bench, 80);
         bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
         bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
-        echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                    .code = "QuotaExceeded.QuotaInsufficient",
-                                                    .times = times });
+        sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup",
+                                                 .code = "QuotaExceeded.QuotaInsufficient",
+                                                 .times = times });
         assert_int_equal(bench_run(&bench, false), 0);
-        assert_string_equal(echo_log(&bench.echo),
+        assert_string_equal(sim_log(&bench.sim),
                             times == 1 ? "AddServersToServerGroup RemoveServersFromServerGroup * "
                                          "AddServersToServerGroup * "
                                        : "AddServersToServerGroup RemoveServersFromServerGroup * "
@@ -140,8 +171,8 @@ static void test_full_group_drains(void **state)
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
     bench_put_server(&bench.plan.steps[1]->backends, "i-3", 30080);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup",
+                                             .code = "QuotaExceeded.QuotaInsufficient" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 0);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
@@ -155,10 +186,10 @@ static void test_full_group_drains(void **state)
     nlb_group_at(&bench.have, 0)->lbc.backends.items[0].leaving = true;
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-3"), "sgp-80");
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup",
+                                             .code = "QuotaExceeded.QuotaInsufficient" });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
+    assert_string_equal(sim_log(&bench.sim), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 0);
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
@@ -174,9 +205,9 @@ static void test_remove_of_absent(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1"), "sgp-80");
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
-                                                .code = "ResourceNotFound.BackendServer",
-                                                .http = 404 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "RemoveServersFromServerGroup",
+                                             .code = "ResourceNotFound.BackendServer",
+                                             .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 0);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
@@ -188,9 +219,9 @@ static void test_remove_of_absent(void **state)
     two = bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1");
     bench_at(&bench, two, "sgp-80");
     bench_put_server(&two->lbc.backends, "i-9", 30080);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
-                                                .code = "ResourceNotFound.BackendServer",
-                                                .http = 404 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "RemoveServersFromServerGroup",
+                                             .code = "ResourceNotFound.BackendServer",
+                                             .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 1);
     assert_true(bench.apply.ali.lbc.surprised);
@@ -212,11 +243,10 @@ static void test_listener_attributes(void **state)
 
     (void)state;
     bench_begin(&bench);
-    bench_put_present(&bench, 443);
-    nlb_listener_at(&bench.have, 0)->lbc.protocol = LBC_TCPSSL;
-    nlb_listener_at(&bench.have, 0)->certs_known = true;
+    bench_put_present_of(&bench, LBC_TCPSSL, 443);
+    bench_want(&bench, "g443", 443)->lbc.protocol = LBC_TCPSSL;
     one = bench_listener_step(&bench, LBC_STEP_UPDATE_LISTENER, 0, 443, "g443");
-    bench_at(&bench, one, "lsn-443");
+    bench_at(&bench, one, "lsn-443@443");
     one->listener.lbc.protocol = LBC_TCPSSL;
     tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "c-1");
     tell(&one->listener.lbc.attrs, nlb_listener_field("Ppv2VpcIdEnabled"), "true");
@@ -227,16 +257,16 @@ static void test_listener_attributes(void **state)
     one->listener.lbc.port = one->listener.lbc.last_port = 443;
     assert_int_equal(lbc_texts_split(&one->lbc.texts, "x,y"), 0);
     one = bench_step(&bench, NLB_STEP_REMOVE_CERTS, 2);
-    bench_at(&bench, one, "lsn-443");
+    bench_at(&bench, one, "lsn-443@443");
     assert_int_equal(lbc_texts_split(&one->lbc.texts, "x"), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_param(&bench.echo, action, "CertificateIds.1"), "c-1");
-    assert_string_equal(echo_param(&bench.echo, action, "Cps"), "0");
-    assert_string_equal(echo_param(&bench.echo, action, "ProxyProtocolV2Config"),
+    assert_string_equal(sim_param(&bench.sim, action, "CertificateIds.1"), "c-1");
+    assert_string_equal(sim_param(&bench.sim, action, "Cps"), "0");
+    assert_string_equal(sim_param(&bench.sim, action, "ProxyProtocolV2Config"),
                         "{\"Ppv2VpcIdEnabled\":true,\"Ppv2PrivateLinkEpIdEnabled\":false}");
-    assert_string_equal(echo_param(&bench.echo, "AssociateAdditionalCertificatesWithListener",
-                                   "AdditionalCertificateIds.2"),
+    assert_string_equal(sim_param(&bench.sim, "AssociateAdditionalCertificatesWithListener",
+                                  "AdditionalCertificateIds.2"),
                         "y");
     assert_int_equal(nlb_listener_at(&bench.have, 0)->certs.len, 1);
     assert_true(nlb_listener_at(&bench.have, 0)->lbc.attrs.items[0].explicit);
@@ -249,20 +279,31 @@ static void test_listener_attributes(void **state)
 static void test_range_listener(void **state)
 {
     struct bench bench;
+    struct nlb_group *group = NULL;
     struct nlb_step *one = NULL;
 
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 0, 100, "g80");
+    SIM_DO(&bench.sim, CCM_CLOUD_NLB, "sgp-any", "CreateServerGroup", "ServerGroupName", "any",
+           "VpcId", "vpc-9", "AnyPortEnabled", "true", "HealthCheckConfig.HealthCheckEnabled",
+           "false");
+    group = nlb_state_new_group(&bench.have);
+    bench_set(&group->lbc.id, "sgp-any");
+    bench_set(&group->lbc.name, "any");
+    group->lbc.protocol = LBC_TCP;
+    group->any_port = bench_want(&bench, "any", 100)->any_port = true;
+    one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 0, 100, "any");
+    one->lbc.group = &group->lbc;
     one->listener.lbc.is_range = true;
     one->listener.lbc.last_port = 200;
     tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "not for TCP");
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_param(&bench.echo, "CreateListener", "ListenerPort"), "0");
-    assert_string_equal(echo_param(&bench.echo, "CreateListener", "StartPort"), "100");
-    assert_string_equal(echo_param(&bench.echo, "CreateListener", "EndPort"), "200");
-    assert_string_equal(echo_param(&bench.echo, "CreateListener", "CertificateIds.1"), "");
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(sim_param(&bench.sim, "CreateListener", "ListenerPort"), "0");
+    assert_string_equal(sim_param(&bench.sim, "CreateListener", "StartPort"), "100");
+    assert_string_equal(sim_param(&bench.sim, "CreateListener", "EndPort"), "200");
+    assert_string_equal(sim_param(&bench.sim, "CreateListener", "CertificateIds.1"), "");
     bench_end(&bench);
 }
 
@@ -282,11 +323,11 @@ static void test_group_attributes(void **state)
     tell(&one->lbc.attrs, nlb_group_field("HealthCheckEnabled"), "true");
     tell(&one->lbc.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_param(&bench.echo, action, "Scheduler"), "rr");
-    assert_string_equal(echo_param(&bench.echo, action, "ResourceGroupId"), "");
-    assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckEnabled"),
+    assert_string_equal(sim_param(&bench.sim, action, "Scheduler"), "rr");
+    assert_string_equal(sim_param(&bench.sim, action, "ResourceGroupId"), "");
+    assert_string_equal(sim_param(&bench.sim, action, "HealthCheckConfig.HealthCheckEnabled"),
                         "true");
-    assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckHttpCode.2"),
+    assert_string_equal(sim_param(&bench.sim, action, "HealthCheckConfig.HealthCheckHttpCode.2"),
                         "http_3xx");
     assert_string_equal(
         lbc_attrs_get(&nlb_group_at(&bench.have, 0)->lbc.attrs, nlb_group_field("Scheduler")),
@@ -313,7 +354,7 @@ static void test_lb_attributes(void **state)
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, "eip-7"), 0);
     one = bench_step(&bench, NLB_STEP_ZONES, 2);
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, NULL), 0);
-    assert_int_equal(nlb_lb_put_zone(&one->lb, "z-c", "vsw-c", "10.0.0.3", NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&one->lb, "z-c", "vsw-c", "10.3.0.3", NULL), 0);
     bench_set(&bench_step(&bench, NLB_STEP_IPV6, 3)->lbc.value, "Internet");
     one = bench_step(&bench, NLB_STEP_ATTRIBUTE, 4);
     assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_CROSS_ZONE, "false"), 0);
@@ -325,23 +366,23 @@ static void test_lb_attributes(void **state)
     assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAddressTypeConfig",
-                                   "ZoneMappings.1.AllocationId"),
-                        "eip-7");
-    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerZones", "ZoneMappings.2.ZoneId"),
+    assert_string_equal(
+        sim_param(&bench.sim, "UpdateLoadBalancerAddressTypeConfig", "ZoneMappings.1.AllocationId"),
+        "eip-7");
+    assert_string_equal(sim_param(&bench.sim, "UpdateLoadBalancerZones", "ZoneMappings.2.ZoneId"),
                         "z-c");
-    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAttribute", "LoadBalancerName"),
+    assert_string_equal(sim_param(&bench.sim, "UpdateLoadBalancerAttribute", "LoadBalancerName"),
                         "");
-    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAttribute", "CrossZoneEnabled"),
+    assert_string_equal(sim_param(&bench.sim, "UpdateLoadBalancerAttribute", "CrossZoneEnabled"),
                         "false");
     assert_string_equal(
-        echo_param(&bench.echo, "UpdateLoadBalancerProtection", "DeletionProtectionEnabled"), "");
+        sim_param(&bench.sim, "UpdateLoadBalancerProtection", "DeletionProtectionEnabled"), "");
     assert_string_equal(
-        echo_param(&bench.echo, "UpdateLoadBalancerProtection", "ModificationProtectionReason"),
+        sim_param(&bench.sim, "UpdateLoadBalancerProtection", "ModificationProtectionReason"),
         "managed.by.ack");
-    assert_string_equal(echo_param(&bench.echo, "UntagResources", "TagKey.1"), NLB_TAG_OWNER);
-    assert_int_equal(
-        fake_host_action_count(bench.echo.setup.fake, "EnableLoadBalancerIpv6Internet"), 1);
+    assert_string_equal(sim_param(&bench.sim, "UntagResources", "TagKey.1"), NLB_TAG_OWNER);
+    assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "EnableLoadBalancerIpv6Internet"),
+                     1);
     assert_false(lb->lbc.untagged);
     assert_int_equal(lb->lbc.tags.len, 0);
     assert_string_equal(lb->lbc.texts[NLB_LB_ADDRESS_TYPE], "Internet");
@@ -397,21 +438,22 @@ static void test_guard(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     plan_guard(&bench);
+    sim_next_id(&bench.sim, "sg-1");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "CreateSecurityGroup AuthorizeSecurityGroup LoadBalancerJoinSecurityGroup "
                         "* CreateListener * ");
-    assert_string_equal(echo_param(&bench.echo, "CreateSecurityGroup", "VpcId"), "vpc-9");
-    assert_string_equal(echo_param(&bench.echo, "CreateSecurityGroup", "SecurityGroupType"),
+    assert_string_equal(sim_param(&bench.sim, "CreateSecurityGroup", "VpcId"), "vpc-9");
+    assert_string_equal(sim_param(&bench.sim, "CreateSecurityGroup", "SecurityGroupType"),
                         "enterprise");
     assert_string_equal(
-        echo_param(&bench.echo, "AuthorizeSecurityGroup", "Permissions.2.Ipv6SourceCidrIp"),
+        sim_param(&bench.sim, "AuthorizeSecurityGroup", "Permissions.2.Ipv6SourceCidrIp"),
         "fd00::/8");
-    assert_string_equal(echo_param(&bench.echo, "AuthorizeSecurityGroup", "Permissions.3.Policy"),
+    assert_string_equal(sim_param(&bench.sim, "AuthorizeSecurityGroup", "Permissions.3.Policy"),
                         "drop");
     assert_string_equal(
-        echo_param(&bench.echo, "LoadBalancerJoinSecurityGroup", "SecurityGroupIds.1"), "sg-1");
+        sim_param(&bench.sim, "LoadBalancerJoinSecurityGroup", "SecurityGroupIds.1"), "sg-1");
     assert_string_equal(bench.have.security_group.id, "sg-1");
     assert_int_equal(bench.have.security_group.rule_count, 3);
     assert_true(lbc_texts_has(&bench.have.lb.security_groups, "sg-1"));
@@ -422,16 +464,12 @@ static void test_guard(void **state)
              false);
     put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, NULL, "fd00::/8",
              false);
-    echo_answer(&bench.echo, "DescribeSecurityGroupAttribute",
-                "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
-                "'Policy':'Accept','SourceCidrIp':'10.0.0.0/8'},{'SecurityGroupRuleId':'sgr-2',"
-                "'Policy':'Accept','Ipv6SourceCidrIp':'fd00::/8'}]}}");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_param(&bench.echo, "ModifySecurityGroupRule", "SecurityGroupRuleId"),
-                        "sgr-1");
-    assert_int_equal(bench.have.security_group.rule_count, 1);
-    assert_string_equal(bench.have.security_group.rules[0].id, "sgr-1");
+    assert_string_equal(sim_param(&bench.sim, "ModifySecurityGroupRule", "SecurityGroupRuleId"),
+                        bench.have.security_group.rules[0].id);
+    assert_int_equal(bench.have.security_group.rule_count, 2);
+    assert_string_equal(bench.have.security_group.rules[0].cidr, "10.0.0.0/8");
 
     bench_again(&bench);
     one = bench_step(&bench, NLB_STEP_LEAVE, 0);
@@ -456,13 +494,13 @@ static void test_guard_fails(void **state)
         bench_begin(&bench);
         bench_put_present(&bench, 80);
         plan_guard(&bench);
-        echo_rule(&bench.echo, &(struct echo_rule){
-                                   .action = actions[i], .code = "Forbidden.RAM", .http = 403 });
+        sim_rule(&bench.sim,
+                 &(struct sim_rule){ .action = actions[i], .code = "Forbidden.RAM", .http = 403 });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 1);
-        assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "CreateListener"), 0);
+        assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "CreateListener"), 0);
         assert_int_equal(
-            fake_host_action_count(bench.echo.setup.fake, "LoadBalancerJoinSecurityGroup"), i == 2);
+            fake_host_action_count(bench.sim.setup.fake, "LoadBalancerJoinSecurityGroup"), i == 2);
         bench_end(&bench);
     }
 }
@@ -476,17 +514,19 @@ static void test_join_needs_room(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
+    SIM_DO(&bench.sim, CCM_CLOUD_NLB, NULL, "LoadBalancerJoinSecurityGroup", "LoadBalancerId",
+           "nlb-1", "SecurityGroupIds.1", "sg-old");
     assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
     assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->lbc.texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
     one->lbc.needs_security = true;
     assert_int_equal(lbc_texts_put(&one->lbc.texts, "sg-old"), 0);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient",
-                                                .times = 1 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                             .code = "QuotaExceeded.QuotaInsufficient",
+                                             .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "LoadBalancerJoinSecurityGroup LoadBalancerLeaveSecurityGroup * "
                         "LoadBalancerJoinSecurityGroup * ");
     assert_int_equal(bench.have.lb.security_groups.len, 1);
@@ -499,11 +539,11 @@ static void test_join_needs_room(void **state)
     assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->lbc.texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
     assert_int_equal(lbc_texts_put(&one->lbc.texts, "sg-old"), 0);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient" });
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerLeaveSecurityGroup",
-                                                .code = "Forbidden.RAM",
-                                                .http = 403 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                             .code = "QuotaExceeded.QuotaInsufficient" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "LoadBalancerLeaveSecurityGroup",
+                                             .code = "Forbidden.RAM",
+                                             .http = 403 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 2);
     bench_end(&bench);
@@ -516,19 +556,24 @@ static void test_rules_need_room(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
+    SIM_DO(&bench.sim, CCM_CLOUD_ECS, "sg-1", "CreateSecurityGroup", "VpcId", "vpc-9",
+           "SecurityGroupType", "enterprise");
+    SIM_DO(&bench.sim, CCM_CLOUD_ECS, "sgr-1", "AuthorizeSecurityGroup", "SecurityGroupId", "sg-1",
+           "Permissions.1.IpProtocol", "All", "Permissions.1.PortRange", "-1/-1",
+           "Permissions.1.SourceCidrIp", "10.0.0.0/8");
     bench_set(&bench.have.security_group.id, "sg-1");
     put_rule(&bench.have.security_group, "sgr-1", "10.0.0.0/8", false);
     put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->security_group, NULL, "10.1.0.0/16",
              false);
     put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, "sgr-1", "10.0.0.0/8",
              false);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AuthorizeSecurityGroup",
-                                                .code = "AuthorizationLimitExceed",
-                                                .http = 403,
-                                                .times = 1 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "AuthorizeSecurityGroup",
+                                             .code = "AuthorizationLimitExceed",
+                                             .http = 403,
+                                             .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "AuthorizeSecurityGroup RevokeSecurityGroup AuthorizeSecurityGroup ");
     assert_int_equal(bench.have.security_group.rule_count, 1);
     assert_string_equal(bench.have.security_group.rules[0].cidr, "10.1.0.0/16");
@@ -539,6 +584,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_servers, obj_end),
+        cmocka_unit_test_teardown(test_addresses, obj_end),
         cmocka_unit_test_teardown(test_starving, obj_end),
         cmocka_unit_test_teardown(test_full_group, obj_end),
         cmocka_unit_test_teardown(test_full_group_drains, obj_end),

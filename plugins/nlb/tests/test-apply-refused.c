@@ -19,11 +19,11 @@ static void plan_groups(struct bench *bench, unsigned type, const char *first, c
     if (second != NULL) {
         assert_int_equal(lbc_texts_put(&one->lbc.texts, second), 0);
     }
-    echo_rule(&bench->echo, &(struct echo_rule){ .action = type == NLB_STEP_JOIN
-                                                               ? "LoadBalancerJoinSecurityGroup"
-                                                               : "LoadBalancerLeaveSecurityGroup",
-                                                 .code = "ResourceNotFound.SecurityGroup",
-                                                 .http = 404 });
+    sim_rule(&bench->sim,
+             &(struct sim_rule){ .action = type == NLB_STEP_JOIN ? "LoadBalancerJoinSecurityGroup"
+                                                                 : "LoadBalancerLeaveSecurityGroup",
+                                 .code = "ResourceNotFound.SecurityGroup",
+                                 .http = 404 });
 }
 
 /* The refusal is for all that were named: those that are there are still joined. */
@@ -68,9 +68,9 @@ static void test_join_of_absent(void **state)
     bench_put_present(&bench, 80);
     bench_set(&bench.have.security_group.id, "sg-own");
     bench_step(&bench, NLB_STEP_JOIN, 0)->with_security_group = true;
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
-                                                .code = "ResourceNotFound.SecurityGroup",
-                                                .http = 404 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                             .code = "ResourceNotFound.SecurityGroup",
+                                             .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_true(bench.apply.ali.lbc.surprised);
@@ -97,7 +97,7 @@ static void next_token(struct bench *bench, char *ret, size_t size)
     nlb_security_group_fini(&bench->have.security_group);
     plan_creation(bench);
     assert_int_equal(bench_run(bench, false), 0);
-    ccm_text_copy(ret, size, echo_param(&bench->echo, "CreateSecurityGroup", "ClientToken"));
+    ccm_text_copy(ret, size, sim_param(&bench->sim, "CreateSecurityGroup", "ClientToken"));
     assert_true(ccm_text_starts(ret, "ccm-"));
 }
 
@@ -148,8 +148,8 @@ static void test_token_used(void **state)
         next_token(&bench, first, sizeof(first));
         bench_again(&bench);
         nlb_security_group_fini(&bench.have.security_group);
-        echo_rule(&bench.echo, &(struct echo_rule){
-                                   .action = cases[i].action, .code = cases[i].code, .http = 404 });
+        sim_rule(&bench.sim, &(struct sim_rule){
+                                 .action = cases[i].action, .code = cases[i].code, .http = 404 });
         plan_creation(&bench);
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.worst.kind, cases[i].kind);
@@ -177,8 +177,8 @@ static void test_draining_takes_time(void **state)
                              0);
         }
         bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1"), "sgp-80");
-        echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
-                                                    .job = "Processing" });
+        sim_rule(&bench.sim, &(struct sim_rule){ .action = "RemoveServersFromServerGroup",
+                                                 .job = "Processing" });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 1 - draining);
         assert_int_equal(bench.apply.ali.lbc.surprised, draining == 0);
@@ -192,10 +192,10 @@ static void test_draining_takes_time(void **state)
 
 static void refuse_listeners(struct bench *bench, const char *message, size_t skip)
 {
-    echo_rule(&bench->echo, &(struct echo_rule){ .action = "CreateListener",
-                                                 .code = "QuotaExceeded.Listeners",
-                                                 .message = message,
-                                                 .skip = skip });
+    sim_rule(&bench->sim, &(struct sim_rule){ .action = "CreateListener",
+                                              .code = "QuotaExceeded.Listeners",
+                                              .message = message,
+                                              .skip = skip });
 }
 
 /* One listener per port; group, server and all else is there. */
@@ -221,7 +221,7 @@ static void test_no_room_for_listeners(void **state)
     range->listener.lbc.last_port = 200;
     refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 1);
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "CreateListener CreateListener * ");
+    assert_string_equal(sim_log(&bench.sim), "CreateListener CreateListener * ");
     assert_int_equal(bench.problems.count, 2);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
     assert_non_null(strstr(bench_told(&bench), "port 82/TCP: create listener: "));
@@ -273,15 +273,15 @@ static void test_room_for_listeners_again(void **state)
         plan_listener(&bench, 0, 81);
         plan_listener(&bench, 0, 82);
         bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
-                 "lsn-80");
+                 "lsn-80@80");
         plan_listener(&bench, 1, 83);
         plan_listener(&bench, 1, 84);
-        echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
-                                                    .code = "QuotaExceeded.Listeners",
-                                                    .message = rows[i].message,
-                                                    .times = 1 + i });
+        sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateListener",
+                                                 .code = "QuotaExceeded.Listeners",
+                                                 .message = rows[i].message,
+                                                 .times = 1 + i });
         assert_int_equal(bench_run(&bench, false), 0);
-        assert_string_equal(echo_log(&bench.echo), rows[i].log);
+        assert_string_equal(sim_log(&bench.sim), rows[i].log);
         assert_int_equal(strstr(bench_told(&bench), "left out") != NULL, i == 0);
         assert_int_equal(bench.have.lbc.listener_count, 2);
         bench_end(&bench);

@@ -3,6 +3,7 @@
 
 #include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
+#include "sim/cloud/nlb.h"
 #include "util/text.h"
 
 #include "alicloud/tests/check.h"
@@ -24,7 +25,7 @@ static void plan_creation(struct bench *bench)
         const uint16_t port = i == 0 ? 80 : 443;
         const char *group = i == 0 ? "g80" : "g443";
 
-        bench_server_step(bench, LBC_STEP_ADD, 2, port, group, "i-1");
+        bench_server_step(bench, LBC_STEP_ADD, 2, port, group, "i-11");
         bench_listener_step(bench, LBC_STEP_CREATE_LISTENER, 2, port, group);
     }
 }
@@ -32,14 +33,15 @@ static void plan_creation(struct bench *bench)
 static void test_creation(void **state)
 {
     struct bench bench;
-    struct echo *echo = &bench.echo;
+    struct sim *sim = &bench.sim;
+    const char *second = NULL; /* id of a group */
 
     (void)state;
     bench_begin(&bench);
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(echo),
+    assert_string_equal(sim_log(sim),
                         "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
                         "CreateServerGroup * AddServersToServerGroup CreateListener "
                         "AddServersToServerGroup CreateListener * ");
@@ -47,48 +49,48 @@ static void test_creation(void **state)
     assert_false(bench.apply.ali.lbc.surprised);
     assert_int_equal(bench.apply.ali.lbc.again_ms, 0);
 
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "LoadBalancerName"), BENCH_NAME);
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "AddressType"), "Internet");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "VpcId"), "vpc-1");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "DeletionProtectionConfig.Enabled"),
-                        "true");
-    assert_string_equal(
-        echo_param(echo, "CreateLoadBalancer", "ModificationProtectionConfig.Status"),
-        "ConsoleProtection");
-    assert_string_equal(
-        echo_param(echo, "CreateLoadBalancer", "ModificationProtectionConfig.Reason"),
-        "managed.by.ack");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.2.AllocationId"),
-                        "eip-1");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.2.PrivateIPv4Address"),
-                        "10.0.0.9");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.1.AllocationId"), "");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.1.Key"), "ack.aliyun.com");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.2.Value"), BENCH_NAME);
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.3.Key"), "team");
-    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "AddressIpVersion"), "");
+    assert_int_equal(bench.have.lbc.group_count, 2);
+    second = nlb_group_at(&bench.have, 1)->lbc.id;
+    assert_non_null(ccm_nlb_group_get(sim->cloud, second));
 
-    assert_string_equal(echo_param(echo, "CreateServerGroup", "ServerGroupName"), "g443");
-    assert_string_equal(echo_param(echo, "CreateServerGroup", "Protocol"), "TCP");
-    assert_string_equal(echo_param(echo, "CreateServerGroup", "Tag.2.Value"), BENCH_NAME);
-    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "ServerGroupId"), "sgp-2");
-    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.Description"),
-                        "g443");
-    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.ServerType"), "Ecs");
-    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.ServerIp"), "");
-    assert_string_equal(echo_param(echo, "CreateListener", "ServerGroupId"), "sgp-2");
-    assert_string_equal(echo_param(echo, "CreateListener", "LoadBalancerId"), "nlb-1");
-    assert_string_equal(echo_param(echo, "CreateListener", "ListenerPort"), "443");
-    assert_true(ccm_text_starts(echo_param(echo, "CreateListener", "ClientToken"), "ccm-"));
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "LoadBalancerName"), BENCH_NAME);
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "AddressType"), "Internet");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "VpcId"), "vpc-1");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "DeletionProtectionConfig.Enabled"),
+                        "true");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "ModificationProtectionConfig.Status"),
+                        "ConsoleProtection");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "ModificationProtectionConfig.Reason"),
+                        "managed.by.ack");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "ZoneMappings.2.AllocationId"),
+                        "eip-1");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "ZoneMappings.2.PrivateIPv4Address"),
+                        "172.16.2.9");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "ZoneMappings.1.AllocationId"), "");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "Tag.1.Key"), "ack.aliyun.com");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "Tag.2.Value"), BENCH_NAME);
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "Tag.3.Key"), "team");
+    assert_string_equal(sim_param(sim, "CreateLoadBalancer", "AddressIpVersion"), "");
+
+    assert_string_equal(sim_param(sim, "CreateServerGroup", "ServerGroupName"), "g443");
+    assert_string_equal(sim_param(sim, "CreateServerGroup", "Protocol"), "TCP");
+    assert_string_equal(sim_param(sim, "CreateServerGroup", "Tag.2.Value"), BENCH_NAME);
+    assert_string_equal(sim_param(sim, "AddServersToServerGroup", "ServerGroupId"), second);
+    assert_string_equal(sim_param(sim, "AddServersToServerGroup", "Servers.1.Description"), "g443");
+    assert_string_equal(sim_param(sim, "AddServersToServerGroup", "Servers.1.ServerType"), "Ecs");
+    assert_string_equal(sim_param(sim, "AddServersToServerGroup", "Servers.1.ServerIp"), "");
+    assert_string_equal(sim_param(sim, "CreateListener", "ServerGroupId"), second);
+    assert_string_equal(sim_param(sim, "CreateListener", "LoadBalancerId"), "nlb-1");
+    assert_string_equal(sim_param(sim, "CreateListener", "ListenerPort"), "443");
+    assert_true(ccm_text_starts(sim_param(sim, "CreateListener", "ClientToken"), "ccm-"));
 
     assert_string_equal(bench.have.lb.lbc.id, "nlb-1");
-    assert_string_equal(bench.have.lb.dns, "nlb-1.test");
-    assert_int_equal(bench.have.lbc.group_count, 2);
+    assert_string_equal(bench.have.lb.dns, "nlb-1.cn-hangzhou.nlb.aliyuncs.com");
     assert_string_equal(nlb_group_at(&bench.have, 0)->type, "Instance");
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_null(nlb_group_at(&bench.have, 0)->lbc.backends.items[0].description);
     assert_int_equal(bench.have.lbc.listener_count, 2);
-    assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, "sgp-2");
+    assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, second);
     assert_true(nlb_listener_at(&bench.have, 1)->certs_known);
     bench_end(&bench);
 }
@@ -100,30 +102,30 @@ static void test_creation_takes_time(void **state)
 
     (void)state;
     bench_begin(&bench);
-    bench.echo.lb_status = "Provisioning";
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateLoadBalancer", .job = "Processing" });
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
+    assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer GetLoadBalancerAttribute ");
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     assert_int_equal(bench.problems.count, 0);
     assert_string_equal(bench.have.lb.status, "Provisioning");
 
-    const int64_t waited = (int64_t)fake_host_waited_ms(bench.echo.setup.fake);
+    const int64_t waited = (int64_t)fake_host_waited_ms(bench.sim.setup.fake);
 
     assert_true(waited < 1000);
     /* A plan for one that is not ready goes nowhere. */
     bench_again(&bench);
     bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 1, 80, "g80");
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "");
+    assert_string_equal(sim_log(&bench.sim), "");
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 
     bench_begin(&bench);
-    bench.echo.lb_status = "CreateFailed";
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateLoadBalancer", .job = "Failed" });
     plan_creation(&bench);
     assert_true(bench_run(&bench, false) < 0);
-    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
+    assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer GetLoadBalancerAttribute ");
     assert_non_null(strstr(bench_told(&bench), "CreateFailed"));
     assert_true(bench.apply.ali.lbc.surprised);
     bench_end(&bench);
@@ -136,8 +138,8 @@ static void test_creation_unseen(void **state)
 
     (void)state;
     bench_begin(&bench);
-    echo_rule(&bench.echo, &(struct echo_rule){
-                               .action = "GetLoadBalancerAttribute", .code = "Oops", .http = 500 });
+    sim_rule(&bench.sim, &(struct sim_rule){
+                             .action = "GetLoadBalancerAttribute", .code = "Oops", .http = 500 });
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench.have.lb.lbc.id, "nlb-1");
@@ -153,9 +155,9 @@ static void test_creation_of_what_is_gone(void **state)
 
     (void)state;
     bench_begin(&bench);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "GetLoadBalancerAttribute",
-                                                .code = "ResourceNotFound.loadBalancer",
-                                                .http = 404 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "GetLoadBalancerAttribute",
+                                             .code = "ResourceNotFound.loadBalancer",
+                                             .http = 404 });
     plan_creation(&bench);
     assert_true(bench_run(&bench, false) < 0);
     assert_int_equal(bench.attempt, 1);
@@ -164,7 +166,7 @@ static void test_creation_of_what_is_gone(void **state)
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(bench.problems.worst.retry_after_ms, 2000); /* to be found by its tag */
     assert_non_null(strstr(bench_told(&bench), "load balancer nlb-1 of an earlier creation"));
-    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
+    assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer GetLoadBalancerAttribute ");
     bench_end(&bench);
 }
 
@@ -176,7 +178,7 @@ static void create_once(const char *zone, uint32_t attempt, char *ret, size_t si
     assert_int_equal(nlb_lb_put_zone(&bench_create_lb(&bench)->lb, "z-c", zone, NULL, NULL), 0);
     bench.attempt = attempt;
     assert_int_equal(bench_run(&bench, false), 0);
-    ccm_text_copy(ret, size, echo_param(&bench.echo, "CreateLoadBalancer", "ClientToken"));
+    ccm_text_copy(ret, size, sim_param(&bench.sim, "CreateLoadBalancer", "ClientToken"));
     bench_end(&bench);
 }
 
@@ -187,12 +189,12 @@ static void test_token(void **state)
     char second[80];
 
     (void)state;
-    create_once("vsw-c", 0, first, sizeof(first));
-    create_once("vsw-c", 0, second, sizeof(second));
+    create_once("vsw-3", 0, first, sizeof(first));
+    create_once("vsw-3", 0, second, sizeof(second));
     assert_string_equal(first, second);
-    create_once("vsw-d", 0, second, sizeof(second));
+    create_once("vsw-4", 0, second, sizeof(second));
     assert_string_not_equal(first, second);
-    create_once("vsw-c", 1, second, sizeof(second));
+    create_once("vsw-3", 1, second, sizeof(second));
     assert_string_not_equal(first, second);
 }
 
@@ -202,13 +204,13 @@ static void test_token_used(void **state)
 
     (void)state;
     bench_begin(&bench);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateLoadBalancer",
-                                                .code = "IdempotenceSignatureMismatch" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateLoadBalancer",
+                                             .code = "IdempotenceSignatureMismatch" });
     plan_creation(&bench);
     assert_true(bench_run(&bench, false) < 0);
     assert_int_equal(bench.attempt, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
-    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer ");
+    assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer ");
     bench_end(&bench);
 }
 
@@ -239,7 +241,7 @@ static void test_deletion(void **state)
     plan_deletion(&bench);
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "UpdateLoadBalancerProtection DeleteLoadBalancer * DeleteServerGroup "
                         "DeleteServerGroup * ");
     assert_null(bench.have.lb.lbc.id);
@@ -258,10 +260,10 @@ static void test_deletion_of_nothing(void **state)
     bench_begin(&bench);
     plan_deletion(&bench);
     for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
-        echo_rule(&bench.echo, &(struct echo_rule){ .action = actions[i],
-                                                    .code = i < 2 ? "ResourceNotFound.loadBalancer"
-                                                                  : "ResourceNotFound.serverGroup",
-                                                    .http = 404 });
+        sim_rule(&bench.sim, &(struct sim_rule){ .action = actions[i],
+                                                 .code = i < 2 ? "ResourceNotFound.loadBalancer"
+                                                               : "ResourceNotFound.serverGroup",
+                                                 .http = 404 });
     }
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(bench_told(&bench), "");
@@ -277,11 +279,11 @@ static void test_deletion_refused(void **state)
     (void)state;
     bench_begin(&bench);
     plan_deletion(&bench);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "UpdateLoadBalancerProtection",
-                                                .code = "Forbidden.RAM",
-                                                .http = 403 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "UpdateLoadBalancerProtection",
+                                             .code = "Forbidden.RAM",
+                                             .http = 403 });
     assert_int_equal(bench_run(&bench, true), 0);
-    assert_string_equal(echo_log(&bench.echo), "UpdateLoadBalancerProtection ");
+    assert_string_equal(sim_log(&bench.sim), "UpdateLoadBalancerProtection ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(bench.have.lbc.group_count, 2);
     assert_false(bench.apply.ali.lbc.surprised);
@@ -296,21 +298,20 @@ static void test_deletion_takes_time(void **state)
     (void)state;
     bench_begin(&bench);
     plan_deletion(&bench);
-    echo_rule(&bench.echo,
-              &(struct echo_rule){ .action = "DeleteLoadBalancer", .job = "Processing" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "DeleteLoadBalancer", .job = "Processing" });
     assert_int_equal(bench_run(&bench, true), 0);
     assert_int_equal(bench.problems.count, 0);
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     assert_true(bench.apply.ali.lbc.surprised);
-    assert_null(strstr(echo_log(&bench.echo), "DeleteServerGroup"));
-    assert_true(fake_host_waited_ms(bench.echo.setup.fake) <= 31000);
+    assert_null(strstr(sim_log(&bench.sim), "DeleteServerGroup"));
+    assert_true(fake_host_waited_ms(bench.sim.setup.fake) <= 31000);
 
     /* As the next pass finds it. */
     bench_again(&bench);
     bench_set(&bench.have.lb.status, "Deleting");
     bench_step(&bench, LBC_STEP_DELETE_LB, 1);
     assert_int_equal(bench_run(&bench, true), 0);
-    assert_string_equal(echo_log(&bench.echo), "");
+    assert_string_equal(sim_log(&bench.sim), "");
     assert_true(bench.apply.ali.lbc.again_ms > 0);
     bench_end(&bench);
 }
@@ -326,7 +327,7 @@ static void test_deletion_of_stillborn(void **state)
     bench_set(&bench.have.lb.status, "CreateFailed");
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(bench_told(&bench), "");
-    assert_true(ccm_text_starts(echo_log(&bench.echo), "DeleteLoadBalancer "));
+    assert_true(ccm_text_starts(sim_log(&bench.sim), "DeleteLoadBalancer "));
     bench_end(&bench);
 }
 
@@ -341,11 +342,11 @@ static void test_group_fails(void **state)
     bench_begin(&bench);
     plan_creation(&bench);
     bench_step(&bench, LBC_STEP_DELETE_GROUP, 3)->lbc.last = true;
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateServerGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient",
-                                                .times = 1 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateServerGroup",
+                                             .code = "QuotaExceeded.QuotaInsufficient",
+                                             .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo),
+    assert_string_equal(sim_log(&bench.sim),
                         "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
                         "CreateServerGroup * AddServersToServerGroup CreateListener * ");
     assert_int_equal(bench.problems.count, 1);
@@ -376,9 +377,9 @@ static void test_job_fails(void **state)
 
         bench_begin(&bench);
         plan_creation(&bench);
-        echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                    .job = cases[i].status,
-                                                    .times = 1 });
+        sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup",
+                                                 .job = cases[i].status,
+                                                 .times = 1 });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 1);
         assert_non_null(strstr(bench_told(&bench), "port 80/TCP"));
@@ -403,8 +404,7 @@ static void test_answer_lost(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2");
-    echo_rule(&bench.echo,
-              &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup", .lost = true });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
@@ -415,14 +415,14 @@ static void test_answer_lost(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2");
-    echo_rule(&bench.echo,
-              &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
+    sim_rule(&bench.sim,
+             &(struct sim_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_false(bench.apply.ali.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
     assert_string_equal(
-        fake_request_param(fake_host_request(bench.echo.setup.fake, 0), "ClientToken"),
-        fake_request_param(fake_host_request(bench.echo.setup.fake, 1), "ClientToken"));
+        fake_request_param(fake_host_request(bench.sim.setup.fake, 0), "ClientToken"),
+        fake_request_param(fake_host_request(bench.sim.setup.fake, 1), "ClientToken"));
     bench_end(&bench);
 }
 
@@ -445,14 +445,14 @@ static void test_busy(void **state)
         bench_begin(&bench);
         bench_put_present(&bench, 80);
         bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
-                 "lsn-80");
-        echo_rule(&bench.echo,
-                  &(struct echo_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
+                 "lsn-80@80");
+        sim_rule(&bench.sim,
+                 &(struct sim_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 0);
         assert_int_equal(bench.have.lbc.listener_count, 0);
-        assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "DeleteListener"), 4);
-        assert_true(fake_host_waited_ms(bench.echo.setup.fake) >= 3000);
+        assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "DeleteListener"), 4);
+        assert_true(fake_host_waited_ms(bench.sim.setup.fake) >= 3000);
         bench_end(&bench);
     }
 }
@@ -468,14 +468,14 @@ static void test_lb_is_gone(void **state)
     bench_server_step(&bench, LBC_STEP_ADD, 1, 81, "g81", "i-1");
     bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 81, "g81");
     bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 2, 82, "g82");
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
-                                                .code = "ResourceNotFound.loadBalancer",
-                                                .http = 404 });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "CreateListener",
+                                             .code = "ResourceNotFound.loadBalancer",
+                                             .http = 404 });
     assert_true(bench_run(&bench, false) < 0);
     assert_true(bench.apply.ali.lbc.surprised);
     assert_int_equal(bench.attempt, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
-    assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "CreateServerGroup"), 1);
+    assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "CreateServerGroup"), 1);
     bench_end(&bench);
 }
 
@@ -487,10 +487,10 @@ static void test_cancelled(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 0, 81, "g81");
-    fake_host_cancel(bench.echo.setup.fake, true);
+    fake_host_cancel(bench.sim.setup.fake, true);
     assert_int_equal(bench_run(&bench, false), -ECANCELED);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CANCELLED);
-    assert_string_equal(echo_log(&bench.echo), "");
+    assert_string_equal(sim_log(&bench.sim), "");
     bench_end(&bench);
 }
 
@@ -503,12 +503,13 @@ static void test_port_stays_taken(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"), "lsn-80");
+    bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
+             "lsn-80@80");
     one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 80, "g80");
     one->listener.lbc.protocol = LBC_TCPSSL;
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "DeleteListener", .job = "Failed" });
+    sim_rule(&bench.sim, &(struct sim_rule){ .action = "DeleteListener", .job = "Failed" });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_string_equal(echo_log(&bench.echo), "DeleteListener * ");
+    assert_string_equal(sim_log(&bench.sim), "DeleteListener * ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(bench.have.lbc.listener_count, 1);
     bench_end(&bench);

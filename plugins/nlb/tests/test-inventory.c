@@ -2,11 +2,12 @@
  * Service when something is missing. */
 #include "nlb/inventory.h"
 
-#include "echo.h"
+#include "alilb/tests/sim_cloud.h"
 #include "lbc/tests/objects.h"
 #include "nlb/controller.h"
 #include "nlb/nlb.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include "alicloud/tests/check.h"
 
@@ -15,85 +16,33 @@
 
 #define NAME "a5e4dbfc9c2ae4642b0335607860aef6"
 
-/* Everything of so many Services in a region, a page at a time. */
-struct region {
-    struct ccm_buf body;
-    size_t services;
-};
-
-static const struct {
-    const char *action;
-    const char *list;
-    size_t per_service;
-} kinds[] = {
-    { "ListLoadBalancers", "LoadBalancers", 1 },
-    { "ListListeners", "Listeners", 2 },
-    { "ListServerGroups", "ServerGroups", 2 },
-    { "ListServerGroupServers", "Servers", 4 },
-};
-
-static void add_item(struct ccm_buf *body, size_t kind, size_t service, size_t part)
+/* Everything that Service a{number} has: two ports, two servers each. */
+static void put_service(struct sim *sim, size_t number)
 {
-    switch (kind) {
-    case 0:
-        ccm_buf_addf(body,
-                     "{\"LoadBalancerId\":\"nlb-%zu\",\"LoadBalancerStatus\":\"Active\",\"Tags\":"
-                     "[{\"Key\":\"kubernetes.do.not.delete\",\"Value\":\"a%zu\"},{\"Key\":"
-                     "\"ack.aliyun.com\",\"Value\":\"c1\"}]}",
-                     service, service);
-        break;
-    case 1:
-        ccm_buf_addf(body,
-                     "{\"ListenerId\":\"lsn-%zu-%zu\",\"LoadBalancerId\":\"nlb-%zu\","
-                     "\"ListenerPort\":%zu,\"ListenerProtocol\":\"TCP\",\"ServerGroupId\":"
-                     "\"sgp-%zu-%zu\"}",
-                     service, part, service, 80 + part, service, part);
-        break;
-    case 2:
-        ccm_buf_addf(body,
-                     "{\"ServerGroupId\":\"sgp-%zu-%zu\",\"ServerCount\":2,\"ServerGroupName\":"
-                     "\"g\",\"Tags\":[{\"Key\":\"kubernetes.do.not.delete\",\"Value\":\"a%zu\"},"
-                     "{\"Key\":\"ack.aliyun.com\",\"Value\":\"c1\"}]}",
-                     service, part, service);
-        break;
-    default:
-        ccm_buf_addf(body,
-                     "{\"ServerGroupId\":\"sgp-%zu-%zu\",\"ServerId\":\"i-%zu\",\"ServerType\":"
-                     "\"Ecs\",\"Port\":30080,\"Weight\":100,\"Description\":\"g\"}",
-                     service, part / 2, part % 2);
-        break;
-    }
-}
+    char owner[16];
+    char lb[16];
 
-static bool answer(void *arg, const struct fake_request *request, struct fake_reply *ret)
-{
-    struct region *region = arg;
-    const char *token = fake_request_param(request, "NextToken");
-    const size_t from = token == NULL ? 0 : strlen(token) * 100; /* as many x as pages */
-    size_t kind = 0;
+    ccm_text_printf(owner, sizeof(owner), "a%zu", number);
+    ccm_text_printf(lb, sizeof(lb), "nlb-%zu", number);
+    SIM_DO(sim, CCM_CLOUD_NLB, lb, "CreateLoadBalancer", "AddressType", "Intranet", "VpcId",
+           "vpc-9", "ZoneMappings.1.ZoneId", "z-a", "ZoneMappings.1.VSwitchId", "vsw-a",
+           "ZoneMappings.2.ZoneId", "z-b", "ZoneMappings.2.VSwitchId", "vsw-b", "Tag.1.Key",
+           NLB_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key", NLB_TAG_CLUSTER, "Tag.2.Value", "c1");
+    for (size_t part = 0; part < 2; part++) {
+        char group[24];
 
-    while (strcmp(kinds[kind].action, request->action) != 0) {
-        if (++kind == CCM_ARRAY_LEN(kinds)) {
-            return false;
-        }
+        ccm_text_printf(group, sizeof(group), "sgp-%zu-%zu", number, part);
+        SIM_DO(sim, CCM_CLOUD_NLB, group, "CreateServerGroup", "ServerGroupName", "group", "VpcId",
+               "vpc-9", "Tag.1.Key", NLB_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key",
+               NLB_TAG_CLUSTER, "Tag.2.Value", "c1");
+        SIM_DO(sim, CCM_CLOUD_NLB, NULL, "AddServersToServerGroup", "ServerGroupId", group,
+               "Servers.1.ServerId", "i-1", "Servers.1.ServerType", "Ecs", "Servers.1.Port",
+               "30080", "Servers.1.Description", "group", "Servers.2.ServerId", "i-2",
+               "Servers.2.ServerType", "Ecs", "Servers.2.Port", "30080", "Servers.2.Description",
+               "group");
+        SIM_DO(sim, CCM_CLOUD_NLB, NULL, "CreateListener", "LoadBalancerId", lb, "ServerGroupId",
+               group, "ListenerProtocol", "TCP", "ListenerPort", part == 0 ? "80" : "81");
     }
-    const size_t per = kinds[kind].per_service;
-    const size_t all = region->services * per;
-    const size_t to = from + 100 < all ? from + 100 : all;
-
-    ccm_buf_reset(&region->body);
-    ccm_buf_addf(&region->body, "{\"RequestId\":\"r\",\"%s\":[", kinds[kind].list);
-    for (size_t i = from; i < to; i++) {
-        ccm_buf_adds(&region->body, i == from ? "" : ",");
-        add_item(&region->body, kind, i / per, i % per);
-    }
-    ccm_buf_addf(&region->body, "],\"NextToken\":\"");
-    for (size_t i = 0; to < all && i < to / 100; i++) {
-        ccm_buf_addc(&region->body, 'x');
-    }
-    ccm_buf_adds(&region->body, "\"}");
-    ret->body = ccm_buf_str(&region->body);
-    return true;
 }
 
 static struct ccm_strmap *names(size_t services)
@@ -115,17 +64,17 @@ static const char *cluster_id(const void *account)
     return "c1";
 }
 
-/* An instance that reads by the client of `echo`. */
-static struct lbc_instance *instance_of(struct echo *echo)
+/* An instance that reads by the client of `sim`. */
+static struct lbc_instance *instance_of(struct sim *sim)
 {
     static struct lbc_cloud_ops cloud;
     static struct lbc_instance lbc;
 
     cloud = (struct lbc_cloud_ops){ .cluster_id = cluster_id };
     lbc = (struct lbc_instance){
-        .host = echo->setup.host,
+        .host = sim->setup.host,
         .ops = &nlb_ops,
-        .cloud = { &cloud, echo->setup.ali },
+        .cloud = { &cloud, sim->setup.ali },
     };
     return &lbc;
 }
@@ -158,21 +107,24 @@ static const struct ccm_service *service_of(size_t number)
 /* One page per 100 objects of each kind. */
 static void test_500(void **state)
 {
-    struct echo echo;
-    struct region region = { .services = 500 };
+    struct sim sim;
     struct lbc_items *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = names(500);
 
     (void)state;
-    echo_begin(&echo);
-    fake_host_on_http(echo.setup.fake, answer, &region);
-    assert_int_equal(lbc_inventory_read(instance_of(&echo), NULL, expected, &inventory, &err), 0);
-    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 5);
-    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListListeners"), 10);
-    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListServerGroups"), 10);
-    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListServerGroupServers"), 20);
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 45);
+    sim_begin(&sim);
+    sim.cloud->limits.nlb_load_balancers = 500;
+    sim.cloud->limits.nlb_server_groups = sim.cloud->limits.nlb_server_uses = 1000;
+    for (size_t i = 0; i < 500; i++) {
+        put_service(&sim, i);
+    }
+    assert_int_equal(lbc_inventory_read(instance_of(&sim), NULL, expected, &inventory, &err), 0);
+    assert_int_equal(fake_host_action_count(sim.setup.fake, "ListLoadBalancers"), 5);
+    assert_int_equal(fake_host_action_count(sim.setup.fake, "ListListeners"), 10);
+    assert_int_equal(fake_host_action_count(sim.setup.fake, "ListServerGroups"), 10);
+    assert_int_equal(fake_host_action_count(sim.setup.fake, "ListServerGroupServers"), 20);
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 45);
     for (size_t i = 0; i < 500; i += 499) {
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         const struct ccm_service *service = service_of(i);
@@ -188,8 +140,7 @@ static void test_500(void **state)
         assert_false(items_take_state(inventory, service, &have)); /* once */
     }
     lbc_items_free(inventory);
-    echo_end(&echo);
-    ccm_buf_fini(&region.body);
+    sim_end(&sim);
 }
 
 /* --- single cases --- */
@@ -199,14 +150,14 @@ static void test_500(void **state)
     "'" cluster "'}]"
 #define LB(id, owner, cluster) "{'LoadBalancerId':'" id "','Tags':" MARKS(owner, cluster) "}"
 
-static struct lbc_items *read_one(struct echo *echo, int want)
+static struct lbc_items *read_one(struct sim *sim, int want)
 {
     struct lbc_items *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = ccm_strmap_new(NULL);
 
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
-    assert_int_equal(lbc_inventory_read(instance_of(echo), NULL, expected, &inventory, &err) < 0,
+    assert_int_equal(lbc_inventory_read(instance_of(sim), NULL, expected, &inventory, &err) < 0,
                      want);
     return inventory;
 }
@@ -224,63 +175,63 @@ static void test_whose(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
-        struct echo echo;
+        struct sim sim;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         struct lbc_items *inventory = NULL;
 
-        echo_begin(&echo);
-        echo_answer(&echo, "ListLoadBalancers", answers[i]);
-        inventory = read_one(&echo, 0);
+        sim_begin(&sim);
+        sim_answer(&sim, "ListLoadBalancers", answers[i]);
+        inventory = read_one(&sim, 0);
         assert_false(items_take_state(inventory, obj_service(), &have));
         assert_null(have.lb.lbc.id);
         lbc_items_free(inventory);
-        echo_end(&echo);
+        sim_end(&sim);
     }
 }
 
 /* The same one on two pages, because something was deleted in between, is one. */
 static void test_shifted_page(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     struct lbc_items *inventory = NULL;
 
     (void)state;
-    echo_begin(&echo);
-    echo_answer(&echo, "ListLoadBalancers",
-                "{'RequestId':'r','NextToken':'t','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
-    echo_answer(&echo, "ListLoadBalancers",
-                "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
-    inventory = read_one(&echo, 0);
+    sim_begin(&sim);
+    sim_answer(&sim, "ListLoadBalancers",
+               "{'RequestId':'r','NextToken':'t','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
+    sim_answer(&sim, "ListLoadBalancers",
+               "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
+    inventory = read_one(&sim, 0);
     assert_true(items_take_state(inventory, obj_service(), &have));
     assert_string_equal(have.lb.lbc.id, "nlb-1");
     lbc_items_free(inventory);
-    echo_end(&echo);
+    sim_end(&sim);
 }
 
 /* One of our listeners uses a group without tags: the Service looks for its groups itself. */
 static void test_lost_tags(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     struct lbc_items *inventory = NULL;
 
     (void)state;
-    echo_begin(&echo);
-    echo_answer(&echo, "ListLoadBalancers",
-                "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
-    echo_answer(&echo, "ListListeners",
-                "{'RequestId':'r','Listeners':[{'ListenerId':'lsn-1','LoadBalancerId':'nlb-1',"
-                "'ListenerPort':80,'ListenerProtocol':'TCP','ServerGroupId':'sgp-9',"
-                "'ListenerDescription':'k8s.80.TCP.web.default.c1'},{'ListenerId':'lsn-2',"
-                "'LoadBalancerId':'nlb-other','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
-    inventory = read_one(&echo, 0);
+    sim_begin(&sim);
+    sim_answer(&sim, "ListLoadBalancers",
+               "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
+    sim_answer(&sim, "ListListeners",
+               "{'RequestId':'r','Listeners':[{'ListenerId':'lsn-1','LoadBalancerId':'nlb-1',"
+               "'ListenerPort':80,'ListenerProtocol':'TCP','ServerGroupId':'sgp-9',"
+               "'ListenerDescription':'k8s.80.TCP.web.default.c1'},{'ListenerId':'lsn-2',"
+               "'LoadBalancerId':'nlb-other','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
+    inventory = read_one(&sim, 0);
     assert_true(items_take_state(inventory, obj_service(), &have));
     assert_true(have.lbc.listeners_known);
     assert_int_equal(have.lbc.listener_count, 1);
     assert_false(have.lbc.groups_known);
     lbc_items_free(inventory);
-    echo_end(&echo);
+    sim_end(&sim);
 }
 
 /* What could not be read is not known; what is not known for certain is nothing. */
@@ -299,28 +250,27 @@ static void test_failures(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct echo echo;
+        struct sim sim;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         struct lbc_items *inventory = NULL;
 
-        echo_begin(&echo);
+        sim_begin(&sim);
         if (i > 0) {
-            echo_answer(&echo, "ListLoadBalancers",
-                        "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
+            sim_answer(&sim, "ListLoadBalancers",
+                       "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
         }
         if (i > 1) {
-            echo_answer(&echo, "ListListeners",
-                        "{'RequestId':'r','Listeners':[{'ListenerId':'lsn-1','LoadBalancerId':"
-                        "'nlb-1','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
+            sim_answer(&sim, "ListListeners",
+                       "{'RequestId':'r','Listeners':[{'ListenerId':'lsn-1','LoadBalancerId':"
+                       "'nlb-1','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
         }
         if (i > 2) {
-            echo_answer(&echo, "ListServerGroups",
-                        "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS(
-                            NAME, "c1") "}]}");
+            sim_answer(&sim, "ListServerGroups",
+                       "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS(
+                           NAME, "c1") "}]}");
         }
-        echo_rule(&echo,
-                  &(struct echo_rule){ .action = cases[i].action, .code = "MissingParam.X" });
-        inventory = read_one(&echo, 1);
+        sim_rule(&sim, &(struct sim_rule){ .action = cases[i].action, .code = "MissingParam.X" });
+        inventory = read_one(&sim, 1);
         assert_int_equal(inventory != NULL, cases[i].taken);
         if (inventory != NULL) {
             assert_true(items_take_state(inventory, obj_service(), &have));
@@ -330,7 +280,7 @@ static void test_failures(void **state)
             assert_int_equal(have.lbc.group_count, 0);
         }
         lbc_items_free(inventory);
-        echo_end(&echo);
+        sim_end(&sim);
     }
 }
 

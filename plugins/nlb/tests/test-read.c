@@ -1,7 +1,7 @@
 /* From the cloud's answers to the model: pages, spellings, rubbish, and who may have what. */
 #include "nlb/read.h"
 
-#include "echo.h"
+#include "alilb/tests/sim_cloud.h"
 #include "lbc/service/hash.h"
 #include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
@@ -200,49 +200,49 @@ static void test_rubbish(void **state)
 
 static void test_find_by_tag(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb none = { 0 };
 
     (void)state;
-    echo_begin(&echo);
-    echo_answer(&echo, "ListLoadBalancers",
-                "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
-    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb.lbc, &err), 0);
+    sim_begin(&sim);
+    sim_answer(&sim, "ListLoadBalancers",
+               "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
+    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &lb.lbc, &err), 0);
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_false(lb.lbc.untagged);
-    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
-    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Value"), NAME);
-    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "MaxResults"), "100");
+    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
+    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Value"), NAME);
+    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
-    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &none.lbc, &err), 0);
+    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &none.lbc, &err), 0);
     assert_null(none.lbc.id);
-    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 2);
-    echo_end(&echo);
+    assert_int_equal(fake_host_action_count(sim.setup.fake, "ListLoadBalancers"), 2);
+    sim_end(&sim);
 }
 
 static void test_find_by_name(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     struct ccm_service *service = obj_service();
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
 
     (void)state;
-    echo_begin(&echo);
+    sim_begin(&sim);
     obj_label(&service->meta, LBC_HASH_LABEL, "x");
-    echo_answer(&echo, "ListLoadBalancers", "{'RequestId':'r','LoadBalancers':[]}");
-    echo_answer(
-        &echo, "ListLoadBalancers",
+    sim_answer(&sim, "ListLoadBalancers", "{'RequestId':'r','LoadBalancers':[]}");
+    sim_answer(
+        &sim, "ListLoadBalancers",
         "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
         ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
         "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
-    assert_int_equal(alilb_read_own_lb(&echo.call, &nlb_source, service, &lb.lbc, &err), 0);
+    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, service, &lb.lbc, &err), 0);
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_true(lb.lbc.untagged);
-    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
-    echo_end(&echo);
+    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
+    sim_end(&sim);
 }
 
 static void test_find_refuses(void **state)
@@ -269,38 +269,41 @@ static void test_find_refuses(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct echo echo;
+        struct sim sim;
         struct ccm_error err = CCM_ERROR_INIT;
         CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
 
-        echo_begin(&echo);
-        echo_answer(&echo, "ListLoadBalancers", cases[i].answer);
-        assert_true(alilb_read_own_lb(&echo.call, &nlb_source, obj_service(), &lb.lbc, &err) < 0);
+        sim_begin(&sim);
+        sim_answer(&sim, "ListLoadBalancers", cases[i].answer);
+        assert_true(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &lb.lbc, &err) < 0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(err.kind, cases[i].kind);
-        echo_end(&echo);
+        sim_end(&sim);
     }
 }
 
 static void test_by_id(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
 
     (void)state;
-    echo_begin(&echo);
+    sim_begin(&sim);
+    sim_put_nlb(&sim);
     lb.lbc.explicit = 5;
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb.lbc, &err), 0);
+    assert_int_equal(alilb_read_lb(&sim.call, &nlb_source, "nlb-1", &lb.lbc, &err), 0);
     assert_string_equal(lb.status, "Active");
     assert_int_equal(lb.lbc.explicit, 5);
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-2", &lb.lbc, &err), -EBADMSG);
+    sim_answer(&sim, "GetLoadBalancerAttribute",
+               "{'RequestId':'r','LoadBalancerId':'nlb-1','LoadBalancerStatus':'Active'}");
+    assert_int_equal(alilb_read_lb(&sim.call, &nlb_source, "nlb-2", &lb.lbc, &err), -EBADMSG);
     assert_non_null(strstr(err.message, "expect [nlb-2], actual [nlb-1]"));
-    fake_host_answer(echo.setup.fake, "GetLoadBalancerAttribute", 404,
+    fake_host_answer(sim.setup.fake, "GetLoadBalancerAttribute", 404,
                      "{\"Code\":\"ResourceNotFound.loadBalancer\",\"Message\":\"m\"}");
-    assert_int_equal(alilb_read_lb(&echo.call, &nlb_source, "nlb-1", &lb.lbc, &err), -ENOENT);
+    assert_int_equal(alilb_read_lb(&sim.call, &nlb_source, "nlb-1", &lb.lbc, &err), -ENOENT);
     assert_int_equal(err.kind, CCM_ERROR_NOT_FOUND);
-    echo_end(&echo);
+    sim_end(&sim);
 }
 
 /* --- the parts --- */
@@ -315,41 +318,41 @@ static void want_chosen(struct nlb_state *want, const char *id)
 
 static void test_parts(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
     const struct nlb_need need = { .want = &want, .listeners = true };
 
     (void)state;
-    echo_begin(&echo);
+    sim_begin(&sim);
     assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
     want_chosen(&want, "sgp-chosen");
-    echo_answer(&echo, "ListListeners",
-                "{'RequestId':'r','NextToken':'t1','Listeners':[{'ListenerId':'lsn-1',"
-                "'ListenerPort':80,'ListenerProtocol':'TCP','ServerGroupId':'sgp-1',"
-                "'ListenerDescription':'k8s.80.TCP.web.default.c1'}]}");
-    echo_answer(&echo, "ListListeners",
-                "{'RequestId':'r','NextToken':'','Listeners':[{'ListenerId':'lsn-2','ListenerPort':"
-                "443,'ListenerProtocol':'TCP','ServerGroupId':'sgp-lost','ListenerDescription':"
-                "'k8s.443.TCP.web.default.c1'},{'ListenerId':'lsn-3','ListenerPort':99,"
-                "'ListenerProtocol':'TCP','ServerGroupId':'sgp-foreign','ListenerDescription':"
-                "'by hand'}]}");
-    echo_answer(&echo, "ListServerGroups",
-                "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','ServerGroupName':'g1',"
-                "'ServerCount':2,'Tags':" MARKS "},{'ServerGroupId':'sgp-empty','ServerCount':0,"
-                "'Tags':" MARKS "},{'ServerGroupId':'sgp-other','ServerCount':0,'Tags':[{'Key':"
-                "'kubernetes.do.not.delete','Value':'api'}]}]}");
-    echo_answer(&echo, "ListServerGroups",
-                "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-chosen','ServerCount':0},"
-                "{'ServerGroupId':'sgp-lost','ServerCount':0}]}");
-    echo_answer(&echo, "ListServerGroupServers",
-                "{'RequestId':'r','NextToken':'n','Servers':[{'ServerGroupId':'sgp-1','ServerId':"
-                "'i-1','ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
-    echo_answer(&echo, "ListServerGroupServers",
-                "{'RequestId':'r','Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-2',"
-                "'ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
+    sim_answer(&sim, "ListListeners",
+               "{'RequestId':'r','NextToken':'t1','Listeners':[{'ListenerId':'lsn-1',"
+               "'ListenerPort':80,'ListenerProtocol':'TCP','ServerGroupId':'sgp-1',"
+               "'ListenerDescription':'k8s.80.TCP.web.default.c1'}]}");
+    sim_answer(&sim, "ListListeners",
+               "{'RequestId':'r','NextToken':'','Listeners':[{'ListenerId':'lsn-2','ListenerPort':"
+               "443,'ListenerProtocol':'TCP','ServerGroupId':'sgp-lost','ListenerDescription':"
+               "'k8s.443.TCP.web.default.c1'},{'ListenerId':'lsn-3','ListenerPort':99,"
+               "'ListenerProtocol':'TCP','ServerGroupId':'sgp-foreign','ListenerDescription':"
+               "'by hand'}]}");
+    sim_answer(&sim, "ListServerGroups",
+               "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','ServerGroupName':'g1',"
+               "'ServerCount':2,'Tags':" MARKS "},{'ServerGroupId':'sgp-empty','ServerCount':0,"
+               "'Tags':" MARKS "},{'ServerGroupId':'sgp-other','ServerCount':0,'Tags':[{'Key':"
+               "'kubernetes.do.not.delete','Value':'api'}]}]}");
+    sim_answer(&sim, "ListServerGroups",
+               "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-chosen','ServerCount':0},"
+               "{'ServerGroupId':'sgp-lost','ServerCount':0}]}");
+    sim_answer(&sim, "ListServerGroupServers",
+               "{'RequestId':'r','NextToken':'n','Servers':[{'ServerGroupId':'sgp-1','ServerId':"
+               "'i-1','ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
+    sim_answer(&sim, "ListServerGroupServers",
+               "{'RequestId':'r','Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-2',"
+               "'ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.lbc.listeners_known);
     assert_true(have.lbc.groups_known);
     assert_int_equal(have.lbc.listener_count, 3);
@@ -357,28 +360,28 @@ static void test_parts(void **state)
     assert_int_equal(nlb_state_group_by_id(&have, "sgp-1")->lbc.backends.len, 2);
     assert_non_null(nlb_state_group_by_id(&have, "sgp-lost"));
     assert_null(nlb_state_group_by_id(&have, "sgp-foreign"));
-    assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.1"), "sgp-chosen");
-    assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.2"), "sgp-lost");
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
+    assert_string_equal(sim_param(&sim, "ListServerGroups", "ServerGroupIds.1"), "sgp-chosen");
+    assert_string_equal(sim_param(&sim, "ListServerGroups", "ServerGroupIds.2"), "sgp-lost");
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 6);
     /* All of it is known now. */
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
-    echo_end(&echo);
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 6);
+    sim_end(&sim);
 }
 
 static void test_parts_of_nothing(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     const struct nlb_need need = { .listeners = true };
 
     (void)state;
-    echo_begin(&echo);
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
+    sim_begin(&sim);
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.lbc.listeners_known);
-    assert_string_equal(echo_log(&echo), "ListServerGroups ");
-    echo_end(&echo);
+    assert_string_equal(sim_log(&sim), "ListServerGroups ");
+    sim_end(&sim);
 }
 
 /* A read that fails half way is no answer. */
@@ -389,49 +392,49 @@ static void test_parts_fail(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
-        struct echo echo;
+        struct sim sim;
         struct ccm_error err = CCM_ERROR_INIT;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         const struct nlb_need need = { .listeners = true };
 
-        echo_begin(&echo);
+        sim_begin(&sim);
         assert_int_equal(lbc_text_set(&have.lb.lbc.id, "nlb-1"), 0);
-        echo_rule(&echo, &(struct echo_rule){ .action = actions[i], .code = "MissingParam.X" });
-        echo_answer(&echo, i == 0 ? "ListServerGroups" : "ListListeners",
-                    "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");
+        sim_rule(&sim, &(struct sim_rule){ .action = actions[i], .code = "MissingParam.X" });
+        sim_answer(&sim, i == 0 ? "ListServerGroups" : "ListListeners",
+                   "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");
         if (i == 2) {
-            echo_answer(&echo, "ListServerGroups",
-                        "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS
-                        "}]}");
+            sim_answer(&sim, "ListServerGroups",
+                       "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS
+                       "}]}");
         }
-        assert_true(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err) < 0);
+        assert_true(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err) < 0);
         assert_string_equal(err.code, "MissingParam.X");
         assert_false(have.lbc.groups_known);
         assert_int_equal(have.lbc.listeners_known, i > 0);
-        echo_end(&echo);
+        sim_end(&sim);
     }
 }
 
 /* A server that goes round in circles, or never ends, is stopped. */
 static void test_endless_pages(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     const struct nlb_need need = { .want = NULL };
 
     (void)state;
-    echo_begin(&echo);
-    fake_host_always(echo.setup.fake, "ListServerGroups", 200,
+    sim_begin(&sim);
+    fake_host_always(sim.setup.fake, "ListServerGroups", 200,
                      "{\"RequestId\":\"r\",\"ServerGroups\":[],\"NextToken\":\"again\"}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), -EBADMSG);
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
-    echo_end(&echo);
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), -EBADMSG);
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 2);
+    sim_end(&sim);
 }
 
 static void test_certs(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini)
     struct nlb_state have = { .lbc.groups_known = true, .lbc.listeners_known = true };
@@ -439,7 +442,7 @@ static void test_certs(void **state)
     const struct nlb_need need = { .want = &want, .certs = true };
 
     (void)state;
-    echo_begin(&echo);
+    sim_begin(&sim);
     for (uint16_t i = 0; i < 2; i++) {
         struct nlb_listener *present = nlb_state_new_listener(&have);
         struct nlb_listener *wanted = nlb_state_new_listener(&want);
@@ -450,40 +453,40 @@ static void test_certs(void **state)
         wanted->certs_known = i == 0;
         assert_int_equal(lbc_text_set(&present->lbc.id, i == 0 ? "lsn-1" : "lsn-2"), 0);
     }
-    echo_answer(&echo, "ListListenerCertificates",
-                "{'RequestId':'r','Certificates':[{'CertificateId':'own','IsDefault':true},"
-                "{'CertificateId':'ca','CertificateType':'Ca'},{'CertificateId':'b','Status':"
-                "'Associated','CertificateType':'Server'},{'CertificateId':'old','Status':"
-                "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
+    sim_answer(&sim, "ListListenerCertificates",
+               "{'RequestId':'r','Certificates':[{'CertificateId':'own','IsDefault':true},"
+               "{'CertificateId':'ca','CertificateType':'Ca'},{'CertificateId':'b','Status':"
+               "'Associated','CertificateType':'Server'},{'CertificateId':'old','Status':"
+               "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
     assert_int_equal(nlb_listener_at(&have, 0)->certs.len, 2);
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "a"));
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "b"));
     assert_true(nlb_listener_at(&have, 0)->certs_known);
     assert_false(nlb_listener_at(&have, 1)->certs_known);
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 1);
-    echo_end(&echo);
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 1);
+    sim_end(&sim);
 }
 
 static void test_guard(void **state)
 {
-    struct echo echo;
+    struct sim sim;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = true };
     const struct nlb_need need = { .security_group = true };
 
     (void)state;
-    echo_begin(&echo);
-    echo_answer(&echo, "DescribeSecurityGroups",
-                "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1',"
-                "'SecurityGroupName':'k8s-nlb-x','Description':'d','Tags':" GUARD_MARKS(
-                    "c1") "},{'SecurityGroupId':'sg-2'}]}}");
-    echo_answer(&echo, "DescribeSecurityGroupAttribute",
-                "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
-                "'Policy':'Accept','Priority':'1','IpProtocol':'ALL','PortRange':'-1/-1',"
-                "'SourceCidrIp':'10.0.0.0/8','Description':'k'},{'SecurityGroupRuleId':'sgr-2',"
-                "'Policy':'Drop','Priority':100,'Ipv6SourceCidrIp':'::/0'}]}}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
+    sim_begin(&sim);
+    sim_answer(&sim, "DescribeSecurityGroups",
+               "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1',"
+               "'SecurityGroupName':'k8s-nlb-x','Description':'d','Tags':" GUARD_MARKS(
+                   "c1") "},{'SecurityGroupId':'sg-2'}]}}");
+    sim_answer(&sim, "DescribeSecurityGroupAttribute",
+               "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
+               "'Policy':'Accept','Priority':'1','IpProtocol':'ALL','PortRange':'-1/-1',"
+               "'SourceCidrIp':'10.0.0.0/8','Description':'k'},{'SecurityGroupRuleId':'sgr-2',"
+               "'Policy':'Drop','Priority':100,'Ipv6SourceCidrIp':'::/0'}]}}");
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.security_group.known);
     assert_string_equal(have.security_group.id, "sg-1");
     assert_int_equal(have.security_group.rule_count, 2);
@@ -492,9 +495,9 @@ static void test_guard(void **state)
     assert_true(have.security_group.rules[1].drop);
     assert_true(have.security_group.rules[1].ipv6);
     assert_string_equal(have.security_group.rules[1].cidr, "::/0");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
-    assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
-    echo_end(&echo);
+    assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
+    assert_int_equal(fake_host_request_count(sim.setup.fake), 2);
+    sim_end(&sim);
 }
 
 static void test_guard_refused(void **state)
@@ -508,26 +511,26 @@ static void test_guard_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
-        struct echo echo;
+        struct sim sim;
         struct ccm_error err = CCM_ERROR_INIT;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = true };
         struct nlb_need need = { .security_group = true };
 
-        echo_begin(&echo);
-        echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
-        assert_true(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err) < 0);
+        sim_begin(&sim);
+        sim_answer(&sim, "DescribeSecurityGroups", answers[i]);
+        assert_true(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         assert_false(have.security_group.known);
         /* At the end of the Service another cluster's is just none of its own. */
         need.ends = true;
-        echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
+        sim_answer(&sim, "DescribeSecurityGroups", answers[i]);
 
-        const int r = nlb_read_parts(&echo.call, obj_service(), &need, &have, &err);
+        const int r = nlb_read_parts(&sim.call, obj_service(), &need, &have, &err);
 
         assert_int_equal(r < 0, i == 0);
         assert_int_equal(have.security_group.known, i == 1);
         assert_null(have.security_group.id);
-        echo_end(&echo);
+        sim_end(&sim);
     }
 }
 

@@ -397,7 +397,13 @@ void ccm_cloud_obj_fini(struct ccm_cloud_obj *obj)
 void ccm_cloud_new_id(struct ccm_cloud *cloud, const char *prefix, char *text, size_t size)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+    const size_t len = strlen(prefix);
 
+    if (strncmp(cloud->next_id, prefix, len) == 0 && cloud->next_id[len] == '-') {
+        ccm_text_copy(text, size, cloud->next_id);
+        cloud->next_id[0] = '\0';
+        return;
+    }
     /* The golden ratio spreads consecutive numbers, so that ids do not look alike; it is a
      * bijection on 64 bits. */
     ccm_buf_addf(&buf, "%s-%016" PRIx64, prefix, ++cloud->last_seq * UINT64_C(0x9E3779B97F4A7C15));

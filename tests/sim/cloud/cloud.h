@@ -221,6 +221,8 @@ struct ccm_cloud {
     struct ccm_strmap *tokens;     /* ClientToken memory, see token.h */
     uint64_t last_seq;
     uint64_t last_request; /* for request ids */
+    char next_id[48];      /* what the next new thing of that prefix is called, for unit tests; "" =
+                              it gets a fresh id */
     uint32_t last_public;  /* last public address given */
 };
 
