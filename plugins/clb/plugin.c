@@ -72,7 +72,7 @@ static void instance_configure(void *self)
 
     lbc_configure(lbc);
     if (host->option_int(host, alilb_opt_type.group, alilb_opt_type.name) != 0) {
-        lbc->mapping.is_ours = alilb_class_is_typed_clb;
+        lbc->is_ours = alilb_class_is_typed_clb;
     }
     lbc->extras =
         (host->option_int(host, NULL, opt_source_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |

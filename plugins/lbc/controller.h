@@ -20,7 +20,6 @@
 #include "lbc/apply/plan.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
-#include "lbc/mapping.h"
 #include "lbc/mirror.h"
 #include "lbc/model/absence.h"
 #include "lbc/model/cloud.h"
@@ -184,8 +183,9 @@ struct lbc_instance {
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;
     struct lbc_life life;
-    struct lbc_mapping mapping;
+    bool (*is_ours)(const struct ccm_service *service);
     bool pods_by_default;
+    bool filter_nodes;   /* changes of nodes concern only Services that choose their nodes */
     bool dry;            /* host->dry_run() */
     bool loose;          /* see struct lbc_lint_rules */
     unsigned extras;     /* options that serve more of the specification; bits of the plugin */

@@ -1,4 +1,5 @@
-#include "lbc/freeze_cause.h"
+/* Why a backend that is there is not wanted: was it sent away, or is something missing? */
+#include "lbc/freeze_pass.h"
 
 #include "lbc/model/endpoint.h"
 #include "util/text.h"

@@ -1,7 +1,5 @@
 #include "lbc/freeze_pass.h"
 
-#include "lbc/freeze_cause.h"
-#include "lbc/freeze_publish.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"

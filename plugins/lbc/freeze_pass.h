@@ -49,4 +49,16 @@ void lbc_freeze_forget(struct lbc_instance *lbc, const char *key);
 /* allow_removals() of the plugin: everything that is held goes. Returns for how long, in ms. */
 int64_t lbc_freeze_release(struct lbc_instance *lbc);
 
+/* --- parts of it --- */
+
+/* freeze_cause.c: why a backend is not wanted. LBC_FREEZE_NONE: somebody said so. Else *ret_case is
+ * what is known about it, and *ret_absent tells its node (name, instance), as far as it has one. */
+enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
+                                            const struct lbc_backend *one,
+                                            struct lbc_freeze_case *ret_case,
+                                            struct lbc_absent *ret_absent);
+/* freeze_publish.c, after the decision: event on change, status page and metric, steps of a dry
+ * run. */
+void lbc_freeze_publish(struct lbc_freeze *freeze);
+
 #endif

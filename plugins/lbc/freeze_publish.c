@@ -1,4 +1,5 @@
-#include "lbc/freeze_publish.h"
+/* Who is told about backends that are frozen. */
+#include "lbc/freeze_pass.h"
 
 #include "util/buf.h"
 #include "util/cleanup.h"

@@ -1,14 +1,10 @@
 #include "lbc/instance.h"
 
 #include "lbc/freeze_pass.h"
-#include "lbc/reconcile.h"
 #include "lbc/reuse.h"
 #include "util/text.h"
 
 #include <stdlib.h>
-
-/* Node events come in bursts; this lets one pass serve several of them. */
-#define NODE_DELAY_MS 50
 
 /* --- life cycle --- */
 
@@ -29,19 +25,10 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .component = product->component,
         .extra_label = product->extra_label,
     };
-    lbc->mapping = (struct lbc_mapping){
-        .host = host,
-        .finalizer = product->finalizer,
-        .component = product->component,
-        .extra_label = product->extra_label,
-        .is_ours = product->is_ours,
-    };
+    lbc->is_ours = product->is_ours;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
-    lbc->mapping.mirrors = lbc->mirrors;
     lbc->absence = lbc_absence_new(host);
-    lbc->mapping.absence = lbc->absence;
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
-    lbc->mapping.inventory = lbc->inventory;
     if (lbc->mirrors == NULL || lbc->absence == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
@@ -67,39 +54,7 @@ void lbc_fini(struct lbc_instance *lbc)
     }
 }
 
-/* --- watches --- */
-
-static void map_service(void *self, const struct ccm_change *change)
-{
-    lbc_mapping_service(&((struct lbc_instance *)self)->mapping, change);
-}
-
-static void map_slice(void *self, const struct ccm_change *change)
-{
-    lbc_mapping_slice(&((struct lbc_instance *)self)->mapping, change);
-}
-
-static void map_node(void *self, const struct ccm_change *change)
-{
-    lbc_mapping_node(&((struct lbc_instance *)self)->mapping, change, NODE_DELAY_MS);
-}
-
-static const struct ccm_watch watch_service = {
-    .struct_size = sizeof(struct ccm_watch),
-    .kind = CCM_KIND_SERVICE,
-    .map = map_service,
-};
-static const struct ccm_watch watch_slice = {
-    .struct_size = sizeof(struct ccm_watch),
-    .kind = CCM_KIND_ENDPOINT_SLICE,
-    .map = map_slice,
-};
-static const struct ccm_watch watch_node = {
-    .struct_size = sizeof(struct ccm_watch),
-    .kind = CCM_KIND_NODE,
-    .map = map_node,
-};
-const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &watch_node, NULL };
+/* --- options --- */
 
 /* Options that may change at any time. */
 static void instance_read_options(struct lbc_instance *lbc)
@@ -121,8 +76,7 @@ void lbc_configure(struct lbc_instance *lbc)
     lbc->pods_by_default = ccm_text_equal(
         host->option_string(host, NULL, lbc_opt_backend_type.name), LBC_BACKEND_TYPE_PODS);
     instance_read_options(lbc);
-    lbc->mapping.pods_by_default = lbc->pods_by_default;
-    lbc->mapping.filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
+    lbc->filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
 }
 
 void lbc_plugin_destroy(void *self)

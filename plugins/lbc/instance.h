@@ -33,7 +33,7 @@ CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host
                            const struct lbc_ops *ops, struct ccm_error *err);
 void lbc_fini(struct lbc_instance *lbc);
 
-/* All but whose Services are ours where that is an option (mapping.is_ours). */
+/* All but whose Services are ours where that is an option (is_ours). */
 void lbc_configure(struct lbc_instance *lbc);
 
 /*
@@ -47,9 +47,12 @@ CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
 /* For destroy(). */
 void lbc_plugin_destroy(void *self);
 
-/* Services, EndpointSlices, Nodes. */
+/* Services, EndpointSlices, Nodes; what a change of them leads to: mapping.c. */
 extern const struct ccm_watch *const lbc_watches[];
 
+/* reconcile(), one key per call, with the options as they were read last; reconcile.c. */
+CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,
+                                struct ccm_result *ret, struct ccm_error *err);
 /* For start() and reconcile(). */
 CCM_NODISCARD int lbc_plugin_start(void *self, struct ccm_error *err);
 CCM_NODISCARD int lbc_plugin_reconcile(void *self, const struct ccm_request *req,

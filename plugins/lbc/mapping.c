@@ -1,7 +1,7 @@
-#include "lbc/mapping.h"
+/* From changes of objects to keys in the queue: which Services a change concerns. Runs in the
+ * reflector's thread; no I/O. */
+#include "lbc/instance.h"
 
-#include "lbc/inventory.h"
-#include "lbc/mirror.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
@@ -14,27 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Node events come in bursts; this lets one pass serve several of them. */
+#define NODE_DELAY_MS 50
+
 /* Whether the Service concerns this controller: its class, or because it was ours and still carries
  * the finalizer, which nobody else will take away. */
-static bool mapping_concerns_service(const struct lbc_mapping *mapping,
+static bool mapping_concerns_service(const struct lbc_instance *lbc,
                                      const struct ccm_service *service)
 {
-    return mapping->is_ours(service) ||
-           lbc_object_has_finalizer(&service->meta, mapping->finalizer);
-}
-
-static void mapping_emit_event(const struct lbc_mapping *mapping, const struct ccm_service *service,
-                               const char *reason, const char *message)
-{
-    const struct ccm_event event = {
-        .struct_size = sizeof(event),
-        .object = &service->meta,
-        .component = mapping->component,
-        .reason = reason,
-        .message = message,
-    };
-
-    mapping->host->event(mapping->host, &event);
+    return lbc->is_ours(service) || lbc_object_has_finalizer(&service->meta, lbc->life.finalizer);
 }
 
 static bool same_port(const struct ccm_service_port *a, const struct ccm_service_port *b)
@@ -100,45 +88,43 @@ static uint64_t lane_of(const struct ccm_service *service)
     return CCM_LANE_SPEC;
 }
 
-static void mapping_enqueue_service(const struct lbc_mapping *mapping,
+static void mapping_enqueue_service(const struct lbc_instance *lbc,
                                     const struct ccm_service *service, uint64_t lane)
 {
-    mapping->host->enqueue(mapping->host, service->meta.key, lane, 0);
+    lbc->host->enqueue(lbc->host, service->meta.key, lane, 0);
 }
 
 /* What changed, as an event where people are used to one. False: nothing that matters. */
-static bool service_changed(const struct lbc_mapping *mapping, const struct ccm_service *before,
+static bool service_changed(const struct lbc_instance *lbc, const struct ccm_service *before,
                             const struct ccm_service *after)
 {
-    if (mapping->is_ours(before) != mapping->is_ours(after)) {
-        char message[128];
-
-        ccm_text_printf(message, sizeof(message), "type change %s - %s", before->type, after->type);
-        mapping_emit_event(mapping, after, "TypeChanged", message);
+    if (lbc->is_ours(before) != lbc->is_ours(after)) {
+        lbc_life_event(&lbc->life, after, false, "TypeChanged", "type change %s - %s", before->type,
+                       after->type);
         return true;
     }
     if (strcmp(before->meta.uid, after->meta.uid) != 0) {
         return true;
     }
     if (!lbc_object_same_annotations(&before->meta, &after->meta)) {
-        mapping_emit_event(mapping, after, "AnnotationChanged",
-                           "The service will be updated because the annotations has been changed.");
+        lbc_life_event(&lbc->life, after, false, "AnnotationChanged",
+                       "The service will be updated because the annotations has been changed.");
         return true;
     }
     if (!same_spec(before, after)) {
-        mapping_emit_event(mapping, after, "ServiceSpecChanged",
-                           "The service will be updated because the spec has been changed.");
+        lbc_life_event(&lbc->life, after, false, "ServiceSpecChanged",
+                       "The service will be updated because the spec has been changed.");
         return true;
     }
     if ((before->meta.deleted_ms != 0) != (after->meta.deleted_ms != 0)) {
-        mapping_emit_event(
-            mapping, after, "DeleteTimestampChanged",
+        lbc_life_event(
+            &lbc->life, after, false, "DeleteTimestampChanged",
             "The service will be updated because the delete timestamp has been changed.");
         return true;
     }
     /* Our finalizer came after the Service had stopped being ours: it has to go again. */
-    if (!mapping->is_ours(after) && lbc_object_has_finalizer(&after->meta, mapping->finalizer) &&
-        !lbc_object_has_finalizer(&before->meta, mapping->finalizer)) {
+    if (!lbc->is_ours(after) && lbc_object_has_finalizer(&after->meta, lbc->life.finalizer) &&
+        !lbc_object_has_finalizer(&before->meta, lbc->life.finalizer)) {
         return true;
     }
     return false;
@@ -180,63 +166,64 @@ static bool has_lost_address(const struct ccm_service *before, const struct ccm_
 }
 
 /* What was there is not as it was; where we have changed it ourselves, the pass sees that. */
-static bool is_touched(const struct lbc_mapping *mapping, const struct ccm_service *before,
+static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service *before,
                        const struct ccm_service *after)
 {
-    if (!mapping->is_ours(after) || after->meta.deleted_ms != 0) {
+    if (!lbc->is_ours(after) || after->meta.deleted_ms != 0) {
         return false; /* it is to be taken away */
     }
-    return (lbc_object_has_finalizer(&before->meta, mapping->finalizer) &&
-            !lbc_object_has_finalizer(&after->meta, mapping->finalizer)) ||
+    return (lbc_object_has_finalizer(&before->meta, lbc->life.finalizer) &&
+            !lbc_object_has_finalizer(&after->meta, lbc->life.finalizer)) ||
            has_lost_label(before, after, LBC_LIFE_LB_LABEL) ||
-           has_lost_label(before, after, mapping->extra_label) || has_lost_hash(before, after) ||
+           has_lost_label(before, after, lbc->life.extra_label) || has_lost_hash(before, after) ||
            has_lost_address(before, after);
 }
 
-static void service_updated(const struct lbc_mapping *mapping, const struct ccm_service *before,
+static void service_updated(const struct lbc_instance *lbc, const struct ccm_service *before,
                             const struct ccm_service *after)
 {
-    const bool finalizer = lbc_object_has_finalizer(&after->meta, mapping->finalizer);
+    const bool finalizer = lbc_object_has_finalizer(&after->meta, lbc->life.finalizer);
 
-    if (!mapping->is_ours(before) && !mapping->is_ours(after) && !finalizer) {
+    if (!lbc->is_ours(before) && !lbc->is_ours(after) && !finalizer) {
         return;
     }
     if (lbc_class_is_elsewhere(after) && !finalizer) {
         return;
     }
-    const bool touched = is_touched(mapping, before, after);
+    const bool touched = is_touched(lbc, before, after);
 
-    if (touched && mapping->mirrors != NULL) {
-        lbc_mirrors_touch(mapping->mirrors, after->meta.key);
+    if (touched) {
+        lbc_mirrors_touch(lbc->mirrors, after->meta.key);
     }
-    if (service_changed(mapping, before, after) || touched) {
-        if (mapping->inventory != NULL) {
-            lbc_inventory_record_edit(mapping->inventory, &after->meta);
+    if (service_changed(lbc, before, after) || touched) {
+        if (lbc->inventory != NULL) {
+            lbc_inventory_record_edit(lbc->inventory, &after->meta);
         }
-        mapping_enqueue_service(mapping, after,
-                                lbc_class_needs_delete(after) || !mapping->is_ours(before)
+        mapping_enqueue_service(lbc, after,
+                                lbc_class_needs_delete(after) || !lbc->is_ours(before)
                                     ? CCM_LANE_URGENT
                                     : CCM_LANE_SPEC);
     }
 }
 
-void lbc_mapping_service(const struct lbc_mapping *mapping, const struct ccm_change *change)
+static void map_service(void *self, const struct ccm_change *change)
 {
+    const struct lbc_instance *lbc = self;
     const struct ccm_service *before = (const struct ccm_service *)change->before;
     const struct ccm_service *after = (const struct ccm_service *)change->after;
 
-    lbc_absence_record_service(mapping->absence, change);
+    lbc_absence_record_service(lbc->absence, change);
     if (change->type == CCM_CHANGE_UPDATED) {
-        service_updated(mapping, before, after);
-    } else if (change->type == CCM_CHANGE_ADDED && mapping_concerns_service(mapping, after)) {
-        mapping_enqueue_service(mapping, after, lane_of(after));
-    } else if (change->type == CCM_CHANGE_DELETED && mapping_concerns_service(mapping, before)) {
+        service_updated(lbc, before, after);
+    } else if (change->type == CCM_CHANGE_ADDED && mapping_concerns_service(lbc, after)) {
+        mapping_enqueue_service(lbc, after, lane_of(after));
+    } else if (change->type == CCM_CHANGE_DELETED && mapping_concerns_service(lbc, before)) {
         /* Nothing is left to do in the cloud, but what is remembered about it can go. */
-        mapping_enqueue_service(mapping, before, CCM_LANE_BULK);
+        mapping_enqueue_service(lbc, before, CCM_LANE_BULK);
     }
 }
 
-static void enqueue_named(const struct lbc_mapping *mapping, const struct ccm_endpoint_slice *slice)
+static void enqueue_named(const struct lbc_instance *lbc, const struct ccm_endpoint_slice *slice)
 {
     char key[512];
     const int len =
@@ -245,32 +232,33 @@ static void enqueue_named(const struct lbc_mapping *mapping, const struct ccm_en
     if (slice->service_name[0] == '\0' || len < 0 || (size_t)len >= sizeof(key)) {
         return;
     }
-    const struct ccm_object *object = mapping->host->get(mapping->host, CCM_KIND_SERVICE, key);
+    const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
 
     if (object == NULL) {
         return;
     }
-    if (mapping->is_ours((const struct ccm_service *)object)) {
-        mapping->host->enqueue(mapping->host, key, CCM_LANE_BACKENDS, 0);
+    if (lbc->is_ours((const struct ccm_service *)object)) {
+        lbc->host->enqueue(lbc->host, key, CCM_LANE_BACKENDS, 0);
     }
-    mapping->host->release(mapping->host, object);
+    lbc->host->release(lbc->host, object);
 }
 
-void lbc_mapping_slice(const struct lbc_mapping *mapping, const struct ccm_change *change)
+static void map_slice(void *self, const struct ccm_change *change)
 {
+    const struct lbc_instance *lbc = self;
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
 
-    lbc_absence_record_slice(mapping->absence, change, mapping->is_ours);
+    lbc_absence_record_slice(lbc->absence, change, lbc->is_ours);
     if (before != NULL && after != NULL && !lbc_endpoints_differ(before, after)) {
         return;
     }
     if (before != NULL) {
-        enqueue_named(mapping, before);
+        enqueue_named(lbc, before);
     }
     if (after != NULL &&
         (before == NULL || strcmp(before->service_name, after->service_name) != 0)) {
-        enqueue_named(mapping, after);
+        enqueue_named(lbc, after);
     }
 }
 
@@ -287,16 +275,16 @@ static bool node_matters(const struct ccm_change *change)
 }
 
 /* Whether nodes are backends of the Service, whatever its pods do. */
-static bool depends_on_nodes(const struct lbc_mapping *mapping, const struct ccm_service *service)
+static bool depends_on_nodes(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    switch (lbc_backend_mode(service, mapping->pods_by_default)) {
+    switch (lbc_backend_mode(service, lbc->pods_by_default)) {
     case LBC_MODE_PODS:
         return false;
     case LBC_MODE_CLUSTER:
         return true;
     case LBC_MODE_LOCAL:
     default:
-        return !mapping->filter_nodes ||
+        return !lbc->filter_nodes ||
                !ccm_text_empty(lbc_anno_get(&service->meta, "backend-label")) ||
                !ccm_text_empty(lbc_anno_get(&service->meta, "remove-unscheduled-backend"));
     }
@@ -313,42 +301,60 @@ static bool is_nameless(const struct ccm_object *object)
 }
 
 /* Once per node and change. */
-static void mapping_log_nameless(const struct lbc_mapping *mapping, const struct ccm_change *change)
+static void mapping_log_nameless(const struct lbc_instance *lbc, const struct ccm_change *change)
 {
     const struct ccm_node *before = (const struct ccm_node *)change->before;
     const struct ccm_node *after = (const struct ccm_node *)change->after;
 
     if (is_nameless(change->after) &&
         !(is_nameless(change->before) && ccm_text_equal(before->provider_id, after->provider_id))) {
-        mapping->host->log(mapping->host, CCM_LEVEL_WARN, after->meta.name,
-                           "the node takes no traffic: its spec.providerID [%s] is not "
-                           "{region}.{instance id}",
-                           after->provider_id);
+        lbc->host->log(lbc->host, CCM_LEVEL_WARN, after->meta.name,
+                       "the node takes no traffic: its spec.providerID [%s] is not "
+                       "{region}.{instance id}",
+                       after->provider_id);
     }
 }
 
-void lbc_mapping_node(const struct lbc_mapping *mapping, const struct ccm_change *change,
-                      uint64_t delay_ms)
+/* Fans out to every Service with nodes as backends. */
+static void map_node(void *self, const struct ccm_change *change)
 {
+    const struct lbc_instance *lbc = self;
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
 
-    lbc_absence_record_node(mapping->absence, change);
-    mapping_log_nameless(mapping, change);
+    lbc_absence_record_node(lbc->absence, change);
+    mapping_log_nameless(lbc, change);
     if (!node_matters(change)) {
         return;
     }
-    if (mapping->host->list(mapping->host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) < 0) {
-        mapping->host->log(mapping->host, CCM_LEVEL_ERROR, NULL,
-                           "node change not passed on: out of memory");
+    if (lbc->host->list(lbc->host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) < 0) {
+        lbc->host->log(lbc->host, CCM_LEVEL_ERROR, NULL,
+                       "node change not passed on: out of memory");
         return;
     }
     for (size_t i = 0; i < count; i++) {
         const struct ccm_service *service = (const struct ccm_service *)services[i];
 
-        if (mapping->is_ours(service) && depends_on_nodes(mapping, service)) {
-            mapping->host->enqueue(mapping->host, service->meta.key, CCM_LANE_BULK, delay_ms);
+        if (lbc->is_ours(service) && depends_on_nodes(lbc, service)) {
+            lbc->host->enqueue(lbc->host, service->meta.key, CCM_LANE_BULK, NODE_DELAY_MS);
         }
     }
-    mapping->host->release_list(mapping->host, services, count);
+    lbc->host->release_list(lbc->host, services, count);
 }
+
+static const struct ccm_watch watch_service = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_SERVICE,
+    .map = map_service,
+};
+static const struct ccm_watch watch_slice = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_ENDPOINT_SLICE,
+    .map = map_slice,
+};
+static const struct ccm_watch watch_node = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_NODE,
+    .map = map_node,
+};
+const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &watch_node, NULL };

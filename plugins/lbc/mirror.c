@@ -153,30 +153,16 @@ static void entry_clear(struct lbc_entry *entry)
     ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->past);
     free(entry->uid);
-    entry->uid = NULL;
-    entry->said = NULL;
-    entry->pod_states = NULL;
-    entry->past = NULL;
-    entry->valid = false;
-    entry->gone = false;
-    entry->cleaned = false;
-    entry->left_alone = false;
-    entry->blocked = false;
-    entry->freed = false;
-    entry->unrestored = 0;
-    entry->used = false;
-    entry->applied_known = false;
-    entry->advised = false;
-    entry->frozen = false;
-    entry->looked = false;
-    entry->attempt = 0;
-    entry->polls = 0;
-    entry->audit_due_ms = 0;
-    entry->audit_put_off = 0;
-    entry->invalidated_ms = 0;
-    memset(&entry->memory, 0, sizeof(entry->memory));
-    memset(&entry->look, 0, sizeof(entry->look));
-    memset(&entry->order, 0, sizeof(entry->order));
+    *entry = (struct lbc_entry){
+        .key = entry->key,
+        .state = entry->state,
+        .type = entry->type,
+        .touched = entry->touched,
+        .again = entry->again,
+        .lane = entry->lane,
+        .waits = entry->waits,
+        .next = entry->next,
+    };
 }
 
 static void entry_free(void *value)

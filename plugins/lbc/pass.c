@@ -62,7 +62,7 @@ enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priori
 
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return lbc_class_needs_delete(service) || !lbc->mapping.is_ours(service);
+    return lbc_class_needs_delete(service) || !lbc->is_ours(service);
 }
 
 /* --- whose it is --- */

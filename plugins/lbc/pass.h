@@ -9,7 +9,7 @@
  *   What cannot be used ends the pass only where nothing was made yet; else the pass goes on
  *   without it and fails at its end.
  * A pass that releases:
- *   lbc_pass_release_lb() (unless nothing is left) -> labels, status, condition, finalizer taken
+ *   the load balancer goes (unless nothing is left) -> labels, status, condition, finalizer taken
  *   away.
  *
  * One thread per pass. Functions may block where said.
@@ -46,7 +46,7 @@ struct lbc_pass {
     struct lbc_refusals refused;    /* those annotations; of a pass that ensures */
     struct lbc_life life;           /* that of the instance; in a dry run it writes to `steps` */
     struct lbc_entry *entry;        /* claimed */
-    struct lbc_model *model;        /* the product's begins so. Valid during sync and release_lb */
+    struct lbc_model *model;        /* the product's begins so. Valid during sync and release */
     bool releases;                  /* nothing of the Service's is to be left */
     bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
 
@@ -197,14 +197,8 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
  */
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
 
-/* --- parts of a pass that releases; release.c, release_lb.c --- */
+/* --- a pass that releases; release.c --- */
 
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
-/*
- * Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
- * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
- * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already.
- */
-CCM_NODISCARD int lbc_pass_release_lb(struct lbc_pass *pass, struct ccm_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-#include "lbc/reconcile.h"
+/* One key: its passes, its verdict, when it comes again. */
+#include "lbc/instance.h"
 
 #include "lbc/freeze_pass.h"
 #include "lbc/measure.h"

@@ -1,13 +1,295 @@
-/* What a pass that releases does at the Service. */
+/* A pass that releases: whose the load balancer is by now, its way out of the cloud, and what is
+ * taken away from the Service then. */
 #include "lbc/pass.h"
 
 #include "lbc/freeze_pass.h"
+#include "lbc/lookup.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/reuse.h"
 #include "lbc/service/conditions.h"
 #include "lbc/taken.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int release_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, r, err);
+}
+
+/* It is not the Service's (err says whose it is): it stays as it is, and nothing is left for the
+ * Service to wait for. */
+static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CCM_ERROR_MESSAGE_MAX + 256 };
+
+    ccm_buf_addf(&text,
+                 "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
+                 "protection off and delete it in the console",
+                 err->message);
+    if (pass->dry) {
+        ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
+    } else {
+        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
+                            ccm_buf_str(&text));
+    }
+    ccm_error_clear(err);
+    pass->entry->left_alone = true;
+    lbc_entry_drop(pass->entry);
+    pass->entry->valid = true; /* nothing of the Service's is there */
+}
+
+/* --- whose it is by now, not whose it was when we looked last --- */
+
+static int release_check_owner(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
+
+    return lb->id == NULL ? 0
+                          : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
+                                             lb->id, lb->texts[LBC_LB_NAME], &lb->tags, err);
+}
+
+/* One that is gone is an answer as well. */
+static int release_read_lb(struct lbc_pass *pass, const char *id, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *copy = strdup(id); /* it may be that of the mirror */
+    int r = copy == NULL ? ccm_error_nomem(err)
+                         : pass->lbc->ops->read->lb(pass, copy, pass->entry->state, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        ccm_error_clear(err);
+        r = 0;
+    }
+    return r;
+}
+
+/* That of the Service itself. What is remembered is read again by its id; without tag, the label
+ * may still lead to it. */
+static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    struct lbc_entry *entry = pass->entry;
+    int r = 0;
+
+    if (entry->valid && lbc_pass_lb(pass)->id != NULL) {
+        r = release_read_lb(pass, lbc_pass_lb(pass)->id, err);
+    } else {
+        if (!entry->valid) {
+            lbc_entry_drop(entry);
+            r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
+        }
+        if (r == 0 && lbc_pass_lb(pass)->id == NULL && !ccm_text_empty(label) &&
+            !ccm_text_equal(label, lbc_anno_get(&pass->service->meta, "id"))) {
+            r = release_read_lb(pass, label, err);
+        }
+    }
+    entry->valid = r == 0;
+    return r < 0 ? r : release_check_owner(pass, err);
+}
+
+/* Somebody else's. Listeners are found by whose they are: that is read again. */
+static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    if (!entry->valid) {
+        lbc_entry_drop(entry);
+        return release_read_lb(pass, lbc_entry_acquired_id(entry), err);
+    }
+    if (pass->model->override) {
+        lbc_state_forget_listeners(entry->state);
+    }
+    return 0;
+}
+
+/* --- the way out --- */
+
+/* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
+ * and the label leads to no other one. */
+static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    const char *id = lbc_pass_lb(pass)->id;
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+
+    return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
+           (ccm_text_empty(label) || ccm_text_equal(label, id));
+}
+
+/*
+ * The load balancer of the Service, which has these tags, is about to be deleted: nobody is shown
+ * its address, id and hash any longer. Only when its owner's tag leads to it without the label;
+ * the finalizer and the plugin's own label stay until the end. A failure is left to the end.
+ * Blocks.
+ */
+static void release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct lbc_life_state shown = {
+        .hash = "",
+        .lb_id = "",
+        .ip = "",
+        /* It leads to what has no tag, and goes after that. */
+        .extra = lbc_pass_is_marked(pass) ? NULL : "",
+        .tags = "",
+    };
+    bool written = false;
+
+    if (release_can_withdraw(pass, tags) &&
+        lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
+        ccm_error_clear(&err); /* it is tried again at the end, and told then */
+    }
+}
+
+static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
+    const struct lbc_plan_input in = lbc_pass_plan_input(pass, fresh);
+    int r;
+
+    if (lbc_plan_release(&plan, pass->lbc->ops->change->rules, &in) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (!pass->model->reused && !pass->model->preserve) {
+        release_withdraw(pass, &lbc_pass_lb(pass)->tags);
+    }
+    r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
+    pass->unfinished = pass->unfinished || plan.waiting.len > 0;
+    return r;
+}
+
+/* The load balancer was found; fresh: in this pass. */
+static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_entry *entry = pass->entry;
+    int r = 0;
+
+    if (ops->read->status != NULL && ops->read->status(pass, err) < 0) {
+        ccm_error_clear(err); /* it can go all the same */
+    }
+    if (pass->unfinished) {
+        return 0;
+    }
+    r = ops->read->release == NULL ? 0 : ops->read->release(pass, err);
+    entry->valid = r == 0;
+    if (r == 0) {
+        pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);
+        r = release_plan_and_apply(pass, fresh, err);
+    }
+    if (r < 0) {
+        return release_fail(pass, r, err);
+    }
+    if (pass->problems.count > 0) {
+        return lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err);
+    }
+    if (!pass->unfinished && !pass->model->reused) {
+        lbc_entry_drop(entry);
+        entry->valid = true;
+    }
+    return 0;
+}
+
+/* What was looked for, or why it is not found. */
+static int release_looked_up(struct lbc_pass *pass, int r, bool fresh, struct ccm_error *err)
+{
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        release_leave_alone(pass, err);
+        return 0;
+    }
+    return r < 0 ? release_fail(pass, r, err) : release_found(pass, fresh, err);
+}
+
+static int release_one(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const bool fresh = !pass->entry->valid;
+
+    pass->model->reused = pass->entry->reused;
+    return release_looked_up(
+        pass, pass->model->reused ? release_find_reused(pass, err) : release_find_own(pass, err),
+        fresh, err);
+}
+
+/* --- the label tells of a load balancer that no annotation names any more --- */
+
+/*
+ * No tag led to it. Either it is one that was reused until the annotation went, which carries the
+ * mark of that: our part of it goes, whatever the annotations say now. Or it was our own and has
+ * lost its tag: LBC_LOOKUP_NOT_OURS.
+ */
+static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    int r;
+
+    lbc_entry_drop(entry);
+    r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
+    entry->valid = r == 0;
+    pass->model->reused = r == 0 && lbc_tags_get(&lbc_pass_lb(pass)->tags, LBC_TAG_REUSE) != NULL;
+    pass->model->override = true;
+    return r < 0 || pass->model->reused ? r : release_check_owner(pass, err);
+}
+
+static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    int r;
+
+    /* One of its own goes first. */
+    lbc_entry_drop(entry);
+    r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
+    entry->valid = r == 0;
+    if (r < 0 || lbc_pass_lb(pass)->id != NULL) {
+        const bool same =
+            r == 0 && ccm_text_equal(lbc_pass_lb(pass)->id, lbc_entry_acquired_id(entry));
+
+        pass->model->reused = false;
+        r = release_looked_up(pass, r < 0 ? r : release_check_owner(pass, err), false, err);
+        if (r < 0 || same || entry->left_alone) {
+            return r;
+        }
+    }
+    return release_looked_up(pass, release_find_labelled(pass, err), false, err);
+}
+
+/*
+ * Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
+ * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
+ * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already.
+ */
+static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const char *id = lbc_entry_acquired_id(pass->entry);
+    int r = 0;
+
+    pass->model = calloc(1, ops->model->size);
+    if (pass->model == NULL || ops->model->begin_release(pass) < 0) {
+        r = release_fail(pass, ccm_error_nomem(err), err);
+    } else if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
+        r = release_labelled(pass, err);
+    } else {
+        r = release_one(pass, err);
+    }
+    if (r == 0 && !pass->unfinished && !pass->entry->left_alone &&
+        ops->change->release_rest != NULL) {
+        r = ops->change->release_rest(pass, err);
+        r = r < 0 ? release_fail(pass, r, err) : 0;
+    }
+    if (pass->model != NULL) {
+        lbc_model_fini(pass->model);
+    }
+    free(pass->model);
+    pass->model = NULL;
+    return r;
+}
+
+/* --- the Service --- */
 
 static bool release_has_no_listener(const struct lbc_pass *pass, const char *port)
 {
@@ -59,7 +341,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     }
     if (!entry->gone) {
         entry->left_alone = false;
-        r = lbc_pass_release_lb(pass, err);
+        r = release_lb(pass, err);
         if (r < 0 || pass->unfinished) {
             return r;
         }

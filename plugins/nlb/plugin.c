@@ -35,7 +35,7 @@ static void instance_configure(void *self)
 
     lbc_configure(&nlb->lbc);
     if (host->option_int(host, alilb_opt_type.group, alilb_opt_type.name) != 0) {
-        nlb->lbc.mapping.is_ours = alilb_class_is_typed_nlb;
+        nlb->lbc.is_ours = alilb_class_is_typed_nlb;
     }
     nlb->lbc.loose = host->option_int(host, NULL, nlb_opt_loose.name) != 0;
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;

@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "clb/controller.h"
+#include "lbc/instance.h"
 #include "lbc/service/hash.h"
 
 #include <stdio.h>
@@ -295,7 +296,6 @@ static void begin_again(struct world *world, bool finished)
     world_restart(world);
     world->clb.lbc.inventory = lbc_inventory_new();
     assert_non_null(world->clb.lbc.inventory);
-    world->clb.lbc.mapping.inventory = world->clb.lbc.inventory;
     mini_reset_log();
 }
 
@@ -338,7 +338,7 @@ static void test_edit_after_the_inventory(void **state)
                                        .before = &before->meta,
                                        .after = &world.service->meta };
 
-    lbc_mapping_service(&world.clb.lbc.mapping, &change);
+    lbc_watches[0]->map(&world.clb.lbc, &change);
     mini_reset_log();
     run(&world);
     assert_non_null(strstr(mini_log(), "CreateLoadBalancer"));

@@ -1,6 +1,7 @@
 /* What an edit by a person costs, and what it brings back; machines go on by the mirror. */
 #include "world.h"
 
+#include "lbc/instance.h"
 #include "lbc/look.h"
 #include "lbc/service/hash.h"
 
@@ -25,7 +26,7 @@ static void see_change(struct world *world, const struct ccm_service *before)
                                        .after = &world->service->meta };
 
     world_put(world);
-    lbc_mapping_service(&world->clb.lbc.mapping, &change);
+    lbc_watches[0]->map(&world->clb.lbc, &change);
 }
 
 static void annotate(struct world *world, const char *key, const char *value)

@@ -2,7 +2,6 @@
 #include "world.h"
 
 #include "lbc/freeze_pass.h"
-#include "lbc/mapping.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Whole passes of Services that use somebody else's load balancer, alone and together. */
 #include "world.h"
 
-#include "lbc/reconcile.h"
+#include "lbc/instance.h"
 #include "util/attr.h"
 #include "util/text.h"
 

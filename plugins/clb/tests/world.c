@@ -2,7 +2,6 @@
 
 #include "lbc/instance.h"
 #include "lbc/model/class.h"
-#include "lbc/reconcile.h"
 #include "lbc/service/hash.h"
 #include "util/text.h"
 
@@ -13,7 +12,6 @@ static void world_no_inventory(struct world *world)
 {
     lbc_inventory_free(world->clb.lbc.inventory);
     world->clb.lbc.inventory = NULL;
-    world->clb.lbc.mapping.inventory = NULL;
 }
 
 static void start(struct world *world)
@@ -89,7 +87,7 @@ static void remove_node(struct world *world, const char *name, uint64_t flags)
 
     assert_non_null(node);
     fake_host_remove(world->fake, CCM_KIND_NODE, name);
-    lbc_mapping_node(&world->clb.lbc.mapping, &change, 0);
+    lbc_watches[2]->map(&world->clb.lbc, &change);
     host->release(host, node);
 }
 

@@ -134,7 +134,7 @@ static int fixture_begin(void **state)
     lbc = (struct lbc_instance){ .host = fake_host_table(fake),
                                  .ops = &ops,
                                  .cloud.ops = &cloud_ops };
-    lbc.mapping.is_ours = is_ours;
+    lbc.is_ours = is_ours;
     lbc.inventory = lbc_inventory_new();
     assert_non_null(lbc.inventory);
     for (size_t i = 0; i < SERVICES; i++) {

@@ -1,6 +1,6 @@
 /* Which changes concern which Services. */
 #include "check.h"
-#include "lbc/mapping.h"
+#include "lbc/instance.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
 #include "lbc/model/keys.h"
@@ -15,26 +15,41 @@
 
 struct fixture {
     struct fake_host *fake;
-    struct lbc_mapping mapping;
+    struct lbc_instance lbc;
 };
+
+static void lbc_begin(struct lbc_instance *lbc, struct fake_host *fake)
+{
+    static const struct lbc_state_type type = { .size = sizeof(struct lbc_state) };
+    const struct ccm_host *host = fake_host_table(fake);
+
+    *lbc = (struct lbc_instance){
+        .host = host,
+        .life = { .host = host, .finalizer = FINALIZER, .component = "service-controller" },
+        .is_ours = lbc_class_is_default,
+        .absence = lbc_absence_new(host),
+        .mirrors = lbc_mirrors_new(host, &type),
+    };
+    assert_non_null(lbc->absence);
+    assert_non_null(lbc->mirrors);
+}
+
+static void lbc_end(struct lbc_instance *lbc)
+{
+    lbc_absence_free(lbc->absence);
+    lbc_mirrors_free(lbc->mirrors);
+}
 
 static void fixture_begin(struct fixture *fixture)
 {
     fixture->fake = fake_host_new();
-    fixture->mapping = (struct lbc_mapping){
-        .host = fake_host_table(fixture->fake),
-        .finalizer = FINALIZER,
-        .component = "service-controller",
-        .is_ours = lbc_class_is_default,
-        .absence = lbc_absence_new(fake_host_table(fixture->fake)),
-    };
-    assert_non_null(fixture->mapping.absence);
+    lbc_begin(&fixture->lbc, fixture->fake);
 }
 
 static void fixture_end(struct fixture *fixture)
 {
     assert_int_equal(fake_host_borrowed(fixture->fake), 0);
-    lbc_absence_free(fixture->mapping.absence);
+    lbc_end(&fixture->lbc);
     fake_host_free(fixture->fake);
 }
 
@@ -190,7 +205,7 @@ static void test_service_update(void **state)
 
         fixture_begin(&fixture);
         cases[i].edit(before, after);
-        lbc_mapping_service(&fixture.mapping, &change);
+        lbc_watches[0]->map(&fixture.lbc, &change);
         if ((fake_host_enqueue_count(fixture.fake) == 1) != cases[i].enqueued ||
             (fake_host_event_count(fixture.fake) == 1) != (cases[i].event != NULL)) {
             fail_msg("%s", cases[i].name);
@@ -212,7 +227,7 @@ static size_t map_added(struct ccm_service *service, uint64_t *ret_lane)
     struct fixture fixture;
 
     fixture_begin(&fixture);
-    lbc_mapping_service(&fixture.mapping, &change);
+    lbc_watches[0]->map(&fixture.lbc, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
@@ -254,7 +269,7 @@ static size_t map_slice(const struct ccm_endpoint_slice *before,
     fixture_begin(&fixture);
     service->type = ours ? "LoadBalancer" : "ClusterIP";
     fake_host_put(fixture.fake, &service->meta);
-    lbc_mapping_slice(&fixture.mapping, &change);
+    lbc_watches[1]->map(&fixture.lbc, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
@@ -305,7 +320,7 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
     fixture_begin(&fixture);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, backend_type);
     fake_host_put(fixture.fake, &service->meta);
-    lbc_mapping_node(&fixture.mapping, &change, 50);
+    lbc_watches[2]->map(&fixture.lbc, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
@@ -371,18 +386,17 @@ static void test_nameless_nodes(void **state)
     obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct fake_host *fake = fake_host_new();
-        const struct lbc_mapping mapping = { .host = fake_host_table(fake),
-                                             .is_ours = lbc_class_is_default,
-                                             .absence = lbc_absence_new(fake_host_table(fake)) };
+        struct lbc_instance lbc;
         const struct ccm_change change = { .struct_size = sizeof(change),
                                            .before = (const struct ccm_object *)cases[i].before,
                                            .after = (const struct ccm_object *)cases[i].after };
 
-        lbc_mapping_node(&mapping, &change, 0);
+        lbc_begin(&lbc, fake);
+        lbc_watches[2]->map(&lbc, &change);
         if ((strstr(fake_host_log_text(fake), "takes no traffic") != NULL) != cases[i].told) {
             fail_msg("case %zu: %s", i, fake_host_log_text(fake));
         }
-        lbc_absence_free(mapping.absence);
+        lbc_end(&lbc);
         fake_host_free(fake);
     }
 }
