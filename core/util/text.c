@@ -38,6 +38,9 @@ bool ccm_text_ends(const char *text, const char *suffix)
 
 bool ccm_text_equal_case(const char *a, const char *b)
 {
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
     return strcasecmp(a, b) == 0;
 }
 

@@ -9,15 +9,14 @@
 
 /* Equal; NULL equals only NULL. */
 bool ccm_text_equal(const char *a, const char *b);
+/* The same without regard to ASCII case. */
+bool ccm_text_equal_case(const char *a, const char *b);
 
 /* NULL or "". */
 bool ccm_text_empty(const char *text);
 
 bool ccm_text_starts(const char *text, const char *prefix);
 bool ccm_text_ends(const char *text, const char *suffix);
-
-/* ASCII case-insensitive equality. */
-bool ccm_text_equal_case(const char *a, const char *b);
 
 /* Whether one of the lines of text is the same as `line`, which may end with a line end. */
 bool ccm_text_has_line(const char *text, const char *line);

@@ -176,7 +176,7 @@ int clb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
 
 int clb_apply_attribute(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const char *extra = clb_step_of(step)->extra;
+    const char *extra = step->extra;
     const struct alilb_action *action = &clb_api_protect_modification;
 
     if (step->type == CLB_STEP_CHARGE) {
@@ -205,7 +205,7 @@ static const struct {
 int clb_apply_attribute_done(struct lbc_apply *base, struct lbc_step *step)
 {
     const enum clb_lb_field second = changes[step->type].extra;
-    const char *extra = clb_step_of(step)->extra;
+    const char *extra = step->extra;
     struct clb_lb *lb = apply_lb(base);
 
     if (step->type == CLB_STEP_INTERNET) {

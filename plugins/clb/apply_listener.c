@@ -59,7 +59,7 @@ static bool listener_is_unlisted(const struct clb_listener *to, const struct lbc
 bool clb_apply_is_blocked(const struct lbc_apply *base, const struct lbc_step *step)
 {
     const struct clb_apply *apply = (const struct clb_apply *)base;
-    const struct clb_listener *to = &((const struct clb_step *)step)->listener;
+    const struct clb_listener *to = clb_step_listener(step);
 
     switch (step->type) {
     case LBC_STEP_CREATE_LISTENER:
@@ -146,7 +146,7 @@ static int bind_acl(const struct clb_apply *apply, struct clb_listener *to)
 int clb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     struct clb_apply *apply = clb_apply_of(base);
-    struct clb_listener *to = &clb_step_of(step)->listener;
+    struct clb_listener *to = clb_step_listener(step);
 
     return bind_acl(apply, to) < 0
                ? ccm_error_nomem(err)
@@ -169,7 +169,7 @@ int clb_apply_record_listener(struct lbc_listener *listener)
 int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     struct clb_apply *apply = clb_apply_of(base);
-    struct clb_listener *to = &clb_step_of(step)->listener;
+    struct clb_listener *to = clb_step_listener(step);
     const char *old_cert = lbc_attrs_get(&step->listener->attrs, clb_field_find(CERT));
     const char *new_cert = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
 
@@ -192,7 +192,7 @@ int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, str
 int clb_apply_restore_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     return clb_api_update_listener(alilb_apply_call(base), alilb_apply_lb_id(base),
-                                   &clb_step_of(step)->listener,
+                                   clb_step_listener(step),
                                    step->group == NULL ? NULL : step->group->id, err);
 }
 
@@ -207,45 +207,54 @@ int clb_apply_start_listener_done(struct lbc_apply *base, struct lbc_step *step)
 
 /* --- domain extensions --- */
 
+/* Of the present extension for the domain; NULL: there is none. */
+static const char *listener_domain_id(const struct clb_listener *listener, const char *name)
+{
+    const struct clb_domain *present = clb_domains_find(&listener->domains, name);
+
+    return present == NULL ? NULL : present->id;
+}
+
 int clb_apply_domain(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct clb_domain *domain = &clb_step_of(step)->domain;
+    const struct lbc_tag *domain = &step->tags.items[0];
+    const char *id = listener_domain_id((const struct clb_listener *)step->listener, domain->key);
     int r;
 
     switch (step->type) {
     case CLB_STEP_CREATE_DOMAIN:
         r = alilb_write(alilb_apply_call(base), &clb_api_create_domain,
-                        ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port), domain->name,
-                                    domain->cert),
+                        ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port), domain->key,
+                                    domain->value),
                         &step->sent, err);
         break;
     case CLB_STEP_SET_DOMAIN:
-        r = alilb_apply_write(base, step, &clb_api_set_domain,
-                              ALILB_TEXTS(domain->id, domain->cert), err);
+        r = alilb_apply_write(base, step, &clb_api_set_domain, ALILB_TEXTS(id, domain->value), err);
         break;
     default:
-        r = alilb_apply_write(base, step, &clb_api_delete_domain, ALILB_TEXTS(domain->id), err);
+        r = alilb_apply_write(base, step, &clb_api_delete_domain, ALILB_TEXTS(id), err);
         r = lbc_apply_forgive(base, r, err);
         break;
     }
-    return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->name) : 0;
+    return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->key) : 0;
 }
 
 int clb_apply_domain_done(struct lbc_apply *base, struct lbc_step *step)
 {
     struct clb_listener *listener = (struct clb_listener *)step->listener;
-    const struct clb_domain *domain = &clb_step_of(step)->domain;
+    const struct lbc_tag *domain = &step->tags.items[0];
     const bool creates = step->type == CLB_STEP_CREATE_DOMAIN;
 
     (void)base;
     if (step->type == CLB_STEP_DELETE_DOMAIN) {
-        clb_domains_remove(&listener->domains, domain->name);
+        clb_domains_remove(&listener->domains, domain->key);
         return 0;
     }
     if (creates && step->sent.made_id == NULL) {
         listener->domains_known = false; /* made, but we cannot name it */
         return 0;
     }
-    return clb_domains_put(&listener->domains, domain->name, domain->cert,
-                           creates ? step->sent.made_id : domain->id);
+    return clb_domains_put(&listener->domains, domain->key, domain->value,
+                           creates ? step->sent.made_id
+                                   : listener_domain_id(listener, domain->key));
 }

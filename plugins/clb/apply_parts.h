@@ -12,9 +12,10 @@ static inline struct clb_apply *clb_apply_of(struct lbc_apply *apply)
     return (struct clb_apply *)apply;
 }
 
-static inline struct clb_step *clb_step_of(struct lbc_step *step)
+/* The listener of a step as it shall be. */
+static inline struct clb_listener *clb_step_listener(const struct lbc_step *step)
 {
-    return (struct clb_step *)step;
+    return (struct clb_listener *)step->to;
 }
 
 /* What the cloud holds. */

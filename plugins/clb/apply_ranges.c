@@ -15,12 +15,11 @@ int clb_apply_forgive_acl(int r, const struct ccm_error *err)
 int clb_apply_create_acl(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     struct clb_apply *apply = clb_apply_of(base);
-    const struct clb_step *own = clb_step_of(step);
     struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
     acl->known = true;
-    acl->ipv6 = own->ipv6;
-    return clb_api_create_acl(&apply->ali.call, own->domain.name, own->ipv6, &acl->id, err);
+    acl->ipv6 = apply->model->want.acl.ipv6;
+    return clb_api_create_acl(&apply->ali.call, step->value, acl->ipv6, &acl->id, err);
 }
 
 int clb_apply_acl_entries(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)

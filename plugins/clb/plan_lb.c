@@ -12,86 +12,58 @@
 
 #define SPEC_DEFAULT "slb.s1.small"
 
-/* Case does not matter: the cloud's own spelling varies. */
-static bool is_same(const char *a, const char *b)
-{
-    return a != NULL && b != NULL && ccm_text_equal_case(a, b);
-}
-
-/* Told, and not what is there. */
-static bool lb_field_differs(const struct lbc_work *work, enum clb_lb_field id)
-{
-    return lbc_model_is_explicit(work->model, id) &&
-           !is_same(clb_work_model(work)->want.lb.lbc.texts[id],
-                    clb_work_have(work)->lb.lbc.texts[id]);
-}
-
-static int lb_step(struct lbc_work *work, unsigned type, const char *value, const char *extra)
-{
-    struct clb_step *step = clb_plan_new_step(work, type);
-
-    if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
-        lbc_text_set(&step->extra, extra) < 0) {
-        return -ENOMEM;
-    }
-    return 0;
-}
-
 /* --- what cannot be changed --- */
 
-static void refuse_change(const char *what, struct lbc_problems *problems)
+static void refuse_change(const struct lbc_work *work, const char *what)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "alicloud: can not change %s",
                         what); /* the result is the argument */
-    lbc_problems_add(problems, &err, NULL);
+    lbc_problems_add(work->problems, &err, NULL);
 }
 
-static void check_immutable(const struct lbc_work *work, struct lbc_problems *problems)
+static void check_immutable(const struct lbc_work *work)
 {
     for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
         const enum clb_lb_field id = (enum clb_lb_field)i;
-        const char *present = row->immutable == NULL ? NULL : clb_work_have(work)->lb.lbc.texts[i];
+        const char *present = work->lb->texts[i];
+        bool differs = lbc_plan_lb_target(work, i) != NULL;
 
-        /* Of somebody else's it was compared before, see reuse.c. */
-        if (present == NULL || (work->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
-            continue;
+        if (id == CLB_LB_IP_VERSION && !lbc_model_is_explicit(work->model, i)) {
+            differs =
+                !clb_work_model(work)->keep_version && !ccm_text_equal_case(present, row->fallback);
         }
-        if (id == CLB_LB_IP_VERSION && !lbc_model_is_explicit(work->model, id)) {
-            if (!is_same(present, row->fallback) && !clb_work_model(work)->keep_version) {
-                refuse_change(row->immutable, problems);
-            }
-        } else if (lb_field_differs(work, id) &&
-                   !(id == CLB_LB_VSWITCH &&
-                     clb_work_model(work)->want.lb.lbc.texts[CLB_LB_VSWITCH] == NULL)) {
-            refuse_change(row->immutable, problems);
+        /* Of somebody else's it was compared before, see reuse.c. */
+        if (row->immutable != NULL && present != NULL && differs &&
+            !(work->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
+            refuse_change(work, row->immutable);
         }
     }
 }
 
 /* --- what can --- */
 
+/* What is asked for, else what there is. */
+static const char *lb_text(const struct lbc_work *work, enum clb_lb_field id)
+{
+    return lbc_model_is_explicit(work->model, id) ? lbc_state_lb(work->want)->texts[id]
+                                                  : work->lb->texts[id];
+}
+
 static int plan_charge(struct lbc_work *work)
 {
-    const struct clb_lb *want = &clb_work_model(work)->want.lb;
-    const char *type = lbc_model_is_explicit(work->model, CLB_LB_CHARGE)
-                           ? want->lbc.texts[CLB_LB_CHARGE]
-                           : clb_work_have(work)->lb.lbc.texts[CLB_LB_CHARGE];
-    const bool by_spec = is_same(type, "PayBySpec");
+    const char *charge = lbc_plan_lb_target(work, CLB_LB_CHARGE);
+    const char *spec = lbc_plan_lb_target(work, CLB_LB_SPEC);
+    const bool by_spec = ccm_text_equal_case(lb_text(work, CLB_LB_CHARGE), "PayBySpec");
 
-    if (lb_field_differs(work, CLB_LB_CHARGE)) {
-        const char *spec = lbc_model_is_explicit(work->model, CLB_LB_SPEC)
-                               ? want->lbc.texts[CLB_LB_SPEC]
-                               : SPEC_DEFAULT;
-
-        return lb_step(work, CLB_STEP_CHARGE, want->lbc.texts[CLB_LB_CHARGE],
-                       by_spec ? spec : NULL);
+    if (charge != NULL) {
+        spec = lbc_model_is_explicit(work->model, CLB_LB_SPEC) ? lb_text(work, CLB_LB_SPEC)
+                                                               : SPEC_DEFAULT;
+        return lbc_work_value_step(work, CLB_STEP_CHARGE, charge, by_spec ? spec : NULL);
     }
-    return by_spec && lb_field_differs(work, CLB_LB_SPEC)
-               ? lb_step(work, CLB_STEP_SPEC, want->lbc.texts[CLB_LB_SPEC], NULL)
-               : 0;
+    return by_spec && spec != NULL ? lbc_work_value_step(work, CLB_STEP_SPEC, spec, NULL) : 0;
 }
 
 /* From bandwidth to traffic it counts from the next day on; until then the old values are shown. */
@@ -108,58 +80,48 @@ static bool is_ordered(const struct lbc_work *work, const char *charge, const ch
 
 static int plan_internet(struct lbc_work *work)
 {
-    const struct clb_lb *want = &clb_work_model(work)->want.lb;
-    const struct clb_lb *have = &clb_work_have(work)->lb;
-    const bool by_bandwidth =
-        lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE) &&
-        ccm_text_equal(want->lbc.texts[CLB_LB_TRAFFIC_CHARGE], "paybybandwidth");
+    const char *charge = lb_text(work, CLB_LB_TRAFFIC_CHARGE);
+    const char *bandwidth = lb_text(work, CLB_LB_BANDWIDTH);
+    const bool by_bandwidth = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE) &&
+                              ccm_text_equal(charge, "paybybandwidth");
 
-    if (!is_same(have->lbc.texts[CLB_LB_ADDRESS_TYPE], "internet") ||
-        !(lb_field_differs(work, CLB_LB_TRAFFIC_CHARGE) ||
-          (by_bandwidth && lb_field_differs(work, CLB_LB_BANDWIDTH)))) {
+    if (!ccm_text_equal_case(work->lb->texts[CLB_LB_ADDRESS_TYPE], "internet") ||
+        !(lbc_plan_lb_target(work, CLB_LB_TRAFFIC_CHARGE) != NULL ||
+          (by_bandwidth && lbc_plan_lb_target(work, CLB_LB_BANDWIDTH) != NULL))) {
         return 0;
     }
-    const char *charge = lbc_model_is_explicit(work->model, CLB_LB_TRAFFIC_CHARGE)
-                             ? want->lbc.texts[CLB_LB_TRAFFIC_CHARGE]
-                             : have->lbc.texts[CLB_LB_TRAFFIC_CHARGE];
-    const char *bandwidth = lbc_model_is_explicit(work->model, CLB_LB_BANDWIDTH)
-                                ? want->lbc.texts[CLB_LB_BANDWIDTH]
-                                : have->lbc.texts[CLB_LB_BANDWIDTH];
-
     return is_ordered(work, charge, bandwidth)
                ? 0
-               : lb_step(work, CLB_STEP_INTERNET, charge, bandwidth);
+               : lbc_work_value_step(work, CLB_STEP_INTERNET, charge, bandwidth);
 }
 
 static int plan_protections(struct lbc_work *work)
 {
-    const struct clb_lb *want = &clb_work_model(work)->want.lb;
+    const bool protect = clb_work_model(work)->want.lb.protect;
+    const char *modification = lbc_plan_lb_target(work, CLB_LB_MODIFICATION);
     int r = 0;
 
     if (lbc_model_is_explicit(work->model, CLB_LB_PROTECT) &&
-        want->protect != clb_work_have(work)->lb.protect) {
-        r = lb_step(work, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
+        protect != clb_work_have(work)->lb.protect) {
+        r = lbc_work_value_step(work, CLB_STEP_PROTECT, protect ? "on" : "off", NULL);
     }
-    if (r == 0 && lb_field_differs(work, CLB_LB_MODIFICATION)) {
-        r = lb_step(work, CLB_STEP_PROTECT_MODIFICATION, want->lbc.texts[CLB_LB_MODIFICATION],
-                    NULL);
-    }
-    return r;
+    return r < 0 || modification == NULL
+               ? r
+               : lbc_work_value_step(work, CLB_STEP_PROTECT_MODIFICATION, modification, NULL);
 }
 
 int clb_plan_lb(struct lbc_work *work)
 {
-    const struct clb_lb *want = &clb_work_model(work)->want.lb;
-    const struct clb_lb *have = &clb_work_have(work)->lb;
+    const char *name = work->lb->texts[CLB_LB_NAME];
     int r;
 
     if (work->plan->blocked && work->model->reused) {
         return 0;
     }
-    if (have->lbc.id == NULL) {
-        return clb_plan_new_step(work, LBC_STEP_CREATE_LB) == NULL ? -ENOMEM : 0;
+    if (work->lb->id == NULL) {
+        return lbc_work_value_step(work, LBC_STEP_CREATE_LB, NULL, NULL);
     }
-    check_immutable(work, work->problems);
+    check_immutable(work);
     r = lbc_plan_tags(work);
     if (r == 0) {
         r = plan_charge(work);
@@ -170,12 +132,9 @@ int clb_plan_lb(struct lbc_work *work)
     if (r == 0) {
         r = plan_protections(work);
     }
-    if (r == 0 && lbc_model_is_explicit(work->model, CLB_LB_NAME) &&
-        have->lbc.texts[CLB_LB_NAME] != NULL &&
-        !ccm_text_equal(want->lbc.texts[CLB_LB_NAME], have->lbc.texts[CLB_LB_NAME])) {
-        r = lb_step(work, CLB_STEP_RENAME, want->lbc.texts[CLB_LB_NAME], NULL);
-    }
-    return r;
+    return r < 0 || name == NULL || ccm_text_equal(lb_text(work, CLB_LB_NAME), name)
+               ? r
+               : lbc_work_value_step(work, CLB_STEP_RENAME, lb_text(work, CLB_LB_NAME), NULL);
 }
 
 /* --- letting go --- */
@@ -183,10 +142,10 @@ int clb_plan_lb(struct lbc_work *work)
 int clb_plan_unprotect_lb(struct lbc_work *work)
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
-    int r = have->protect ? lb_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
+    int r = have->protect ? lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
 
     return r == 0 && ccm_text_equal(have->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")
-               ? lb_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)
+               ? lbc_work_value_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)
                : r;
 }
 
@@ -206,12 +165,13 @@ int clb_plan_untag_reused(struct lbc_work *work)
 int clb_plan_drop_lb(struct lbc_work *work)
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
+    int r = 0;
 
     if (have->lbc.id == NULL) {
         return 0;
     }
-    if (have->protect && lbc_work_lb_step(work, CLB_STEP_UNPROTECT) == NULL) {
-        return -ENOMEM;
+    if (have->protect) {
+        r = lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL);
     }
-    return lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
+    return r < 0 ? r : lbc_work_value_step(work, LBC_STEP_DELETE_LB, NULL, NULL);
 }

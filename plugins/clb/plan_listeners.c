@@ -109,26 +109,23 @@ int clb_plan_stale_listeners(struct lbc_work *work)
 static int plan_start_listener(struct lbc_work *work, const struct clb_listener *want,
                                struct lbc_listener *have)
 {
-    struct clb_step *step = clb_plan_listener_step(work, CLB_STEP_START_LISTENER, &want->lbc, have);
+    struct lbc_step *step =
+        lbc_work_listener_step(work, CLB_STEP_START_LISTENER, 0, &want->lbc, have);
 
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->listener.ranges = want->ranges;
+    ((struct clb_listener *)step->to)->ranges = want->ranges;
     return 0;
 }
 
-static int add_domain(struct lbc_work *work, unsigned type, const struct clb_listener *want,
-                      const struct clb_domain *domain, const char *id)
+static int plan_domain(struct lbc_work *work, unsigned type, const struct clb_listener *want,
+                       const struct clb_domain *domain)
 {
-    struct clb_step *step = clb_plan_listener_step(work, type, &want->lbc,
+    struct lbc_step *step = lbc_work_listener_step(work, type, 0, &want->lbc,
                                                    lbc_state_listener_like(work->have, &want->lbc));
 
-    return step == NULL || lbc_text_set(&step->domain.name, domain->name) < 0 ||
-                   lbc_text_set(&step->domain.cert, domain->cert) < 0 ||
-                   lbc_text_set(&step->domain.id, id) < 0
-               ? -ENOMEM
-               : 0;
+    return step == NULL ? -ENOMEM : lbc_tags_put(&step->tags, domain->name, domain->cert);
 }
 
 /* Other certificates first, then new domains, then those that go. have NULL: a new listener. */
@@ -147,41 +144,41 @@ static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
         const struct clb_domain *twin = clb_domains_find(present, domain->name);
 
         if (twin != NULL && !ccm_text_equal(twin->cert, domain->cert)) {
-            r = add_domain(work, CLB_STEP_SET_DOMAIN, want, domain, twin->id);
+            r = plan_domain(work, CLB_STEP_SET_DOMAIN, want, domain);
         }
     }
     for (size_t i = 0; r == 0 && i < want->domains.len; i++) {
         const struct clb_domain *domain = &want->domains.items[i];
 
         if (clb_domains_find(present, domain->name) == NULL) {
-            r = add_domain(work, CLB_STEP_CREATE_DOMAIN, want, domain, NULL);
+            r = plan_domain(work, CLB_STEP_CREATE_DOMAIN, want, domain);
         }
     }
     for (size_t i = 0; r == 0 && i < present->len; i++) {
         const struct clb_domain *domain = &present->items[i];
 
         if (clb_domains_find(&want->domains, domain->name) == NULL) {
-            r = add_domain(work, CLB_STEP_DELETE_DOMAIN, want, domain, domain->id);
+            r = plan_domain(work, CLB_STEP_DELETE_DOMAIN, want, domain);
         }
     }
     return r;
 }
 
 /* Where it sends to. */
-static void step_set_group(struct clb_step *step, const struct lbc_listener *want,
+static void step_set_group(struct lbc_step *step, const struct lbc_listener *want,
                            struct lbc_group *group)
 {
-    step->lbc.want = want->group;
-    step->lbc.group = group;
+    step->want = want->group;
+    step->group = group;
 }
 
 static int plan_create_listener(struct lbc_work *work, const struct clb_listener *want,
                                 struct lbc_group *group)
 {
-    struct clb_step *step =
-        clb_plan_listener_step(work, LBC_STEP_CREATE_LISTENER, &want->lbc, NULL);
+    struct lbc_step *step =
+        lbc_work_listener_step(work, LBC_STEP_CREATE_LISTENER, 0, &want->lbc, NULL);
 
-    if (step == NULL || clb_listener_copy(&step->listener, want) < 0) {
+    if (step == NULL || clb_listener_copy((struct clb_listener *)step->to, want) < 0) {
         return -ENOMEM;
     }
     step_set_group(step, &want->lbc, group);
@@ -257,44 +254,41 @@ static bool is_repeated(const struct lbc_work *work, const struct lbc_attr *attr
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
  * sets all of it, and leaves alone what is not named. */
-static int step_overlay_listener(struct clb_step *step, const struct lbc_work *work,
-                                 const struct clb_listener *want, const struct clb_listener *have)
+static int listener_overlay(struct clb_listener *to, const struct lbc_work *work,
+                            const struct clb_listener *want, const struct clb_listener *have)
 {
-    int r = work->in->fresh ? clb_listener_copy(&step->listener, have) : 0;
+    int r = work->in->fresh ? clb_listener_copy(to, have) : 0;
 
-    step->listener.lbc.port = have->lbc.port;
-    step->listener.lbc.last_port = step->listener.lbc.port;
-    step->listener.lbc.protocol = have->lbc.protocol;
-    step->listener.lbc.running = have->lbc.running;
-    step->listener.ranges = want->ranges;
+    to->lbc.running = have->lbc.running;
+    to->ranges = want->ranges;
     if (r == 0) {
-        r = lbc_text_set(&step->listener.lbc.description, want->lbc.description);
+        r = lbc_text_set(&to->lbc.description, want->lbc.description);
     }
     for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &want->lbc.attrs.items[i];
 
         if (attr_differs(want, attr, have) || is_repeated(work, attr, have)) {
-            r = lbc_attrs_set(&step->listener.lbc.attrs, attr->row, attr->value, true);
+            r = lbc_attrs_set(&to->lbc.attrs, attr->row, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(work, want, have)) {
-        r = lbc_attrs_set(&step->listener.lbc.attrs, clb_field_find("AclStatus"), "off", true);
+        r = lbc_attrs_set(&to->lbc.attrs, clb_field_find("AclStatus"), "off", true);
     }
-    overlay_drop_acl(&step->listener);
+    overlay_drop_acl(to);
     return r;
 }
 
 static int plan_update_listener(struct lbc_work *work, const struct clb_listener *want,
                                 struct clb_listener *have, struct lbc_group *group)
 {
-    struct clb_step *step =
-        clb_plan_listener_step(work, LBC_STEP_UPDATE_LISTENER, &want->lbc, &have->lbc);
+    struct lbc_step *step =
+        lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, 0, &want->lbc, &have->lbc);
 
     if (step == NULL) {
         return -ENOMEM;
     }
     step_set_group(step, &want->lbc, group);
-    return step_overlay_listener(step, work, want, have);
+    return listener_overlay((struct clb_listener *)step->to, work, want, have);
 }
 
 /* --- all of it --- */

@@ -17,20 +17,6 @@ static inline const struct clb_state *clb_work_have(const struct lbc_work *work)
     return (const struct clb_state *)work->have;
 }
 
-/* Append an empty step; NULL on ENOMEM. */
-static inline struct clb_step *clb_plan_new_step(struct lbc_work *work, unsigned type)
-{
-    return (struct clb_step *)lbc_work_lb_step(work, type);
-}
-
-/* The same about a listener, see lbc_work_listener_step(). */
-static inline struct clb_step *clb_plan_listener_step(struct lbc_work *work, unsigned type,
-                                                      const struct lbc_listener *who,
-                                                      struct lbc_listener *have)
-{
-    return (struct clb_step *)lbc_work_listener_step(work, type, 0, who, have);
-}
-
 /* --- plan_listeners.c --- */
 
 /* The port that a listener forwards to; 0 = none. */

@@ -4,13 +4,7 @@
 #include "plan_parts.h"
 #include "util/text.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-
 static const char *const names[] = {
-    [LBC_STEP_CREATE_LB] = "create load balancer",
-    [LBC_STEP_TAG] = "tag load balancer",
-    [LBC_STEP_UNTAG] = "untag load balancer",
     [CLB_STEP_CHARGE] = "change instance charge type",
     [CLB_STEP_SPEC] = "change specification",
     [CLB_STEP_INTERNET] = "change traffic charge",
@@ -18,15 +12,8 @@ static const char *const names[] = {
     [CLB_STEP_PROTECT_MODIFICATION] = "set modification protection",
     [CLB_STEP_RENAME] = "rename load balancer",
     [CLB_STEP_UNPROTECT] = "switch deletion protection off",
-    [LBC_STEP_DELETE_LB] = "delete load balancer",
-    [LBC_STEP_DELETE_LISTENER] = "delete listener",
-    [LBC_STEP_CREATE_GROUP] = "create server group",
     [LBC_STEP_ADD] = "add backends",
     [LBC_STEP_REMOVE] = "remove backends",
-    [LBC_STEP_UPDATE] = "set weights",
-    [LBC_STEP_CREATE_LISTENER] = "create listener",
-    [LBC_STEP_UPDATE_LISTENER] = "update listener",
-    [LBC_STEP_RESTORE_LISTENER] = "put back listener",
     [CLB_STEP_START_LISTENER] = "start listener",
     [CLB_STEP_SET_DOMAIN] = "update domain extension",
     [CLB_STEP_CREATE_DOMAIN] = "create domain extension",
@@ -35,7 +22,6 @@ static const char *const names[] = {
     [CLB_STEP_ADD_ENTRIES] = "add access list entries",
     [CLB_STEP_REMOVE_ENTRIES] = "remove access list entries",
     [CLB_STEP_DELETE_ACL] = "delete access list",
-    [LBC_STEP_DELETE_GROUP] = "delete server group",
 };
 
 /* --- the parts of a line --- */
@@ -76,13 +62,13 @@ static void print_new_lb(const struct lbc_plan_input *in, struct ccm_buf *text)
 }
 
 /* Present values of what a step for the load balancer changes, in the order of value and extra. */
-static void print_old_lb(const struct clb_step *step, const struct clb_lb *have,
+static void print_old_lb(const struct lbc_step *step, const struct clb_lb *have,
                          struct ccm_buf *text)
 {
     const char *value = NULL;
     const char *extra = NULL;
 
-    switch (step->lbc.type) {
+    switch (step->type) {
     case CLB_STEP_CHARGE:
         value = have->lbc.texts[CLB_LB_CHARGE];
         extra = have->lbc.texts[CLB_LB_SPEC];
@@ -159,56 +145,34 @@ static void print_about(const struct lbc_step *step, const struct lbc_plan_input
 {
     print_group(step, text);
     if (in != NULL && step->value != NULL) {
-        print_old_lb((const struct clb_step *)step, &((const struct clb_state *)in->have)->lb,
-                     text);
+        print_old_lb(step, &((const struct clb_state *)in->have)->lb, text);
     }
 }
 
-static void print_details(const struct lbc_step *base, const struct lbc_plan_input *in,
+static void print_details(const struct lbc_step *step, const struct lbc_plan_input *in,
                           struct ccm_buf *text)
 {
-    const struct clb_step *step = (const struct clb_step *)base;
-    const uint16_t target = clb_forward_target(&step->listener.lbc);
+    const uint16_t target = step->to == NULL ? 0 : clb_forward_target(step->to);
 
-    if (step->extra != NULL) {
-        ccm_buf_addf(text, " %s", step->extra);
-    }
     if (target != 0) {
         ccm_buf_addf(text, " -> %u", target);
-    }
-    if (step->domain.name != NULL) {
-        ccm_buf_addf(text, " %s", step->domain.name);
-    }
-    if (step->domain.cert != NULL) {
-        ccm_buf_addf(text, "=%s", step->domain.cert);
     }
     if (in == NULL) {
         return;
     }
-    if (base->type == LBC_STEP_CREATE_LB) {
+    if (step->type == LBC_STEP_CREATE_LB) {
         print_new_lb(in, text);
-    } else if (base->type == LBC_STEP_CREATE_LISTENER) {
-        print_listener(base->to, NULL, text);
-    } else if (base->type == LBC_STEP_UPDATE_LISTENER) {
-        print_listener(base->to, base->listener, text);
+    } else if (step->type == LBC_STEP_CREATE_LISTENER) {
+        print_listener(step->to, NULL, text);
+    } else if (step->type == LBC_STEP_UPDATE_LISTENER) {
+        print_listener(step->to, step->listener, text);
     }
 }
 
-static void step_fini(struct lbc_step *base)
-{
-    struct clb_step *step = (struct clb_step *)base;
-
-    free(step->extra);
-    clb_listener_fini(&step->listener);
-    clb_domain_fini(&step->domain);
-}
-
 const struct lbc_step_table clb_steps = {
-    .size = sizeof(struct clb_step),
-    .listener = offsetof(struct clb_step, listener),
-    .fini = step_fini,
+    .size = sizeof(struct lbc_step),
+    .state = &clb_state_type,
     .names = names,
-    .protocol_name = lbc_protocol_lower,
     .backends_shown = 20,
     .print_about = print_about,
     .print_details = print_details,

@@ -8,24 +8,23 @@
 
 static bool acl_is_desired(const struct lbc_work *work)
 {
-    return clb_work_model(work)->want.acl.known &&
-           lbc_model_has_listeners(&clb_work_model(work)->lbc);
+    return clb_work_model(work)->want.acl.known && lbc_model_has_listeners(work->model);
 }
 
 /* Steps of one type for all of `from` that `present` lacks. */
 static int add_entries(struct lbc_work *work, unsigned type, const struct lbc_texts *from,
                        const struct lbc_texts *present)
 {
-    struct clb_step *step = NULL;
+    struct lbc_step *step = NULL;
 
     for (size_t i = 0; i < from->len; i++) {
         if (lbc_texts_has(present, from->items[i])) {
             continue;
         }
-        if (step == NULL || step->lbc.texts.len >= ENTRIES_PER_CALL) {
-            step = clb_plan_new_step(work, type);
+        if (step == NULL || step->texts.len >= ENTRIES_PER_CALL) {
+            step = lbc_work_lb_step(work, type);
         }
-        if (step == NULL || lbc_texts_put(&step->lbc.texts, from->items[i]) < 0) {
+        if (step == NULL || lbc_texts_put(&step->texts, from->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -36,37 +35,27 @@ int clb_plan_acl(struct lbc_work *work)
 {
     const struct clb_acl *want = &clb_work_model(work)->want.acl;
     const struct clb_acl *have = &clb_work_have(work)->acl;
+    int r = 0;
 
     if (!acl_is_desired(work) || clb_work_model(work)->want.acl.kept) {
         return 0;
     }
     if (have->id == NULL) {
-        struct clb_step *step = clb_plan_new_step(work, CLB_STEP_CREATE_ACL);
-
-        if (step == NULL || lbc_text_set(&step->domain.name, want->name) < 0) {
-            return -ENOMEM;
-        }
-        step->ipv6 = want->ipv6;
+        r = lbc_work_value_step(work, CLB_STEP_CREATE_ACL, want->name, NULL);
     }
     /* Before anything is taken out: an empty list lets everybody in. */
-    const int r = add_entries(work, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
-
+    if (r == 0) {
+        r = add_entries(work, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
+    }
     return r < 0 ? r : add_entries(work, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
 }
 
 int clb_plan_stale_acl(struct lbc_work *work)
 {
-    struct clb_step *step = NULL;
+    const struct clb_acl *have = &clb_work_have(work)->acl;
 
-    if (acl_is_desired(work) || clb_work_model(work)->want.acl.kept ||
-        clb_work_have(work)->acl.id == NULL || clb_work_have(work)->acl.bound ||
-        !lbc_model_has_listeners(&clb_work_model(work)->lbc)) {
-        return 0;
-    }
-    step = clb_plan_new_step(work, CLB_STEP_DELETE_ACL);
-    if (step == NULL) {
-        return -ENOMEM;
-    }
-    step->lbc.last = true;
-    return 0;
+    return acl_is_desired(work) || clb_work_model(work)->want.acl.kept || have->id == NULL ||
+                   have->bound || !lbc_model_has_listeners(work->model)
+               ? 0
+               : lbc_work_last_step(work, CLB_STEP_DELETE_ACL);
 }

@@ -11,7 +11,8 @@ int nlb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, str
     struct nlb_apply *apply = nlb_apply_of(base);
 
     return nlb_api_create_listener(&apply->ali.call, apply->have->lb.lbc.id,
-                                   &nlb_step_of(step)->listener, step->group->id, &step->sent, err);
+                                   (struct nlb_listener *)step->to, step->group->id, &step->sent,
+                                   err);
 }
 
 int nlb_apply_record_listener(struct lbc_listener *listener)
@@ -23,7 +24,8 @@ int nlb_apply_record_listener(struct lbc_listener *listener)
 int nlb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     return nlb_api_update_listener(alilb_apply_call(base), step->listener->id,
-                                   &nlb_step_of(step)->listener, step->group->id, &step->sent, err);
+                                   (struct nlb_listener *)step->to, step->group->id, &step->sent,
+                                   err);
 }
 
 /* --- additional certificates --- */

@@ -166,7 +166,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
     if (nlb_model_lb(model, in->lbc.service, in->resource_group) < 0) {
         return ccm_error_nomem(err);
     }
-    model->kept = lbc_lb_refused(&nlb_annotations, in->lbc.refused);
+    model->lbc.kept = lbc_lb_refused(&nlb_annotations, in->lbc.refused);
     model->keep_security = lbc_refusals_has(in->lbc.refused, "security-group-ids") ||
                            (lbc_refusals_has(in->lbc.refused, "ip-version") &&
                             in->lbc.service->source_range_count > 0);

@@ -21,8 +21,7 @@ struct nlb_model {
     bool zones_explicit;  /* annotation zone-maps is there */
     bool groups_explicit; /* annotation security-group-ids is there, also when empty */
     bool tags_explicit;   /* annotation additional-resource-tags is there */
-    unsigned kept;        /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
-    bool keep_security;   /* so are security groups or source ranges: all of them stay */
+    bool keep_security;   /* security groups or source ranges cannot be used: all of them stay */
 };
 
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.

@@ -68,7 +68,7 @@ static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *mode
     for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const char *fallback = lbc_lb_fallback(lbc_lb_row(&nlb_annotations, i));
 
-        if (((model->lbc.explicit | model->kept) >> i & 1U) == 0 && fallback != NULL &&
+        if (((model->lbc.explicit | model->lbc.kept) >> i & 1U) == 0 && fallback != NULL &&
             ccm_text_equal(have->lbc.texts[i], fallback)) {
             explicit &= ~(1U << i);
         }

@@ -9,14 +9,14 @@
  * What is decided here:
  * - A value that no annotation tells is left alone, so taking a cluster over writes nothing, and
  *   what people set in the console survives a restart. Where we know that a value is there because
- *   an annotation asked for it (`told` of present attributes and load balancers,
- * nlb_plan_record_explicit()), and the annotation is gone, switches and numbers of our own objects
- * go back to the documented defaults. Not so what would open something up or weaken it: address
- * types, the check of client certificates, the cipher policy.
+ *   an annotation asked for it (`explicit` of present attributes and load balancers,
+ *   nlb_plan_record_explicit()), and the annotation is gone, switches and numbers of our own
+ *   objects go back to the documented defaults. Not so what would open something up or weaken it:
+ *   address types, the check of client certificates, the cipher policy.
  * - A listener that somebody stopped stays stopped; it is changed like a running one.
  * - The security group for source ranges is complete before it is joined, and it is joined before
  *   anything else is done. Its rules that let nobody in are never missing while it is joined. No
- *   listener is created after a failure to make, fill or join a security group (`guarded`).
+ *   listener is created after a failure to make, fill or join a security group (`needs_security`).
  * - On our own load balancer every listener that no port wants is deleted, whoever made it; on
  *   somebody else's only ours are.
  */
@@ -55,7 +55,6 @@ struct nlb_step {
     bool with_security_group; /* JOIN, LEAVE */
     struct nlb_lb lb; /* CREATE_LB. PROTECT, ATTRIBUTE: fields that change. ADDRESS_TYPE: zones with
                          their elastic addresses, where explicit */
-    struct nlb_listener listener;
     struct nlb_security_group security_group;
 };
 
@@ -70,8 +69,5 @@ extern const struct lbc_plan_ops nlb_plan_ops;
 
 /* After a run: mark in what is there (the mirror) what a person asks for at present. */
 void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model);
-
-/* Whether a step keeps somebody out: it makes, fills or joins a security group. */
-bool nlb_step_secures(unsigned type);
 
 #endif

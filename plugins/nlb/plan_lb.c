@@ -13,54 +13,17 @@
 #define TYPE_PUBLIC  "Internet"
 #define TYPE_PRIVATE "Intranet"
 
-/* Case does not matter: the cloud's own spelling varies. */
-static bool lb_field_is_same(const char *a, const char *b)
-{
-    return ccm_text_equal_case(a == NULL ? "" : a, b == NULL ? "" : b);
-}
-
-/* The value that shall hold; NULL = whatever there is. */
-static const char *lb_field_target(const struct lbc_work *work, enum nlb_lb_field field)
-{
-    if (lbc_model_is_explicit(work->model, field)) {
-        return nlb_work_model(work)->want.lb.lbc.texts[field];
-    }
-    if ((nlb_work_model(work)->kept >> field & 1U) != 0) {
-        return NULL;
-    }
-    return !work->model->reused && (nlb_work_lb(work)->lbc.explicit >> field & 1U) != 0
-               ? lbc_lb_fallback(lbc_lb_row(&nlb_annotations, field))
-               : NULL;
-}
-
-/* The value that has to be set; NULL = it is as it shall be. */
-static const char *new_value(const struct lbc_work *work, enum nlb_lb_field field)
-{
-    const char *target = lb_field_target(work, field);
-
-    return target == NULL || lb_field_is_same(target, nlb_work_lb(work)->lbc.texts[field]) ? NULL
-                                                                                           : target;
-}
-
-static int value_step(struct lbc_work *work, unsigned type, const char *value)
-{
-    struct nlb_step *step = nlb_plan_lb_step(work, type);
-
-    return step == NULL ? -ENOMEM : lbc_text_set(&step->lbc.value, value);
-}
-
 /* --- what cannot be changed --- */
 
 static void check_immutable(const struct lbc_work *work)
 {
     for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const struct lbc_anno *row = lbc_lb_row(&nlb_annotations, i);
-        const char *present = nlb_work_lb(work)->lbc.texts[i];
+        const char *present = work->lb->texts[i];
         const char *wanted = nlb_work_model(work)->want.lb.lbc.texts[i];
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (row->immutable == NULL || !lbc_model_is_explicit(work->model, (enum nlb_lb_field)i) ||
-            present == NULL || lb_field_is_same(present, wanted)) {
+        if (row->immutable == NULL || present == NULL || lbc_plan_lb_target(work, i) == NULL) {
             continue;
         }
         (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
@@ -129,11 +92,10 @@ static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_f
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const char *value = new_value(work, fields[i]);
+        const char *value = lbc_plan_lb_target(work, fields[i]);
 
         if (value != NULL) {
-            lbc_compare_add_change(&change, names[i], nlb_work_lb(work)->lbc.texts[fields[i]],
-                                   value);
+            lbc_compare_add_change(&change, names[i], work->lb->texts[fields[i]], value);
             r = nlb_lb_set(&set, fields[i], value);
         }
     }
@@ -198,17 +160,16 @@ static int add_addresses(const struct lbc_work *work, struct nlb_step *step)
 static int plan_address_type(struct lbc_work *work, bool *ret_public)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
-    const char *value = new_value(work, NLB_LB_ADDRESS_TYPE);
+    const char *value = lbc_plan_lb_target(work, NLB_LB_ADDRESS_TYPE);
     struct nlb_step *step = NULL;
 
-    *ret_public = value != NULL && lb_field_is_same(value, TYPE_PUBLIC);
+    *ret_public = value != NULL && ccm_text_equal_case(value, TYPE_PUBLIC);
     if (value == NULL || work->model->reused) { /* somebody else's was compared before */
         *ret_public = false;
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
-    lbc_compare_add_change(&change, "type", nlb_work_lb(work)->lbc.texts[NLB_LB_ADDRESS_TYPE],
-                           value);
+    lbc_compare_add_change(&change, "type", work->lb->texts[NLB_LB_ADDRESS_TYPE], value);
     if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
         (*ret_public && nlb_work_model(work)->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;
@@ -277,41 +238,32 @@ static int plan_zones(struct lbc_work *work, bool fresh_public)
 
 static int plan_ipv6(struct lbc_work *work)
 {
-    const char *present = nlb_work_lb(work)->lbc.texts[NLB_LB_IPV6_TYPE];
-    const char *value = new_value(work, NLB_LB_IPV6_TYPE);
+    const char *present = work->lb->texts[NLB_LB_IPV6_TYPE];
+    const char *value = lbc_plan_lb_target(work, NLB_LB_IPV6_TYPE);
 
     if (value == NULL || work->model->reused ||
-        (present == NULL && lb_field_is_same(value, TYPE_PRIVATE))) {
+        (present == NULL && ccm_text_equal_case(value, TYPE_PRIVATE))) {
         return 0;
     }
-    return value_step(work, NLB_STEP_IPV6, value);
+    return lbc_work_value_step(work, NLB_STEP_IPV6, value, NULL);
 }
 
 /* --- bandwidth package --- */
 
-static bool has_other_package(const struct lbc_work *work)
-{
-    return lbc_model_is_explicit(work->model, NLB_LB_PACKAGE) &&
-           !lb_field_is_same(nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_PACKAGE],
-                             nlb_work_lb(work)->lbc.texts[NLB_LB_PACKAGE]);
-}
-
 static int plan_detach(struct lbc_work *work)
 {
-    const char *present = nlb_work_lb(work)->lbc.texts[NLB_LB_PACKAGE];
+    const char *present = work->lb->texts[NLB_LB_PACKAGE];
 
-    return ccm_text_empty(present) || !has_other_package(work)
+    return ccm_text_empty(present) || lbc_plan_lb_target(work, NLB_LB_PACKAGE) == NULL
                ? 0
-               : value_step(work, NLB_STEP_DETACH, present);
+               : lbc_work_value_step(work, NLB_STEP_DETACH, present, NULL);
 }
 
 static int plan_attach(struct lbc_work *work)
 {
-    const char *wanted = nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_PACKAGE];
+    const char *wanted = lbc_plan_lb_target(work, NLB_LB_PACKAGE);
 
-    return ccm_text_empty(wanted) || !has_other_package(work)
-               ? 0
-               : value_step(work, NLB_STEP_ATTACH, wanted);
+    return ccm_text_empty(wanted) ? 0 : lbc_work_value_step(work, NLB_STEP_ATTACH, wanted, NULL);
 }
 
 /* --- all of it --- */
@@ -407,18 +359,8 @@ int nlb_plan_unprotect_lb(struct lbc_work *work)
 
 int nlb_plan_drop_lb(struct lbc_work *work)
 {
-    struct lbc_step *step = NULL;
-
     if (nlb_work_have(work)->lb.lbc.id == NULL) {
         return 0;
     }
-    if (plan_unprotect(work, false) < 0) {
-        return -ENOMEM;
-    }
-    step = lbc_work_lb_step(work, LBC_STEP_DELETE_LB);
-    if (step == NULL) {
-        return -ENOMEM;
-    }
-    step->last = true;
-    return 0;
+    return plan_unprotect(work, false) < 0 ? -ENOMEM : lbc_work_last_step(work, LBC_STEP_DELETE_LB);
 }

@@ -20,13 +20,13 @@ static int cert_steps(struct lbc_work *work, unsigned type, unsigned *stage,
                       const struct nlb_listener *who, struct lbc_listener *have,
                       const struct lbc_texts *certs)
 {
-    struct nlb_step *step = NULL;
+    struct lbc_step *step = NULL;
 
     for (size_t i = 0; i < certs->len; i++) {
         if (i % NLB_CERTS_MAX == 0) {
-            step = nlb_plan_listener_step(work, type, (*stage)++, &who->lbc, have);
+            step = lbc_work_listener_step(work, type, (*stage)++, &who->lbc, have);
         }
-        if (step == NULL || lbc_texts_put(&step->lbc.texts, certs->items[i]) < 0) {
+        if (step == NULL || lbc_texts_put(&step->texts, certs->items[i]) < 0) {
             return -ENOMEM;
         }
     }

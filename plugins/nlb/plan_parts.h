@@ -1,7 +1,7 @@
 /*
- * Parts of plan.c: plan_lb.c, plan_ranges.c, plan_groups.c, plan_listeners.c, above plan_step.c.
- * Each appends steps and returns 0 or -ENOMEM. Steps may be appended in any order of stages: plan.c
- * sorts them, steps of one stage keep their order.
+ * Parts of plan.c: plan_lb.c, plan_ranges.c, plan_groups.c, plan_listeners.c. Each is a
+ * lbc_plan_fn, or serves one. Steps may be appended in any order of stages: lbc sorts them, steps
+ * of one stage keep their order.
  */
 #ifndef CCM_NLB_PLAN_PARTS_H
 #define CCM_NLB_PLAN_PARTS_H
@@ -23,15 +23,6 @@ static inline const struct nlb_lb *nlb_work_lb(const struct lbc_work *work)
     return (const struct nlb_lb *)work->lb;
 }
 
-/* A step about a listener, see lbc_work_listener_step(); NULL on ENOMEM. */
-static inline struct nlb_step *nlb_plan_listener_step(struct lbc_work *work, unsigned type,
-                                                      unsigned stage,
-                                                      const struct lbc_listener *who,
-                                                      struct lbc_listener *have)
-{
-    return (struct nlb_step *)lbc_work_listener_step(work, type, stage, who, have);
-}
-
 /* Any step, with a stage of its own. */
 static inline struct nlb_step *nlb_plan_lb_step(struct lbc_work *work, unsigned type)
 {
@@ -42,7 +33,6 @@ static inline struct nlb_step *nlb_plan_lb_step(struct lbc_work *work, unsigned 
 
 CCM_NODISCARD int nlb_plan_lb(struct lbc_work *work);
 /* The end: delete it; or let go of it, protections first. */
-CCM_NODISCARD int nlb_plan_untag_lb(struct lbc_work *work);
 CCM_NODISCARD int nlb_plan_drop_lb(struct lbc_work *work);
 CCM_NODISCARD int nlb_plan_unprotect_lb(struct lbc_work *work);
 

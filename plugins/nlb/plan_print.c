@@ -2,12 +2,7 @@
 #include "plan.h"
 #include "util/text.h"
 
-#include <stddef.h>
-
 static const char *const names[] = {
-    [LBC_STEP_CREATE_LB] = "create load balancer",
-    [LBC_STEP_TAG] = "tag load balancer",
-    [LBC_STEP_UNTAG] = "untag load balancer",
     [NLB_STEP_PROTECT] = "set protection",
     [NLB_STEP_ADDRESS_TYPE] = "change address type",
     [NLB_STEP_ZONES] = "change zones",
@@ -22,28 +17,13 @@ static const char *const names[] = {
     [NLB_STEP_RENAME_SECURITY_GROUP] = "rename security group",
     [NLB_STEP_JOIN] = "join security groups",
     [NLB_STEP_LEAVE] = "leave security groups",
-    [LBC_STEP_DELETE_LISTENER] = "delete listener",
-    [LBC_STEP_CREATE_GROUP] = "create server group",
-    [LBC_STEP_UPDATE_GROUP] = "update server group",
-    [LBC_STEP_ADD] = "add servers",
-    [LBC_STEP_REMOVE] = "remove servers",
     [LBC_STEP_UPDATE] = "update servers",
-    [LBC_STEP_CREATE_LISTENER] = "create listener",
-    [LBC_STEP_UPDATE_LISTENER] = "update listener",
     [LBC_STEP_RESTORE_LISTENER] = "update listener",
     [NLB_STEP_ADD_CERTS] = "add certificates",
     [NLB_STEP_REMOVE_CERTS] = "remove certificates",
-    [LBC_STEP_DELETE_LB] = "delete load balancer",
     [NLB_STEP_UNTAG_GROUP] = "untag server group",
-    [LBC_STEP_DELETE_GROUP] = "delete server group",
     [NLB_STEP_DELETE_SECURITY_GROUP] = "delete security group",
 };
-
-bool nlb_step_secures(unsigned type)
-{
-    return type == NLB_STEP_CREATE_SECURITY_GROUP || type == NLB_STEP_ADD_RULES ||
-           type == NLB_STEP_MODIFY_RULE || type == NLB_STEP_REMOVE_RULES || type == NLB_STEP_JOIN;
-}
 
 /* --- the parts of a line --- */
 
@@ -122,16 +102,14 @@ static void step_fini(struct lbc_step *base)
     struct nlb_step *step = (struct nlb_step *)base;
 
     nlb_lb_fini(&step->lb);
-    nlb_listener_fini(&step->listener);
     nlb_security_group_fini(&step->security_group);
 }
 
 const struct lbc_step_table nlb_steps = {
     .size = sizeof(struct nlb_step),
-    .listener = offsetof(struct nlb_step, listener),
+    .state = &nlb_state_type,
     .fini = step_fini,
     .names = names,
-    .protocol_name = lbc_protocol_name,
     .print_about = print_about,
     .print_details = print_details,
 };

@@ -38,14 +38,9 @@ bool nlb_rule_is_twin(const struct nlb_rule *a, const struct nlb_rule *b)
     return a->ipv6 == b->ipv6 && a->drop == b->drop && is_same_block(a->cidr, b->cidr);
 }
 
-static bool rule_word_is_equal(const char *a, const char *b)
-{
-    return a != NULL && b != NULL && ccm_text_equal_case(a, b);
-}
-
 bool nlb_rule_is_equal(const struct nlb_rule *a, const struct nlb_rule *b)
 {
-    return a->priority == b->priority && rule_word_is_equal(a->protocol, b->protocol) &&
+    return a->priority == b->priority && ccm_text_equal_case(a->protocol, b->protocol) &&
            ccm_text_equal(a->port_range, b->port_range) &&
            ccm_text_equal(a->description, b->description);
 }

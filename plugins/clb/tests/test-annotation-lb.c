@@ -666,10 +666,10 @@ static void say_plan(const struct lbc_plan *plan, const struct lbc_problems *pro
     if (problems->count > 0) {
         add_word(ret, "refused");
     } else if (plan->len > 0) {
-        const struct clb_step *step = clb_step_at(plan, 0);
+        const struct lbc_step *step = plan->steps[0];
 
         assert_int_equal(plan->len, 1);
-        add_word(ret, strcmp(row->field, "Bandwidth") == 0 ? step->extra : step->lbc.value);
+        add_word(ret, strcmp(row->field, "Bandwidth") == 0 ? step->extra : step->value);
     }
 }
 

@@ -85,7 +85,7 @@ static void run_leave_out(struct lbc_run *run, const char *name)
 
 static bool step_is_left_out(struct lbc_run *run, const struct lbc_step *step)
 {
-    const char *protocol = run->plan->table->protocol_name(step->protocol);
+    const char *protocol = run->plan->table->state->protocol_name(step->protocol);
     char name[48];
 
     if (!run->no_listener_fits || step->type != LBC_STEP_CREATE_LISTENER) {
@@ -114,7 +114,7 @@ static void run_report_left_out(const struct lbc_run *run)
         ccm_text_printf(more, sizeof(more), " and %zu more", run->left_out_more);
     }
     (void)ccm_error_set(&err, 0, err.kind, "%s: left out for the same lack of room: %s%s",
-                        run->plan->table->names[LBC_STEP_CREATE_LISTENER],
+                        lbc_step_name(run->plan->table, LBC_STEP_CREATE_LISTENER),
                         ccm_buf_str(&run->left_out), more); /* the text is what counts */
     lbc_problems_add(run->apply->problems, &err, NULL);
 }

@@ -96,11 +96,11 @@ static void step_report_failure(const struct lbc_run *run, const struct lbc_step
                                 struct ccm_error *err, const char *remedy)
 {
     const struct lbc_step_table *table = run->plan->table;
-    const char *name = table->names[step->type];
+    const char *name = lbc_step_name(table, step->type);
 
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             table->protocol_name(step->protocol), name); /* returns r */
+                             table->state->protocol_name(step->protocol), name); /* returns r */
     } else {
         (void)ccm_error_wrap(err, r, "%s", name); /* returns r */
     }

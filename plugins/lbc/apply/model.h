@@ -35,6 +35,7 @@ struct lbc_model {
     bool incomplete;             /* a port failed: what is not desired stays */
     unsigned explicit; /* 1 << the product's row: a person asked for it, so it holds for an existing
                           load balancer, too */
+    unsigned kept;     /* 1 << the same: asked for in a way that cannot be used, so it stays */
     bool reused;       /* it is somebody else's load balancer, the desired id says which */
     bool override;     /* manage listeners of a reused one */
     bool as_it_is;     /* what a person made on a reused one is not ours to change */

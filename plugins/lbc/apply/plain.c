@@ -17,33 +17,6 @@ const struct lbc_state_type lbc_plain_type = {
     .protocol_name = lbc_protocol_lower,
 };
 
-struct lbc_plain_step {
-    struct lbc_step lbc;
-    struct lbc_listener listener;
-};
-
-static const char *const plain_names[] = {
-    [LBC_STEP_CREATE_LB] = "create load balancer",
-    [LBC_STEP_TAG] = "tag load balancer",
-    [LBC_STEP_UNTAG] = "untag load balancer",
-    [LBC_STEP_DELETE_LB] = "delete load balancer",
-    [LBC_STEP_DELETE_LISTENER] = "delete listener",
-    [LBC_STEP_CREATE_GROUP] = "create server group",
-    [LBC_STEP_UPDATE_GROUP] = "update server group",
-    [LBC_STEP_ADD] = "add servers",
-    [LBC_STEP_REMOVE] = "remove servers",
-    [LBC_STEP_UPDATE] = "set weights",
-    [LBC_STEP_CREATE_LISTENER] = "create listener",
-    [LBC_STEP_UPDATE_LISTENER] = "update listener",
-    [LBC_STEP_RESTORE_LISTENER] = "put back listener",
-    [LBC_STEP_DELETE_GROUP] = "delete server group",
-};
-
-static void plain_step_fini(struct lbc_step *step)
-{
-    lbc_listener_fini(&((struct lbc_plain_step *)step)->listener, &lbc_plain_type);
-}
-
 static void plain_print_about(const struct lbc_step *step, const struct lbc_plan_input *in,
                               struct ccm_buf *text)
 {
@@ -54,11 +27,8 @@ static void plain_print_about(const struct lbc_step *step, const struct lbc_plan
 }
 
 const struct lbc_step_table lbc_plain_steps = {
-    .size = sizeof(struct lbc_plain_step),
-    .listener = offsetof(struct lbc_plain_step, listener),
-    .fini = plain_step_fini,
-    .names = plain_names,
-    .protocol_name = lbc_protocol_lower,
+    .size = sizeof(struct lbc_step),
+    .state = &lbc_plain_type,
     .print_about = plain_print_about,
 };
 

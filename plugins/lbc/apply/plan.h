@@ -151,6 +151,18 @@ struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, un
 /* A part of a plan: what follows begins behind all steps so far. */
 CCM_NODISCARD int lbc_plan_next_stage(struct lbc_work *work);
 
+/* --- plan_lb.c: attributes of the load balancer --- */
+
+/* The value that the attribute of that number (lb_attrs.h) has to be given: what a person asks for,
+ * or the default that it goes back to. NULL: it is as it shall be. Case does not matter: the
+ * cloud's own spelling varies. */
+const char *lbc_plan_lb_target(const struct lbc_work *work, unsigned number);
+/* A step with a value and, where its action takes two, another one (NULL = none). 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_work_value_step(struct lbc_work *work, unsigned type, const char *value,
+                                      const char *extra);
+/* A step that comes last. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_work_last_step(struct lbc_work *work, unsigned type);
+
 /* --- plan_tags.c: tags of the load balancer --- */
 
 /* A step for these tags; none when there are none. */

@@ -113,10 +113,10 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
 
     if (ops->names_listener) {
         ccm_text_printf(which, sizeof(which), "%s listener on port %u",
-                        ops->steps->protocol_name(have->protocol), have->port);
+                        ops->steps->state->protocol_name(have->protocol), have->port);
     } else if (want->protocol != have->protocol) {
         ccm_text_printf(which, sizeof(which), "%s listener",
-                        ops->steps->protocol_name(have->protocol));
+                        ops->steps->state->protocol_name(have->protocol));
     }
     if (owner != LBC_OWNER_NONE) {
         whose = owner == LBC_OWNER_OTHER ? "another Service" : "another port of this Service";
@@ -125,7 +125,7 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
     }
     (void)ccm_error_set(&err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
                         "port %u/%s: the %s belongs to %s (%s)%s", want->port,
-                        ops->steps->protocol_name(want->protocol), which, whose,
+                        ops->steps->state->protocol_name(want->protocol), which, whose,
                         have->description == NULL ? "no description" : have->description,
                         ops->remedy == NULL ? "; choose another port" : "");
     lbc_problems_add(work->problems, &err, ops->remedy);

@@ -1,6 +1,8 @@
 /* Plans: what all parts build on; see plan.h. */
 #include "lbc/apply/plan.h"
 
+#include <stdlib.h>
+
 struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
                                const struct lbc_plan_input *in, struct lbc_problems *problems)
 {
@@ -53,13 +55,15 @@ struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, un
         step->last_port = who->is_range ? who->last_port : 0;
         step->protocol = who->protocol;
         step->listener = have;
-        step->to = (struct lbc_listener *)((char *)step + work->ops->steps->listener);
+        step->to = calloc(1, work->ops->steps->state->listener_size);
+    }
+    if (step != NULL && step->to != NULL) {
         step->to->protocol = who->protocol;
         step->to->port = who->port;
         step->to->last_port = who->last_port;
         step->to->is_range = who->is_range;
     }
-    return step;
+    return step != NULL && step->to != NULL ? step : NULL;
 }
 
 int lbc_plan_next_stage(struct lbc_work *work)

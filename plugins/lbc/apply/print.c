@@ -15,7 +15,7 @@ static void print_port(const struct lbc_step_table *table, const struct lbc_step
     if (step->last_port != 0) {
         ccm_buf_addf(text, "-%u", step->last_port);
     }
-    ccm_buf_addf(text, "/%s", table->protocol_name(step->protocol));
+    ccm_buf_addf(text, "/%s", table->state->protocol_name(step->protocol));
 }
 
 /* The weight that a backend has now; NULL = not to be shown. */
@@ -56,11 +56,14 @@ static void print_backends(const struct lbc_step_table *table, const struct lbc_
 static void print_step(const struct lbc_step_table *table, const struct lbc_step *step,
                        const struct lbc_plan_input *in, bool with_change, struct ccm_buf *text)
 {
-    ccm_buf_adds(text, table->names[step->type]);
+    ccm_buf_adds(text, lbc_step_name(table, step->type));
     print_port(table, step, text);
     table->print_about(step, in, text);
     if (step->value != NULL) {
         ccm_buf_addf(text, " %s", step->value);
+    }
+    if (step->extra != NULL) {
+        ccm_buf_addf(text, " %s", step->extra);
     }
     for (size_t i = 0; i < step->tags.len; i++) {
         ccm_buf_addf(text, " %s=%s", step->tags.items[i].key, step->tags.items[i].value);
@@ -132,9 +135,11 @@ void lbc_plan_print_surplus(const struct lbc_plan *plan, const struct lbc_plan *
         if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
             continue;
         }
-        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", plan->table->names[step->type]);
+        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ",
+                     lbc_step_name(plan->table, step->type));
         if (step->port != 0) {
-            ccm_buf_addf(ret, " %u/%s", step->port, plan->table->protocol_name(step->protocol));
+            ccm_buf_addf(ret, " %u/%s", step->port,
+                         plan->table->state->protocol_name(step->protocol));
         }
     }
 }

@@ -5,6 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const common_names[] = {
+    [LBC_STEP_CREATE_LB] = "create load balancer",
+    [LBC_STEP_TAG] = "tag load balancer",
+    [LBC_STEP_UNTAG] = "untag load balancer",
+    [LBC_STEP_DELETE_LB] = "delete load balancer",
+    [LBC_STEP_DELETE_LISTENER] = "delete listener",
+    [LBC_STEP_CREATE_GROUP] = "create server group",
+    [LBC_STEP_UPDATE_GROUP] = "update server group",
+    [LBC_STEP_ADD] = "add servers",
+    [LBC_STEP_REMOVE] = "remove servers",
+    [LBC_STEP_UPDATE] = "set weights",
+    [LBC_STEP_CREATE_LISTENER] = "create listener",
+    [LBC_STEP_UPDATE_LISTENER] = "update listener",
+    [LBC_STEP_RESTORE_LISTENER] = "put back listener",
+    [LBC_STEP_DELETE_GROUP] = "delete server group",
+};
+
 void lbc_sent_fini(struct lbc_sent *sent)
 {
     free(sent->made_id);
@@ -16,11 +33,16 @@ static void step_free(const struct lbc_step_table *table, struct lbc_step *step)
     if (table->fini != NULL) {
         table->fini(step);
     }
+    if (step->to != NULL) {
+        lbc_listener_fini(step->to, table->state);
+        free(step->to);
+    }
     lbc_backends_fini(&step->backends);
     lbc_attrs_fini(&step->attrs);
     lbc_tags_fini(&step->tags);
     lbc_texts_fini(&step->texts);
     free(step->value);
+    free(step->extra);
     free(step->change);
     lbc_sent_fini(&step->sent);
     free(step);
@@ -73,6 +95,13 @@ void lbc_plan_sort(struct lbc_plan *plan)
         memmove(&plan->steps[at + 1], &plan->steps[at], (i - at) * sizeof(struct lbc_step *));
         plan->steps[at] = step;
     }
+}
+
+const char *lbc_step_name(const struct lbc_step_table *table, unsigned type)
+{
+    const char *own = table->names == NULL ? NULL : table->names[type];
+
+    return own != NULL || type >= LBC_STEP_OWN ? own : common_names[type];
 }
 
 int lbc_step_set_change(struct lbc_step *step, struct ccm_buf *change)

@@ -75,12 +75,13 @@ struct lbc_step {
     const struct lbc_group *want;
     struct lbc_group *group;
     struct lbc_listener *listener; /* borrowed: the present one that it changes or deletes */
-    struct lbc_listener *to;       /* a part of the product's struct: as it shall be, or NULL */
+    struct lbc_listener *to;       /* owned, of the product's type: as it shall be, or NULL */
     struct lbc_backends backends;
     struct lbc_attrs attrs; /* of a group, as they shall be */
-    struct lbc_tags tags;
+    struct lbc_tags tags;   /* or other pairs of a name and its value */
     struct lbc_texts texts; /* ids or addresses that are added or removed */
-    char *value;            /* of an attribute of the load balancer */
+    char *value;            /* of an attribute of the load balancer; a name */
+    char *extra;            /* a second one, where an action has two */
     char *change;           /* what becomes different, for people: "IdleTimeout 900 -> 300" */
     /* The executor's: */
     enum lbc_verdict verdict;
@@ -93,11 +94,11 @@ struct lbc_plan_input; /* plan.h */
 /* A product's steps. */
 struct lbc_step_table {
     size_t size;                         /* of its struct */
-    size_t listener;                     /* offset of the listener in it */
+    const struct lbc_state_type *state;  /* of the listeners in it; protocols for people */
     void (*fini)(struct lbc_step *step); /* what stands behind the common members; NULL = nothing */
-    const char *const *names;            /* by type: what it does, in two or three words */
-    const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
-    size_t backends_shown;                                    /* of one step; 0 = all */
+    /* What each type does, in two or three words; NULL for a common one: as others call it. */
+    const char *const *names;
+    size_t backends_shown; /* of one step; 0 = all */
     /* Print what the step is about (the group, an id), and what is the product's own (NULL =
      * nothing). in: what the plan was made from, for present values; NULL = without them. */
     void (*print_about)(const struct lbc_step *step, const struct lbc_plan_input *in,
@@ -124,6 +125,8 @@ struct lbc_step *lbc_plan_new_step(struct lbc_plan *plan, unsigned type, unsigne
 unsigned lbc_plan_end(const struct lbc_plan *plan);
 /* By stage; steps of one stage keep their order. */
 void lbc_plan_sort(struct lbc_plan *plan);
+/* What a step of the type does, in two or three words. */
+const char *lbc_step_name(const struct lbc_step_table *table, unsigned type);
 /* Move a list of differences into a step. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_step_set_change(struct lbc_step *step, struct ccm_buf *change);
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOY_JOIN = LBC_STEP_OWN, TOY_LEAVE, TOY_TYPES };
@@ -30,15 +31,16 @@ static const char *const names[] = {
     [TOY_LEAVE] = "leave",
 };
 
-static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
-                                             .names = names,
-                                             .protocol_name = lbc_protocol_lower };
-
 static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_state) +
                                                           sizeof(struct lbc_lb),
                                                   .lb_size = sizeof(struct lbc_lb),
                                                   .group_size = sizeof(struct lbc_group),
-                                                  .listener_size = sizeof(struct lbc_listener) };
+                                                  .listener_size = sizeof(struct lbc_listener),
+                                                  .protocol_name = lbc_protocol_lower };
+
+static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
+                                             .state = &state_type,
+                                             .names = names };
 
 /* An answer that is no yes. */
 struct rule {
@@ -317,14 +319,14 @@ static struct lbc_step *plan_step(struct toy *toy, unsigned stage, unsigned type
     return step;
 }
 
-static struct lbc_step *plan_listener(struct toy *toy, unsigned stage, unsigned type, uint16_t port,
-                                      struct lbc_listener *to)
+static struct lbc_step *plan_listener(struct toy *toy, unsigned stage, unsigned type, uint16_t port)
 {
     struct lbc_step *step = plan_step(toy, stage, type, port, 0, 0);
 
-    *to = (struct lbc_listener){ .protocol = LBC_TCP, .port = port, .last_port = port };
-    step->to = to;
-    step->listener = lbc_state_listener_like(&toy->have, to);
+    step->to = calloc(1, sizeof(*step->to));
+    assert_non_null(step->to);
+    *step->to = (struct lbc_listener){ .protocol = LBC_TCP, .port = port, .last_port = port };
+    step->listener = lbc_state_listener_like(&toy->have, step->to);
     return step;
 }
 
@@ -355,7 +357,6 @@ static void expect(struct toy *toy, const char *log, const char *problems)
 static void test_stages(void **state)
 {
     struct toy toy;
-    struct lbc_listener to[2];
 
     (void)state;
     for (size_t jobs = 0; jobs < 2; jobs++) {
@@ -363,8 +364,8 @@ static void test_stages(void **state)
         plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 80, 0, 0);
         plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
         plan_step(&toy, 1, LBC_STEP_ADD, 80, 1, 3);
-        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, 80, &to[0]);
-        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80, &to[1]);
+        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, 80);
+        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80);
         expect(&toy,
                jobs == 1 ? "group 80; group 443; * add 80 x3; listen 80; * change 80; * "
                          : "group 80; group 443; add 80 x3; listen 80; change 80; ",
@@ -376,7 +377,6 @@ static void test_stages(void **state)
 static void test_missing(void **state)
 {
     struct toy toy;
-    struct lbc_listener to[3];
 
     (void)state;
     toy_begin(&toy, &with_jobs);
@@ -388,9 +388,9 @@ static void test_missing(void **state)
     plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
     for (uint16_t i = 0; i < 2; i++) {
         plan_step(&toy, 1, LBC_STEP_ADD, i == 0 ? 80 : 443, 1, 1);
-        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, i == 0 ? 80 : 443, &to[i]);
+        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, i == 0 ? 80 : 443);
     }
-    plan_listener(&toy, 2, LBC_STEP_DELETE_LISTENER, 81, &to[2]);
+    plan_listener(&toy, 2, LBC_STEP_DELETE_LISTENER, 81);
     plan_step(&toy, 3, TOY_LEAVE, 0, 0, 0)->last = true;
     expect(&toy, "group 80; group 443; * add 443 x1; listen 443; * ", "port 80/tcp: group: Oops");
 }
@@ -400,7 +400,6 @@ static void test_missing(void **state)
 static void test_starving(void **state)
 {
     struct toy toy;
-    struct lbc_listener to;
 
     (void)state;
     for (size_t left = 0; left < 2; left++) {
@@ -412,7 +411,7 @@ static void test_starving(void **state)
                                           .code = "Bad" });
         plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
         plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 2 - left);
-        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80, &to)->needs_backends = true;
+        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80)->needs_backends = true;
         expect(&toy, left == 0 ? "add 80 x1; " : "add 80 x1; remove 80 x1; ",
                "port 80/tcp: add: Bad");
     }
@@ -441,7 +440,6 @@ static void test_unknown_backend(void **state)
 static void test_place(void **state)
 {
     struct toy toy;
-    struct lbc_listener to;
 
     (void)state;
     for (size_t times = 1; times <= 2; times++) {
@@ -452,7 +450,7 @@ static void test_place(void **state)
                         .type = TOY_JOIN, .times = times, .kind = CCM_ERROR_AUTH, .code = "Full" });
         plan_step(&toy, 0, TOY_JOIN, 0, 0, 0);
         plan_step(&toy, 1, TOY_LEAVE, 0, 0, 0)->needs_security = true;
-        plan_listener(&toy, 2, LBC_STEP_CREATE_LISTENER, 81, &to)->needs_security = true;
+        plan_listener(&toy, 2, LBC_STEP_CREATE_LISTENER, 81)->needs_security = true;
         toy.plan.steps[2]->group = toy.have.groups[0];
         expect(&toy,
                times == 1 ? "join 0; leave 0; * join 0; * listen 81; * "
@@ -464,7 +462,6 @@ static void test_place(void **state)
 static void test_no_place_for_listeners(void **state)
 {
     struct toy toy;
-    struct lbc_listener to[4];
 
     (void)state;
     toy_begin(&toy, &without_jobs);
@@ -474,8 +471,7 @@ static void test_no_place_for_listeners(void **state)
                                       .kind = CCM_ERROR_AUTH,
                                       .code = "FullOfListeners" });
     for (uint16_t i = 1; i <= 3; i++) {
-        plan_listener(&toy, i, LBC_STEP_CREATE_LISTENER, 80 + i, &to[i])->group =
-            toy.have.groups[0];
+        plan_listener(&toy, i, LBC_STEP_CREATE_LISTENER, 80 + i)->group = toy.have.groups[0];
     }
     expect(&toy, "listen 81; ",
            "port 81/tcp: listen: FullOfListeners; "

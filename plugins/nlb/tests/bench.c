@@ -8,6 +8,7 @@
 
 #include "alicloud/tests/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void bench_begin(struct bench *bench)
@@ -39,7 +40,7 @@ static void find_present(struct bench *bench, struct nlb_step *step)
         base->group = group == NULL ? NULL : &group->lbc;
     }
     if (base->listener == NULL && base->type != LBC_STEP_CREATE_LISTENER) {
-        base->listener = lbc_state_listener_like(&bench->have.lbc, &step->listener.lbc);
+        base->listener = lbc_state_listener_like(&bench->have.lbc, base->to);
     }
 }
 
@@ -86,7 +87,8 @@ struct nlb_step *bench_step(struct bench *bench, unsigned type, unsigned stage)
     struct nlb_step *fresh = (struct nlb_step *)lbc_plan_new_step(&bench->plan, type, stage);
 
     assert_non_null(fresh);
-    fresh->lbc.to = &fresh->listener.lbc;
+    fresh->lbc.to = calloc(1, sizeof(struct nlb_listener));
+    assert_non_null(fresh->lbc.to);
     return fresh;
 }
 
@@ -147,10 +149,10 @@ struct nlb_step *bench_listener_step(struct bench *bench, unsigned type, unsigne
 {
     struct nlb_step *fresh = bench_group_step(bench, type, stage, port, group);
 
-    fresh->listener.lbc.protocol = LBC_TCP;
-    fresh->listener.lbc.port = port;
-    fresh->listener.lbc.last_port = port;
-    bench_set(&fresh->listener.lbc.description, "k8s.x.TCP.web.default.c1");
+    fresh->lbc.to->protocol = LBC_TCP;
+    fresh->lbc.to->port = port;
+    fresh->lbc.to->last_port = port;
+    bench_set(&fresh->lbc.to->description, "k8s.x.TCP.web.default.c1");
     return fresh;
 }
 

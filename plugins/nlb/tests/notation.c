@@ -451,8 +451,9 @@ void check_stages(const struct lbc_plan *plan)
         assert_true(step->stage >= plan->steps[i - 1]->stage);
         for (size_t k = 0; k < i; k++) {
             if (plan->steps[k]->stage == step->stage && is_same_thing(plan->steps[k], step)) {
-                fail_msg("stage %u: %s and %s", step->stage, nlb_steps.names[plan->steps[k]->type],
-                         nlb_steps.names[step->type]);
+                fail_msg("stage %u: %s and %s", step->stage,
+                         lbc_step_name(&nlb_steps, plan->steps[k]->type),
+                         lbc_step_name(&nlb_steps, step->type));
             }
         }
     }

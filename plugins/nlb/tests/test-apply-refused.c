@@ -217,8 +217,8 @@ static void test_no_room_for_listeners(void **state)
         plan_listener(&bench, port < 84 ? 0 : 1, port);
     }
     range = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 0, "g80");
-    range->listener.lbc.port = 100;
-    range->listener.lbc.last_port = 200;
+    range->lbc.to->port = 100;
+    range->lbc.to->last_port = 200;
     refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 1);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(sim_log(&bench.sim), "CreateListener CreateListener * ");

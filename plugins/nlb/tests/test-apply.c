@@ -506,7 +506,7 @@ static void test_port_stays_taken(void **state)
     bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
              "lsn-80@80");
     one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 80, "g80");
-    one->listener.lbc.protocol = LBC_TCPSSL;
+    one->lbc.to->protocol = LBC_TCPSSL;
     sim_rule(&bench.sim, &(struct sim_rule){ .action = "DeleteListener", .job = "Failed" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(sim_log(&bench.sim), "DeleteListener * ");

@@ -169,11 +169,10 @@ static void test_guarded(void **state)
     static const struct {
         unsigned type;
         bool needs_security;
-        bool secures;
     } steps[] = {
-        { LBC_STEP_CREATE_LB, false, false },    { NLB_STEP_CREATE_SECURITY_GROUP, false, true },
-        { NLB_STEP_ADD_RULES, false, true },     { NLB_STEP_JOIN, true, true },
-        { LBC_STEP_CREATE_GROUP, false, false }, { LBC_STEP_CREATE_LISTENER, true, false },
+        { LBC_STEP_CREATE_LB, false },    { NLB_STEP_CREATE_SECURITY_GROUP, false },
+        { NLB_STEP_ADD_RULES, false },    { NLB_STEP_JOIN, true },
+        { LBC_STEP_CREATE_GROUP, false }, { LBC_STEP_CREATE_LISTENER, true },
     };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
 
@@ -184,7 +183,6 @@ static void test_guarded(void **state)
     for (size_t i = 0; i < plan.len; i++) {
         assert_int_equal(plan.steps[i]->type, steps[i].type);
         assert_int_equal(plan.steps[i]->needs_security, steps[i].needs_security);
-        assert_int_equal(nlb_step_secures(plan.steps[i]->type), steps[i].secures);
         assert_true(i == 0 || plan.steps[i]->stage > plan.steps[i - 1]->stage);
     }
 }

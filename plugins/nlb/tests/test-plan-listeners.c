@@ -223,21 +223,21 @@ static void test_update(void **state)
     step = nlb_step_at(&plan, 0);
     assert_string_equal(step->lbc.listener->id, "l-1");
     assert_string_equal(step->lbc.group->id, "g-1");
-    assert_string_equal(step->listener.lbc.description, G80);
-    assert_int_equal(step->listener.lbc.attrs.len, 3);
-    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
+    assert_string_equal(step->lbc.to->description, G80);
+    assert_int_equal(step->lbc.to->attrs.len, 3);
+    assert_string_equal(lbc_attrs_get(&step->lbc.to->attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->lbc.to->attrs, nlb_listener_field("Cps")), "100");
     plan_end(&plan);
 
     plan_for(&plan, W80 "listener - TCP 80 80/TCP +Cps=100 +IdleTimeout=60\n",
              LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", false);
     assert_int_equal(plan.len, 1);
     step = nlb_step_at(&plan, 0);
-    assert_int_equal(step->listener.lbc.attrs.len, 2);
-    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
+    assert_int_equal(step->lbc.to->attrs.len, 2);
+    assert_string_equal(lbc_attrs_get(&step->lbc.to->attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->lbc.to->attrs, nlb_listener_field("Cps")), "100");
     plan_end(&plan);
 }
 
@@ -256,7 +256,7 @@ static void test_creation(void **state)
     assert_true(step->lbc.needs_security);
     assert_null(step->lbc.group);
     assert_string_equal(step->lbc.want->name, G80);
-    assert_int_equal(step->listener.lbc.attrs.len, 1); /* TCP has no certificate */
+    assert_int_equal(step->lbc.to->attrs.len, 1); /* TCP has no certificate */
     plan_end(&plan);
 }
 

@@ -183,7 +183,7 @@ static void test_names(void **state)
 {
     (void)state;
     for (size_t i = 0; i <= NLB_STEP_UNTAG_GROUP; i++) {
-        assert_non_null(nlb_steps.names[i]);
+        assert_non_null(lbc_step_name(&nlb_steps, (unsigned)i));
     }
 }
 

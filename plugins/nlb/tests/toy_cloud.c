@@ -19,7 +19,7 @@ static bool refuse(const struct toy *toy, const struct nlb_step *step, const cha
 {
     if (toy->failures == 0) {
         fail_msg("seed %llu: %s %s: %s", (unsigned long long)toy->seed,
-                 nlb_steps.names[step->lbc.type],
+                 lbc_step_name(&nlb_steps, step->lbc.type),
                  step->lbc.group != NULL      ? step->lbc.group->id
                  : step->lbc.listener != NULL ? step->lbc.listener->id
                                               : "",
@@ -378,7 +378,7 @@ static struct nlb_listener *listener_of(const struct toy *toy, const struct nlb_
 {
     return step->lbc.listener != NULL
                ? nlb_state_listener_by_id(&toy->cloud, step->lbc.listener->id)
-               : nlb_state_listener_like(&toy->cloud, &step->listener);
+               : nlb_state_listener_like(&toy->cloud, (struct nlb_listener *)step->lbc.to);
 }
 
 static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_group *group)
@@ -386,7 +386,7 @@ static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_
     if (lbc_texts_has(&toy->fresh, group->lbc.id)) {
         return refuse(toy, step, "the group is still being made");
     }
-    return (group->any_port == step->listener.lbc.is_range &&
+    return (group->any_port == step->lbc.to->is_range &&
             group->lbc.protocol == step->lbc.protocol) ||
            refuse(toy, step, "the group does not fit");
 }
@@ -398,7 +398,7 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
 
     never(toy, !toy->model.want.security_group.wanted || has_guard(toy), "open to everybody");
     for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
-        if (lbc_listener_clash(&nlb_listener_at(&toy->cloud, i)->lbc, &step->listener.lbc)) {
+        if (lbc_listener_clash(&nlb_listener_at(&toy->cloud, i)->lbc, step->lbc.to)) {
             return refuse(toy, step, "the port is taken");
         }
     }
@@ -406,7 +406,7 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
         return false;
     }
     listener = nlb_state_new_listener(&toy->cloud);
-    must(nlb_listener_copy(listener, &step->listener));
+    must(nlb_listener_copy(listener, (struct nlb_listener *)step->lbc.to));
     listener->certs_known = step->lbc.protocol == LBC_TCPSSL;
     free(listener->lbc.id);
     listener->lbc.id = new_id(toy, "l");
@@ -448,8 +448,8 @@ static bool update_listener(struct toy *toy, const struct nlb_step *step)
     never(toy, ccm_text_equal(listener->lbc.group_id, group->lbc.id) || is_full(toy, group),
           "sent to a group that is still being filled");
     lbc_attrs_fini(&listener->lbc.attrs);
-    must(lbc_attrs_copy(&listener->lbc.attrs, &step->listener.lbc.attrs));
-    must(lbc_text_set(&listener->lbc.description, step->listener.lbc.description));
+    must(lbc_attrs_copy(&listener->lbc.attrs, &step->lbc.to->attrs));
+    must(lbc_text_set(&listener->lbc.description, step->lbc.to->description));
     must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
     return true;
 }
@@ -551,12 +551,19 @@ static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
            group->lbc.backends.len <= step->lbc.backends.len;
 }
 
+/* It keeps somebody out. */
+static bool type_secures(unsigned type)
+{
+    return type == NLB_STEP_CREATE_SECURITY_GROUP || type == NLB_STEP_ADD_RULES ||
+           type == NLB_STEP_MODIFY_RULE || type == NLB_STEP_REMOVE_RULES || type == NLB_STEP_JOIN;
+}
+
 static void count_failure(struct toy *toy, const struct nlb_step *step)
 {
     const struct nlb_group *group = step->lbc.type == LBC_STEP_ADD ? group_of(toy, step) : NULL;
 
     toy->failures++;
-    toy->insecure = toy->insecure || nlb_step_secures(step->lbc.type);
+    toy->insecure = toy->insecure || type_secures(step->lbc.type);
     if (group != NULL) {
         must(lbc_texts_put(&toy->lacking, group->lbc.id));
     }
