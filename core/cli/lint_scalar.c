@@ -6,15 +6,7 @@
 
 static bool is_listed_word(const char *text, const char *words)
 {
-    const char *piece;
-    size_t len;
-
-    while (ccm_parse_piece(&words, '|', &piece, &len)) {
-        if (strlen(text) == len && memcmp(text, piece, len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return ccm_parse_has_piece(words, '|', text, strlen(text));
 }
 
 #define TRUE_WORDS  "y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON"

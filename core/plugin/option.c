@@ -54,14 +54,8 @@ static int check_int(const struct ccm_option *option, const char *text, struct c
 
 static int check_listed(const struct ccm_option *option, const char *text, struct ccm_error *err)
 {
-    const char *cursor = option->values;
-    const char *start;
-    size_t len;
-
-    while (cursor != NULL && ccm_parse_piece(&cursor, '|', &start, &len)) {
-        if (strlen(text) == len && memcmp(start, text, len) == 0) {
-            return 0;
-        }
+    if (ccm_parse_has_piece(option->values, '|', text, strlen(text))) {
+        return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "\"%.64s\" is not one of %.256s", text,
                          option->values);

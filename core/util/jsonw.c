@@ -29,6 +29,12 @@ void ccm_jsonw_close(struct ccm_jsonw *w, char bracket)
     w->comma = true;
 }
 
+void ccm_jsonw_close_all(struct ccm_jsonw *w, const char *brackets)
+{
+    ccm_buf_adds(w->buf, brackets);
+    w->comma = true;
+}
+
 void ccm_jsonw_str(struct ccm_jsonw *w, const char *key, const char *text)
 {
     key_write(w, key);

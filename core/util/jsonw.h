@@ -29,6 +29,8 @@ struct ccm_jsonw {
 /* bracket is '{' or '[' to open, '}' or ']' to close. */
 void ccm_jsonw_open(struct ccm_jsonw *w, const char *key, char bracket);
 void ccm_jsonw_close(struct ccm_jsonw *w, char bracket);
+/* Several at once, the innermost first: "]}}". */
+void ccm_jsonw_close_all(struct ccm_jsonw *w, const char *brackets);
 
 /* One value. NULL text is written as null; bytes that are no UTF-8 become U+FFFD. */
 void ccm_jsonw_str(struct ccm_jsonw *w, const char *key, const char *text);

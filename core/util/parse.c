@@ -191,3 +191,16 @@ bool ccm_parse_piece(const char **cursor, char separator, const char **ret_start
     *ret_len = len;
     return true;
 }
+
+bool ccm_parse_has_piece(const char *list, char separator, const char *text, size_t len)
+{
+    const char *piece = NULL;
+    size_t piece_len = 0;
+
+    while (ccm_parse_piece(&list, separator, &piece, &piece_len)) {
+        if (piece_len == len && memcmp(piece, text, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

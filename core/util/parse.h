@@ -28,5 +28,7 @@ CCM_NODISCARD int ccm_parse_rfc3339(const char *text, int64_t *ret_ms);
  * piece.
  */
 bool ccm_parse_piece(const char **cursor, char separator, const char **ret_start, size_t *ret_len);
+/* Whether one of the pieces is the `len` bytes of text; a list of NULL has none. */
+bool ccm_parse_has_piece(const char *list, char separator, const char *text, size_t len);
 
 #endif

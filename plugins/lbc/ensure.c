@@ -1,7 +1,7 @@
 /*
  * A pass that ensures: what is checked before it, and what is said after it. Before the first call
  * to the cloud the finalizer is added: pass_add_finalizer(), which has
- * service/lifecycle.c:lbc_life_add_finalizer() write it.
+ * service/lifecycle.c:lbc_life_set_finalizer() write it.
  */
 #include "lbc/pass.h"
 
@@ -137,36 +137,31 @@ static bool needs_mark(const struct lbc_pass *pass)
     return product->needs_mark != NULL && product->needs_mark(pass->lbc, pass->service);
 }
 
-/* The label for what could be lost sight of. */
-static int mark_extra(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
+/* What a write before the first one to the cloud came to; *ret_gone: the Service was deleted
+ * meanwhile, and nothing was made yet. */
+static int pass_end_write(struct lbc_pass *pass, int r, const char *reason, const char *what,
+                          bool *ret_gone, struct ccm_error *err)
 {
-    if (!needs_mark(pass)) {
-        return 0;
-    }
-    const int r = lbc_life_mark(&pass->life, pass->req, pass->service, err);
-
     *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
     if (*ret_gone) {
         ccm_error_clear(err);
         return 0;
     }
-    return r < 0 ? lbc_pass_fail_kube(pass, "FailedUpdateStatus",
-                                      "Error updating labels of the Service", r, err)
-                 : 0;
+    return r < 0 ? lbc_pass_fail_kube(pass, reason, what, r, err) : 0;
 }
 
-/* *ret_gone: deleted meanwhile, and nothing was made yet. */
+/* And the label for what could be lost sight of. */
 static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
 {
-    const int r = lbc_life_add_finalizer(&pass->life, pass->req, pass->service, err);
+    int r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, true, err);
 
-    *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
-    if (*ret_gone) {
-        ccm_error_clear(err);
-        return 0;
+    r = pass_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", ret_gone, err);
+    if (r < 0 || *ret_gone || !needs_mark(pass)) {
+        return r;
     }
-    return r < 0 ? lbc_pass_fail_kube(pass, "FailedAddFinalizer", "Error adding finalizer", r, err)
-                 : mark_extra(pass, ret_gone, err);
+    r = lbc_life_mark(&pass->life, pass->req, pass->service, err);
+    return pass_end_write(pass, r, "FailedUpdateStatus", "Error updating labels of the Service",
+                          ret_gone, err);
 }
 
 /* --- the product's part, with all it needs --- */

@@ -322,7 +322,7 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
                                   "Error removing load balancer status and labels", r, err);
     }
-    r = lbc_life_remove_finalizer(&pass->life, pass->req, pass->service, err);
+    r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, false, err);
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
                                   "Error removing load balancer finalizer", r, err);

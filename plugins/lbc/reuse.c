@@ -27,17 +27,8 @@ int lbc_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *er
 
 static bool names_namespace(const char *list, const char *namespace_)
 {
-    const char *cursor = list;
-    const char *piece = NULL;
-    size_t len = 0;
-
-    while (!ccm_text_empty(list) && ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        if ((len == 1 && piece[0] == '*') ||
-            (len == strlen(namespace_) && memcmp(piece, namespace_, len) == 0)) {
-            return true;
-        }
-    }
-    return false;
+    return ccm_parse_has_piece(list, ',', "*", 1) ||
+           ccm_parse_has_piece(list, ',', namespace_, strlen(namespace_));
 }
 
 static enum lbc_reuse reuse_mode(const struct lbc_pass *pass)

@@ -19,20 +19,6 @@ struct lbc_compare lbc_compare_listeners(const struct lbc_anno_table *table,
 
 /* --- values --- */
 
-static bool list_has(const char *list, const char *text, size_t text_len)
-{
-    const char *cursor = list;
-    const char *piece = NULL;
-    size_t len = 0;
-
-    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        if (len == text_len && memcmp(piece, text, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool list_within(const char *list, const char *other)
 {
     const char *cursor = list;
@@ -40,7 +26,7 @@ static bool list_within(const char *list, const char *other)
     size_t len = 0;
 
     while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        if (!list_has(other, piece, len)) {
+        if (!ccm_parse_has_piece(other, ',', piece, len)) {
             return false;
         }
     }

@@ -13,14 +13,32 @@
 #define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
 #define NONE        ""
 
-static const struct ccm_condition *condition_find_ours(const struct ccm_service *service)
+const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,
+                                               uint64_t count, const char *type)
 {
-    for (uint64_t i = 0; i < service->condition_count; i++) {
-        if (strcmp(service->conditions[i]->type, LBC_LIFE_CONDITION) == 0) {
-            return service->conditions[i];
+    for (uint64_t i = 0; i < count; i++) {
+        if (strcmp(conditions[i]->type, type) == 0) {
+            return conditions[i];
         }
     }
     return NULL;
+}
+
+void lbc_condition_open_patch(struct ccm_jsonw *w, const char *uid, const char *type)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_open(w, "metadata", '{');
+    ccm_jsonw_str(w, "uid", uid);
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_open(w, "status", '{');
+    ccm_jsonw_open(w, "conditions", '[');
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "type", type);
+}
+
+static const struct ccm_condition *condition_find_ours(const struct ccm_service *service)
+{
+    return lbc_condition_find(service->conditions, service->condition_count, LBC_LIFE_CONDITION);
 }
 
 static const char *reason_of(const struct lbc_life_condition *condition)
@@ -45,45 +63,11 @@ static int condition_write_patch(const struct lbc_life *life, const struct ccm_r
                                  const struct ccm_service *service, const struct ccm_buf *body,
                                  const char *want, const char *status, struct ccm_error *err)
 {
-    if (ccm_buf_error(body) < 0) {
-        return ccm_error_nomem(err);
-    }
-    const struct ccm_patch patch = {
-        .struct_size = sizeof(patch),
-        .kind = CCM_KIND_SERVICE,
-        .type = CCM_PATCH_STRATEGIC,
-        .namespace_ = service->meta.namespace_,
-        .name = service->meta.name,
-        .subresource = "status",
-        .body = ccm_buf_str(body),
-    };
-    int r = life->host->patch(life->host, req, &patch, err);
+    const int r = lbc_life_patch_status(life, req, service, CCM_PATCH_STRATEGIC, body, err);
 
-    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
     lbc_life_record_write(life, LBC_LIFE_READY, r, want);
     lbc_life_record_write(life, LBC_LIFE_TURN, r, status);
     return r;
-}
-
-/* The head of the patch, up to the members of the one condition. */
-static void open_patch(struct ccm_jsonw *w, const struct ccm_service *service)
-{
-    ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_open(w, "metadata", '{');
-    ccm_jsonw_str(w, "uid", service->meta.uid);
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_open(w, "status", '{');
-    ccm_jsonw_open(w, "conditions", '[');
-    ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_str(w, "type", LBC_LIFE_CONDITION);
-}
-
-static void close_patch(struct ccm_jsonw *w)
-{
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, '}');
 }
 
 static int condition_remove(const struct lbc_life *life, const struct ccm_request *req,
@@ -99,9 +83,9 @@ static int condition_remove(const struct lbc_life *life, const struct ccm_reques
         ccm_buf_adds(life->plan, "remove condition " LBC_LIFE_CONDITION "\n");
         return 0;
     }
-    open_patch(&w, service);
+    lbc_condition_open_patch(&w, service->meta.uid, LBC_LIFE_CONDITION);
     ccm_jsonw_str(&w, "$patch", "delete");
-    close_patch(&w);
+    ccm_jsonw_close_all(&w, "}]}}");
     return condition_write_patch(life, req, service, &body, NONE, NONE, err);
 }
 
@@ -138,7 +122,7 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
                      reason);
         return 0;
     }
-    open_patch(&w, service);
+    lbc_condition_open_patch(&w, service->meta.uid, LBC_LIFE_CONDITION);
     ccm_jsonw_str(&w, "status", status);
     ccm_jsonw_str(&w, "reason", reason);
     ccm_jsonw_str(&w, "message", message);
@@ -146,6 +130,6 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
         ccm_clock_format(life->host->wall_ms(life->host), now, sizeof(now));
         ccm_jsonw_str(&w, "lastTransitionTime", now);
     }
-    close_patch(&w);
+    ccm_jsonw_close_all(&w, "}]}}");
     return condition_write_patch(life, req, service, &body, want, status, err);
 }

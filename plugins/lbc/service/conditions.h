@@ -8,6 +8,7 @@
 
 #include "lbc/model/keys.h"
 #include "lbc/service/lifecycle.h"
+#include "util/jsonw.h"
 
 struct lbc_life_condition {
     bool ready;
@@ -22,5 +23,11 @@ CCM_NODISCARD int lbc_life_publish_condition(const struct lbc_life *life,
                                              const struct ccm_service *service,
                                              const struct lbc_life_condition *condition,
                                              struct ccm_error *err);
+
+/* For what else writes a condition: that of the type, NULL = there is none; and the head of a
+ * strategic patch of it, behind which its other members come, and "}]}}". */
+const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,
+                                               uint64_t count, const char *type);
+void lbc_condition_open_patch(struct ccm_jsonw *w, const char *uid, const char *type);
 
 #endif

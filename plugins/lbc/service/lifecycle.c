@@ -15,10 +15,20 @@
 #define BODY_MAX   4096
 #define LABELS_MAX ((size_t)256 * 1024)
 
-static int life_patch_service(const struct lbc_life *life, const struct ccm_request *req,
-                              const struct ccm_service *service, uint64_t type,
-                              const char *subresource, const struct ccm_buf *body,
-                              struct ccm_error *err)
+/* The head of a patch, into a member of the metadata. */
+static void life_open_patch(struct ccm_jsonw *w, const struct ccm_service *service,
+                            const char *member, char bracket)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_open(w, "metadata", '{');
+    ccm_jsonw_str(w, "uid", service->meta.uid);
+    ccm_jsonw_open(w, member, bracket);
+}
+
+static int life_write_patch(const struct lbc_life *life, const struct ccm_request *req,
+                            const struct ccm_service *service, uint64_t type,
+                            const char *subresource, const struct ccm_buf *body,
+                            struct ccm_error *err)
 {
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
@@ -34,6 +44,20 @@ static int life_patch_service(const struct lbc_life *life, const struct ccm_requ
     };
 
     return life->host->patch(life->host, req, &request, err);
+}
+
+static bool life_is_gone(int r, const struct ccm_error *err)
+{
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
+}
+
+int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request *req,
+                          const struct ccm_service *service, uint64_t type,
+                          const struct ccm_buf *body, struct ccm_error *err)
+{
+    const int r = life_write_patch(life, req, service, type, "status", body, err);
+
+    return life_is_gone(r, err) ? 0 : r;
 }
 
 /* --- what was written before --- */
@@ -81,59 +105,31 @@ bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, 
 
 /* --- the finalizer --- */
 
-#define PRESENT "present"
-#define ABSENT  "absent"
-
-static int patch_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                           const struct ccm_service *service, const char *directive,
-                           struct ccm_error *err)
+int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, bool wanted, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };
+    const bool shown = lbc_object_has_finalizer(&service->meta, life->finalizer) == wanted;
+    const char *want = wanted ? "present" : "absent";
 
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_str(&w, "uid", service->meta.uid);
-    ccm_jsonw_open(&w, directive, '[');
+    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER, shown, want)) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "%s finalizer %s %s the Service\n", wanted ? "add" : "remove",
+                     life->finalizer, wanted ? "to" : "from");
+        return 0;
+    }
+    life_open_patch(&w, service, wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers",
+                    '[');
     ccm_jsonw_str(&w, NULL, life->finalizer);
-    ccm_jsonw_close(&w, ']');
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
-    return life_patch_service(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
-}
+    ccm_jsonw_close_all(&w, "]}}");
 
-int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                           const struct ccm_service *service, struct ccm_error *err)
-{
-    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER,
-                        lbc_object_has_finalizer(&service->meta, life->finalizer), PRESENT)) {
-        return 0;
-    }
-    if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "add finalizer %s to the Service\n", life->finalizer);
-        return 0;
-    }
-    const int r = patch_finalizer(life, req, service, "finalizers", err);
+    int r = life_write_patch(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
 
-    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, PRESENT);
-    return r;
-}
-
-int lbc_life_remove_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                              const struct ccm_service *service, struct ccm_error *err)
-{
-    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER,
-                        !lbc_object_has_finalizer(&service->meta, life->finalizer), ABSENT)) {
-        return 0;
-    }
-    if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "remove finalizer %s from the Service\n", life->finalizer);
-        return 0;
-    }
-    int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
-
-    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
-    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, ABSENT);
+    r = !wanted && life_is_gone(r, err) ? 0 : r;
+    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, want);
     return r;
 }
 
@@ -259,8 +255,7 @@ static void write_ingress(struct ccm_jsonw *w, const struct lbc_life_state *stat
         }
         ccm_jsonw_close(w, ']');
     }
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close_all(w, "}}");
 }
 
 /* What a patch is for, and where the snapshot is not to be believed. */
@@ -292,16 +287,12 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     const bool all = anew || need->hash == LBC_WRITTEN_ANEW;
     struct ccm_jsonw w = { .buf = body };
 
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_str(&w, "uid", service->meta.uid);
-    ccm_jsonw_open(&w, "labels", '{');
+    life_open_patch(&w, service, "labels", '{');
     write_label(&w, need->hash == LBC_WRITTEN_ANEW ? NULL : service, LBC_HASH_LABEL, state->hash);
     write_label(&w, shown, LBC_LIFE_LB_LABEL, state->lb_id);
     write_label(&w, shown, life->extra_label, state->extra);
     write_label(&w, all ? NULL : service, LBC_LIFE_TAGS_LABEL, state->tags);
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close_all(&w, "}}");
     if (anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
              : ingress_differs(service, state)) {
         write_ingress(&w, state);
@@ -368,17 +359,11 @@ bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *s
             ccm_object_label(&service->meta, life->extra_label) != NULL);
 }
 
-static void life_record_mark(const struct lbc_life *life, bool marked)
+/* extra: as it is published, NULL = left alone. */
+static void life_record_mark(const struct lbc_life *life, const char *extra)
 {
-    if (life->memory != NULL) {
-        life->memory->marked = marked;
-    }
-}
-
-static void publish_record_mark(const struct lbc_life *life, const struct lbc_life_state *state)
-{
-    if (state->extra != NULL) {
-        life_record_mark(life, state->extra[0] != '\0');
+    if (life->memory != NULL && extra != NULL) {
+        life->memory->marked = extra[0] != '\0';
     }
 }
 
@@ -442,21 +427,16 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
         print_label(life, service, life->extra_label, LBC_LIFE_PENDING);
         return 0;
     }
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_str(&w, "uid", service->meta.uid);
-    ccm_jsonw_open(&w, "labels", '{');
+    life_open_patch(&w, service, "labels", '{');
     ccm_jsonw_str(&w, life->extra_label, LBC_LIFE_PENDING);
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close_all(&w, "}}}");
 
-    const int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    const int r = life_write_patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 
     /* For what is published next: the snapshot is older than this. */
     lbc_life_record_write(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);
     if (r == 0) {
-        life_record_mark(life, true);
+        life_record_mark(life, LBC_LIFE_PENDING);
     }
     return r;
 }
@@ -479,7 +459,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         life->memory->shows = shown_after(life, service, state);
     }
     if (!needs_write(need.hash) && !needs_write(need.rest)) {
-        publish_record_mark(life, state);
+        life_record_mark(life, state->extra);
         return 0;
     }
     *ret_written = true;
@@ -489,12 +469,11 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
     }
     write_state(&body, life, service, &need, state);
 
-    int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    const int r = lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
 
-    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
     life_record_state(life, &need, r, state, rest);
     if (r == 0) {
-        publish_record_mark(life, state);
+        life_record_mark(life, state->extra);
     }
     return r;
 }
@@ -512,20 +491,13 @@ int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request 
     if (life->plan != NULL) {
         return 0;
     }
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_str(&w, "uid", service->meta.uid);
-    ccm_jsonw_open(&w, "labels", '{');
+    life_open_patch(&w, service, "labels", '{');
     for (size_t i = 0; i < labels->len; i++) {
         write_label(&w, NULL, labels->items[i].key, labels->items[i].value);
     }
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close_all(&w, "}}}");
 
-    const int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
-
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    return lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
 }
 
 void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,

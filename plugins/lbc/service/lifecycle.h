@@ -46,14 +46,11 @@ struct lbc_life {
     struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
 };
 
-/* Finalizers are a set on the server: nobody else's is touched, no conflict is possible. */
-CCM_NODISCARD int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                                         const struct ccm_service *service, struct ccm_error *err);
-/* An object that is gone is success. */
-CCM_NODISCARD int lbc_life_remove_finalizer(const struct lbc_life *life,
-                                            const struct ccm_request *req,
-                                            const struct ccm_service *service,
-                                            struct ccm_error *err);
+/* Add or remove the finalizer. Finalizers are a set on the server: nobody else's is touched, no
+ * conflict is possible. Removal from an object that is gone is success. */
+CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                                         const struct ccm_service *service, bool wanted,
+                                         struct ccm_error *err);
 
 /*
  * The extra label, before anything is made that nothing else in the cluster tells of: whoever
@@ -106,6 +103,10 @@ bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool s
                     const char *want);
 void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
                            const char *want);
+/* A patch of the status subresource, CCM_PATCH_*; an object that is gone is success. */
+CCM_NODISCARD int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request *req,
+                                        const struct ccm_service *service, uint64_t type,
+                                        const struct ccm_buf *body, struct ccm_error *err);
 
 /* Queue an event about the Service. */
 void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,

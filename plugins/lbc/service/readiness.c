@@ -1,10 +1,10 @@
 #include "lbc/service/readiness.h"
 
+#include "lbc/service/conditions.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -28,16 +28,6 @@ void lbc_readiness_fini(struct lbc_readiness *readiness)
     memset(readiness, 0, sizeof(*readiness));
 }
 
-static const struct ccm_condition *condition_of(const struct ccm_pod *pod, const char *type)
-{
-    for (uint64_t i = 0; i < pod->condition_count; i++) {
-        if (strcmp(pod->conditions[i]->type, type) == 0) {
-            return pod->conditions[i];
-        }
-    }
-    return NULL;
-}
-
 static bool has_gate(const struct ccm_pod *pod, const char *type)
 {
     for (uint64_t i = 0; i < pod->readiness_gate_count; i++) {
@@ -51,7 +41,8 @@ static bool has_gate(const struct ccm_pod *pod, const char *type)
 static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *pod,
                                 const char *address, const char *gate)
 {
-    const struct ccm_condition *now = condition_of(pod, gate);
+    const struct ccm_condition *now =
+        lbc_condition_find(pod->conditions, pod->condition_count, gate);
 
     if (ccm_array_grow(&to->pods, &to->cap, to->len + 1, sizeof(*to->pods)) < 0) {
         return -ENOMEM;
@@ -110,7 +101,8 @@ static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint
     if (pod == NULL) {
         return 0;
     }
-    const struct ccm_condition *ready = condition_of(pod, "ContainersReady");
+    const struct ccm_condition *ready =
+        lbc_condition_find(pod->conditions, pod->condition_count, "ContainersReady");
 
     if (!has_gate(pod, gate)) {
         *ret_without = true;
@@ -178,16 +170,7 @@ int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *co
 
 static bool is_listed(const char *list, const char *address)
 {
-    const char *cursor = list;
-    const char *one = NULL;
-    size_t len = 0;
-
-    while (ccm_parse_piece(&cursor, ',', &one, &len)) {
-        if (strlen(address) == len && memcmp(address, one, len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return ccm_parse_has_piece(list, ',', address, strlen(address));
 }
 
 static void write_condition(struct ccm_buf *body, const struct lbc_readiness *readiness,
@@ -196,14 +179,7 @@ static void write_condition(struct ccm_buf *body, const struct lbc_readiness *re
     struct ccm_jsonw w = { .buf = body };
     char now[32];
 
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_str(&w, "uid", pod->uid);
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_open(&w, "status", '{');
-    ccm_jsonw_open(&w, "conditions", '[');
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_str(&w, "type", gate);
+    lbc_condition_open_patch(&w, pod->uid, gate);
     ccm_jsonw_str(&w, "status", good ? "True" : "False");
     ccm_jsonw_str(&w, "reason", good ? GOOD : BAD);
     ccm_jsonw_str(&w, "message",
@@ -212,10 +188,7 @@ static void write_condition(struct ccm_buf *body, const struct lbc_readiness *re
                          "invalid");
     ccm_clock_format(readiness->host->wall_ms(readiness->host), now, sizeof(now));
     ccm_jsonw_str(&w, "lastTransitionTime", now);
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, ']');
-    ccm_jsonw_close(&w, '}');
-    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close_all(&w, "}]}}");
 }
 
 static int readiness_patch_pod(const struct lbc_readiness *readiness,

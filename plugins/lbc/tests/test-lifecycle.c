@@ -48,22 +48,22 @@ static void test_finalizer(void **state)
 
     (void)state;
     fixture_begin(&f);
-    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 0);
-    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER "\"]}}");
     obj_finalizer(&f.service->meta, FINALIZER);
-    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 1);
-    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID
                  "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER "\"]}}");
     fake_host_patch_result(f.fake, -ENOENT, CCM_ERROR_NOT_FOUND);
-    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
-    assert_true(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err) < 0);
+    assert_true(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err) < 0);
     fake_host_free(f.fake);
 }
 
@@ -231,7 +231,7 @@ static void test_plan(void **state)
     (void)state;
     fixture_begin(&f);
     f.life.plan = &plan;
-    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     publish(&f, &new, true);
     assert_string_equal(ccm_buf_str(&plan), "add finalizer " FINALIZER " to the Service\n"
                                             "set label " LBC_HASH_LABEL ": none -> h2\n"
@@ -244,7 +244,7 @@ static void test_plan(void **state)
     obj_ingress(f.service, "1.2.3.4", "");
     publish(&f, &new, true);
     publish(&f, &none, true);
-    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     assert_string_equal(ccm_buf_str(&plan), "set label " LBC_HASH_LABEL ": h1 -> h2\n"
                                             "set label " LBC_HASH_LABEL ": h1 -> none\n"
                                             "set label " LBC_LIFE_LB_LABEL ": lb-1 -> none\n"
