@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 200 /* most bytes of a value that a message repeats */
-
 static int text_shown_len(size_t len)
 {
-    return (int)(len < SHOWN ? len : SHOWN);
+    return (int)(len < LBC_SHOWN_MAX ? len : LBC_SHOWN_MAX);
 }
 
 /* --- protocol-port --- */
@@ -29,34 +27,6 @@ const struct lbc_protocols clb_protocols = {
 
 /* --- forward-port --- */
 
-static int refuse_forward(const char *value, struct ccm_error *err)
-{
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "Annotation ForwardPort error: forward port format error: %.*s, expect "
-                         "80:443,88:6443 ",
-                         SHOWN, value);
-}
-
-/* A number between blanks, [start, start + len). */
-static int parse_port(const char *start, size_t len, uint32_t *ret)
-{
-    char text[16];
-
-    while (len > 0 && (*start == ' ' || *start == '\t')) {
-        start++;
-        len--;
-    }
-    while (len > 0 && (start[len - 1] == ' ' || start[len - 1] == '\t')) {
-        len--;
-    }
-    if (len == 0 || len >= sizeof(text)) {
-        return -EINVAL;
-    }
-    memcpy(text, start, len);
-    text[len] = '\0';
-    return ccm_parse_u32(text, 1, UINT16_MAX, ret);
-}
-
 int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *ret,
                    struct ccm_error *err)
 {
@@ -67,22 +37,29 @@ int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *r
 
     *ret = 0;
     while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
-        const char *colon = memchr(entry, ':', len);
-        const size_t left = colon == NULL ? 0 : (size_t)(colon - entry);
+        char text[512];
+        const char *left = NULL;
+        const char *right = NULL;
         uint32_t from = 0;
         uint32_t to = 0;
 
-        if (colon == NULL || memchr(colon + 1, ':', len - left - 1) != NULL) {
-            return refuse_forward(value, err);
+        ccm_text_printf(text, sizeof(text), "%.*s", (int)len, entry);
+        if (!lbc_setting_split(text, &left, &right)) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "Annotation ForwardPort error: forward port format error: %.*s, "
+                                 "expect 80:443,88:6443 ",
+                                 LBC_SHOWN_MAX, value);
         }
-        if (parse_port(entry, left, &from) < 0 || from != port) {
+        if (ccm_parse_u32(left, 1, UINT16_MAX, &from) < 0 || from != port) {
             continue;
         }
-        if (parse_port(colon + 1, len - left - 1, &to) < 0) {
+        if (ccm_parse_u32(right, 1, UINT16_MAX, &to) < 0) {
+            const char *start = strchr(entry, ':') + 1;
+
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "Annotation ForwardPort error: forward port is not an integer, "
                                  "%.*s",
-                                 text_shown_len(len - left - 1), colon + 1);
+                                 text_shown_len(len - (size_t)(start - entry)), start);
         }
         *ret = (uint16_t)to;
         return 0;
@@ -107,23 +84,21 @@ static enum lbc_protocol listener_at(const struct ccm_service *service, int64_t 
     return LBC_OTHER;
 }
 
-#define L7 (1U << LBC_HTTP | 1U << LBC_HTTPS)
-
-static int check_forward(const struct ccm_service *service, struct ccm_error *err)
+static int check_forward(const struct lbc_checked *it, struct ccm_error *err)
 {
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        const int64_t number = service->ports[i]->port;
+    for (uint64_t i = 0; i < it->service->port_count; i++) {
+        const int64_t number = it->service->ports[i]->port;
         uint16_t target = 0;
 
-        if (number < 1 || number > UINT16_MAX || listener_at(service, number) != LBC_HTTP) {
+        if (number < 1 || number > UINT16_MAX || listener_at(it->service, number) != LBC_HTTP) {
             continue;
         }
-        const int r = clb_forward_of(service, (uint16_t)number, &target, err);
+        const int r = clb_forward_of(it->service, (uint16_t)number, &target, err);
 
         if (r < 0) {
             return r;
         }
-        if (target != 0 && listener_at(service, target) != LBC_HTTPS) {
+        if (target != 0 && listener_at(it->service, target) != LBC_HTTPS) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "Annotation ForwardPort error: port %lld is to be forwarded to "
                                  "port %u, which is no https port of this Service (annotation "
@@ -136,47 +111,19 @@ static int check_forward(const struct ccm_service *service, struct ccm_error *er
 
 /* --- certificates and domains --- */
 
-static int check_certificate(const struct ccm_service *service, struct ccm_error *err)
-{
-    if (!lbc_setting_has_protocol(service, &clb_protocols, 1U << LBC_HTTPS) ||
-        lbc_anno_get(&service->meta, "cert-id")[0] != '\0') {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "annotation %scert-id is required for https ports: give the id of a "
-                         "server certificate",
-                         LBC_ANNO_PREFIX);
-}
-
-static int refuse_domain(const char *entry, size_t len, struct ccm_error *err)
-{
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "parse DomainExtensions error: invalid domain extension %.*s",
-                         text_shown_len(len), entry);
-}
-
 static int text_parse_domain(const char *entry, size_t len, struct clb_domains *ret,
                              struct ccm_error *err)
 {
     char text[512];
-    const char *cursor = text;
     const char *name = NULL;
     const char *cert = NULL;
-    size_t name_len = 0;
-    size_t cert_len = 0;
 
-    if (len >= sizeof(text)) {
-        return refuse_domain(entry, len, err);
+    ccm_text_printf(text, sizeof(text), "%.*s", len < sizeof(text) ? (int)len : 0, entry);
+    if (!lbc_setting_split(text, &name, &cert) || name[0] == '\0' || cert[0] == '\0') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "parse DomainExtensions error: invalid domain extension %.*s",
+                             text_shown_len(len), entry);
     }
-    memcpy(text, entry, len);
-    text[len] = '\0';
-    if (!ccm_parse_piece(&cursor, ':', &name, &name_len) || name_len == 0 ||
-        !ccm_parse_piece(&cursor, ':', &cert, &cert_len) || cert_len == 0 ||
-        memchr(cert, ':', strlen(cert)) != NULL) {
-        return refuse_domain(entry, len, err);
-    }
-    text[(size_t)(name - text) + name_len] = '\0';
-    text[(size_t)(cert - text) + cert_len] = '\0';
     return clb_domains_put(ret, name, cert, NULL) < 0 ? ccm_error_nomem(err) : 0;
 }
 
@@ -198,59 +145,31 @@ int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, b
     return r;
 }
 
-static int check_domains(const struct ccm_service *service, struct ccm_error *err)
+static int check_domains(const struct lbc_checked *it, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
     bool explicit = false;
 
-    return lbc_setting_has_protocol(service, &clb_protocols, 1U << LBC_HTTPS)
-               ? clb_domains_of(service, &ignored, &explicit, err)
-               : 0;
+    return clb_domains_of(it->service, &ignored, &explicit, err);
 }
 
 /* --- access control --- */
 
-static int check_acl(const struct ccm_service *service, struct ccm_error *err)
+static int check_acl(const struct lbc_checked *it, struct ccm_error *err)
 {
     static const char *const needed[] = { "acl-id", "acl-type" };
 
-    if (strcmp(lbc_anno_get(&service->meta, "acl-status"), "on") != 0) {
+    if (strcmp(it->value, "on") != 0) {
         return 0;
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(needed); i++) {
-        if (lbc_anno_get(&service->meta, needed[i])[0] == '\0') {
+        if (lbc_anno_get(&it->service->meta, needed[i])[0] == '\0') {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "annotation %sacl-status is on, so annotation %s%s is required",
                                  LBC_ANNO_PREFIX, LBC_ANNO_PREFIX, needed[i]);
         }
     }
     return 0;
-}
-
-static int text_parse_range(const char *text, bool ipv6, struct lbc_texts *ret,
-                            struct ccm_error *err)
-{
-    char entry[LBC_RANGE_TEXT];
-    bool six = false;
-    int r = lbc_setting_range(text, entry, &six, err);
-
-    if (r == 0 && six == ipv6) {
-        return lbc_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "spec.loadBalancerSourceRanges: [%.*s] is no %s block", SHOWN, text,
-                         ipv6 ? "IPv6" : "IPv4");
-}
-
-int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts *ret,
-                  struct ccm_error *err)
-{
-    int r = 0;
-
-    for (uint64_t i = 0; r == 0 && i < service->source_range_count; i++) {
-        r = text_parse_range(service->source_ranges[i], ipv6, ret, err);
-    }
-    return r;
 }
 
 /* --- sessions --- */
@@ -265,92 +184,80 @@ static int text_require_annotation(const struct ccm_service *service, const char
                          LBC_ANNO_PREFIX, suffix, because);
 }
 
-static int check_sticky(const struct ccm_service *service, struct ccm_error *err)
+static int check_sticky(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *type = lbc_anno_get(&service->meta, "sticky-session-type");
+    const char *type = lbc_anno_get(&it->service->meta, "sticky-session-type");
 
-    if (strcmp(lbc_anno_get(&service->meta, "sticky-session"), "on") != 0 ||
-        !lbc_setting_has_protocol(service, &clb_protocols, L7)) {
+    if (strcmp(it->value, "on") != 0) {
         return 0;
     }
     if (strcmp(type, "insert") == 0) {
-        return text_require_annotation(service, "cookie-timeout", "sticky-session-type insert",
+        return text_require_annotation(it->service, "cookie-timeout", "sticky-session-type insert",
                                        err);
     }
     if (strcmp(type, "server") == 0) {
-        return text_require_annotation(service, "cookie", "sticky-session-type server", err);
+        return text_require_annotation(it->service, "cookie", "sticky-session-type server", err);
     }
-    return text_require_annotation(service, "sticky-session-type", "sticky-session on", err);
+    return text_require_annotation(it->service, "sticky-session-type", "sticky-session on", err);
 }
 
-static int check_cookie(const struct ccm_service *service, struct ccm_error *err)
+static int check_cookie(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *value = lbc_anno_get(&service->meta, "cookie");
-
-    if (strlen(value) > 200 || strpbrk(value, " ,;") != NULL || value[0] == '$') {
-        return lbc_setting_refuse(
-            "cookie", value,
-            "1 to 200 characters without blank, comma and semicolon, not starting "
-            "with $",
-            err);
+    if (strlen(it->value) > 200 || strpbrk(it->value, " ,;") != NULL || it->value[0] == '$') {
+        return lbc_check_refuse(it, it->value, err);
     }
     return 0;
 }
 
 /* --- health checks --- */
 
-static int check_health_port(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_port(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *value = lbc_anno_get(&service->meta, "health-check-connect-port");
     int64_t port = 0;
 
-    if (value[0] == '\0' || ccm_parse_i64(value, -520, UINT16_MAX, &port) < 0 || port >= 0 ||
-        port == -520) {
+    if (it->value[0] == '\0' || ccm_parse_i64(it->value, -520, UINT16_MAX, &port) < 0 ||
+        port >= 0 || port == -520) {
         return 0; /* what is no number at all was refused by its row */
     }
-    return lbc_setting_refuse("health-check-connect-port", value, "1 to 65535, or -520", err);
+    return lbc_check_refuse(it, it->value, err);
 }
-
-static int check_health_domain(const struct ccm_service *service, struct ccm_error *err)
-{
-    return lbc_setting_check_health_domain(service, "$_ip", err);
-}
-
-/* --- groups that a person chose --- */
 
 /* Without annotation id it means nothing, which is told elsewhere. */
-static int check_groups(const struct ccm_service *service, struct ccm_error *err)
+static int check_groups(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const bool reused = lbc_anno_get(&service->meta, "id")[0] != '\0';
-    const char *cursor = reused ? lbc_anno_get(&service->meta, "vgroup-port") : "";
-    struct lbc_setting_pair pair;
-    uint32_t port = 0;
-
-    while (lbc_setting_next_pair(&cursor, &pair)) {
-        if (!pair.good || ccm_parse_u32(pair.right, 1, UINT16_MAX, &port) < 0) {
-            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                                 "vgroupid and protocol format must be like 'vsp-xxx:443' with "
-                                 "colon separated. got=[[%s]]",
-                                 pair.entry);
-        }
-    }
-    return 0;
+    return lbc_setting_is_reused(it->service) ? lbc_check_pairs(it, err) : 0;
 }
 
-const struct lbc_lint_check clb_checks[] = {
-    { "cert-id", check_certificate },
-    { "domain-extensions", check_domains },
-    { "forward-port", check_forward },
-    { "acl-status", check_acl },
-    { "sticky-session", check_sticky },
-    { "cookie", check_cookie },
-    { "health-check-connect-port", check_health_port },
-    { "health-check-uri", lbc_setting_check_health_uri },
-    { "health-check-domain", check_health_domain },
-    { "health-check-httpcode", lbc_setting_check_health_code },
-    { "name", lbc_setting_check_name },
-    { "backend-label", lbc_setting_check_labels },
-    { "vgroup-port", check_groups },
-    { "additional-resource-tags", lbc_setting_check_tags },
-    { NULL, NULL },
+#define HTTPS (1U << LBC_HTTPS)
+
+const struct lbc_check clb_checks[] = {
+    { .suffix = "cert-id",
+      .run = lbc_check_is_set,
+      .on = HTTPS,
+      .refusal = { "annotation " LBC_ANNO_PREFIX "cert-id is required for https ports: give the id "
+                   "of a server certificate",
+                   "" } },
+    { .suffix = "domain-extensions", .run = check_domains, .on = HTTPS },
+    { .suffix = "forward-port", .run = check_forward },
+    { .suffix = "acl-status", .run = check_acl },
+    { .suffix = "sticky-session", .run = check_sticky, .on = 1U << LBC_HTTP | HTTPS },
+    { .suffix = "cookie",
+      .run = check_cookie,
+      .words = "1 to 200 characters without blank, comma and semicolon, not starting with $" },
+    { .suffix = "health-check-connect-port",
+      .run = check_health_port,
+      .words = "1 to 65535, or -520" },
+    { .suffix = "health-check-uri", .run = lbc_check_path },
+    { .suffix = "health-check-domain", .run = lbc_check_host, .words = "$_ip" },
+    { .suffix = "health-check-httpcode", .run = lbc_check_codes },
+    { .suffix = "name", .run = lbc_check_name },
+    { .suffix = "backend-label", .run = lbc_check_labels },
+    { .suffix = "vgroup-port",
+      .run = check_groups,
+      .words = "group:port",
+      .refusal = { "vgroupid and protocol format must be like 'vsp-xxx:443' with colon separated. "
+                   "got=[[",
+                   "]]" } },
+    { .suffix = "additional-resource-tags", .run = lbc_check_tags },
+    { 0 },
 };

@@ -2,21 +2,19 @@
  * What annotations say about listeners beyond a plain value: lists, and rules across annotations
  * and ports. Pure. Every thread. All return 0, or -EINVAL with a CCM_ERROR_TERMINAL, or -ENOMEM.
  */
-#ifndef CCM_CLB_LISTENER_TEXT_H
-#define CCM_CLB_LISTENER_TEXT_H
+#ifndef CCM_CLB_ANNOTATION_TEXT_H
+#define CCM_CLB_ANNOTATION_TEXT_H
 
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "domains.h"
-#include "lbc/model/lint.h"
-#include "lbc/model/protocol.h"
-#include "lbc/model/tags.h"
+#include "lbc/model/check.h"
 #include "util/attr.h"
 
 #include <stdint.h>
 
 /* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
-extern const struct lbc_lint_check clb_checks[];
+extern const struct lbc_check clb_checks[];
 
 /* Of listeners; annotation protocol-port names them. */
 extern const struct lbc_protocols clb_protocols;
@@ -29,9 +27,5 @@ CCM_NODISCARD int clb_forward_of(const struct ccm_service *service, uint16_t por
  * finishes *ret in any case. */
 CCM_NODISCARD int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret,
                                  bool *ret_told, struct ccm_error *err);
-
-/* spec.loadBalancerSourceRanges, in one spelling per block. The caller finishes *ret. */
-CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts *ret,
-                                struct ccm_error *err);
 
 #endif

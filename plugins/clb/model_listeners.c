@@ -175,13 +175,12 @@ int clb_model_keep_acl(struct clb_state *state)
     return r;
 }
 
-static int refuse_both(struct ccm_error *err)
+static int acl_add_block(void *arg, const char *block, bool ipv6)
 {
-    return ccm_error_set(
-        err, -EINVAL, CCM_ERROR_TERMINAL,
-        "spec.loadBalancerSourceRanges and annotation %sacl-id cannot be combined: "
-        "a listener has one kind of access control",
-        LBC_ANNO_PREFIX);
+    struct clb_state *state = arg;
+
+    (void)ipv6; /* one list is of one family */
+    return lbc_texts_put(&state->acl.entries, block);
 }
 
 int clb_model_acl(struct clb_state *state, const struct ccm_service *service, unsigned extras,
@@ -196,7 +195,10 @@ int clb_model_acl(struct clb_state *state, const struct ccm_service *service, un
     if (lbc_anno_get(&service->meta, "acl-id")[0] != '\0' ||
         lbc_anno_get(&service->meta, "acl-status")[0] != '\0' ||
         lbc_anno_get(&service->meta, "acl-type")[0] != '\0') {
-        return refuse_both(err);
+        return ccm_error_set(
+            err, -EINVAL, CCM_ERROR_TERMINAL,
+            "spec.loadBalancerSourceRanges and annotation " LBC_ANNO_PREFIX
+            "acl-id cannot be combined: a listener has one kind of access control");
     }
     lbc_owner_lb_name(&service->meta, name);
     state->acl.known = true;
@@ -204,5 +206,5 @@ int clb_model_acl(struct clb_state *state, const struct ccm_service *service, un
     if (lbc_text_set(&state->acl.name, name) < 0) {
         return ccm_error_nomem(err);
     }
-    return clb_ranges_of(service, ipv6, &state->acl.entries, err);
+    return lbc_setting_ranges(service, ipv6 ? LBC_IPV6 : LBC_IPV4, acl_add_block, state, err);
 }

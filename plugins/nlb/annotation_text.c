@@ -12,36 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN        200 /* most bytes of a value that a message repeats */
-#define ZONES_MAX    10  /* of one load balancer */
-#define SECURITY_MAX 4   /* security groups of one load balancer */
+#define ZONES_MAX    10 /* of one load balancer */
+#define SECURITY_MAX 4  /* security groups of one load balancer */
 #define UDP_IDLE_MAX 90
 #define INTERVAL_MAX 50 /* of checks that are not of type udp */
 
-static const char *text_get_annotation(const struct ccm_service *service, const char *suffix)
-{
-    return lbc_anno_get(&service->meta, suffix);
-}
-
-static bool is_reused(const struct ccm_service *service)
-{
-    return text_get_annotation(service, "id")[0] != '\0';
-}
-
 bool nlb_is_dual_stack(const struct ccm_service *service)
 {
-    return ccm_text_equal_case(text_get_annotation(service, "ip-version"), "dualstack");
+    return ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "dualstack");
 }
 
 /* --- zones --- */
-
-static int refuse_zones(const char *value, const char *more, struct ccm_error *err)
-{
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "ZoneMapping format error, expect [zone-a:vsw-id-1,zone-b:vsw-id-2], got "
-                         "%.*s%s",
-                         SHOWN, value, more);
-}
 
 /* One "zone:vsw[:ipv4[:allocation]]", blanks stripped. */
 static int text_parse_zone(const char *entry, size_t len, struct nlb_lb *lb)
@@ -74,7 +55,7 @@ static int text_parse_zone(const char *entry, size_t len, struct nlb_lb *lb)
 
 int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct ccm_error *err)
 {
-    const char *value = text_get_annotation(service, "zone-maps");
+    const char *value = lbc_anno_get(&service->meta, "zone-maps");
     const char *cursor = value;
     const char *entry = NULL;
     size_t len = 0;
@@ -86,31 +67,30 @@ int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct cc
         if (r == -ENOMEM) {
             return ccm_error_nomem(err);
         }
-        if (r < 0) {
-            return refuse_zones(value, "", err);
-        }
-        if (lb->zone_count == before) {
-            return refuse_zones(value, ": a zone is named twice", err);
+        if (r < 0 || lb->zone_count == before) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "ZoneMapping format error, expect [zone-a:vsw-id-1,zone-b:"
+                                 "vsw-id-2], got %.*s%s",
+                                 LBC_SHOWN_MAX, value, r < 0 ? "" : ": a zone is named twice");
         }
     }
     return 0;
 }
 
-static int check_zones(const struct ccm_service *service, struct ccm_error *err)
+static int check_zones(const struct lbc_checked *it, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .lbc.id = NULL };
-    const char *value = text_get_annotation(service, "zone-maps");
     int r;
 
-    if (value[0] == '\0' && !is_reused(service)) {
+    if (it->value[0] == '\0' && !lbc_setting_is_reused(it->service)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "ParameterMissing, zone mappings are required: annotation %szone-maps "
                              "says in which zones and vSwitches the load balancer is to be",
                              LBC_ANNO_PREFIX);
     }
-    r = nlb_zones_of(service, &lb, err);
+    r = nlb_zones_of(it->service, &lb, err);
     if (r == 0 && lb.zone_count > ZONES_MAX) {
-        r = lbc_setting_refuse("zone-maps", value, "a list of at most 10 zones", err);
+        r = lbc_setting_refuse(it->row->suffix, it->value, "a list of at most 10 zones", err);
     }
     return r;
 }
@@ -150,7 +130,7 @@ static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error 
 static int find_range(const struct ccm_service *service, const char *number, struct nlb_span *ret,
                       struct ccm_error *err)
 {
-    const char *cursor = text_get_annotation(service, "listener-port-range");
+    const char *cursor = lbc_anno_get(&service->meta, "listener-port-range");
     struct lbc_setting_pair pair;
     int r = 0;
 
@@ -184,11 +164,11 @@ int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port
     return find_range(service, number, ret, err);
 }
 
-static int check_ranges(const struct ccm_service *service, struct ccm_error *err)
+static int check_ranges(const struct lbc_checked *it, struct ccm_error *err)
 {
     struct nlb_span ignored = { 0, 0, false };
 
-    return find_range(service, "", &ignored, err);
+    return find_range(it->service, "", &ignored, err);
 }
 
 static void write_span(const struct nlb_span *span, enum lbc_protocol protocol, char *ret,
@@ -233,112 +213,62 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     return 0;
 }
 
-static int check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *cursor = text_get_annotation(service, "vgroup-port");
-    struct lbc_setting_pair pair;
-
-    while (lbc_setting_next_pair(&cursor, &pair)) {
-        if (!pair.good) {
-            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                                 "server group id and protocol format must be like'sgp-xxx:443' "
-                                 "with colon separated. got=[[%s]]",
-                                 pair.entry);
-        }
-    }
-    return 0;
-}
-
 /* --- one value each --- */
-
-static int check_ipv6_type(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = text_get_annotation(service, "ipv6-address-type");
-
-    if (value[0] == '\0' || ccm_text_equal_case(value, "internet") ||
-        ccm_text_equal_case(value, "intranet")) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "invalid ipv6 address type %.*s", SHOWN,
-                         value);
-}
 
 static bool is_outside_ascii(char c)
 {
     return ((unsigned char)c & 0x80U) != 0;
 }
 
-static int check_name(const struct ccm_service *service, struct ccm_error *err)
+static int check_name(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *value = text_get_annotation(service, "name");
-    bool good = isalpha((unsigned char)value[0]) != 0 || is_outside_ascii(value[0]);
+    bool good = isalpha((unsigned char)it->value[0]) != 0 || is_outside_ascii(it->value[0]);
     size_t count = 0;
 
-    for (const char *p = value; good && *p != '\0'; p++) {
+    for (const char *p = it->value; good && *p != '\0'; p++) {
         good = isalnum((unsigned char)*p) != 0 || is_outside_ascii(*p) || strchr("._-", *p) != NULL;
         count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0; /* first bytes of characters */
     }
-    if (value[0] == '\0' || (good && count >= 2 && count <= 128)) {
-        return lbc_setting_check_name(service, err);
+    if (it->value[0] == '\0' || (good && count >= 2 && count <= 128)) {
+        return lbc_check_name(it, err);
     }
-    return lbc_setting_refuse("name", value,
-                              "2 to 128 letters, digits, dots, underscores and hyphens, a letter "
-                              "first",
-                              err);
+    return lbc_check_refuse(it, it->value, err);
 }
 
-static int check_security_groups(const struct ccm_service *service, struct ccm_error *err)
+static int check_security_groups(const struct lbc_checked *it, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
-    const char *value = text_get_annotation(service, "security-group-ids");
-    const bool security_group = service->source_range_count > 0 && !is_reused(service);
+    const bool security_group =
+        it->service->source_range_count > 0 && !lbc_setting_is_reused(it->service);
 
-    if (lbc_texts_split(&groups, value) < 0) {
+    if (lbc_texts_split(&groups, it->value) < 0) {
         return ccm_error_nomem(err);
     }
     if (groups.len + (security_group ? 1 : 0) <= SECURITY_MAX) {
         return 0;
     }
-    return lbc_setting_refuse("security-group-ids", value,
+    return lbc_setting_refuse(it->row->suffix, it->value,
                               security_group ? "a list of at most 3 groups beside "
                                                "spec.loadBalancerSourceRanges"
                                              : "a list of at most 4 groups",
                               err);
 }
 
-static int check_idle(const struct ccm_service *service, struct ccm_error *err)
+static int check_idle(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *value = text_get_annotation(service, "idle-timeout");
     uint32_t seconds = 0;
 
-    if (ccm_parse_u32(value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
+    if (ccm_parse_u32(it->value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
         return 0; /* what is no number was refused by its row */
     }
-    return lbc_setting_has_protocol(service, &nlb_protocols, 1U << LBC_UDP)
-               ? lbc_setting_refuse("idle-timeout", value,
-                                    "at most 90 where the Service has a UDP port", err)
-               : 0;
-}
-
-static int check_group_type(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = text_get_annotation(service, "server-group-type");
-
-    if (value[0] == '\0' || ccm_text_equal_case(value, "Instance") ||
-        ccm_text_equal_case(value, "Ip")) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "unsupport server ServerGroupType [%.*s]: annotation %sserver-group-type "
-                         "must be Instance or Ip",
-                         SHOWN, value, LBC_ANNO_PREFIX);
+    return lbc_check_refuse(it, it->value, err);
 }
 
 /* --- health checks; they count only when health-check-flag is on --- */
 
 static bool has_checks(const struct ccm_service *service)
 {
-    return lbc_anno_is_on(text_get_annotation(service, "health-check-flag"));
+    return lbc_anno_is_on(lbc_anno_get(&service->meta, "health-check-flag"));
 }
 
 /* Whether every port that can be told is a UDP one. */
@@ -347,26 +277,25 @@ static bool is_all_udp(const struct ccm_service *service)
     return !lbc_setting_has_protocol(service, &nlb_protocols, ~(1U << LBC_UDP));
 }
 
-static int check_health_interval(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_interval(const struct lbc_checked *it, struct ccm_error *err)
 {
-    const char *value = text_get_annotation(service, "health-check-interval");
-    const char *type = text_get_annotation(service, "health-check-type");
-    const bool udp = type[0] == '\0' ? is_all_udp(service) : ccm_text_equal_case(type, "udp");
+    const char *type = lbc_anno_get(&it->service->meta, "health-check-type");
+    const bool udp = type[0] == '\0' ? is_all_udp(it->service) : ccm_text_equal_case(type, "udp");
     uint32_t interval = 0;
     uint32_t timeout = 0;
 
-    if (!has_checks(service) || ccm_parse_u32(value, 1, UINT32_MAX, &interval) < 0) {
+    if (!has_checks(it->service) || ccm_parse_u32(it->value, 1, UINT32_MAX, &interval) < 0) {
         return 0;
     }
     if (!udp && interval > INTERVAL_MAX) {
-        return lbc_setting_refuse("health-check-interval", value,
+        return lbc_setting_refuse(it->row->suffix, it->value,
                                   "at most 50 unless health-check-type is udp", err);
     }
     if (udp &&
-        ccm_parse_u32(text_get_annotation(service, "health-check-connect-timeout"), 1, UINT32_MAX,
-                      &timeout) == 0 &&
+        ccm_parse_u32(lbc_anno_get(&it->service->meta, "health-check-connect-timeout"), 1,
+                      UINT32_MAX, &timeout) == 0 &&
         interval < timeout) {
-        return lbc_setting_refuse("health-check-interval", value,
+        return lbc_setting_refuse(it->row->suffix, it->value,
                                   "not less than health-check-connect-timeout where the type is "
                                   "udp",
                                   err);
@@ -374,42 +303,47 @@ static int check_health_interval(const struct ccm_service *service, struct ccm_e
     return 0;
 }
 
-static int check_health_domain(const struct ccm_service *service, struct ccm_error *err)
-{
-    return lbc_setting_check_health_domain(service, "$SERVER_IP", err);
-}
-
 /* --- spec.loadBalancerSourceRanges --- */
 
 int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error *err)
 {
-    int r = 0;
-
-    for (uint64_t i = 0; r == 0 && !is_reused(service) && i < service->source_range_count; i++) {
-        char text[LBC_RANGE_TEXT];
-        bool ipv6 = false;
-
-        r = lbc_setting_range(service->source_ranges[i], text, &ipv6, err);
-    }
-    return r;
+    return lbc_setting_is_reused(service)
+               ? 0
+               : lbc_setting_ranges(service, LBC_DUAL_STACK, NULL, NULL, err);
 }
 
-const struct lbc_lint_check nlb_checks[] = {
-    { "zone-maps", check_zones },
-    { "ipv6-address-type", check_ipv6_type },
-    { "name", check_name },
-    { "security-group-ids", check_security_groups },
-    { "listener-port-range", check_ranges },
-    { "idle-timeout", check_idle },
-    { "server-group-type", check_group_type },
-    { "health-check-interval", check_health_interval },
-    { "health-check-domain", check_health_domain },
-    { "health-check-uri", lbc_setting_check_health_uri },
-    { "health-check-httpcode", lbc_setting_check_health_code },
-    { "vgroup-port", check_chosen_groups },
-    { "backend-label", lbc_setting_check_labels },
-    { "additional-resource-tags", lbc_setting_check_tags },
-    { NULL, NULL },
+const struct lbc_check nlb_checks[] = {
+    { .suffix = "zone-maps", .run = check_zones },
+    { .suffix = "ipv6-address-type",
+      .run = lbc_check_word,
+      .words = "internet|intranet",
+      .refusal = { "invalid ipv6 address type ", "" } },
+    { .suffix = "name",
+      .run = check_name,
+      .words = "2 to 128 letters, digits, dots, underscores and hyphens, a letter first" },
+    { .suffix = "security-group-ids", .run = check_security_groups },
+    { .suffix = "listener-port-range", .run = check_ranges },
+    { .suffix = "idle-timeout",
+      .run = check_idle,
+      .on = 1U << LBC_UDP,
+      .words = "at most 90 where the Service has a UDP port" },
+    { .suffix = "server-group-type",
+      .run = lbc_check_word,
+      .words = "Instance|Ip",
+      .refusal = { "unsupport server ServerGroupType [",
+                   "]: annotation " LBC_ANNO_PREFIX "server-group-type must be Instance or Ip" } },
+    { .suffix = "health-check-interval", .run = check_health_interval },
+    { .suffix = "health-check-domain", .run = lbc_check_host, .words = "$SERVER_IP" },
+    { .suffix = "health-check-uri", .run = lbc_check_path },
+    { .suffix = "health-check-httpcode", .run = lbc_check_codes },
+    { .suffix = "vgroup-port",
+      .run = lbc_check_pairs,
+      .refusal = { "server group id and protocol format must be like'sgp-xxx:443' with colon "
+                   "separated. got=[[",
+                   "]]" } },
+    { .suffix = "backend-label", .run = lbc_check_labels },
+    { .suffix = "additional-resource-tags", .run = lbc_check_tags },
+    { 0 },
 };
 
 const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value)

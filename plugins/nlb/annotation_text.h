@@ -7,13 +7,12 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "lbc/model/lint.h"
-#include "lbc/model/settings.h"
+#include "lbc/model/check.h"
 #include "state.h"
 #include "util/attr.h"
 
 /* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
-extern const struct lbc_lint_check nlb_checks[];
+extern const struct lbc_check nlb_checks[];
 
 /* Member of nlb_rules: see struct lbc_lint_rules. */
 const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value);

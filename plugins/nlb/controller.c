@@ -18,7 +18,7 @@
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     (void)lbc;
-    return service->source_range_count > 0 && ccm_text_empty(lbc_anno_get(&service->meta, "id"));
+    return service->source_range_count > 0 && !lbc_setting_is_reused(service);
 }
 
 /* What is no annotation's fault. */

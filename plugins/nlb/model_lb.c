@@ -121,9 +121,22 @@ static int security_group_add_rule(struct nlb_security_group *security_group, co
                : 0;
 }
 
+static int security_group_add_block(void *arg, const char *block, bool ipv6)
+{
+    struct nlb_security_group *security_group = arg;
+
+    return has_rule(security_group, block)
+               ? 0
+               : security_group_add_rule(security_group, block, ipv6, false);
+}
+
 /* IPv6 is closed only where it can come in: an IPv4 load balancer keeps the rules that it has. */
 static int add_drops(struct nlb_security_group *security_group, bool ipv6)
 {
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        ipv6 = ipv6 || security_group->rules[i].ipv6;
+    }
+
     const int r = security_group_add_rule(security_group, "0.0.0.0/0", false, true);
 
     return r < 0 || !ipv6 ? r : security_group_add_rule(security_group, "::/0", true, true);
@@ -133,7 +146,7 @@ int nlb_model_security_group(struct nlb_security_group *security_group,
                              const struct ccm_service *service, const char *cluster_id,
                              struct ccm_error *err)
 {
-    bool ipv6 = nlb_is_dual_stack(service);
+    int r;
 
     security_group->wanted = true;
     security_group->name = nlb_security_group_name(&service->meta);
@@ -141,19 +154,9 @@ int nlb_model_security_group(struct nlb_security_group *security_group,
     if (security_group->name == NULL || security_group->description == NULL) {
         return ccm_error_nomem(err);
     }
-    for (uint64_t i = 0; i < service->source_range_count; i++) {
-        char cidr[LBC_RANGE_TEXT];
-        bool six = false;
-        const int r = lbc_setting_range(service->source_ranges[i], cidr, &six, err);
-
-        if (r < 0) {
-            return r;
-        }
-        ipv6 = ipv6 || six;
-        if (!has_rule(security_group, cidr) &&
-            security_group_add_rule(security_group, cidr, six, false) < 0) {
-            return ccm_error_nomem(err);
-        }
+    r = lbc_setting_ranges(service, LBC_DUAL_STACK, security_group_add_block, security_group, err);
+    if (r < 0) {
+        return r;
     }
-    return add_drops(security_group, ipv6) < 0 ? ccm_error_nomem(err) : 0;
+    return add_drops(security_group, nlb_is_dual_stack(service)) < 0 ? ccm_error_nomem(err) : 0;
 }

@@ -11,7 +11,7 @@
 /* Somebody else's load balancer keeps the security groups that it has. */
 static bool has_useless_ranges(const struct ccm_service *service)
 {
-    return lbc_unserved_ranges(service) && lbc_anno_get(&service->meta, "id")[0] != '\0';
+    return lbc_unserved_ranges(service) && lbc_setting_is_reused(service);
 }
 
 const struct lbc_unserved nlb_unserved[] = {

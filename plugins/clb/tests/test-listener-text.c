@@ -193,6 +193,12 @@ static void test_domain_values(void **state)
     assert_string_equal(clb_domains_find(&domains, "b.com")->cert, "c2");
 }
 
+static int put_range(void *arg, const char *block, bool ipv6)
+{
+    (void)ipv6;
+    return lbc_texts_put(arg, block);
+}
+
 static void test_ranges(void **state)
 {
     static const struct {
@@ -218,7 +224,8 @@ static void test_ranges(void **state)
         struct ccm_error err = CCM_ERROR_INIT;
 
         obj_range(service, cases[i].range);
-        const int r = clb_ranges_of(service, cases[i].ipv6, &texts, &err);
+        const int r = lbc_setting_ranges(service, cases[i].ipv6 ? LBC_IPV6 : LBC_IPV4, put_range,
+                                         &texts, &err);
 
         if (cases[i].entry == NULL) {
             assert_true(r < 0);

@@ -16,7 +16,7 @@ void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
 
     model->type = type;
     model->want = want;
-    model->reused = lbc_anno_get(meta, "id")[0] != '\0';
+    model->reused = lbc_setting_is_reused(service);
     model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
     model->preserve = lbc_setting_preserve(service);
 }

@@ -17,7 +17,7 @@ static const char *hint_get_annotation(const struct ccm_service *service, const 
 
 static bool is_own(const struct ccm_service *service)
 {
-    return hint_get_annotation(service, "id")[0] == '\0';
+    return !lbc_setting_is_reused(service);
 }
 
 static bool overrides_own(const struct ccm_service *service)

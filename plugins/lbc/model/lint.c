@@ -57,11 +57,11 @@ static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, con
 
 static void lint_checks(const struct lint *lint)
 {
-    for (const struct lbc_lint_check *check = lint->rules->checks;
+    for (const struct lbc_check *check = lint->rules->checks;
          check != NULL && check->suffix != NULL; check++) {
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (check->check(lint->service, &err) < 0) {
+        if (lbc_check_run(check, lint->rules->protocols, lint->service, &err) < 0) {
             lint_add_suffix_finding(
                 lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
                 check->suffix, err.message);
@@ -308,7 +308,7 @@ static void lint_reuse(const struct lint *lint)
     const struct ccm_lint_sink *sink = lint->sink;
     const char *mode = sink->option_string(sink, NULL, "reuse");
 
-    if (lbc_anno_get(&lint->service->meta, "id")[0] == '\0') {
+    if (!lbc_setting_is_reused(lint->service)) {
         return;
     }
     if (ccm_text_equal(mode, "off")) {
@@ -338,7 +338,7 @@ static void lint_public(const struct lint *lint)
                                : ccm_text_equal(type, "internet");
 
     if (lint->sink->option_int(lint->sink, NULL, lint->rules->public_option) == 0 ||
-        lbc_anno_get(&lint->service->meta, "id")[0] != '\0') {
+        lbc_setting_is_reused(lint->service)) {
         return;
     }
     if (type[0] == '\0') {

@@ -7,16 +7,10 @@
 
 #include "ccm/plugin.h"
 #include "lbc/model/annotation.h"
+#include "lbc/model/check.h"
 #include "lbc/model/hint.h"
 #include "lbc/model/settings.h"
 #include "lbc/model/unserved.h"
-
-/* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
-struct lbc_lint_check {
-    const char *suffix; /* of the annotation to blame */
-    /* 0 or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
-    int (*check)(const struct ccm_service *service, struct ccm_error *err);
-};
 
 /* A list of pairs "a:b,..." in which one part is a port of the Service. */
 struct lbc_lint_list {
@@ -27,7 +21,7 @@ struct lbc_lint_list {
 /* What a plugin has to say about a Service of its own. A table that is NULL is empty. */
 struct lbc_lint_rules {
     const struct lbc_anno_table *annotations;
-    const struct lbc_lint_check *checks; /* ends with a NULL suffix */
+    const struct lbc_check *checks;      /* ends with a NULL suffix */
     const struct lbc_unserved *unserved; /* ends with a NULL topic */
     const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
     const struct lbc_lint_list *lists;   /* ends with a NULL suffix */

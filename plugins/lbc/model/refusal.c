@@ -92,7 +92,7 @@ static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row
 
 static int collect_checks(struct lbc_refusals *refusals)
 {
-    const struct lbc_lint_check *check = refusals->rules->checks;
+    const struct lbc_check *check = refusals->rules->checks;
     int r = 0;
 
     for (; r == 0 && check != NULL && check->suffix != NULL; check++) {
@@ -100,7 +100,7 @@ static int collect_checks(struct lbc_refusals *refusals)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
-            r = check->check(refusals->service, &err);
+            r = lbc_check_run(check, refusals->rules->protocols, refusals->service, &err);
             r = r == -EINVAL ? refusal_add_bad_value(refusals, row, &err) : r;
         }
     }

@@ -1,26 +1,19 @@
 #include "lbc/model/settings.h"
 
 #include "lbc/model/annotation.h"
-#include "lbc/model/node.h"
-#include "lbc/model/owner.h"
 #include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 200 /* most bytes of a value that a message repeats */
-
-#define TAGS "additional-resource-tags"
-/* What the cloud takes. */
-#define TAG_KEY_MAX   64
-#define TAG_VALUE_MAX 128
-#define TAGS_MAX      20 /* of one resource */
-#define TAGS_OURS     2  /* LBC_TAG_OWNER, LBC_TAG_CLUSTER */
+bool lbc_setting_is_reused(const struct ccm_service *service)
+{
+    return lbc_anno_get(&service->meta, "id")[0] != '\0';
+}
 
 bool lbc_setting_preserve(const struct ccm_service *service)
 {
@@ -68,57 +61,17 @@ static int add_tag(struct lbc_tags *tags, const char *entry, size_t len, bool re
 
 int lbc_setting_tags(const struct ccm_service *service, bool reused, struct lbc_tags *ret)
 {
-    const char *cursor = lbc_anno_get(&service->meta, TAGS);
+    const char *cursor = lbc_anno_get(&service->meta, "additional-resource-tags");
     const char *entry = NULL;
     size_t len = 0;
     int r = 0;
 
     /* One too many says it all: reading tens of thousands would take seconds. */
-    while (r == 0 && ret->len <= TAGS_MAX && cursor != NULL && cursor[0] != '\0' &&
+    while (r == 0 && ret->len <= LBC_TAGS_MAX && cursor != NULL && cursor[0] != '\0' &&
            ccm_parse_piece(&cursor, ',', &entry, &len)) {
         r = add_tag(ret, entry, len, reused);
     }
     return r;
-}
-
-/* Characters of a UTF-8 text: the cloud counts those. */
-static size_t count_characters(const char *text)
-{
-    size_t count = 0;
-
-    for (const char *p = text; *p != '\0'; p++) {
-        count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0;
-    }
-    return count;
-}
-
-int lbc_setting_check_tags(const struct ccm_service *service, struct ccm_error *err)
-{
-    const bool reused = lbc_anno_get(&service->meta, "id")[0] != '\0';
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-
-    if (lbc_setting_tags(service, reused, &tags) < 0) {
-        return ccm_error_nomem(err);
-    }
-    for (size_t i = 0; i < tags.len; i++) {
-        const struct lbc_tag *tag = &tags.items[i];
-
-        if (count_characters(tag->key) > TAG_KEY_MAX ||
-            count_characters(tag->value) > TAG_VALUE_MAX) {
-            return lbc_setting_refuse(TAGS, tag->key,
-                                      "tags with keys of at most 64 and values of at most 128 "
-                                      "characters",
-                                      err);
-        }
-    }
-    if (tags.len <= (reused ? TAGS_MAX : TAGS_MAX - TAGS_OURS)) {
-        return 0;
-    }
-    return lbc_setting_refuse(TAGS, lbc_anno_get(&service->meta, TAGS),
-                              reused ? "at most 20 tags"
-                                     : "at most 18 tags beside the two that mark whose the load "
-                                       "balancer is",
-                              err);
 }
 
 /* --- weights --- */
@@ -136,125 +89,59 @@ struct lbc_weight_rule lbc_setting_weight(const struct ccm_service *service, boo
     return rule;
 }
 
-/* --- checks --- */
-
 int lbc_setting_refuse(const char *suffix, const char *value, const char *expected,
                        struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
-                         LBC_ANNO_PREFIX, suffix, expected, SHOWN, value);
-}
-
-int lbc_setting_check_name(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = lbc_anno_get(&service->meta, "name");
-    char own[LBC_OWNER_LB_NAME];
-
-    lbc_owner_lb_name(&service->meta, own);
-    return !lbc_owner_is_lb_name(value) || strcmp(value, own) == 0
-               ? 0
-               : lbc_setting_refuse("name", value,
-                                    "no default name of another Service (a and 31 hexadecimal "
-                                    "digits)",
-                                    err);
-}
-
-int lbc_setting_check_labels(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *entry = NULL;
-    size_t len = 0;
-
-    if (lbc_node_check_labels(lbc_anno_get(&service->meta, "backend-label"), &entry, &len) == 0) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "get nodes error: filter nodes by label error: parse backend label: "
-                         "%.*s, [k1=v1,k2=v2]",
-                         (int)(len < SHOWN ? len : SHOWN), entry);
-}
-
-int lbc_setting_check_health_uri(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = lbc_anno_get(&service->meta, "health-check-uri");
-
-    if (value[0] == '\0' || (value[0] == '/' && strlen(value) <= 80)) {
-        return 0;
-    }
-    return lbc_setting_refuse("health-check-uri", value,
-                              "a path of 1 to 80 characters that starts with /", err);
-}
-
-int lbc_setting_check_health_domain(const struct ccm_service *service, const char *address,
-                                    struct ccm_error *err)
-{
-    const char *value = lbc_anno_get(&service->meta, "health-check-domain");
-    bool good = strlen(value) <= 80;
-    char expected[96];
-
-    for (const char *p = value; good && *p != '\0'; p++) {
-        good = isalnum((unsigned char)*p) != 0 || *p == '.' || *p == '-';
-    }
-    if (good || strcmp(value, address) == 0) {
-        return 0;
-    }
-    ccm_text_printf(expected, sizeof(expected), "%s or 1 to 80 letters, digits, dots and hyphens",
-                    address);
-    return lbc_setting_refuse("health-check-domain", value, expected, err);
-}
-
-int lbc_setting_check_health_code(const struct ccm_service *service, struct ccm_error *err)
-{
-    static const char *const codes[] = { "http_2xx", "http_3xx", "http_4xx", "http_5xx" };
-    const char *value = lbc_anno_get(&service->meta, "health-check-httpcode");
-    const char *cursor = value;
-    const char *piece = NULL;
-    size_t len = 0;
-
-    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        bool good = false;
-
-        for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
-            good = good || (strlen(codes[i]) == len && memcmp(piece, codes[i], len) == 0);
-        }
-        if (!good) {
-            return lbc_setting_refuse("health-check-httpcode", value,
-                                      "a list of http_2xx, http_3xx, http_4xx, http_5xx", err);
-        }
-    }
-    return 0;
+                         LBC_ANNO_PREFIX, suffix, expected, LBC_SHOWN_MAX, value);
 }
 
 /* --- lists --- */
 
-static void setting_copy_piece(char *to, const char *start, size_t len)
+static char *text_strip(char *text)
 {
-    memcpy(to, start, len); /* longer ones were turned away */
-    to[len] = '\0';
+    size_t len;
+
+    text += strspn(text, " \t");
+    len = strlen(text);
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t')) {
+        len--;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right)
+{
+    char *colon = strchr(text, ':');
+
+    if (colon == NULL || strchr(colon + 1, ':') != NULL) {
+        return false;
+    }
+    *colon = '\0';
+    *ret_left = text_strip(text);
+    *ret_right = text_strip(colon + 1);
+    return true;
 }
 
 bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret)
 {
     const char *start = NULL;
-    const char *left = NULL;
-    const char *right = NULL;
-    const char *rest = ret->entry;
     size_t len = 0;
-    size_t left_len = 0;
-    size_t right_len = 0;
 
-    /* An annotation can hold tens of thousands of them, read for each port: no byte too many. */
-    ret->entry[0] = ret->left[0] = ret->right[0] = '\0';
-    ret->good = false;
     if (*cursor == NULL || **cursor == '\0' || !ccm_parse_piece(cursor, ',', &start, &len)) {
         return false;
     }
-    setting_copy_piece(ret->entry, start, len < LBC_PAIR_MAX ? len : LBC_PAIR_MAX - 1);
-    if (len < LBC_PAIR_MAX && ccm_parse_piece(&rest, ':', &left, &left_len) && rest != NULL &&
-        ccm_parse_piece(&rest, ':', &right, &right_len) && left_len > 0 && right_len > 0 &&
-        strchr(right, ':') == NULL) {
-        setting_copy_piece(ret->left, left, left_len);
-        setting_copy_piece(ret->right, right, right_len);
-        ret->good = true;
+    /* An annotation can hold tens of thousands of them, read for each port: no byte too many. */
+    const size_t shown = len < LBC_PAIR_MAX ? len : LBC_PAIR_MAX - 1;
+
+    memcpy(ret->entry, start, shown);
+    ret->entry[shown] = '\0';
+    memcpy(ret->text, ret->entry, shown + 1);
+    ret->good = len == shown && lbc_setting_split(ret->text, &ret->left, &ret->right) &&
+                ret->left[0] != '\0' && ret->right[0] != '\0';
+    if (!ret->good) {
+        ret->left = ret->right = "";
     }
     return true;
 }
@@ -347,12 +234,12 @@ bool lbc_setting_has_protocol(const struct ccm_service *service,
 
 bool lbc_setting_has_listeners(const struct ccm_service *service)
 {
-    return lbc_anno_get(&service->meta, "id")[0] == '\0' ||
+    return !lbc_setting_is_reused(service) ||
            strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
 }
 
-int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT], bool *ret_ipv6,
-                      struct ccm_error *err)
+/* In its usual form; false: it is no block. */
+static bool range_parse(const char *text, char ret[static LBC_RANGE_TEXT], bool *ret_ipv6)
 {
     const char *cursor = text;
     const char *start = NULL;
@@ -365,13 +252,33 @@ int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT], bool *r
     (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
     ccm_text_printf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0, start);
     if (ccm_cidr_parse(entry, &block) < 0 || (ccm_ip_is_v4(&block.ip) && block.bits < 96)) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "spec.loadBalancerSourceRanges: [%.*s] is no address block", SHOWN,
-                             text);
+        return false;
     }
     *ret_ipv6 = !ccm_ip_is_v4(&block.ip);
     ccm_ip_format(&block.ip, address);
     ccm_text_printf(ret, LBC_RANGE_TEXT, "%s/%d", address,
                     *ret_ipv6 ? block.bits : block.bits - 96);
+    return true;
+}
+
+int lbc_setting_ranges(const struct ccm_service *service, enum lbc_families families,
+                       lbc_range_fn *add, void *arg, struct ccm_error *err)
+{
+    static const char *const kinds[] = { "", "IPv4", "IPv6", "address" };
+
+    for (uint64_t i = 0; i < service->source_range_count; i++) {
+        char text[LBC_RANGE_TEXT];
+        bool ipv6 = false;
+
+        if (!range_parse(service->source_ranges[i], text, &ipv6) ||
+            ((unsigned)families & (ipv6 ? LBC_IPV6 : LBC_IPV4)) == 0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "spec.loadBalancerSourceRanges: [%.*s] is no %s block",
+                                 LBC_SHOWN_MAX, service->source_ranges[i], kinds[families]);
+        }
+        if (add != NULL && add(arg, text, ipv6) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
     return 0;
 }

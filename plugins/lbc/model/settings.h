@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/model/endpoint.h"
 #include "lbc/model/keys.h"
 #include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
@@ -15,6 +16,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define LBC_SHOWN_MAX 200 /* most bytes of a value that a message repeats */
+#define LBC_TAGS_MAX  20  /* of one resource */
+
+/* Annotation id: the load balancer is somebody else's. */
+bool lbc_setting_is_reused(const struct ccm_service *service);
 
 /* preserve-lb-on-delete: any value that does not say no. */
 bool lbc_setting_preserve(const struct ccm_service *service);
@@ -28,29 +35,9 @@ bool lbc_setting_is_reserved_tag(const char *key, bool reused);
 CCM_NODISCARD int lbc_setting_tags(const struct ccm_service *service, bool reused,
                                    struct lbc_tags *ret);
 
-/* As many and as long as the cloud takes: 0 or -EINVAL with a CCM_ERROR_TERMINAL; -ENOMEM. */
-CCM_NODISCARD int lbc_setting_check_tags(const struct ccm_service *service, struct ccm_error *err);
-
-/* name: not the default name of another Service, by which that one would be found. 0 or -EINVAL
- * with a CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int lbc_setting_check_name(const struct ccm_service *service, struct ccm_error *err);
-
 /* weight and default-weight; values were checked before, a bad one counts as not set. total:
  * whether `weight` means anything here. */
 struct lbc_weight_rule lbc_setting_weight(const struct ccm_service *service, bool total);
-
-/* backend-label: 0 or -EINVAL with a CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int lbc_setting_check_labels(const struct ccm_service *service,
-                                           struct ccm_error *err);
-/* health-check-uri, health-check-httpcode: as above. */
-CCM_NODISCARD int lbc_setting_check_health_uri(const struct ccm_service *service,
-                                               struct ccm_error *err);
-CCM_NODISCARD int lbc_setting_check_health_code(const struct ccm_service *service,
-                                                struct ccm_error *err);
-
-/* health-check-domain: `address` is the word that stands for the backend's own address. */
-CCM_NODISCARD int lbc_setting_check_health_domain(const struct ccm_service *service,
-                                                  const char *address, struct ccm_error *err);
 
 /* -EINVAL, a CCM_ERROR_TERMINAL: "annotation {key} must be {expected}, got [{value}]". */
 int lbc_setting_refuse(const char *suffix, const char *value, const char *expected,
@@ -61,10 +48,16 @@ int lbc_setting_refuse(const char *suffix, const char *value, const char *expect
 /* One entry "left:right" of a comma list, blanks stripped. */
 struct lbc_setting_pair {
     char entry[LBC_PAIR_MAX]; /* all of it, for messages; cut when it is too long */
-    char left[LBC_PAIR_MAX];
-    char right[LBC_PAIR_MAX];
+    char text[LBC_PAIR_MAX];  /* of the two parts */
+    const char *left;
+    const char *right;
     bool good; /* two parts that are not empty; `left` and `right` are "" otherwise */
 };
+
+/* Split "left:right" in place, blanks stripped; either may be empty. False: these are not two
+ * parts.
+ */
+bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right);
 
 /* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */
 bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret);
@@ -100,11 +93,11 @@ bool lbc_setting_has_listeners(const struct ccm_service *service);
 
 #define LBC_RANGE_TEXT 52
 
-/*
- * One entry of spec.loadBalancerSourceRanges in its usual form. 0, or -EINVAL with a
- * CCM_ERROR_TERMINAL.
- */
-CCM_NODISCARD int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT],
-                                    bool *ret_ipv6, struct ccm_error *err);
+/* One block, in its usual form. 0 or -ENOMEM. */
+typedef int lbc_range_fn(void *arg, const char *block, bool ipv6);
+/* spec.loadBalancerSourceRanges, one by one; add NULL: check them. 0, -ENOMEM, or -EINVAL with a
+ * CCM_ERROR_TERMINAL: one is no block of these families. */
+CCM_NODISCARD int lbc_setting_ranges(const struct ccm_service *service, enum lbc_families families,
+                                     lbc_range_fn *add, void *arg, struct ccm_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Which load balancers are the Service's: by tags, by the default name, of which cluster. */
 #include "check.h"
 #include "lbc/lookup.h"
-#include "lbc/model/settings.h"
+#include "lbc/model/check.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
 #include "util/attr.h"
@@ -90,11 +90,12 @@ static void test_names(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct ccm_service *service = obj_service();
+        const struct lbc_check check = { .suffix = "name", .run = lbc_check_name };
         struct ccm_error err = CCM_ERROR_INIT;
 
         assert_int_equal(lbc_owner_is_lb_name(cases[i].name), cases[i].is_default);
         obj_annotate(&service->meta, P "name", cases[i].name);
-        assert_int_equal(lbc_setting_check_name(service, &err) < 0,
+        assert_int_equal(lbc_check_run(&check, NULL, service, &err) < 0,
                          cases[i].is_default && strcmp(cases[i].name, OWN) != 0);
     }
 }

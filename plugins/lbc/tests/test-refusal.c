@@ -37,14 +37,14 @@ static const struct lbc_anno_table table = {
     .rows = rows, .count = CCM_ARRAY_LEN(rows), .kind = "TOY", .foreign = ""
 };
 
-static int check_size(const struct ccm_service *service, struct ccm_error *err)
+static int check_size(const struct lbc_checked *it, struct ccm_error *err)
 {
-    return strcmp(lbc_anno_get(&service->meta, "size"), "7") == 0
+    return strcmp(it->value, "7") == 0
                ? ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "size must not be 7")
                : 0;
 }
 
-static const struct lbc_lint_check checks[] = { { "size", check_size }, { NULL, NULL } };
+static const struct lbc_check checks[] = { { .suffix = "size", .run = check_size }, { 0 } };
 static const struct lbc_hint hints[] = { { NULL, NULL, NULL, NULL, false } };
 
 static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP,

@@ -1,13 +1,17 @@
 /* Annotations that all controllers read in the same way; more of it is in the tests of each. */
 #include "check.h"
-#include "lbc/model/settings.h"
+#include "lbc/model/check.h"
 #include "objects.h"
 #include "util/attr.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
+
+static const struct lbc_check check_tags = { .suffix = "additional-resource-tags",
+                                             .run = lbc_check_tags };
 
 static void test_pairs(void **state)
 {
@@ -51,6 +55,20 @@ static void test_long_pair(void **state)
     assert_false(lbc_setting_next_pair(&cursor, &pair));
 }
 
+struct range {
+    char text[LBC_RANGE_TEXT];
+    bool ipv6;
+};
+
+static int copy_range(void *arg, const char *block, bool ipv6)
+{
+    struct range *range = arg;
+
+    ccm_text_copy(range->text, sizeof(range->text), block);
+    range->ipv6 = ipv6;
+    return 0;
+}
+
 static void test_range(void **state)
 {
     static const struct {
@@ -72,16 +90,19 @@ static void test_range(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
         struct ccm_error err = CCM_ERROR_INIT;
-        char text[LBC_RANGE_TEXT] = "";
-        bool ipv6 = false;
-        const int r = lbc_setting_range(cases[i].text, text, &ipv6, &err);
+        struct range range = { .text = "" };
+
+        obj_range(service, cases[i].text);
+        const int r = lbc_setting_ranges(service, LBC_DUAL_STACK, copy_range, &range, &err);
 
         if (cases[i].expected == NULL) {
             assert_int_equal(r, -EINVAL);
             assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
-        } else if (r < 0 || strcmp(text, cases[i].expected) != 0 || ipv6 != cases[i].ipv6) {
-            fail_msg("%s: %d %s", cases[i].text, r, text);
+        } else if (r < 0 || strcmp(range.text, cases[i].expected) != 0 ||
+                   range.ipv6 != cases[i].ipv6) {
+            fail_msg("%s: %d %s", cases[i].text, r, range.text);
         }
     }
 }
@@ -145,7 +166,7 @@ static void test_tags(void **state)
         if (cases[i].id != NULL) {
             obj_annotate(&service->meta, P "id", cases[i].id);
         }
-        r = lbc_setting_check_tags(service, &err);
+        r = lbc_check_run(&check_tags, NULL, service, &err);
         if (cases[i].error == NULL) {
             assert_int_equal(r, 0);
             assert_int_equal(lbc_setting_tags(service, false, &tags), 0);
@@ -197,7 +218,7 @@ static void test_very_many_tags(void **state)
     obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
     assert_int_equal(lbc_setting_tags(service, false, &tags), 0);
     assert_int_equal(tags.len, 21);
-    assert_int_equal(lbc_setting_check_tags(service, &err), -EINVAL);
+    assert_int_equal(lbc_check_run(&check_tags, NULL, service, &err), -EINVAL);
 }
 
 int main(void)
@@ -205,7 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_long_pair),
-        cmocka_unit_test(test_range),
+        cmocka_unit_test_teardown(test_range, obj_end),
         cmocka_unit_test_teardown(test_preserve, obj_end),
         cmocka_unit_test_teardown(test_tags, obj_end),
         cmocka_unit_test_teardown(test_very_many_tags, obj_end),

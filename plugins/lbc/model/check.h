@@ -1,0 +1,59 @@
+/*
+ * Checks of annotations that go beyond their rows: across annotations, ports, lists. A product
+ * lists its own and these, in the order in which they are told about. Pure. Every thread.
+ */
+#ifndef CCM_LBC_CHECK_H
+#define CCM_LBC_CHECK_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "lbc/model/settings.h"
+#include "util/attr.h"
+
+/* What a check looks at. */
+struct lbc_checked {
+    const struct lbc_check *row;
+    const struct ccm_service *service;
+    const char *value; /* of the row's annotation; "" = not set */
+};
+
+/* 0, -EINVAL with a CCM_ERROR_TERMINAL, or -ENOMEM. */
+typedef int lbc_check_fn(const struct lbc_checked *it, struct ccm_error *err);
+
+/* One row; a table ends with a NULL suffix. */
+struct lbc_check {
+    const char *suffix; /* of the annotation to blame */
+    lbc_check_fn *run;
+    unsigned on;       /* 1U << enum lbc_protocol: only where a listener speaks one; 0 = always */
+    const char *words; /* what the value must be, or as `run` says */
+    const char *refusal[2]; /* before and behind a value that is refused; NULL = our own form */
+};
+
+/* One row of a product whose listeners speak these protocols. */
+CCM_NODISCARD int lbc_check_run(const struct lbc_check *check,
+                                const struct lbc_protocols *protocols,
+                                const struct ccm_service *service, struct ccm_error *err);
+
+/* -EINVAL, a CCM_ERROR_TERMINAL: the refusal of the row around the value or, where it has none, as
+ * lbc_setting_refuse() with its words. */
+int lbc_check_refuse(const struct lbc_checked *it, const char *value, struct ccm_error *err);
+
+/* Not the default name of another Service, by which that one would be found. */
+lbc_check_fn lbc_check_name;
+/* additional-resource-tags: as many and as long as the cloud takes. */
+lbc_check_fn lbc_check_tags;
+/* Labels of nodes. */
+lbc_check_fn lbc_check_labels;
+/* Of health checks: a path; a host, or the first of `words`, which stands for the backend's own
+ * address; a list of classes of answers. */
+lbc_check_fn lbc_check_path;
+lbc_check_fn lbc_check_host;
+lbc_check_fn lbc_check_codes;
+/* Not empty. */
+lbc_check_fn lbc_check_is_set;
+/* One of `words`, "a|b", in any case; or empty. */
+lbc_check_fn lbc_check_word;
+/* A list of pairs; with `words`, of anything and a port. */
+lbc_check_fn lbc_check_pairs;
+
+#endif
