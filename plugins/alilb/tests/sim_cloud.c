@@ -15,11 +15,11 @@
 
 /* Where load balancers are made, and another one where there are some. */
 static const char fixtures[] =
-    "{'region':'cn-hangzhou','vpcs':[{'id':'vpc-1','cidr':'172.16.0.0/12'},"
+    "{'region':'cn-hangzhou','vpcs':[{'id':'vpc-1','cidr':'172.16.0.0/12','ipv6':'fd01::/56'},"
     "{'id':'vpc-9','cidr':'10.0.0.0/8','ipv6':'fd00::/56'}],'vswitches':["
-    "{'id':'vsw-1','vpc':'vpc-1','zone':'z-a','cidr':'172.16.1.0/24'},"
-    "{'id':'vsw-2','vpc':'vpc-1','zone':'z-b','cidr':'172.16.2.0/24'},"
-    "{'id':'vsw-3','vpc':'vpc-1','zone':'z-c','cidr':'172.16.3.0/24'},"
+    "{'id':'vsw-1','vpc':'vpc-1','zone':'z-a','cidr':'172.16.1.0/24','ipv6':'fd01:0:0:1::/64'},"
+    "{'id':'vsw-2','vpc':'vpc-1','zone':'z-b','cidr':'172.16.2.0/24','ipv6':'fd01:0:0:2::/64'},"
+    "{'id':'vsw-3','vpc':'vpc-1','zone':'z-c','cidr':'172.16.3.0/24','ipv6':'fd01:0:0:3::/64'},"
     "{'id':'vsw-4','vpc':'vpc-1','zone':'z-c','cidr':'172.16.4.0/24'},"
     "{'id':'vsw-a','vpc':'vpc-9','zone':'z-a','cidr':'10.1.0.0/16','ipv6':'fd00:0:0:1::/64'},"
     "{'id':'vsw-b','vpc':'vpc-9','zone':'z-b','cidr':'10.2.0.0/16','ipv6':'fd00:0:0:2::/64'},"
@@ -32,8 +32,7 @@ static const char fixtures[] =
     "'cas_certificates':[{'id':'own','name':'own'},{'id':'c-1','name':'c-1'},{'id':'x','name':'x'},"
     "{'id':'y','name':'y'}],"
     "'bandwidth_packages':[{'id':'cbwp-1'},{'id':'cbwp-2'}],'security_groups':["
-    "{'id':'sg-a','vpc':'vpc-9'},{'id':'sg-b','vpc':'vpc-9'},{'id':'sg-old','vpc':'vpc-9'},"
-    "{'id':'sg-new','vpc':'vpc-9'}]}";
+    "{'id':'sg-old','vpc':'vpc-9'},{'id':'sg-new','vpc':'vpc-9'}]}";
 
 /* Apostrophes -> quotes. The caller frees. */
 static char *text_quote(const char *from)
@@ -58,18 +57,32 @@ static cJSON *json_parse(const char *from)
 
 /* --- rules --- */
 
+static bool action_reads(const char *action)
+{
+    return ccm_text_starts(action, "List") || ccm_text_starts(action, "Get") ||
+           ccm_text_starts(action, "Describe");
+}
+
+static bool rule_fits(const struct sim_rule *rule, const char *action)
+{
+    return rule->times != SIZE_MAX &&
+           (rule->action == NULL ? !action_reads(action) : strcmp(rule->action, action) == 0);
+}
+
 static const struct sim_rule *rule_find(struct sim *sim, const char *action)
 {
     for (size_t i = 0; i < sim->rule_count; i++) {
         struct sim_rule *rule = &sim->rules[i];
 
-        if (strcmp(rule->action, action) != 0 || rule->times == SIZE_MAX) {
+        if (!rule_fits(rule, action)) {
             continue;
         }
         if (rule->skip > 0) {
             rule->skip--;
             return NULL;
         }
+        rule->action = action;
+        sim->struck++;
         if (rule->times > 0 && --rule->times == 0) {
             rule->times = SIZE_MAX; /* used up, after this one */
         }
@@ -165,6 +178,9 @@ static void call_execute(struct sim *sim, const struct fake_request *request,
             ccm_sim_params_set(&params, request->params[i].name, request->params[i].value), 0);
     }
     if (cloud_run(sim, product_of(request->url), request->action, &params, &call) < 0) {
+        if (sim->struck == 0) {
+            ccm_buf_addf(&sim->refused, "%s %s ", request->action, call.code);
+        }
         call_refuse(sim, reply, call.http, call.code, ccm_buf_str(&call.message));
     }
 }
@@ -176,7 +192,13 @@ static bool call_answer(void *arg, const struct fake_request *request, struct fa
 
     ccm_buf_addf(&sim->log, "%s ",
                  strcmp(request->action, "ListAsynJobs") == 0 ? "*" : request->action);
+    if (sim->watch != NULL) {
+        sim->watch(sim->watch_arg, request);
+    }
     if (rule != NULL && rule->lost) {
+        if (rule->executed) {
+            call_execute(sim, request, ret);
+        }
         ret->result = -EIO;
         ret->phase = CCM_HTTP_MAYBE_RUN;
         return true;
@@ -196,16 +218,21 @@ static bool call_answer(void *arg, const struct fake_request *request, struct fa
 
 /* --- the test's side --- */
 
-static void cloud_begin(struct sim *sim)
+void sim_add(struct sim *sim, const char *json)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = json_parse(fixtures);
+    CCM_CLEANUP(ccm_json_freep) cJSON *parsed = json_parse(json);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
 
-    sim->cloud = ccm_cloud_new();
-    assert_non_null(sim->cloud);
-    if (ccm_cloud_fixtures_load(sim->cloud, json, &why) < 0) {
+    if (ccm_cloud_fixtures_load(sim->cloud, parsed, &why) < 0) {
         fail_msg("%s", ccm_buf_str(&why));
     }
+}
+
+static void cloud_begin(struct sim *sim)
+{
+    sim->cloud = ccm_cloud_new();
+    assert_non_null(sim->cloud);
+    sim_add(sim, fixtures);
     sim->cloud->limits.job_ms = 0;
     SIM_DO(sim, CCM_CLOUD_VPC, "eip-1", "AllocateEipAddress", "InternetChargeType", "PayByTraffic");
     SIM_DO(sim, CCM_CLOUD_VPC, "eip-7", "AllocateEipAddress", "InternetChargeType", "PayByTraffic");
@@ -232,6 +259,7 @@ void sim_end(struct sim *sim)
     ccm_cloud_free(sim->cloud);
     ccm_buf_fini(&sim->log);
     ccm_buf_fini(&sim->body);
+    ccm_buf_fini(&sim->refused);
 }
 
 void sim_rule(struct sim *sim, const struct sim_rule *rule)
@@ -248,7 +276,9 @@ const char *sim_log(struct sim *sim)
 void sim_forget(struct sim *sim)
 {
     ccm_buf_reset(&sim->log);
+    ccm_buf_reset(&sim->refused);
     sim->rule_count = 0;
+    sim->struck = 0;
 }
 
 const char *sim_param(struct sim *sim, const char *action, const char *name)

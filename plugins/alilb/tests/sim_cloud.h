@@ -21,13 +21,14 @@
 #define SIM_RULES 16
 
 struct sim_rule {
-    const char *action;
+    const char *action;  /* NULL = the write that comes first, skip = 0, and all of that name */
     const char *code;    /* refused with it, and not executed; NULL = not refused */
     const char *job;     /* how its job ends: "Failed", "Processing" (never), "" (nobody knows it);
                             NULL = well */
     const char *message; /* of a refusal; NULL = "refused" */
     unsigned http;       /* of a refusal; 0 = 400 */
-    bool lost;           /* the answer does not arrive, however often it is tried */
+    bool lost;           /* the answer does not arrive, however often it is tried, */
+    bool executed;       /* but the call is executed */
     size_t skip;         /* so many calls go well before */
     size_t times;        /* 0 = always */
 };
@@ -40,6 +41,10 @@ struct sim {
     size_t rule_count;
     struct ccm_buf log; /* see sim_log() */
     struct ccm_buf body;
+    size_t struck;          /* calls that met a rule */
+    struct ccm_buf refused; /* what the cloud itself refused before one did, "ACTION CODE " */
+    void (*watch)(void *arg, const struct fake_request *request); /* before a call runs; or NULL */
+    void *watch_arg;
 };
 
 void sim_begin(struct sim *sim);
@@ -48,7 +53,9 @@ void sim_rule(struct sim *sim, const struct sim_rule *rule);
 /* Names of the actions since the last sim_forget(), each with a blank behind it; polls are "*".
  * Calls that sim_answer() answers are not among them. */
 const char *sim_log(struct sim *sim);
-/* Drop the log and all rules. */
+/* More of what a fixture file has (sim/cloud/fixtures.c); apostrophes stand for quotes. */
+void sim_add(struct sim *sim, const char *json);
+/* Drop the log, all rules, and what came of them. */
 void sim_forget(struct sim *sim);
 /* Parameter of the last call of that action; "" when it was not sent. */
 const char *sim_param(struct sim *sim, const char *action, const char *name);

@@ -436,6 +436,9 @@ static bool is_same_thing(const struct lbc_step *a, const struct lbc_step *b)
     if (is_lb_step(a) && is_lb_step(b)) {
         return true;
     }
+    if (a->type == LBC_STEP_CREATE_GROUP && a->want == b->want) {
+        return true; /* whatever uses it waits for its job */
+    }
     if (is_listener_step(a) && is_listener_step(b)) {
         return a->port == b->port && a->protocol == b->protocol;
     }

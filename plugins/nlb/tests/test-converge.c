@@ -3,7 +3,7 @@
  * there, nothing of others is touched on the way, and then there is nothing left to do. A failure
  * names its seed; CCM_TEST_SEED runs that one alone.
  */
-#include "toy.h"
+#include "converge.h"
 
 #include "lbc/tests/objects.h"
 #include "nlb/names.h"
@@ -18,22 +18,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEEDS 4000
+#define SEEDS 300
 #define RUNS  4 /* with failures, before the one without */
 
-static void check(const struct toy *toy, bool ok, const char *what, const char *name)
+static void check(const struct trial *trial, bool ok, const char *what, const char *name)
 {
     if (!ok) {
-        fail_msg("seed %llu: %s: %s", (unsigned long long)toy->seed, what,
+        fail_msg("seed %llu: %s: %s", (unsigned long long)trial->seed, what,
                  name == NULL ? "" : name);
     }
 }
 
-static enum lbc_owner owner_of(const struct toy *toy, const char *text, bool listener)
+static enum lbc_owner owner_of(const struct trial *trial, const char *text, bool listener)
 {
     enum lbc_owner owner = LBC_OWNER_NONE;
 
-    assert_int_equal(nlb_name_parse(text, listener, &toy->service->meta, "c1", &owner), 0);
+    assert_int_equal(nlb_name_parse(text, listener, &trial->service->meta, "c1", &owner), 0);
     return owner;
 }
 
@@ -42,72 +42,35 @@ static const char *description_of(const struct nlb_group *group, const struct lb
     return one->description == NULL ? group->lbc.name : one->description;
 }
 
-static void make_plan(const struct toy *toy, struct lbc_plan *plan, struct lbc_problems *problems,
-                      size_t batch)
+static void make_plan(const struct trial *trial, struct lbc_plan *plan,
+                      struct lbc_problems *problems, size_t batch)
 {
-    const struct lbc_plan_input in = { .model = &toy->model.lbc,
-                                       .have = &toy->cloud.lbc,
-                                       .service = toy->service,
+    const struct lbc_plan_input in = { .model = &trial->model.lbc,
+                                       .have = &trial->have.lbc,
+                                       .service = trial->service,
                                        .cluster_id = "c1",
                                        .batch = batch,
                                        .fresh = true };
 
     assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, problems), 0);
     check_stages(plan);
-    check(toy, plan->waiting.len == 0, "waits", NULL);
-}
-
-/* --- what must not change --- */
-
-/* Servers, groups, listeners, rules and joined groups of others, as text. */
-static void list_foreign(const struct toy *toy, struct ccm_buf *text)
-{
-    for (size_t i = 0; i < toy->cloud.lbc.group_count; i++) {
-        const struct nlb_group *group = nlb_group_at(&toy->cloud, i);
-
-        if (owner_of(toy, group->lbc.name, false) != LBC_OWNER_OURS) {
-            ccm_buf_addf(text, "group %s %zu\n", group->lbc.id, group->lbc.attrs.len);
-        }
-        for (size_t k = 0; k < group->lbc.backends.len; k++) {
-            const struct lbc_backend *one = &group->lbc.backends.items[k];
-
-            if (owner_of(toy, description_of(group, one), false) != LBC_OWNER_OURS) {
-                ccm_buf_addf(text, "server %s %s:%u=%u\n", group->lbc.id, one->server_id, one->port,
-                             one->weight);
-            }
-        }
-    }
-    for (size_t i = 0; toy->model.lbc.reused && i < toy->cloud.lbc.listener_count; i++) {
-        const struct nlb_listener *listener = nlb_listener_at(&toy->cloud, i);
-        const bool taken = toy->model.lbc.override &&
-                           owner_of(toy, listener->lbc.description, true) == LBC_OWNER_NONE &&
-                           nlb_state_listener_like(&toy->model.want, listener) != NULL;
-
-        if (owner_of(toy, listener->lbc.description, true) != LBC_OWNER_OURS && !taken) {
-            ccm_buf_addf(text, "listener %s %s\n", listener->lbc.id, listener->lbc.group_id);
-        }
-    }
-    for (size_t i = 0; !toy->model.groups_explicit && i < toy->cloud.lb.security_groups.len; i++) {
-        if (!ccm_text_equal(toy->cloud.lb.security_groups.items[i], toy->cloud.security_group.id)) {
-            ccm_buf_addf(text, "joined %s\n", toy->cloud.lb.security_groups.items[i]);
-        }
-    }
+    check(trial, plan->waiting.len == 0, "waits", NULL);
 }
 
 /* --- what must hold in the end --- */
 
-static void check_lb(const struct toy *toy)
+static void check_lb(const struct trial *trial)
 {
-    const struct nlb_lb *want = &toy->model.want.lb;
-    const struct nlb_lb *have = &toy->cloud.lb;
+    const struct nlb_lb *want = &trial->model.want.lb;
+    const struct nlb_lb *have = &trial->have.lb;
 
-    check(toy, have->lbc.id != NULL, "no load balancer", NULL);
+    check(trial, have->lbc.id != NULL, "no load balancer", NULL);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const bool is_type = i == NLB_LB_ADDRESS_TYPE || i == NLB_LB_IPV6_TYPE;
 
         /* Those of somebody else's load balancer are never changed. */
-        if ((toy->model.lbc.explicit >> i & 1U) != 0 && !(toy->model.lbc.reused && is_type)) {
-            check(toy, ccm_text_equal_case(want->lbc.texts[i], have->lbc.texts[i]), "field",
+        if ((trial->model.lbc.explicit >> i & 1U) != 0 && !(trial->model.lbc.reused && is_type)) {
+            check(trial, ccm_text_equal_case(want->lbc.texts[i], have->lbc.texts[i]), "field",
                   want->lbc.texts[i]);
         }
     }
@@ -118,74 +81,74 @@ static void check_lb(const struct toy *toy)
             found = found || (ccm_text_equal(want->zones[i].zone_id, have->zones[k].zone_id) &&
                               ccm_text_equal(want->zones[i].vswitch_id, have->zones[k].vswitch_id));
         }
-        check(toy, found, "no zone", want->zones[i].zone_id);
+        check(trial, found, "no zone", want->zones[i].zone_id);
     }
-    check(toy,
-          toy->model.lbc.reused || !toy->model.zones_explicit ||
+    check(trial,
+          trial->model.lbc.reused || !trial->model.zones_explicit ||
               have->zone_count == want->zone_count,
           "zones", NULL);
     for (size_t i = 0; i < want->lbc.tags.len; i++) {
-        check(toy,
+        check(trial,
               ccm_text_equal(lbc_tags_get(&have->lbc.tags, want->lbc.tags.items[i].key),
                              want->lbc.tags.items[i].value),
               "tag", want->lbc.tags.items[i].key);
     }
 }
 
-static void check_security(const struct toy *toy)
+static void check_security(const struct trial *trial)
 {
-    const struct nlb_security_group *want = &toy->model.want.security_group;
-    const struct lbc_texts *joined = &toy->cloud.lb.security_groups;
-    const char *id = toy->cloud.security_group.id;
+    const struct nlb_security_group *want = &trial->model.want.security_group;
+    const struct lbc_texts *joined = &trial->have.lb.security_groups;
+    const char *id = trial->have.security_group.id;
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts all = { .items = NULL };
 
-    check(toy, want->wanted == (id != NULL), "security group", id);
-    check(toy, id == NULL || lbc_texts_has(joined, id), "not joined", id);
-    assert_int_equal(nlb_rules_diff(want, &toy->cloud.security_group, &diff), 0);
-    check(toy,
+    check(trial, want->wanted == (id != NULL), "security group", id);
+    check(trial, id == NULL || lbc_texts_has(joined, id), "not joined", id);
+    assert_int_equal(nlb_rules_diff(want, &trial->have.security_group, &diff), 0);
+    check(trial,
           !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
                             diff.remove.rule_count == 0),
           "rules", NULL);
-    if (toy->model.groups_explicit) {
-        assert_int_equal(lbc_texts_copy(&all, &toy->model.want.lb.security_groups), 0);
+    if (trial->model.groups_explicit) {
+        assert_int_equal(lbc_texts_copy(&all, &trial->model.want.lb.security_groups), 0);
         assert_int_equal(id == NULL ? 0 : lbc_texts_put(&all, id), 0);
-        check(toy, lbc_texts_equal(&all, joined), "joined groups", NULL);
+        check(trial, lbc_texts_equal(&all, joined), "joined groups", NULL);
     }
 }
 
-static void check_servers(const struct toy *toy, const struct nlb_group *want,
+static void check_servers(const struct trial *trial, const struct nlb_group *want,
                           const struct nlb_group *have)
 {
     for (size_t i = 0; i < want->lbc.backends.len; i++) {
         const struct lbc_backend *one = &want->lbc.backends.items[i];
         const struct lbc_backend *twin = lbc_backends_find(&have->lbc.backends, one);
 
-        check(toy, twin != NULL || one->leaving, "no server", one->server_id);
-        if (twin == NULL || owner_of(toy, description_of(have, twin), false) != LBC_OWNER_OURS ||
+        check(trial, twin != NULL || one->leaving, "no server", one->server_id);
+        if (twin == NULL || owner_of(trial, description_of(have, twin), false) != LBC_OWNER_OURS ||
             want->lbc.add_only) {
             continue;
         }
-        check(toy, ccm_text_equal(description_of(have, twin), want->lbc.name), "description",
+        check(trial, ccm_text_equal(description_of(have, twin), want->lbc.name), "description",
               one->server_id);
-        check(toy,
+        check(trial,
               one->leaving ? twin->weight == 0
-                           : toy->model.lbc.keep_weights || twin->weight == one->weight,
+                           : trial->model.lbc.keep_weights || twin->weight == one->weight,
               "weight", one->server_id);
     }
     for (size_t i = 0; i < have->lbc.backends.len && !want->lbc.add_only && !want->lbc.frozen_by;
          i++) {
         const struct lbc_backend *one = &have->lbc.backends.items[i];
 
-        check(toy,
-              owner_of(toy, description_of(have, one), false) != LBC_OWNER_OURS ||
+        check(trial,
+              owner_of(trial, description_of(have, one), false) != LBC_OWNER_OURS ||
                   lbc_backends_find(&want->lbc.backends, one) != NULL,
               "a server too many", one->server_id);
     }
 }
 
 /* Told attributes, lists as sets of at most two. */
-static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
+static void check_attrs(const struct trial *trial, const struct lbc_attrs *want,
                         const struct lbc_attrs *have, enum lbc_protocol protocol)
 {
     for (size_t i = 0; i < want->len; i++) {
@@ -200,7 +163,7 @@ static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
         if (!lbc_attr_applies(attr->row, protocol) || fallback) {
             continue;
         }
-        check(toy,
+        check(trial,
               ccm_text_equal(attr->value, value) ||
                   (value != NULL && (attr->row->cloud & LBC_ATTR_LIST) != 0 &&
                    strlen(value) == strlen(attr->value)),
@@ -209,153 +172,159 @@ static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
 }
 
 /* Whether the port is somebody else's, so that the wish cannot be met. */
-static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
+static bool is_refused(const struct trial *trial, const struct nlb_listener *want)
 {
-    for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
-        const struct nlb_listener *have = nlb_listener_at(&toy->cloud, i);
+    for (size_t i = 0; i < trial->have.lbc.listener_count; i++) {
+        const struct nlb_listener *have = nlb_listener_at(&trial->have, i);
 
         if (lbc_listener_clash(&want->lbc, &have->lbc) &&
-            owner_of(toy, have->lbc.description, true) != LBC_OWNER_OURS) {
+            owner_of(trial, have->lbc.description, true) != LBC_OWNER_OURS) {
             return true;
         }
     }
     /* On a load balancer with broken ports listeners stay that would go otherwise. */
-    return toy->model.lbc.incomplete;
+    return trial->model.lbc.incomplete;
 }
 
-static void check_listener(const struct toy *toy, const struct nlb_listener *want)
+static void check_listener(const struct trial *trial, const struct nlb_listener *want)
 {
-    const struct nlb_listener *have = nlb_state_listener_like(&toy->cloud, want);
-    const struct lbc_group *group = lbc_state_group_for(&toy->cloud.lbc, want->lbc.group);
+    const struct nlb_listener *have = nlb_state_listener_like(&trial->have, want);
+    const struct lbc_group *group = lbc_state_group_for(&trial->have.lbc, want->lbc.group);
 
-    if (is_refused(toy, want)) {
+    if (is_refused(trial, want)) {
         return;
     }
-    check(toy, group != NULL, "no group", want->lbc.group->name);
-    check(toy, have != NULL, "no listener", want->lbc.description);
-    check(toy, ccm_text_equal(have->lbc.group_id, group->id), "group of", want->lbc.description);
-    check(toy, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
+    check(trial, group != NULL, "no group", want->lbc.group->name);
+    check(trial, have != NULL, "no listener", want->lbc.description);
+    check(trial, ccm_text_equal(have->lbc.group_id, group->id), "group of", want->lbc.description);
+    check(trial, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
           have->lbc.description);
-    check_attrs(toy, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
+    check_attrs(trial, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
     if (want->certs_known && have->certs_known) {
-        check(toy, lbc_texts_equal(&want->certs, &have->certs), "certificates",
+        check(trial, lbc_texts_equal(&want->certs, &have->certs), "certificates",
               have->lbc.description);
     }
 }
 
-static void check_stale(const struct toy *toy)
+static void check_stale(const struct trial *trial)
 {
-    if (toy->model.lbc.incomplete) {
+    if (trial->model.lbc.incomplete) {
         return;
     }
-    for (size_t i = 0; i < toy->cloud.lbc.listener_count && !toy->model.lbc.reused; i++) {
-        const struct nlb_listener *have = nlb_listener_at(&toy->cloud, i);
+    for (size_t i = 0; i < trial->have.lbc.listener_count && !trial->model.lbc.reused; i++) {
+        const struct nlb_listener *have = nlb_listener_at(&trial->have, i);
 
-        check(toy, nlb_state_listener_like(&toy->model.want, have) != NULL, "a listener too many",
-              have->lbc.id);
+        check(trial, nlb_state_listener_like(&trial->model.want, have) != NULL,
+              "a listener too many", have->lbc.id);
     }
-    for (size_t i = 0; i < toy->cloud.lbc.group_count; i++) {
-        const struct nlb_group *have = nlb_group_at(&toy->cloud, i);
-        bool excused = owner_of(toy, have->lbc.name, false) != LBC_OWNER_OURS;
+    for (size_t i = 0; i < trial->have.lbc.group_count; i++) {
+        const struct nlb_group *have = nlb_group_at(&trial->have, i);
+        bool excused = owner_of(trial, have->lbc.name, false) != LBC_OWNER_OURS;
 
         for (size_t k = 0; k < have->lbc.backends.len; k++) {
-            excused = excused || owner_of(toy, description_of(have, &have->lbc.backends.items[k]),
+            excused = excused || owner_of(trial, description_of(have, &have->lbc.backends.items[k]),
                                           false) != LBC_OWNER_OURS;
         }
-        for (size_t k = 0; k < toy->cloud.lbc.listener_count; k++) {
+        for (size_t k = 0; k < trial->have.lbc.listener_count; k++) {
             excused = excused ||
-                      ccm_text_equal(nlb_listener_at(&toy->cloud, k)->lbc.group_id, have->lbc.id);
+                      ccm_text_equal(nlb_listener_at(&trial->have, k)->lbc.group_id, have->lbc.id);
         }
-        for (size_t k = 0; k < toy->model.want.lbc.group_count; k++) {
-            excused = excused ||
-                      nlb_state_group_for(&toy->cloud, nlb_group_at(&toy->model.want, k)) == have;
+        for (size_t k = 0; k < trial->model.want.lbc.group_count; k++) {
+            excused = excused || nlb_state_group_for(&trial->have,
+                                                     nlb_group_at(&trial->model.want, k)) == have;
         }
-        check(toy, excused, "a group too many", have->lbc.id);
+        check(trial, excused, "a group too many", have->lbc.id);
     }
 }
 
 /* blocked: a port of somebody else's load balancer is refused, so nothing else of it is changed,
  * and groups for such ports are not made. */
-static void check_end(const struct toy *toy, bool blocked)
+static void check_end(const struct trial *trial, bool blocked)
 {
     if (!blocked) {
-        check_lb(toy);
+        check_lb(trial);
     }
-    if (!toy->model.lbc.reused) {
-        check_security(toy);
+    if (!trial->model.lbc.reused) {
+        check_security(trial);
     }
-    for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
-        const struct nlb_group *want = nlb_group_at(&toy->model.want, i);
-        const struct nlb_group *have = nlb_state_group_for(&toy->cloud, want);
+    for (size_t i = 0; i < trial->model.want.lbc.group_count; i++) {
+        const struct nlb_group *want = nlb_group_at(&trial->model.want, i);
+        const struct nlb_group *have = nlb_state_group_for(&trial->have, want);
 
-        check(toy, have != NULL || blocked, "no group", want->lbc.name);
+        check(trial, have != NULL || blocked, "no group", want->lbc.name);
         if (have != NULL) {
-            check_servers(toy, want, have);
-            check_attrs(toy, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
+            check_servers(trial, want, have);
+            check_attrs(trial, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
         }
     }
-    for (size_t i = 0; i < toy->model.want.lbc.listener_count; i++) {
-        if (!nlb_listener_at(&toy->model.want, i)->lbc.broken &&
-            lbc_model_has_listeners(&toy->model.lbc)) {
-            check_listener(toy, nlb_listener_at(&toy->model.want, i));
+    for (size_t i = 0; i < trial->model.want.lbc.listener_count; i++) {
+        if (!nlb_listener_at(&trial->model.want, i)->lbc.broken &&
+            lbc_model_has_listeners(&trial->model.lbc)) {
+            check_listener(trial, nlb_listener_at(&trial->model.want, i));
         }
     }
-    check_stale(toy);
+    check_stale(trial);
 }
 
 /* --- one world --- */
 
 /* Some runs, each of which may fail somewhere, then one that does not. */
-static void run_all(struct toy *toy, size_t batch)
+static void run_all(struct trial *trial, size_t batch)
 {
     for (unsigned i = 0; i <= RUNS; i++) {
         CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
-        make_plan(toy, &plan, &problems, batch);
-        toy->fail_at = i < RUNS && plan.len > 0 ? toy_dice(toy, (unsigned)plan.len) : TOY_NEVER;
-        toy->executed = toy_dice(toy, 2) == 0;
-        const bool ok = toy_run(toy, &plan);
+        trial_read(trial);
+        make_plan(trial, &plan, &problems, batch);
+        trial->fail_at =
+            i < RUNS && plan.len > 0 ? trial_dice(trial, (unsigned)plan.len) : TRIAL_NEVER;
+        trial->executed = trial_dice(trial, 2) == 0;
+        const bool ok = trial_run(trial, &plan);
 
-        check(toy, ok || i < RUNS, "failed without a reason", NULL);
+        check(trial, ok || i < RUNS, "failed without a reason", NULL);
     }
 }
 
 static void run_world(uint64_t seed)
 {
-    CCM_CLEANUP(toy_fini) struct toy toy;
+    CCM_CLEANUP(trial_fini) struct trial trial;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf before = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf after = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
-    toy_init(&toy, seed);
-    list_foreign(&toy, &before);
-    run_all(&toy, 1 + seed % 3);
-    make_plan(&toy, &plan, &problems, 200);
+    trial_init(&trial, seed);
+    trial_begin_cloud(&trial);
+    trial_read(&trial);
+    trial_list_foreign(&trial, &before);
+    run_all(&trial, 1 + seed % 3);
+    trial_read(&trial);
+    make_plan(&trial, &plan, &problems, 200);
     lbc_plan_print(&plan, NULL, &text);
-    check(&toy, plan.len == 0, "there is more to do", ccm_buf_str(&text));
-    check_end(&toy, toy.model.lbc.reused && plan.blocked);
-    list_foreign(&toy, &after);
-    check(&toy, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0, "somebody's things changed",
-          ccm_buf_str(&after));
+    check(&trial, plan.len == 0, "there is more to do", ccm_buf_str(&text));
+    check_end(&trial, trial.model.lbc.reused && plan.blocked);
+    trial_list_foreign(&trial, &after);
+    trial_end_cloud(&trial);
+    check(&trial, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0,
+          "somebody's things changed", ccm_buf_str(&after));
 }
 
 /* Out of memory at any moment: an error, or the plan that it would have been. */
 static void run_short_of_memory(uint64_t seed)
 {
-    CCM_CLEANUP(toy_fini) struct toy toy;
+    CCM_CLEANUP(trial_fini) struct trial trial;
     size_t steps = 0;
     bool failed = true;
 
-    toy_init(&toy, seed);
+    trial_init(&trial, seed);
     for (size_t at = 0; failed; at++) {
         CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
-        const struct lbc_plan_input in = { .model = &toy.model.lbc,
-                                           .have = &toy.cloud.lbc,
-                                           .service = toy.service,
+        const struct lbc_plan_input in = { .model = &trial.model.lbc,
+                                           .have = &trial.start.lbc,
+                                           .service = trial.service,
                                            .cluster_id = "c1",
                                            .fresh = true };
 
@@ -364,7 +333,7 @@ static void run_short_of_memory(uint64_t seed)
 
         failed = oom_end() || at == 0;
         steps = at == 0 ? plan.len : steps;
-        check(&toy, r == -ENOMEM || (r == 0 && plan.len == steps), "a plan with a gap", NULL);
+        check(&trial, r == -ENOMEM || (r == 0 && plan.len == steps), "a plan with a gap", NULL);
     }
 }
 
