@@ -21,7 +21,9 @@ function(ccm_add_plugin name)
     PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
     C_VISIBILITY_PRESET hidden
     LINK_DEPENDS ${map}
-    BUILD_RPATH "\$ORIGIN/../lib"
+    # The same when it is built as when it is installed: libraries stand one folder up. CMake's own way would leave an
+    # empty element in the file of the build tree, the folder that a process happens to run in; ccmd refuses that.
+    BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "\$ORIGIN/..")
   if(CCM_PLUGIN_OUTPUT_DIRECTORY)
     set_target_properties(${name} PROPERTIES

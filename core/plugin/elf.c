@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 /* Real shared objects have about 10 and about 30. */
 #define MAX_SEGMENTS 64
 #define MAX_DYNAMIC  512
+#define MAX_STRINGS  ((uint64_t)4 << 20) /* of C++ names, mostly */
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -39,6 +41,7 @@ struct elf_file {
     Elf64_Ehdr header;
     Elf64_Phdr segments[MAX_SEGMENTS];
     Elf64_Dyn dynamic[MAX_DYNAMIC];
+    size_t dynamic_count;
 };
 
 static int elf_refuse_file(const struct elf_file *file, struct ccm_error *err, const char *reason)
@@ -154,28 +157,26 @@ static const Elf64_Phdr *find_dynamic(const struct elf_file *file)
     return NULL;
 }
 
-static int check_constructors(struct elf_file *file, struct ccm_error *err)
+static int read_dynamic(struct elf_file *file, struct ccm_error *err)
 {
     const Elf64_Phdr *segment = find_dynamic(file);
-    size_t count;
-    int r;
 
     if (segment == NULL) {
         return elf_refuse_file(file, err,
                                "an ELF file without dynamic section: link it with -shared");
     }
-    count = segment->p_filesz / sizeof(Elf64_Dyn);
-    if (count > MAX_DYNAMIC) {
+    file->dynamic_count = segment->p_filesz / sizeof(Elf64_Dyn);
+    if (file->dynamic_count > MAX_DYNAMIC) {
         return elf_refuse_file(file, err, "its ELF dynamic section is too long");
     }
-    r = read_at(file, file->dynamic, count * sizeof(Elf64_Dyn), segment->p_offset, err);
-    if (r < 0) {
-        return r;
-    }
-#ifdef CCM_PLUGIN_ANY_CONSTRUCTOR
-    count = 0;
-#endif
-    for (size_t i = 0; i < count && file->dynamic[i].d_tag != DT_NULL; i++) {
+    return read_at(file, file->dynamic, file->dynamic_count * sizeof(Elf64_Dyn), segment->p_offset,
+                   err);
+}
+
+static int check_constructors(const struct elf_file *file, struct ccm_error *err)
+{
+#ifndef CCM_PLUGIN_ANY_CONSTRUCTOR
+    for (size_t i = 0; i < file->dynamic_count && file->dynamic[i].d_tag != DT_NULL; i++) {
         if (file->dynamic[i].d_tag == DT_INIT_ARRAYSZ &&
             file->dynamic[i].d_un.d_val > sizeof(void *)) {
             return elf_refuse_file(
@@ -184,26 +185,143 @@ static int check_constructors(struct elf_file *file, struct ccm_error *err)
                 "remove __attribute__((constructor)) and C++ objects with static state");
         }
     }
+#else
+    (void)file; /* every file of this build has some */
+    (void)err;
+#endif
     return 0;
+}
+
+static int read_file(int fd, const char *path, struct elf_file *file, struct ccm_error *err)
+{
+    struct stat st;
+    int r;
+
+    *file = (struct elf_file){ .fd = fd, .path = path };
+    if (fstat(fd, &st) < 0) {
+        return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
+    }
+    file->size = (uint64_t)st.st_size;
+    r = check_header(file, err);
+    if (r < 0) {
+        return r;
+    }
+    r = read_segments(file, err);
+    if (r < 0) {
+        return r;
+    }
+    return read_dynamic(file, err);
 }
 
 int plugin_elf_check(int fd, const char *path, struct ccm_error *err)
 {
-    struct elf_file file = { .fd = fd, .path = path };
-    struct stat st;
+    struct elf_file file;
+    const int r = read_file(fd, path, &file, err);
+
+    return r < 0 ? r : check_constructors(&file, err);
+}
+
+/* --- what the file needs --- */
+
+static uint64_t dynamic_value(const struct elf_file *file, int64_t tag)
+{
+    for (size_t i = 0; i < file->dynamic_count && file->dynamic[i].d_tag != DT_NULL; i++) {
+        if (file->dynamic[i].d_tag == tag) {
+            return file->dynamic[i].d_un.d_val;
+        }
+    }
+    return 0;
+}
+
+/* Where in the file the byte stands that is mapped to the address; false = nowhere. */
+static bool offset_of_address(const struct elf_file *file, uint64_t address, uint64_t *ret)
+{
+    for (size_t i = 0; i < file->header.e_phnum; i++) {
+        const Elf64_Phdr *segment = &file->segments[i];
+
+        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+            address - segment->p_vaddr < segment->p_filesz) {
+            *ret = segment->p_offset + (address - segment->p_vaddr);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_strings(const struct elf_file *file, struct plugin_elf_links *links,
+                        struct ccm_error *err)
+{
+    const uint64_t len = dynamic_value(file, DT_STRSZ);
+    uint64_t offset;
     int r;
 
-    if (fstat(fd, &st) < 0) {
-        return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
+    if (len == 0 || len > MAX_STRINGS ||
+        !offset_of_address(file, dynamic_value(file, DT_STRTAB), &offset)) {
+        return elf_refuse_file(file, err, "its table of names makes no sense");
     }
-    file.size = (uint64_t)st.st_size;
-    r = check_header(&file, err);
+    links->private_strings = calloc(1, len + 1);
+    if (links->private_strings == NULL) {
+        return ccm_error_nomem(err);
+    }
+    r = read_at(file, links->private_strings, len, offset, err);
+    links->private_len = len;
+    return r;
+}
+
+static int add_link(const struct elf_file *file, const Elf64_Dyn *entry,
+                    struct plugin_elf_links *links, struct ccm_error *err)
+{
+    const char *text = links->private_strings + entry->d_un.d_val;
+
+    if (entry->d_un.d_val >= links->private_len) {
+        return elf_refuse_file(file, err, "its table of names makes no sense");
+    }
+    if (entry->d_tag == DT_RUNPATH) {
+        links->run_path = text;
+        return 0;
+    }
+    if (entry->d_tag != DT_NEEDED) {
+        return elf_refuse_file(file, err,
+                               "it brings libraries along by RPATH, a filter or an audit, which "
+                               "this ccmd does not follow: link it with -Wl,--enable-new-dtags "
+                               "and without filters");
+    }
+    if (links->needed_count == PLUGIN_ELF_MAX_NEEDED) {
+        return elf_refuse_file(file, err, "it needs too many libraries");
+    }
+    links->needed[links->needed_count++] = text;
+    return 0;
+}
+
+static bool is_link(int64_t tag)
+{
+    return tag == DT_NEEDED || tag == DT_RUNPATH || tag == DT_RPATH || tag == DT_FILTER ||
+           tag == DT_AUXILIARY || tag == DT_AUDIT || tag == DT_DEPAUDIT;
+}
+
+int plugin_elf_read_links(int fd, const char *path, struct plugin_elf_links *ret,
+                          struct ccm_error *err)
+{
+    struct elf_file file;
+    int r = read_file(fd, path, &file, err);
+
+    *ret = (struct plugin_elf_links){ 0 };
+    if (r == 0) {
+        r = read_strings(&file, ret, err);
+    }
+    for (size_t i = 0; r == 0 && i < file.dynamic_count && file.dynamic[i].d_tag != DT_NULL; i++) {
+        if (is_link(file.dynamic[i].d_tag)) {
+            r = add_link(&file, &file.dynamic[i], ret, err);
+        }
+    }
     if (r < 0) {
-        return r;
+        plugin_elf_links_fini(ret);
     }
-    r = read_segments(&file, err);
-    if (r < 0) {
-        return r;
-    }
-    return check_constructors(&file, err);
+    return r;
+}
+
+void plugin_elf_links_fini(struct plugin_elf_links *links)
+{
+    free(links->private_strings);
+    *links = (struct plugin_elf_links){ 0 };
 }

@@ -1,6 +1,7 @@
 #include "plugin/loader.h"
 
 #include "plugin/elf.h"
+#include "plugin/needed.h"
 #include "plugin/trust.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -25,6 +26,10 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
         return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
     }
     r = plugin_elf_check(fd, path, err);
+    if (r < 0) {
+        return r;
+    }
+    r = plugin_needed_check(fd, path, err);
     if (r < 0) {
         return r;
     }
