@@ -98,8 +98,9 @@ int lbc_attrs_copy(struct lbc_attrs *to, const struct lbc_attrs *from)
     for (size_t i = 0; r == 0 && i < from->len; i++) {
         const struct lbc_attr *attr = &from->items[i];
 
-        r = attr->kept ? lbc_attrs_keep(to, attr->row)
-                       : lbc_attrs_set(to, attr->row, attr->value, attr->explicit);
+        if (!attr->kept) {
+            r = lbc_attrs_set(to, attr->row, attr->value, attr->explicit);
+        }
     }
     return r;
 }
