@@ -4,7 +4,7 @@
 #include "apply.h"
 
 #include "lbc/reuse.h"
-#include "lbc/taken.h"
+#include "lbc/apply/taken.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/cleanup.h"

@@ -27,7 +27,6 @@
 #include "lbc/model/lint.h"
 #include "lbc/model/owner.h"
 #include "lbc/service/lifecycle.h"
-#include "lbc/taken.h"
 
 struct lbc_pass;
 

@@ -9,7 +9,6 @@
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
 #include "lbc/service/marks.h"
-#include "lbc/taken.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"

@@ -1,17 +1,17 @@
 /*
- * The rule of freeze.h in a pass: which backends leave only because of nodes or slices that are not
- * there, what happens to them, and who is told.
+ * The rule of model/freeze.h in a pass: which backends leave only because nodes or slices are
+ * missing, what becomes of them, and who is told.
  *
  *     CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
  *
  *     lbc_freeze_begin(&freeze, pass, &model->nodes);
- *     ... for each group, with the backends that the plan would remove:
- *     r = lbc_freeze_add(&freeze, &group);
- *     ... and at last, before the plan is made:
- *     r = lbc_freeze_end(&freeze, err);
+ *     for each group, with the backends that the plan would remove:
+ *         r = lbc_freeze_add(&freeze, &group);
+ *     before the plan is made:
+ *         r = lbc_freeze_end(&freeze, err);
  *
- * What is frozen is put into the desired backends with `kept` set: it keeps its place and weight.
- * The pass comes again by itself when more may go. One thread.
+ * Frozen backends are put into the desired ones with `kept` set: they keep place and weight. The
+ * key is enqueued for when more may go. One thread.
  */
 #ifndef CCM_LBC_FREEZE_PASS_H
 #define CCM_LBC_FREEZE_PASS_H
@@ -26,7 +26,7 @@ struct lbc_freeze {
     const struct lbc_node_table *nodes;
     enum lbc_backend_mode mode;
     struct ccm_removal_rule rule;
-    struct ccm_strmap *by_server; /* nodes by instance and by address; made when it is needed */
+    struct ccm_strmap *by_server; /* nodes by instance and by address; made when needed */
     struct lbc_freeze_group *groups;
     size_t len;
     size_t cap;
@@ -36,29 +36,29 @@ struct lbc_freeze {
 /* nodes: of the model. */
 void lbc_freeze_begin(struct lbc_freeze *freeze, struct lbc_pass *pass,
                       const struct lbc_node_table *nodes);
-/* `group->leaving` is emptied, also on failure. 0 or -ENOMEM. */
+/* Moves group->leaving, also on failure. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_freeze_add(struct lbc_freeze *freeze, struct lbc_freeze_group *group);
-/* May block (one call, where the cloud is asked). A failure to ask freezes. 0, or -ENOMEM with
- * err. */
+/* Decide. Blocks for one call where the cloud is asked; when that fails, backends are frozen. 0, or
+ * -ENOMEM with err. */
 CCM_NODISCARD int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err);
 void lbc_freeze_fini(struct lbc_freeze *freeze);
 
-/* The Service is gone, or its load balancer: nothing of it is held any more. */
+/* The Service, or its load balancer, is gone: nothing of it is held any more. */
 void lbc_freeze_forget(struct lbc_instance *lbc, const char *key);
 
-/* allow_removals() of the plugin: everything that is held goes. Returns for how long, in ms. */
+/* allow_removals() of the plugin: whatever is held goes. Returns for how long, in ms. */
 int64_t lbc_freeze_release(struct lbc_instance *lbc);
 
-/* --- parts of it --- */
+/* --- its parts --- */
 
-/* freeze_cause.c: why a backend is not wanted. LBC_FREEZE_NONE: somebody said so. Else *ret_case is
- * what is known about it, and *ret_absent tells its node (name, instance), as far as it has one. */
+/* freeze_cause.c: why a backend is not wanted. LBC_FREEZE_NONE: it was sent away. Else *ret_case
+ * says what is known, and *ret_absent its node (name, instance), as far as it has one. */
 enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
                                             const struct lbc_backend *one,
                                             struct lbc_freeze_case *ret_case,
                                             struct lbc_absent *ret_absent);
-/* freeze_publish.c, after the decision: event on change, status page and metric, steps of a dry
- * run. */
+/* freeze_publish.c, after the decision: event on change, status page, metric, steps of a dry run.
+ */
 void lbc_freeze_publish(struct lbc_freeze *freeze);
 
 #endif

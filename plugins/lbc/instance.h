@@ -1,6 +1,6 @@
 /*
- * What the descriptors of controllers of load balancers have in common: options, watches, life
- * cycle. The instance begins with its struct lbc_instance, so `self` is one as well.
+ * What the descriptors of all load balancer controllers have in common: options, watches, life
+ * cycle. The plugin's instance begins with its struct lbc_instance, so `self` is one.
  */
 #ifndef CCM_LBC_INSTANCE_H
 #define CCM_LBC_INSTANCE_H
@@ -8,10 +8,7 @@
 #include "lbc/controller.h"
 #include "util/removal_budget.h"
 
-/*
- * Options: put LBC_OPTIONS into the table of the plugin, read them with lbc_configure()
- * behind lbc_init(). Meaning of each: its `help`, see instance.c.
- */
+/* LBC_OPTIONS go into the plugin's table; the `help` in options.c says what each means. */
 extern const struct ccm_option lbc_opt_backend_type;
 extern const struct ccm_option lbc_opt_audit;
 extern const struct ccm_option lbc_opt_conditions;
@@ -24,40 +21,31 @@ extern const struct ccm_option lbc_opt_taken;
     &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_reuse,   \
         &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
 
-/*
- * Fill a zeroed instance: store, inventory, account (acquired, not started). The caller sets the
- * members that come from options (lbc_configure()). 0 or negative with err; lbc_fini() in any case.
- * No I/O.
- */
+/* Fill a zeroed instance: mirrors, inventory, account (acquired, not started); not what the options
+ * say. No I/O. 0 or negative with err; lbc_fini() in any case. */
 CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host,
                            const struct lbc_ops *ops, struct ccm_error *err);
 void lbc_fini(struct lbc_instance *lbc);
 
-/* All but whose Services are ours where that is an option (is_ours). */
+/* Read the options, after lbc_init(). A plugin that has an option for it sets is_ours itself. */
 void lbc_configure(struct lbc_instance *lbc);
 
-/*
- * For create(): an instance of `size` bytes, zeroed, with lbc_init() done; then `configure`
- * reads its options; NULL = lbc_configure(). 0, or
- * negative with err and nothing is left.
- */
+/* For create(): allocate `size` zeroed bytes, lbc_init(), then configure(), or lbc_configure() when
+ * that is NULL. On failure nothing is left. */
 CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
                                     const struct lbc_ops *ops, void (*configure)(void *self),
                                     void **ret_self, struct ccm_error *err);
-/* For destroy(). */
+/* The other members of the descriptor. */
 void lbc_plugin_destroy(void *self);
-
-/* Services, EndpointSlices, Nodes; what a change of them leads to: mapping.c. */
-extern const struct ccm_watch *const lbc_watches[];
-
-/* reconcile(), one key per call, with the options as they were read last; reconcile.c. */
-CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,
-                                struct ccm_result *ret, struct ccm_error *err);
-/* For start() and reconcile(). */
 CCM_NODISCARD int lbc_plugin_start(void *self, struct ccm_error *err);
 CCM_NODISCARD int lbc_plugin_reconcile(void *self, const struct ccm_request *req,
                                        struct ccm_result *ret, struct ccm_error *err);
-/* For allow_removals(). */
 int64_t lbc_plugin_allow_removals(void *self);
+/* Services, EndpointSlices, Nodes; mapping.c says what a change of them leads to. */
+extern const struct ccm_watch *const lbc_watches[];
+
+/* Reconcile one key, with the options as they were read last; reconcile.c. */
+CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,
+                                struct ccm_result *ret, struct ccm_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * What the cloud holds for this cluster, read in bulk when work begins. Each Service that an
- * earlier run finished takes its part on its first pass. Nothing here is ever a proof of absence:
- * whoever finds nothing looks for itself. Read once, by the first pass that would gain by it; the
- * others end their reconcile and are enqueued when it is there. This module decides who reads, who
- * waits and when it is over, and keeps what the plugin reads. Every thread.
+ * What the cloud holds for this cluster, read in bulk when work begins. The first pass that would
+ * gain by it reads; the others end their reconcile and are enqueued when it is done. Each Service
+ * that an earlier run finished takes its part on its first pass. The inventory never proves
+ * absence: whoever finds nothing in it looks for itself. Every thread.
  */
 #ifndef CCM_LBC_INVENTORY_H
 #define CCM_LBC_INVENTORY_H
@@ -16,17 +15,16 @@
 
 struct lbc_instance;
 
-/* How a plugin reads. Both functions block; one thread, once. 0, or negative with err. */
+/* How a plugin reads. Called once, by one thread; both functions block. 0, or negative with err. */
 struct lbc_inventory_ops {
-    /* All load balancers of the cluster, by lbc_items_add(). To the end or not at all: else a
+    /* Add all load balancers of the cluster, by lbc_items_add(). Completely or not at all: else a
      * second owner of a tag could go unseen. */
     int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
-    /* What is in those that are known. After a failure they are of use without. */
+    /* Read what is in them. After a failure the items are of use without. */
     int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
-    /* Leave in the state of a Service only what is known for certain. NULL = nothing to do. Pure.
-     */
+    /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */
     void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service,
                    struct lbc_state *state);
     const void *source; /* the plugin's own; NULL = it needs none */
@@ -40,29 +38,27 @@ struct lbc_inventory *lbc_inventory_new(void);
 void lbc_inventory_free(struct lbc_inventory *inventory);
 
 /*
- * Before a pass over the Service (reconcile.c does it). Reads the inventory if that is worth its
- * calls, nobody has done it yet and the Service would gain by it; blocks for the cloud then. True:
- * another thread is reading what this Service would gain by; its key is enqueued when that is done.
+ * Before a pass. Reads the inventory if nobody has yet, the Service would gain by it and enough
+ * others would too; that blocks. True: another thread is reading it; the key is enqueued when that
+ * is done.
  */
 CCM_NODISCARD bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *req,
                                          const struct ccm_service *service);
 
-/* For prepare(), and tests of plugins: read all that is expected, see lbc_items_new(). 0, or
- * negative with err, and *ret is what is known for certain all the same, NULL when that is nothing.
- * Blocks.
- */
+/* Read all that is expected, see lbc_items_new(); for lbc_inventory_prepare() and tests. On failure
+ * *ret is what is certain all the same, or NULL. Blocks. */
 CCM_NODISCARD int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_request *req,
                                      const struct ccm_strmap *expected, struct lbc_items **ret,
                                      struct ccm_error *err);
 
-/* In a plugin's pass, when the entry has no valid mirror and the Service does not reuse: see
- * lbc_items_take(). False also when there is no inventory, it was read too long ago, or the Service
- * was edited since. */
+/* For a pass without a valid mirror over a Service with a load balancer of its own: see
+ * lbc_items_take(). False also when there is no inventory, it is too old, or the Service was edited
+ * since. */
 bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service,
                         struct lbc_state *state);
 
-/* For map(): somebody has edited the Service, or what we keep on it. What was read for all before
- * that does not do for it. */
+/* For map(): somebody has edited the Service, or what we keep on it, so what was read before does
+ * not do for it. */
 void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm_object *service);
 
 #endif

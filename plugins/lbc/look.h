@@ -1,11 +1,10 @@
 /*
- * People are looked after. Machines go by the mirror, but when a person edits a Service (its hash
- * changes), or what we keep on it (finalizer, labels, status), the pass that follows reads what the
- * cloud holds before it decides. Once in ten seconds per Service: an edit that comes sooner is
- * carried out by the mirror, which was read within these ten seconds, and looked after when they
- * are over. Success is never told by a mirror that is older, nor is a status that somebody took
- * away written again by any: there the look comes first. Holder of the claim only; nothing here
- * blocks.
+ * When a person's edit has the mirror read again. Changes made by machines go by the mirror. When
+ * the hash of a Service changes, or somebody changes what we keep on it (finalizer, labels,
+ * status), the next pass reads the cloud before it decides: once in ten seconds per Service. An
+ * edit within these ten seconds is carried out by the mirror, and the look follows when they are
+ * over. Success is never reported from an older mirror, and a status that somebody cleared is not
+ * written from it: the look comes first. Holder of the claim only; nothing blocks.
  */
 #ifndef CCM_LBC_LOOK_H
 #define CCM_LBC_LOOK_H
@@ -17,23 +16,20 @@ struct lbc_pass;
 
 #define LBC_LOOK_PAUSE_MS 10000 /* between two looks at one Service */
 
-/* Of one Service. Zeroed memory is an empty one. */
+/* Of one Service. Starts zeroed. */
 struct lbc_look {
-    uint64_t hash;   /* stands for the Service as a pass saw it last; 0 = none has */
+    uint64_t hash;   /* stands for the Service as the last pass saw it; 0 = none yet */
     int64_t last_ms; /* monotonic: when an edit last made us read; 0 = never */
     bool touched;    /* what we keep on the Service has changed, by whom is not known yet */
-    bool wanted;     /* an edit has not been looked after yet */
-    bool foreign;    /* and it was of what we keep on the Service */
+    bool wanted;     /* an edit still waits for its look */
+    bool foreign;    /* and it changed what we keep on the Service */
 };
 
-/*
- * Before a pass that ensures; pass->hash is set. Puts the mirror aside if an edit is to be looked
- * after in this pass (pass->looked), or has the Service come back when that may be done
- * (pass->put_off).
- */
+/* Before a pass that ensures, with pass->hash set. Puts the mirror aside if the look is due
+ * (pass->looked), or enqueues the Service for when it will be (pass->put_off). */
 void lbc_look_begin(struct lbc_pass *pass);
-/* Before something is published: whether only the mirror speaks for it, and a look has to come
- * first. The Service comes back for it. */
+/* Before something is published: whether only the mirror vouches for it, so that a look has to come
+ * first. The Service is enqueued for it. */
 bool lbc_look_is_unverified(struct lbc_pass *pass);
 
 #endif

@@ -3,14 +3,13 @@
  *
  * A pass that ensures:
  *   hash -> annotations that cannot be used (model/refusal.h), advice about fields -> finalizer,
- *   mark -> snapshot of nodes and slices -> readiness look -> lbc_pass_sync(): model, reads, plan,
- *   apply -> pods are told -> labels and status -> EnsuredLoadBalancer, events of the product ->
- *   additional tags remembered -> invalid backends fail it.
- *   What cannot be used ends the pass only where nothing was made yet; else the pass goes on
- *   without it and fails at its end.
+ *   mark -> snapshot of nodes and slices -> pods with readiness gates -> lbc_pass_sync(): model,
+ *   reads, plan, apply -> conditions of pods -> labels and status -> EnsuredLoadBalancer, events of
+ *   the product -> additional tags remembered -> invalid backends fail it.
+ *   Unusable annotations end it only while nothing has been made yet; else it goes on without them
+ *   and fails at its end.
  * A pass that releases:
- *   the load balancer goes (unless nothing is left) -> labels, status, condition, finalizer taken
- *   away.
+ *   the load balancer goes (unless nothing is left) -> labels, status, condition, finalizer go.
  *
  * One thread per pass. Functions may block where said.
  */
@@ -23,7 +22,7 @@
 #include "lbc/service/hash.h"
 #include "lbc/service/readiness.h"
 
-/* Reasons and beginnings of the events; people search for them. Shared by all controllers. */
+/* Reasons and beginnings of events, the same for all controllers; people search for them. */
 #define LBC_PASS_SYNC_FAILED  "SyncLoadBalancerFailed"
 #define LBC_PASS_SYNC_WHAT    "Error syncing load balancer"
 #define LBC_PASS_CLEAN_FAILED "CleanLoadBalancerFailed"
@@ -41,8 +40,8 @@ struct lbc_pass {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    const struct ccm_service *view; /* the same without annotations that cannot be used: what the
-                                       desired state is built from. Valid during sync */
+    const struct ccm_service *view; /* without unusable annotations: what the desired state is built
+                                       from. Valid during sync */
     struct lbc_refusals refused;    /* those annotations; of a pass that ensures */
     struct lbc_life life;           /* that of the instance; in a dry run it writes to `steps` */
     struct lbc_entry *entry;        /* claimed */
@@ -56,61 +55,56 @@ struct lbc_pass {
     const struct ccm_object *const *slices; /* of this Service */
     size_t slice_count;
     struct lbc_readiness readiness; /* of pods that are not ready yet */
-    bool audit;                     /* a second look, see audit.h: whatever was not read by it is
-                                       not to be believed, an inventory neither */
-    bool dry; /* a dry run: sync and release read and plan as ever, but print what they would do to
-                 `steps` instead of doing it */
-    bool known; /* the hash label says the same: it was once complete with this specification */
+    bool audit;      /* believe only what this pass has read, not the inventory either; audit.h */
+    bool looked;     /* the same because of a person's edit: the mirror was put aside */
+    bool put_off;    /* a person's edit that is looked after later, see look.h */
+    bool dry;        /* sync and release read and plan, but print their steps to `steps` */
+    bool known;      /* the hash label matches: this specification was complete once */
+    bool remembered; /* it goes by a mirror that an earlier pass left */
+    bool returning;  /* known, and not advised yet by this process: a restart */
     char hash[LBC_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
-    bool looked;     /* an edit by a person: the mirror was put aside, and nothing that was read
-                        before is to be believed, as with `audit` */
-    bool put_off;    /* an edit by a person that is looked after later, see look.h */
-    bool remembered; /* it goes by a mirror that an earlier pass has left */
-    bool returning;  /* known, and nobody was advised in this process yet: it has been restarted */
 
     /* Out. */
     struct lbc_problems problems;
-    struct lbc_advice *advice; /* what is held back, see lbc_pass_advise() */
+    struct lbc_advice *advice; /* held back, see lbc_pass_advise() */
     size_t advice_count;
     size_t advice_cap;
     struct ccm_buf invalid; /* addresses of pods that could not be attached, "a,b" */
     size_t writes;          /* to the cloud */
-    bool fresh;             /* of sync and release: the load balancer was read in this pass */
+    bool fresh;             /* the load balancer was read in this pass */
     struct ccm_buf steps;   /* of a dry run: one line per step, "what: from -> to" */
     uint64_t requeue_ms;    /* 0 = no need to come again */
-    bool unfinished; /* the cloud still works on it: nothing failed, nothing is complete, nothing is
-                        published; come again after requeue_ms */
-    bool unverified; /* nothing was published, because nothing was asked of the cloud: a look
-                        follows */
-    bool hashed;  /* the hash label was written: the Service is done for the first time, or again */
-    bool cleaned; /* nothing of ours is left, neither in the cloud nor at the Service, for the first
-                     time */
+    bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
+                        come again after requeue_ms */
+    bool unverified; /* nothing was published because the cloud was not asked: a look follows */
+    bool hashed;  /* the hash label was written: the Service is done, for the first time or again */
+    bool cleaned; /* for the first time nothing of ours is left in cloud and Service */
 };
 
 /* --- facts; pass.c --- */
 
-/* What the cloud holds of the load balancer, and what of it is desired. */
+/* The actual load balancer, and the desired one's tags. */
 static inline struct lbc_lb *lbc_pass_lb(const struct lbc_pass *pass)
 {
     return lbc_state_lb(pass->entry->state);
 }
 const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass);
-/* Id of the load balancer as far as it is known, by the label at last; "" else. */
+/* Id of the load balancer: of the mirror, else of the label, else "". */
 const char *lbc_pass_lb_id(const struct lbc_pass *pass);
-/* Whether there may be something that the extra label tells of, see needs_mark(). */
+/* Whether there may be something that only the extra label tells of, see needs_mark(). */
 bool lbc_pass_is_marked(const struct lbc_pass *pass);
-/* What ids of the account its namespace may name, as configured now. */
+/* Which ids of the account the namespace may name, as configured now. */
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
-/* Priority of a call. An ordinary one goes first in a release, and falls back behind those of other
- * Services in a second look, or after a node event; others stay. */
+/* Priority of a call: an ordinary one goes first in a release, and last in an audit or after a node
+ * event; others stay as they are. */
 enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted);
 /* Whose the name of a group, or the description of a listener, is: 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listener,
                                     enum lbc_owner *ret);
-/* Whether a listener of the Service is there; port: see taken.h. */
+/* Whether a listener of the Service is there; port: as lbc_taken_format_port() writes it. */
 bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port);
-/* Whether what is in the mirror may be used: 0 when the load balancer of that id is the Service's
- * own, LBC_LOOKUP_NOT_OURS with err, or what else went wrong. Changes nothing. Blocks. */
+/* Read the load balancer and compare its owner: 0 when it is the Service's own, LBC_LOOKUP_NOT_OURS
+ * with err, or what else went wrong. Leaves the mirror alone. Blocks. */
 CCM_NODISCARD int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id,
                                        struct ccm_error *err);
 /* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. */
@@ -126,76 +120,80 @@ void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic,
 /* "{what} [{id}]: {message} ({remedy})" as a Warning event, if that is news. Returns r. */
 int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err);
-/* The same for an answer of the API server: there is no remedy but what it says. */
+/* The same for an answer of the API server, which has no remedy. */
 int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *what, int r,
                        struct ccm_error *err);
-/* The same for the collected problems; -EIO with the sum in err. */
+/* The same for all problems; -EIO with their sum in err. */
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
                       struct ccm_error *err);
 
-/* --- what is no failure; advice.c --- */
+/* --- events about what is no failure; advice.c --- */
 
-/*
- * As lbc_pass_emit_event() for what follows from the Service as it is and does not fail: a person
- * who left it so was told then. The first pass after a restart that finds such a Service and
- * changes nothing for it keeps it to itself.
- */
+/* As lbc_pass_emit_event(), for what follows from the Service as it is. Held back in the first pass
+ * after a restart over a Service that was complete, and dropped if that pass changes nothing: its
+ * owner was told before. */
 void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                      const char *text);
-/* Advice about what the manifest says: unknown annotations, those without effect (hint.h), fields
- * that nothing acts on (unserved.h). */
+/* The manifest: unknown annotations, those without effect (hint.h), fields that nothing acts on
+ * (unserved.h). */
 void lbc_pass_advise_manifest(struct lbc_pass *pass);
-/* There is a load balancer, and whether it will be kept. */
+/* Whether the load balancer, which is there, will be kept. */
 void lbc_pass_advise_preserve(struct lbc_pass *pass);
 /* Endpoints that name no node. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
                               size_t count);
-/* Backends that are left out, as resolved for the groups of the model, and what is left undone
- * because of that. */
+/* Backends of the model's groups that were left out, and what is left undone because of that. */
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
-/* Groups as they will be. none: one has no backends; or what they keep because of `frozen_by`. */
+/* none: a group has no backends; frozen_by: why groups keep what they have. */
 void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by);
-/* What was held back is said, or not. complete: the pass came to its end. */
+/* Emit or drop what was held back. complete: the pass came to its end. */
 void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
 
-/* --- parts of a pass that ensures; ensure.c, sync.c --- */
+/* --- a pass that ensures; ensure.c, sync.c --- */
 
 CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
 /*
- * Work out the desired state from pass->nodes, ->slices and ->readiness.accepted, find or read what
- * is there (the mirror), make the cloud match. Blocks. Sets entry->valid and ->used, pass->writes,
- * pass->invalid. Failures of single ports go to pass->problems; 0 then. Negative with err: it could
- * not go on at all; the caller tells.
+ * Work out the desired state, find or read the actual one, make the cloud match. Blocks. Sets
+ * entry->valid and ->used, pass->writes and ->invalid. Failures of single ports go to
+ * pass->problems; 0 then. Negative with err: it could not go on; the caller emits the event.
  */
 CCM_NODISCARD int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether a port of the Service is served, whatever else went wrong. */
 bool lbc_pass_lb_serves(const struct lbc_pass *pass);
-/* What a plan is made from. fresh: the mirror was read in this pass. */
+/* What a plan is made from. fresh, here and below: the mirror was read in this pass. */
 struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh);
-/* A plan's way into the cloud, or in a dry run to whoever reads it. fresh: the mirror was read in
- * this pass. Blocks. Failures are in pass->problems; negative with err: it had to be given up. */
+/* Carry a plan out, or in a dry run print it. Blocks. Failures are in pass->problems; negative with
+ * err: it was given up. */
 CCM_NODISCARD int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan,
                                     const struct lbc_plan_input *in, enum lbc_priority priority,
                                     struct ccm_error *err);
 /*
- * The additional tags that are on the load balancer because of us: NULL = not known. To be asked
- * before planning; present: all that it has. After a restart the hash label tells that all that is
- * wanted was done, and the label of marks.h which of those present are ours; the latter not on
- * somebody else's load balancer, since whoever edits the Service can write to it.
+ * Which of the `present` tags additional-resource-tags has put there: NULL = not known. To be asked
+ * before planning. After a restart the hash label says that all wanted ones were, and the label of
+ * marks.h which are ours; not on somebody else's load balancer, as whoever edits the Service can
+ * write labels.
  */
 const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present);
-/* What a run of the executor needs of the pass: the caller adds what is the product's. fresh: the
- * mirror was read in this pass. */
-struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
-/* What came of it for the pass and the entry. */
-void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
-/*
- * A plan refused something (ports that clash, what cannot be changed), going by a mirror that was
- * not read in this pass: it may be old. Drops its validity, so that the next pass reads, if the
- * problems are news or some time has passed; else every second pass of a standing refusal would
- * read everything again.
- */
+/* A plan made from a mirror that may be old refused something: have the next pass read, if the
+ * problems are news or some time has passed; a standing refusal must not read again every time. */
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
+/* A run of the executor, to which the caller adds what is the product's; and what came of it for
+ * pass and entry. */
+struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
+void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
+
+/* --- listeners that were taken over; taken_pass.c, see apply/taken.h --- */
+
+/* Whether they are put back, as configured now. */
+bool lbc_taken_restores(const struct lbc_instance *lbc);
+/* Before they are taken over: emit an event, and keep what they were where they are to be put back.
+ * Blocks. 0, or negative with err: then nothing must be taken over. */
+CCM_NODISCARD int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
+                                     struct ccm_error *err);
+/* Drop what is kept about listeners that are not ours, as `holds` says. Blocks. */
+CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
+                                   bool (*holds)(const struct lbc_pass *pass, const char *port),
+                                   struct ccm_error *err);
 
 /* --- a pass that releases; release.c --- */
 

@@ -9,7 +9,6 @@
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "lbc/service/conditions.h"
-#include "lbc/taken.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

@@ -7,6 +7,8 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum lbc_reuse lbc_reuse_parse(const char *text)
@@ -17,8 +19,16 @@ enum lbc_reuse lbc_reuse_parse(const char *text)
     return ccm_text_equal(text, "tagged") ? LBC_REUSE_TAGGED : LBC_REUSE_ON;
 }
 
-int lbc_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *err)
+/* "... can not be reused, {reason}": what every refusal here returns. */
+static int CCM_PRINTF(3, 4)
+    reuse_refuse(const char *lb_id, struct ccm_error *err, const char *format, ...)
 {
+    char reason[CCM_ERROR_MESSAGE_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(reason, sizeof(reason), format, args); /* cut, as the message would be */
+    va_end(args);
     return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                          "alicloud: the loadbalancer %s can not be reused, %s", lb_id, reason);
 }
@@ -39,29 +49,14 @@ static enum lbc_reuse reuse_mode(const struct lbc_pass *pass)
 int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const char *id = lbc_anno_get(&pass->service->meta, "id");
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
     if (id[0] == '\0' || reuse_mode(pass) != LBC_REUSE_OFF) {
         return 0;
     }
-    reason = ccm_text_format("option reuse of the %s plugin is off: take annotation %sid away and "
-                             "recreate the Service for a load balancer of its own, or ask the "
-                             "operator",
-                             pass->lbc->ops->product->rules->annotations->kind, LBC_ANNO_PREFIX);
-    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(id, reason, err);
-}
-
-static int refuse_untagged(const struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
-{
-    const char *namespace_ = pass->service->meta.namespace_;
-    CCM_CLEANUP(ccm_freep)
-    char *reason = ccm_text_format("option reuse of the %s plugin is tagged, and its tag %s does "
-                                   "not name namespace %s: whoever owns it may set that tag to "
-                                   "the namespaces that may use it, or to *",
-                                   pass->lbc->ops->product->rules->annotations->kind,
-                                   LBC_REUSE_TAG_USE, namespace_);
-
-    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+    return reuse_refuse(id, err,
+                        "option reuse of the %s plugin is off: take annotation %sid away and "
+                        "recreate the Service for a load balancer of its own, or ask the operator",
+                        pass->lbc->ops->product->rules->annotations->kind, LBC_ANNO_PREFIX);
 }
 
 /* It carries the tag of a controller, or of the API server's, or it lacks the one that lets the
@@ -69,14 +64,21 @@ static int refuse_untagged(const struct lbc_pass *pass, const char *lb_id, struc
 static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
                             const struct lbc_tags *tags, struct ccm_error *err)
 {
+    const char *namespace_ = pass->service->meta.namespace_;
+
     if (lbc_tags_get(tags, LBC_TAG_OWNER) != NULL || lbc_tags_get(tags, LBC_TAG_CLUSTER) != NULL) {
-        return lbc_reuse_refuse(lb_id, "can not reuse loadbalancer created by kubernetes.", err);
+        return reuse_refuse(lb_id, err, "can not reuse loadbalancer created by kubernetes.");
     }
-    return reuse_mode(pass) == LBC_REUSE_TAGGED &&
-                   !names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE),
-                                    pass->service->meta.namespace_)
-               ? refuse_untagged(pass, lb_id, err)
-               : 0;
+    if (reuse_mode(pass) != LBC_REUSE_TAGGED ||
+        names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE), namespace_)) {
+        return 0;
+    }
+    return reuse_refuse(lb_id, err,
+                        "option reuse of the %s plugin is tagged, and its tag %s does not name "
+                        "namespace %s: whoever owns it may set that tag to the namespaces that may "
+                        "use it, or to *",
+                        pass->lbc->ops->product->rules->annotations->kind, LBC_REUSE_TAG_USE,
+                        namespace_);
 }
 
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags)
@@ -179,15 +181,12 @@ static int reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *fac
 {
     for (size_t i = 0; i < count; i++) {
         const struct lbc_reuse_fact *fact = &facts[i];
-        CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
-        if (ccm_text_empty(fact->wanted) || ccm_text_empty(fact->present) ||
-            ccm_text_equal_case(fact->wanted, fact->present)) {
-            continue;
+        if (!ccm_text_empty(fact->wanted) && !ccm_text_empty(fact->present) &&
+            !ccm_text_equal_case(fact->wanted, fact->present)) {
+            return reuse_refuse(lb_id, err, "its %s is %s and the Service needs %s: %s", fact->what,
+                                fact->present, fact->wanted, fact->remedy);
         }
-        reason = ccm_text_format("its %s is %s and the Service needs %s: %s", fact->what,
-                                 fact->present, fact->wanted, fact->remedy);
-        return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
     }
     return 0;
 }
@@ -239,7 +238,6 @@ static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct cc
 {
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
     CCM_CLEANUP(ccm_freep) char *own = NULL;
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
     if (ccm_text_empty(label) || ccm_text_equal(label, lb_id)) {
         return 0;
@@ -251,10 +249,10 @@ static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct cc
             return r;
         }
     }
-    reason = ccm_text_format("service has been associated with loadbalancer [%s], cannot be bound "
-                             "to another one: delete and recreate the service",
-                             own == NULL ? label : own);
-    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+    return reuse_refuse(lb_id, err,
+                        "service has been associated with loadbalancer [%s], cannot be bound to "
+                        "another one: delete and recreate the service",
+                        own == NULL ? label : own);
 }
 
 /* Whether the status of the Service speaks against somebody else's load balancer. */
@@ -274,7 +272,7 @@ static int reuse_check_address(const struct lbc_pass *pass, struct ccm_error *er
     }
     reason = read->mismatch(pass);
     return reason == NULL ? ccm_error_nomem(err)
-                          : lbc_reuse_refuse(lbc_pass_lb(pass)->id, reason, err);
+                          : reuse_refuse(lbc_pass_lb(pass)->id, err, "%s", reason);
 }
 
 int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)

@@ -1,7 +1,10 @@
 /*
- * What the listeners of a person were that a Service takes over (see lbc/taken.h), as facts and as
- * the labels that keep them. A label holds little, and its alphabet is small: the facts are written
- * as hexadecimal digits into as many labels as it takes. Pure. One thread.
+ * What a person's listeners were before a Service took them over (annotation
+ * force-override-listeners), as facts, and as labels of the Service that keep them, so that any
+ * later process can put the listeners back. A label holds little, and its alphabet is small: the
+ * facts are written as hexadecimal digits into as many labels as it takes. Labels are no part of
+ * the hash. Whoever may edit the Service may edit them: what is read is judged like an annotation.
+ * When: lbc/taken_pass.c. Pure. One thread.
  */
 #ifndef CCM_LBC_APPLY_TAKEN_H
 #define CCM_LBC_APPLY_TAKEN_H

@@ -1,6 +1,6 @@
 /* What is kept about listeners that were taken over. */
 #include "check.h"
-#include "lbc/taken.h"
+#include "lbc/apply/taken.h"
 #include "objects.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
-#include "lbc/taken.h"
+/* Listeners of a person that a Service has taken over (annotation force-override-listeners), in a
+ * pass; apply/taken.h has the labels of the Service in which they are kept. */
+#include "lbc/pass.h"
 
 #include "lbc/instance.h"
 #include "lbc/model/settings.h"
-#include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
