@@ -4,7 +4,8 @@
 #include "annotation_text.h"
 #include "annotations.h"
 #include "clb.h"
-#include "unserved.h"
+#include "model.h"
+#include "model_listeners.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@
 static bool lint_row_counts(const struct ccm_service *service, const struct lbc_anno *row)
 {
     return strcmp(row->name, "backend-ip-version") != 0 ||
-           ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "ipv6");
+           lbc_anno_says(&service->meta, "ip-version", "ipv6");
 }
 
 static const struct lbc_lint_list lists[] = {
@@ -23,11 +24,38 @@ static const struct lbc_lint_list lists[] = {
     { NULL, false },
 };
 
+static const struct lbc_unserved unserved[] = {
+    { "ipv4", "spec.ipFamilies", .families = LBC_IPV4, .families_of = clb_model_families,
+      .text =
+          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
+          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
+          "annotations ip-version and backend-ip-version ipv6" },
+    { "ipv6", "spec.ipFamilies", .families = LBC_IPV6, .families_of = clb_model_families,
+      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
+    { "ranges", "spec.loadBalancerSourceRanges", lbc_unserved_ranges, .unless = CLB_EXTRA_RANGES,
+      .option = "source_ranges",
+      .text = "spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections "
+              "from everywhere (option source_ranges of plugin clb)" },
+    { "affinity", "spec.sessionAffinity", lbc_unserved_affinity, .unless = CLB_EXTRA_AFFINITY,
+      .option = "session_affinity",
+      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
+              "connection anew (annotation persistence-timeout, or option session_affinity of "
+              "plugin clb)" },
+    { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
+      .text = "spec.loadBalancerIP has no effect: the cloud chooses the address" },
+    { 0 },
+};
+
+static const struct lbc_hint hints[] = {
+    ALILB_TYPE_HINT, { 0 }, /* rows of all kinds say the others */
+};
+
 const struct lbc_lint_rules clb_rules = {
     .annotations = &clb_annotations,
     .checks = clb_checks,
-    .unserved = clb_unserved,
-    .hints = clb_hints,
+    .unserved = unserved,
+    .hints = hints,
     .lists = lists,
     .protocols = &clb_protocols,
     .is_ours = alilb_class_is_clb,

@@ -23,6 +23,8 @@ struct clb_model {
     struct lbc_weight_rule weight;
 };
 
+/* Address families of backends. */
+enum lbc_families clb_model_families(const struct ccm_service *service);
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
  * 0 or -ENOMEM. */
 CCM_NODISCARD int clb_model_lb(struct clb_model *model, const struct ccm_service *service);

@@ -30,6 +30,14 @@ static int fill_defaults(struct clb_lb *lb, const struct ccm_service *service)
                : 0;
 }
 
+enum lbc_families clb_model_families(const struct ccm_service *service)
+{
+    return lbc_anno_says(&service->meta, "ip-version", "ipv6") &&
+                   lbc_anno_says(&service->meta, "backend-ip-version", "ipv6")
+               ? LBC_IPV6
+               : LBC_IPV4;
+}
+
 int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
 {
     const struct ccm_object *meta = &service->meta;
@@ -38,7 +46,7 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     lbc_model_init(&model->lbc, &clb_state_type, &model->want.lbc, service);
     model->show_eip = ccm_text_equal(lbc_anno_get(meta, "external-ip-type"), "eip");
     model->hostname = lbc_anno_get(meta, "hostname");
-    model->lbc.keep_weights = ccm_text_equal_case(lbc_anno_get(meta, "ignore-weight-update"), "on");
+    model->lbc.keep_weights = lbc_anno_says(meta, "ignore-weight-update", "on");
     lb->protect = !ccm_text_equal(lbc_anno_get(meta, "delete-protection"), "off");
     model->weight = lbc_setting_weight(service, model->lbc.reused &&
                                                     lbc_anno_get(meta, "vgroup-port")[0] != '\0');
@@ -48,7 +56,6 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
         lbc_setting_tags(service, model->lbc.reused, &lb->lbc.tags) < 0) {
         return -ENOMEM;
     }
-    model->lbc.ipv6 = ccm_text_equal(lb->lbc.texts[CLB_LB_IP_VERSION], "ipv6") &&
-                      ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
+    model->lbc.ipv6 = clb_model_families(service) == LBC_IPV6;
     return 0;
 }

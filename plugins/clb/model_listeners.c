@@ -186,7 +186,7 @@ static int acl_add_block(void *arg, const char *block, bool ipv6)
 int clb_model_acl(struct clb_state *state, const struct ccm_service *service, unsigned extras,
                   struct ccm_error *err)
 {
-    const bool ipv6 = ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "ipv6");
+    const bool ipv6 = lbc_anno_says(&service->meta, "ip-version", "ipv6");
     char name[LBC_OWNER_LB_NAME];
 
     if ((extras & CLB_EXTRA_RANGES) == 0 || service->source_range_count == 0) {

@@ -19,7 +19,7 @@
 
 bool nlb_is_dual_stack(const struct ccm_service *service)
 {
-    return ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "dualstack");
+    return lbc_anno_says(&service->meta, "ip-version", "dualstack");
 }
 
 /* --- zones --- */

@@ -7,7 +7,7 @@
 #include "lbc/instance.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/lint.h"
-#include "unserved.h"
+#include "model_parts.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -89,11 +89,52 @@ static const struct lbc_lint_list lists[] = {
     { NULL, false },
 };
 
+/* Somebody else's load balancer keeps the security groups that it has. */
+static bool has_useless_ranges(const struct ccm_service *service)
+{
+    return lbc_unserved_ranges(service) && lbc_setting_is_reused(service);
+}
+
+static const struct lbc_unserved unserved[] = {
+    { "ipv4", "spec.ipFamilies", .families = LBC_IPV4, .families_of = nlb_model_families,
+      .text =
+          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
+          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
+          "annotations ip-version dualstack and backend-ip-version ipv6" },
+    { "ipv6", "spec.ipFamilies", .families = LBC_IPV6, .families_of = nlb_model_families,
+      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
+    { "dualstack", "spec.ipFamilies", .families = LBC_DUAL_STACK, .families_of = nlb_model_families,
+      .text = "spec.ipFamilies lacks one of the families that annotation backend-ip-version asks "
+              "for: set spec.ipFamilyPolicy to PreferDualStack, or name the one that is there" },
+    { "ranges", "spec.loadBalancerSourceRanges", has_useless_ranges,
+      .reason = "FeatureNotSupported",
+      .text = "LoadBalancerSourceRanges is not supported for user-managed LB." },
+    { "affinity", "spec.sessionAffinity", lbc_unserved_affinity,
+      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
+              "connection anew (annotation scheduler: sch goes by the client's address)" },
+    { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
+      .text = "spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone" },
+    { 0 },
+};
+
+static bool has_one_family(const struct ccm_service *service)
+{
+    return !nlb_is_dual_stack(service) &&
+           !lbc_anno_says(&service->meta, "backend-ip-version", "ipv4");
+}
+
+static const struct lbc_hint hints[] = {
+    { "backend-ip-version", has_one_family, "has no effect without ip-version dualstack", NULL,
+      true },
+    { 0 },
+};
+
 const struct lbc_lint_rules nlb_rules = {
     .annotations = &nlb_annotations,
     .checks = nlb_checks,
-    .unserved = nlb_unserved,
-    .hints = nlb_hints,
+    .unserved = unserved,
+    .hints = hints,
     .lists = lists,
     .protocols = &nlb_protocols,
     .is_ours = alilb_class_is_nlb,

@@ -47,6 +47,11 @@ const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
     return value == NULL ? "" : value;
 }
 
+bool lbc_anno_says(const struct ccm_object *object, const char *suffix, const char *word)
+{
+    return ccm_text_equal_case(lbc_anno_get(object, suffix), word);
+}
+
 bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix)
 {
     return anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) != NULL ||

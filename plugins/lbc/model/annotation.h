@@ -151,6 +151,8 @@ void lbc_anno_spell(const char *values, const char *value, char *ret, size_t siz
 /* The value for a suffix, "" when it is not set. A present key hides the legacy key, also when
  * empty. */
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix);
+/* Whether that is this word, in any case. */
+bool lbc_anno_says(const struct ccm_object *object, const char *suffix, const char *word);
 /* The same for a row. */
 const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_anno *row);
 /* The key under which the suffix, or the row, is set on the object; that with the prefix when it is
