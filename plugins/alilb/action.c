@@ -3,9 +3,12 @@
 #include "alicloud/params.h"
 #include "alilb/account.h"
 #include "lbc/apply/token.h"
+#include "lbc/model/keys.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/pass.h"
+#include "util/buf.h"
 #include "util/cleanup.h"
+#include "util/jsonw.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -48,8 +51,106 @@ const char *alilb_number(char space[static 24], int64_t number)
 
 /* --- parameters --- */
 
-static void args_write(const struct alilb_action *action, const struct alilb_args *args,
-                       struct ali_params *ret)
+static void params_add_list(struct ali_params *params, const char *name, const char *list)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts texts = { 0 };
+
+    if (lbc_texts_split(&texts, list) < 0) {
+        params->error = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < texts.len; i++) {
+        ali_param_item(params, name, i + 1, texts.items[i]);
+    }
+}
+
+static bool attr_is_sent(const struct lbc_attr *attr, enum lbc_protocol protocol, bool create)
+{
+    const struct lbc_anno *row = attr->row;
+
+    return !attr->kept && lbc_attr_applies(row, protocol) &&
+           (create || (row->cloud & LBC_ATTR_CREATE) == 0) &&
+           ((row->absent.on >> protocol & 1U) == 0 ||
+            !ccm_text_equal(attr->value, row->absent.value));
+}
+
+static void params_add_attr(struct ali_params *params, const struct alilb_action *action,
+                            const struct lbc_attr *attr, enum lbc_protocol protocol)
+{
+    const struct lbc_anno *row = attr->row;
+    const bool renamed = action->creates && row->create_name != NULL &&
+                         (row->create_on == 0 || (row->create_on >> protocol & 1U) != 0);
+    char name[96];
+
+    ccm_text_printf(name, sizeof(name), "%s%s",
+                    (row->cloud & ALILB_ATTR_HEALTH) != 0 ? "HealthCheckConfig." : "",
+                    renamed ? row->create_name : row->field);
+    /* NLB counts a list out, SLB takes it as it is. */
+    if ((row->cloud & LBC_ATTR_LIST) != 0 && action->product == ALI_NLB) {
+        params_add_list(params, name, attr->value);
+    } else {
+        ali_param_opt(params, name, attr->value);
+    }
+}
+
+static void params_add_attrs(struct ali_params *params, const struct alilb_action *action,
+                             const struct lbc_attrs *attrs, enum lbc_protocol protocol)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ppv2 = { .max = 1024 };
+    struct ccm_jsonw w = { .buf = &ppv2 };
+    bool any = false;
+
+    ccm_jsonw_open(&w, NULL, '{');
+    for (size_t i = 0; i < attrs->len; i++) {
+        const struct lbc_attr *attr = &attrs->items[i];
+
+        if (!attr_is_sent(attr, protocol, action->creates)) {
+            continue;
+        }
+        if ((attr->row->cloud & ALILB_ATTR_PPV2) != 0) {
+            ccm_jsonw_bool(&w, attr->row->field, ccm_text_equal(attr->value, "true"));
+            any = true;
+        } else {
+            params_add_attr(params, action, attr, protocol);
+        }
+    }
+    ccm_jsonw_close(&w, '}');
+    if (ccm_buf_error(&ppv2) < 0) {
+        params->error = ccm_buf_error(&ppv2);
+    } else if (any) {
+        ali_param_add(params, "ProxyProtocolV2Config", ccm_buf_str(&ppv2));
+    }
+}
+
+void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
+                    char *const *texts)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+
+        if ((row->cloud & LBC_ATTR_LATER) == 0) {
+            ali_param_opt(params, row->create_name != NULL ? row->create_name : row->field,
+                          lbc_lb_get(row, texts));
+        }
+    }
+}
+
+static void params_add_tags(struct ali_params *params, const struct alilb_call *call,
+                            const struct alilb_args *args)
+{
+    const size_t marks = args->owner == NULL ? 0 : 2;
+
+    if (marks > 0) {
+        ali_param_tag(params, 1, LBC_TAG_OWNER, args->owner);
+        ali_param_tag(params, 2, LBC_TAG_CLUSTER, call->cluster_id);
+    }
+    for (size_t i = 0; args->tags != NULL && i < args->tags->len; i++) {
+        ali_param_tag(params, marks + i + 1, args->tags->items[i].key, args->tags->items[i].value);
+    }
+}
+
+static void args_write(const struct alilb_call *call, const struct alilb_action *action,
+                       const struct alilb_args *args, struct ali_params *ret)
 {
     for (size_t i = 0; i < ALILB_TEXTS_MAX && action->texts[i] != NULL; i++) {
         ali_param_opt(ret, action->texts[i], args->texts[i]);
@@ -57,6 +158,10 @@ static void args_write(const struct alilb_action *action, const struct alilb_arg
     for (size_t i = 0; args->repeated != NULL && i < args->repeated->len; i++) {
         ali_param_item(ret, action->repeated, i + 1, args->repeated->items[i]);
     }
+    if (args->attrs != NULL) {
+        params_add_attrs(ret, action, args->attrs, args->protocol);
+    }
+    params_add_tags(ret, call, args);
     for (size_t i = 0; args->params != NULL && i < args->params->len; i++) {
         ali_param_add(ret, args->params->items[i].name, args->params->items[i].value);
     }
@@ -109,7 +214,7 @@ int alilb_send(struct alilb_call *call, const struct alilb_action *action,
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    args_write(action, args, &params);
+    args_write(call, action, args, &params);
     return params_send(call, action, &params, ret, err);
 }
 
@@ -133,7 +238,7 @@ static int page_read(struct alilb_call *call, const struct alilb_action *action,
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    args_write(action, args, &params);
+    args_write(call, action, args, &params);
     if (action->paging == ALILB_PAGES_TOKEN) {
         ali_param_i64(&params, "MaxResults", action->page);
         ali_param_opt(&params, "NextToken", page->token);
@@ -297,7 +402,7 @@ int alilb_write(struct alilb_call *call, const struct alilb_action *action,
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r = 0;
 
-    args_write(action, args, &params);
+    args_write(call, action, args, &params);
     call->uncertain = false;
     if (action->token && !has_token(&params)) {
         r = add_token(call, &params);
@@ -309,40 +414,7 @@ int alilb_write(struct alilb_call *call, const struct alilb_action *action,
     return r < 0 || sent == NULL ? r : sent_parse(call, action, answer, sent, err);
 }
 
-int alilb_make(struct alilb_call *call, const struct alilb_action *action,
-               const struct alilb_args *args, char **ret_id, struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
-    const int r = alilb_write(call, action, args, &sent, err);
-
-    if (r == 0) {
-        free(*ret_id);
-        *ret_id = CCM_STEAL(sent.made_id);
-    }
-    return r;
-}
-
 /* --- tags --- */
-
-void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
-                    char *const *texts)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct lbc_anno *row = &table->rows[i];
-
-        if ((row->cloud & LBC_ATTR_LATER) == 0) {
-            ali_param_opt(params, row->create_name != NULL ? row->create_name : row->field,
-                          lbc_lb_get(row, texts));
-        }
-    }
-}
-
-void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first)
-{
-    for (size_t i = 0; i < tags->len; i++) {
-        ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
-    }
-}
 
 int alilb_change_tags(struct alilb_call *call, enum ali_product product,
                       const struct alilb_tagging *tagging, struct lbc_sent *sent,
@@ -359,11 +431,11 @@ int alilb_change_tags(struct alilb_call *call, enum ali_product product,
 
     ali_param_add(&params, "ResourceType", tagging->type);
     ali_param_item(&params, "ResourceId", 1, tagging->id);
-    if (!tagging->remove) {
-        alilb_param_tags(&params, tagging->tags, 1);
-    }
     for (size_t i = 0; tagging->remove && i < tagging->tags->len; i++) {
         ali_param_item(&params, "TagKey", i + 1, tagging->tags->items[i].key);
     }
-    return alilb_write(call, &action, ALILB_PARAMS(&params), sent, err);
+    return alilb_write(call, &action,
+                       &(const struct alilb_args){ .tags = tagging->remove ? NULL : tagging->tags,
+                                                   .params = &params },
+                       sent, err);
 }

@@ -1,10 +1,10 @@
 /*
  * Actions of the cloud as data, and the one way to call them: a call with one answer, a list of any
- * length, a write that makes something or starts a job. The rows stand in the api*.c of a plugin,
- * beside functions for the actions that take more than texts. Whatever talks to the cloud blocks as
- * ali_call() does, returns 0 or negative with err, and sets call->uncertain when a failed write may
- * have been executed. How an action is added (row, rights, simulator, tests): CONTRIBUTING.md. One
- * thread per call struct.
+ * length, a write that makes something or starts a job. The rows stand in the api_*.c of a plugin,
+ * beside functions for what actions take that struct alilb_args does not know. Whatever talks to
+ * the cloud blocks as ali_call() does, returns 0 or negative with err, and sets call->uncertain
+ * when a failed write may have been executed. How an action is added (row, rights, simulator,
+ * tests): CONTRIBUTING.md. One thread per call struct.
  */
 #ifndef CCM_ALILB_ACTION_H
 #define CCM_ALILB_ACTION_H
@@ -12,14 +12,14 @@
 #include "alicloud/client.h"
 #include "ccm/plugin.h"
 #include "lbc/apply/step.h"
-#include "lbc/model/annotation.h"
+#include "lbc/model/attrs.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/tags.h"
 #include "util/json.h"
 
 #include <stdbool.h>
 
-#define ALILB_TEXTS_MAX 4
+#define ALILB_TEXTS_MAX 6
 
 /* Who calls, for what; lives for one pass. */
 struct alilb_call {
@@ -63,6 +63,7 @@ struct alilb_action {
                       be repeated while its fate is not known */
     bool aside;    /* needs no turn among the changes of a load balancer, see `paced` */
     bool may_lack; /* an answer without the list, or without the id, is good */
+    bool creates;  /* attributes go by what creation takes, and calls them */
     const char *made; /* member of the answer with the id of what was made; NULL = nothing is */
     const char *list; /* member of the answer with the list */
     const char *item; /* member of `list` that is the list itself; NULL = `list` is it */
@@ -71,10 +72,19 @@ struct alilb_action {
     const char *page_number; /* NULL = "PageNumber" */
 };
 
+/* `cloud` of rows of NLB: where the attribute stands in parameters and answers. */
+#define ALILB_ATTR_PPV2   4096U /* in the JSON object ProxyProtocolV2Config */
+#define ALILB_ATTR_HEALTH 8192U /* in HealthCheckConfig; in answers in HealthCheck */
+
 /* What an action is called with. Texts that are NULL or "" are left out. */
 struct alilb_args {
     const char *texts[ALILB_TEXTS_MAX];
     const struct lbc_texts *repeated;
+    const struct lbc_attrs
+        *attrs; /* of a listener or group; what its protocol has not is left out */
+    enum lbc_protocol protocol;
+    const char *owner;               /* of what is made: our two marks go before `tags` */
+    const struct lbc_tags *tags;     /* "Tag.<n>.Key" and ".Value" */
     const struct ali_params *params; /* all others */
 };
 #define ALILB_TEXTS(...)      (&(const struct alilb_args){ .texts = { __VA_ARGS__ } })
@@ -102,16 +112,10 @@ CCM_NODISCARD int alilb_list(struct alilb_call *call, const struct alilb_action 
 CCM_NODISCARD int alilb_write(struct alilb_call *call, const struct alilb_action *action,
                               const struct alilb_args *args, struct lbc_sent *sent,
                               struct ccm_error *err);
-/* The same for a creation without a job: *ret_id is replaced (heap), NULL when the answer may lack
- * it and does. */
-CCM_NODISCARD int alilb_make(struct alilb_call *call, const struct alilb_action *action,
-                             const struct alilb_args *args, char **ret_id, struct ccm_error *err);
 
 /* Attributes of a load balancer (lb_attrs.h) that creation takes. */
 void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
                     char *const *texts);
-/* "Tag.<n>.Key" and ".Value", counted from `first`. */
-void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first);
 
 /* The thing that tags are put on or, by their keys, taken off. There must be a tag: none would mean
  * all of them. */

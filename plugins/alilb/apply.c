@@ -1,6 +1,7 @@
 #include "alilb/apply.h"
 
 #include "alicloud/job.h"
+#include "alicloud/params.h"
 #include "lbc/apply/record.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -19,17 +20,18 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
     return lbc_apply_run(base, plan);
 }
 
-/* Where there are no jobs, nobody wants to know more than that it is done. */
-static struct lbc_sent *step_wants(const struct lbc_apply *apply, struct lbc_step *step)
+/* Where there are no jobs and nothing is made, nobody wants to know more than that it is done. */
+static struct lbc_sent *step_wants(const struct lbc_apply *apply, struct lbc_step *step, bool makes)
 {
-    return apply->ops->wait == NULL ? NULL : &step->sent;
+    return apply->ops->wait == NULL && !makes ? NULL : &step->sent;
 }
 
 int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *step,
                       const struct alilb_action *action, const struct alilb_args *args,
                       struct ccm_error *err)
 {
-    return alilb_write(alilb_apply_call(apply), action, args, step_wants(apply, step), err);
+    return alilb_write(alilb_apply_call(apply), action, args,
+                       step_wants(apply, step, action->made != NULL), err);
 }
 
 /* --- one action --- */
@@ -41,13 +43,19 @@ static const char *step_text(struct lbc_apply *apply, const struct lbc_step *ste
     case ALILB_STEP_LB:
         return alilb_apply_lb_id(apply);
     case ALILB_STEP_GROUP:
-        return step->group->id;
+        return step->group == NULL ? NULL : step->group->id;
     case ALILB_STEP_LISTENER:
         return step->listener->id;
     case ALILB_STEP_PORT:
         return alilb_number(port, step->port);
     case ALILB_STEP_PROTOCOL:
         return lbc_protocol_lower(step->protocol);
+    case ALILB_STEP_PROTOCOL_NAME:
+        return lbc_protocol_name(step->protocol);
+    case ALILB_STEP_NAME:
+        return step->want->name;
+    case ALILB_STEP_DESCRIPTION:
+        return step->to->description;
     case ALILB_STEP_VALUE:
         return step->value;
     case ALILB_STEP_OFF:
@@ -60,15 +68,25 @@ static const char *step_text(struct lbc_apply *apply, const struct lbc_step *ste
 int alilb_apply_row(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     const struct alilb_step_row *row = &alilb_apply_of(apply)->product->rows[step->type];
-    struct alilb_args args = { .repeated = row->lists ? &step->texts : NULL };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    struct alilb_args args = { .repeated = row->lists ? &step->texts : NULL, .params = &params };
     char port[24];
 
     for (size_t i = 0; i < ALILB_TEXTS_MAX; i++) {
         args.texts[i] = step_text(apply, step, row->texts[i], port);
     }
+    if (row->attrs) {
+        const bool of_group = step->type == LBC_STEP_UPDATE_GROUP;
+
+        args.attrs = of_group ? &step->attrs : &step->to->attrs;
+        args.protocol = of_group ? step->group->protocol : step->to->protocol;
+    }
+    if (row->fill != NULL) {
+        row->fill(step, &params);
+    }
     const int r = alilb_apply_write(apply, step, row->action, &args, err);
 
-    return row->takes_away ? lbc_apply_forgive(apply, r, err) : r;
+    return row->takes_away && step->backends.len <= 1 ? lbc_apply_forgive(apply, r, err) : r;
 }
 
 /* --- tags --- */
@@ -81,7 +99,7 @@ int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step, struct ccm_
                                            .tags = &step->tags,
                                            .remove = step->type == LBC_STEP_UNTAG };
     const int r = alilb_change_tags(alilb_apply_call(apply), product->id, &tagging,
-                                    step_wants(apply, step), err);
+                                    step_wants(apply, step, false), err);
 
     return r < 0 ? lbc_record_tags_failure(step, tagging.id, r, err) : 0;
 }

@@ -15,7 +15,10 @@ enum alilb_step_text {
     ALILB_STEP_GROUP,
     ALILB_STEP_LISTENER,
     ALILB_STEP_PORT,
-    ALILB_STEP_PROTOCOL, /* in small letters */
+    ALILB_STEP_PROTOCOL,      /* in small letters */
+    ALILB_STEP_PROTOCOL_NAME, /* as NLB writes it */
+    ALILB_STEP_NAME,          /* of the desired group */
+    ALILB_STEP_DESCRIPTION,   /* of the listener as it shall be */
     ALILB_STEP_VALUE,
     ALILB_STEP_OFF, /* "off" */
 };
@@ -25,7 +28,9 @@ struct alilb_step_row {
     const struct alilb_action *action;
     enum alilb_step_text texts[ALILB_TEXTS_MAX];
     bool lists;      /* and the step's texts */
-    bool takes_away; /* it is done when what it takes away is not there */
+    bool attrs;      /* and the attributes of the listener or group as they shall be */
+    bool takes_away; /* it is done when the one thing that it takes away is not there */
+    void (*fill)(const struct lbc_step *step, struct ali_params *params); /* and these; or NULL */
 };
 
 /* A product. */

@@ -438,6 +438,7 @@ static const struct lbc_anno rows[] = {
       .field = "HealthCheckInterval",
       .place = 2,
       .create_name = "healthCheckInterval",
+      .create_on = L4,
       .help = "Seconds between two checks." },
     { .name = "healthy-threshold",
       .group = LBC_ANNO_LISTENER,

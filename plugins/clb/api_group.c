@@ -1,4 +1,5 @@
-#include "api_group.h"
+/* The actions on groups and their backends. */
+#include "api.h"
 
 #include "alicloud/params.h"
 #include "util/buf.h"
@@ -19,6 +20,12 @@ const struct alilb_action clb_api_backends = {
     .list = "BackendServers",
     .item = "BackendServer",
 };
+const struct alilb_action clb_api_create_group = {
+    .name = "CreateVServerGroup",
+    .repeat = ALI_ONCE,
+    .texts = { "LoadBalancerId", "VServerGroupName" },
+    .made = "VServerGroupId",
+};
 const struct alilb_action clb_api_delete_group = {
     .name = "DeleteVServerGroup",
     .repeat = ALI_IDEMPOTENT,
@@ -27,19 +34,22 @@ const struct alilb_action clb_api_delete_group = {
 const struct alilb_action clb_api_add = {
     .name = "AddVServerGroupBackendServers",
     .repeat = ALI_ONCE,
+    .texts = { "VServerGroupId" },
 };
 const struct alilb_action clb_api_remove = {
     .name = "RemoveVServerGroupBackendServers",
     .repeat = ALI_IDEMPOTENT,
+    .texts = { "VServerGroupId" },
 };
 const struct alilb_action clb_api_weigh = {
     .name = "SetVServerGroupAttribute",
     .repeat = ALI_IDEMPOTENT,
+    .texts = { "VServerGroupId" },
 };
 
 /* The six documented members, nothing else. */
-static void params_add_backends(struct ali_params *params, const char *description,
-                                const struct lbc_backends *set)
+void clb_api_add_backends(struct ali_params *params, const char *description,
+                          const struct lbc_backends *set)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BACKENDS_MAX };
     struct ccm_jsonw w = { .buf = &text };
@@ -65,33 +75,4 @@ static void params_add_backends(struct ali_params *params, const char *descripti
         return;
     }
     ali_param_add(params, "BackendServers", ccm_buf_str(&text));
-}
-
-int clb_api_create_group(struct alilb_call *call, const char *lb_id, const char *name,
-                         const struct lbc_backends *backends, char **ret_id, struct ccm_error *err)
-{
-    static const struct alilb_action create = {
-        .name = "CreateVServerGroup",
-        .repeat = ALI_ONCE,
-        .made = "VServerGroupId",
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_add(&params, "VServerGroupName", name);
-    if (backends->len > 0) {
-        params_add_backends(&params, name, backends);
-    }
-    return alilb_make(call, &create, ALILB_PARAMS(&params), ret_id, err);
-}
-
-int clb_api_change_group(struct alilb_call *call, const struct alilb_action *action,
-                         const char *group_id, const char *description,
-                         const struct lbc_backends *backends, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "VServerGroupId", group_id);
-    params_add_backends(&params, description, backends);
-    return alilb_write(call, action, ALILB_PARAMS(&params), NULL, err);
 }

@@ -1,4 +1,5 @@
-#include "api_lb.h"
+/* The actions on the load balancer itself. */
+#include "api.h"
 
 #include "alicloud/params.h"
 #include "util/buf.h"
@@ -66,38 +67,12 @@ const struct alilb_action clb_api_eips = {
 
 /* --- creation --- */
 
-static int create_tags(const struct alilb_call *call, const struct clb_create *create,
-                       struct lbc_tags *ret)
-{
-    if (lbc_tags_copy(ret, &create->lb->lbc.tags) < 0 ||
-        lbc_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        lbc_tags_put(ret, CLB_TAG_CLUSTER, call->cluster_id) < 0) {
-        return -1;
-    }
-    return 0;
-}
-
-static void create_params(const struct alilb_call *call, const struct clb_create *create,
-                          struct ali_params *params)
-{
-    const struct clb_lb *lb = create->lb;
-
-    alilb_param_lb(params, &clb_annotations, lb->lbc.texts);
-    ali_param_opt(params, "VpcId", lb->lbc.vpc_id);
-    ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
-    if (ccm_text_equal(lb->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")) {
-        ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
-    }
-    ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
-    ali_param_tag(params, 2, CLB_TAG_CLUSTER, call->cluster_id);
-    alilb_param_tags(params, &lb->lbc.tags, 3);
-    ali_param_add(params, "ClientToken", create->token);
-}
-
-static int lb_parse_created(const struct clb_create *create, const struct lbc_tags *tags,
+static int lb_parse_created(const struct alilb_call *call, const struct clb_create *create,
                             const cJSON *answer, struct clb_lb *ret)
 {
-    if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->lbc.tags, tags) < 0 ||
+    if (clb_lb_copy(ret, create->lb) < 0 ||
+        lbc_tags_put(&ret->lbc.tags, CLB_TAG_OWNER, create->owner_tag) < 0 ||
+        lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER, call->cluster_id) < 0 ||
         lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
         lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) < 0) {
         return -1;
@@ -115,17 +90,23 @@ int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create, 
     static const struct alilb_action action = {
         .name = "CreateLoadBalancer",
         .repeat = ALI_IDEMPOTENT,
+        .texts = { "VpcId", "DeleteProtection", "ModificationProtectionReason", "ClientToken" },
     };
+    const struct clb_lb *lb = create->lb;
+    const bool locked = ccm_text_equal(lb->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection");
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const struct alilb_args args = {
+        .texts = { lb->lbc.vpc_id, lb->protect ? "on" : "off", locked ? CLB_PROTECT_WHY : NULL,
+                   create->token },
+        .owner = create->owner_tag,
+        .tags = &lb->lbc.tags,
+        .params = &params,
+    };
     int r;
 
-    if (create_tags(call, create, &tags) < 0) {
-        return ccm_error_nomem(err);
-    }
-    create_params(call, create, &params);
-    r = alilb_send(call, &action, ALILB_PARAMS(&params), &answer, err);
+    alilb_param_lb(&params, &clb_annotations, lb->lbc.texts);
+    r = alilb_send(call, &action, &args, &answer, err);
     if (r < 0) {
         return r;
     }
@@ -134,7 +115,7 @@ int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create, 
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateLoadBalancer: the answer names no load balancer");
     }
-    if (lb_parse_created(create, &tags, answer, ret) < 0) {
+    if (lb_parse_created(call, create, answer, ret) < 0) {
         call->uncertain = true;
         return ccm_error_nomem(err);
     }

@@ -1,10 +1,7 @@
-#include "api_listener.h"
+/* The actions on listeners, domain extensions and certificates. */
+#include "api.h"
 
-#include "alicloud/params.h"
-#include "util/cleanup.h"
 #include "util/text.h"
-
-#include <string.h>
 
 const struct alilb_action clb_api_listeners = {
     .name = "DescribeLoadBalancerListeners",
@@ -57,66 +54,28 @@ const struct alilb_action clb_api_certificate = {
 
 /* --- what is made and changed with attributes --- */
 
-/* How the action spells it; NULL: it is not to be said. */
-static const char *listener_param_name(const struct lbc_attr *attr, enum lbc_protocol protocol,
-                                       bool create)
+int clb_api_write_listener(struct alilb_call *call, const char *lb_id,
+                           const struct clb_listener *listener, const char *group_id, bool create,
+                           struct ccm_error *err)
 {
-    const struct lbc_anno *row = attr->row;
-    const bool l4 = protocol == LBC_TCP || protocol == LBC_UDP;
-
-    if (attr->kept || (!create && (row->cloud & LBC_ATTR_CREATE) != 0) ||
-        ((row->absent.on >> protocol & 1U) != 0 &&
-         ccm_text_equal(attr->value, row->absent.value))) {
-        return NULL;
-    }
-    return create && l4 && row->create_name != NULL ? row->create_name : row->field;
-}
-
-static void listener_params(struct ali_params *params, const char *lb_id,
-                            const struct clb_listener *listener, const char *group_id, bool create)
-{
-    ali_param_add(params, "LoadBalancerId", lb_id);
-    ali_param_i64(params, "ListenerPort", listener->lbc.port);
-    if (!create) {
-        ali_param_add(params, "VServerGroup", group_id == NULL ? "off" : "on");
-    }
-    ali_param_opt(params, "VServerGroupId", group_id);
-    ali_param_opt(params, "Description", listener->lbc.description);
-    for (size_t i = 0; i < listener->lbc.attrs.len; i++) {
-        const struct lbc_attr *attr = &listener->lbc.attrs.items[i];
-
-        const char *name = listener_param_name(attr, listener->lbc.protocol, create);
-
-        if (name != NULL) {
-            ali_param_opt(params, name, attr->value);
-        }
-    }
-}
-
-int clb_api_create_listener(struct alilb_call *call, const char *lb_id,
-                            const struct clb_listener *listener, const char *group_id,
-                            struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const char *used = group_id == NULL ? "off" : "on";
     char name[64];
-    const struct alilb_action create = { .name = name, .repeat = ALI_ONCE };
+    const struct alilb_action action = {
+        .name = name,
+        .repeat = create ? ALI_ONCE : ALI_IDEMPOTENT,
+        .texts = { "LoadBalancerId", "ListenerPort", "VServerGroup", "VServerGroupId",
+                   "Description" },
+        .creates = create,
+    };
+    const struct alilb_args args = {
+        .texts = { lb_id, ALILB_NUMBER(listener->lbc.port), create ? NULL : used, group_id,
+                   listener->lbc.description },
+        .attrs = &listener->lbc.attrs,
+        .protocol = listener->lbc.protocol,
+    };
 
-    ccm_text_printf(name, sizeof(name), "CreateLoadBalancer%sListener",
+    ccm_text_printf(name, sizeof(name),
+                    create ? "CreateLoadBalancer%sListener" : "SetLoadBalancer%sListenerAttribute",
                     lbc_protocol_name(listener->lbc.protocol));
-    listener_params(&params, lb_id, listener, group_id, true);
-    return alilb_write(call, &create, ALILB_PARAMS(&params), NULL, err);
-}
-
-int clb_api_update_listener(struct alilb_call *call, const char *lb_id,
-                            const struct clb_listener *listener, const char *group_id,
-                            struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    char name[64];
-    const struct alilb_action update = { .name = name, .repeat = ALI_IDEMPOTENT };
-
-    ccm_text_printf(name, sizeof(name), "SetLoadBalancer%sListenerAttribute",
-                    lbc_protocol_name(listener->lbc.protocol));
-    listener_params(&params, lb_id, listener, group_id, false);
-    return alilb_write(call, &update, ALILB_PARAMS(&params), NULL, err);
+    return alilb_write(call, &action, &args, NULL, err);
 }

@@ -1,7 +1,6 @@
-#include "api_ranges.h"
+/* The actions on access lists. */
+#include "api.h"
 
-#include "alicloud/params.h"
-#include "clb.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
@@ -24,31 +23,19 @@ const struct alilb_action clb_api_entries = {
     .page = 50,
     .page_number = "Page",
 };
+const struct alilb_action clb_api_create_acl = {
+    .name = "CreateAccessControlList",
+    .repeat = ALI_ONCE,
+    .texts = { "AclName", "AddressIPVersion", "ResourceGroupId" },
+    .aside = true,
+    .made = "AclId",
+};
 const struct alilb_action clb_api_delete_acl = {
     .name = "DeleteAccessControlList",
     .repeat = ALI_IDEMPOTENT,
     .texts = { "AclId" },
     .aside = true,
 };
-
-int clb_api_create_acl(struct alilb_call *call, const char *name, bool ipv6, char **ret_id,
-                       struct ccm_error *err)
-{
-    static const struct alilb_action create = {
-        .name = "CreateAccessControlList",
-        .repeat = ALI_ONCE,
-        .aside = true,
-        .made = "AclId",
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "AclName", name);
-    ali_param_add(&params, "AddressIPVersion", ipv6 ? "ipv6" : "ipv4");
-    ali_param_opt(&params, "ResourceGroupId", ali_resource_group_id(call->ali));
-    ali_param_tag(&params, 1, CLB_TAG_OWNER, name);
-    ali_param_tag(&params, 2, CLB_TAG_CLUSTER, call->cluster_id);
-    return alilb_make(call, &create, ALILB_PARAMS(&params), ret_id, err);
-}
 
 int clb_api_change_acl(struct alilb_call *call, const char *id, const struct lbc_texts *entries,
                        bool remove, struct ccm_error *err)

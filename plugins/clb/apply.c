@@ -1,8 +1,6 @@
 #include "apply.h"
 
-#include "api_group.h"
-#include "api_lb.h"
-#include "api_listener.h"
+#include "api.h"
 #include "apply_parts.h"
 
 #include <string.h>
@@ -20,16 +18,15 @@ static const struct lbc_step_ops step_ops[] = {
     [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_unprotect_done, LBC_ENDS_PLAN },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
-    [LBC_STEP_CREATE_GROUP] = { clb_apply_create_group, NULL, 0 },
+    [LBC_STEP_CREATE_GROUP] = { alilb_apply_row, NULL, 0 },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_ADD] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
 
-    [LBC_STEP_CREATE_LISTENER] = { clb_apply_create_listener, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_UPDATE_LISTENER] = { clb_apply_update_listener, NULL,
-                                   LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
-    [LBC_STEP_RESTORE_LISTENER] = { clb_apply_restore_listener, NULL, LBC_NEEDS_LISTENER },
+    [LBC_STEP_CREATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_UPDATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
+    [LBC_STEP_RESTORE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_LISTENER },
     [CLB_STEP_START_LISTENER] = { alilb_apply_row, clb_apply_start_listener_done,
                                   LBC_NEEDS_LISTENER },
     [LBC_STEP_DELETE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_LISTENER },
@@ -51,6 +48,9 @@ static const struct alilb_step_row step_rows[] = {
     [CLB_STEP_SPEC] = { &clb_api_spec_lb, { ALILB_STEP_LB, ALILB_STEP_VALUE } },
     [CLB_STEP_PROTECT] = { &clb_api_protect_lb, { ALILB_STEP_LB, ALILB_STEP_VALUE } },
     [CLB_STEP_RENAME] = { &clb_api_rename_lb, { ALILB_STEP_LB, ALILB_STEP_VALUE } },
+    [LBC_STEP_CREATE_GROUP] = { &clb_api_create_group,
+                                { ALILB_STEP_LB, ALILB_STEP_NAME },
+                                .fill = clb_apply_add_backends },
     [LBC_STEP_DELETE_GROUP] = { &clb_api_delete_group, { ALILB_STEP_GROUP }, .takes_away = true },
     [CLB_STEP_START_LISTENER] = { &clb_api_start_listener,
                                   { ALILB_STEP_LB, ALILB_STEP_PORT, ALILB_STEP_PROTOCOL } },

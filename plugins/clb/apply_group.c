@@ -1,5 +1,6 @@
 /* Carries out steps about groups and their backends. */
-#include "api_group.h"
+#include "alicloud/params.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
 #include "util/cleanup.h"
@@ -9,10 +10,11 @@
 
 /* --- groups --- */
 
-int clb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+void clb_apply_add_backends(const struct lbc_step *step, struct ali_params *params)
 {
-    return clb_api_create_group(alilb_apply_call(base), alilb_apply_lb_id(base), step->want->name,
-                                &step->backends, &step->sent.made_id, err);
+    if (step->backends.len > 0) {
+        clb_api_add_backends(params, step->want->name, &step->backends);
+    }
 }
 
 /* --- backends --- */
@@ -25,8 +27,11 @@ static int group_change(struct lbc_apply *base, const struct lbc_step *step,
                                         : step->type == LBC_STEP_REMOVE ? &clb_api_remove
                                                                         : &clb_api_weigh;
 
-    return clb_api_change_group(alilb_apply_call(base), action, step->group->id,
-                                lbc_group_key(step->want), set, err);
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const struct alilb_args args = { .texts = { step->group->id }, .params = &params };
+
+    clb_api_add_backends(&params, lbc_group_key(step->want), set);
+    return alilb_write(alilb_apply_call(base), action, &args, NULL, err);
 }
 
 /* The next backends of a step from item *next on, at most `batch`; an addition leaves out what is

@@ -1,5 +1,5 @@
 /* Carries out steps about the load balancer itself. */
-#include "api_lb.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "ccm/object.h"
 #include "lbc/apply/record.h"
@@ -26,10 +26,7 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
             lbc_token_add(&token, lb->lbc.texts[i]);
         }
     }
-    for (size_t i = 0; i < lb->lbc.tags.len; i++) {
-        lbc_token_add(&token, lb->lbc.tags.items[i].key);
-        lbc_token_add(&token, lb->lbc.tags.items[i].value);
-    }
+    lbc_token_add_tags(&token, &lb->lbc.tags);
     lbc_token_add(&token, lb->lbc.vpc_id);
     lbc_token_add(&token, lb->protect ? "on" : "off");
     lbc_token_write(&token, service, attempt, ret);

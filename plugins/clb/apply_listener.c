@@ -1,5 +1,5 @@
 /* Carries out steps about listeners. */
-#include "api_listener.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
 #include "lbc/model/owner.h"
@@ -143,17 +143,6 @@ static int bind_acl(const struct clb_apply *apply, struct clb_listener *to)
                       : 0;
 }
 
-int clb_apply_create_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    struct clb_apply *apply = clb_apply_of(base);
-    struct clb_listener *to = clb_step_listener(step);
-
-    return bind_acl(apply, to) < 0
-               ? ccm_error_nomem(err)
-               : clb_api_create_listener(&apply->ali.call, alilb_apply_lb_id(base), to,
-                                         step->group->id, err);
-}
-
 /* And what the cloud gives it and is compared only where it is known. */
 int clb_apply_record_listener(struct lbc_listener *listener)
 {
@@ -166,15 +155,18 @@ int clb_apply_record_listener(struct lbc_listener *listener)
                : 0;
 }
 
-int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     struct clb_apply *apply = clb_apply_of(base);
     struct clb_listener *to = clb_step_listener(step);
-    const char *old_cert = lbc_attrs_get(&step->listener->attrs, clb_field_find(CERT));
+    const char *old_cert = NULL;
     const char *new_cert = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
 
     if (bind_acl(apply, to) < 0) {
         return ccm_error_nomem(err);
+    }
+    if (step->type == LBC_STEP_UPDATE_LISTENER) {
+        old_cert = lbc_attrs_get(&step->listener->attrs, clb_field_find(CERT));
     }
     if (old_cert != NULL && new_cert != NULL && !ccm_text_equal(old_cert, new_cert)) {
         const int r = check_certificate(apply, old_cert, new_cert, err);
@@ -183,17 +175,9 @@ int clb_apply_update_listener(struct lbc_apply *base, struct lbc_step *step, str
             return r;
         }
     }
-    return clb_api_update_listener(&apply->ali.call, alilb_apply_lb_id(base), to, step->group->id,
-                                   err);
-}
-
-/* --- back to what it was --- */
-
-int clb_apply_restore_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return clb_api_update_listener(alilb_apply_call(base), alilb_apply_lb_id(base),
-                                   clb_step_listener(step),
-                                   step->group == NULL ? NULL : step->group->id, err);
+    return clb_api_write_listener(&apply->ali.call, alilb_apply_lb_id(base), to,
+                                  step->group == NULL ? NULL : step->group->id,
+                                  step->type == LBC_STEP_CREATE_LISTENER, err);
 }
 
 /* --- start and end --- */
@@ -223,10 +207,10 @@ int clb_apply_domain(struct lbc_apply *base, struct lbc_step *step, struct ccm_e
 
     switch (step->type) {
     case CLB_STEP_CREATE_DOMAIN:
-        r = alilb_write(alilb_apply_call(base), &clb_api_create_domain,
-                        ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port), domain->key,
-                                    domain->value),
-                        &step->sent, err);
+        r = alilb_apply_write(base, step, &clb_api_create_domain,
+                              ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port),
+                                          domain->key, domain->value),
+                              err);
         break;
     case CLB_STEP_SET_DOMAIN:
         r = alilb_apply_write(base, step, &clb_api_set_domain, ALILB_TEXTS(id, domain->value), err);

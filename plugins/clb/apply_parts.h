@@ -34,16 +34,15 @@ lbc_done_fn clb_apply_unprotect_done;
 /* --- apply_group.c: groups and their backends, these in portions of the batch size, which may have
  * become smaller since the plan was made --- */
 
-lbc_send_fn clb_apply_create_group;
+/* Those of a new group: fill() of struct alilb_step_row. */
+void clb_apply_add_backends(const struct lbc_step *step, struct ali_params *params);
 lbc_send_fn clb_apply_backends;
 /* That many were too many for one call: from now on they are fewer. False: they cannot be. */
 bool clb_apply_shrink_batch(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
 
 /* --- apply_listener.c: listeners and their domain extensions --- */
 
-lbc_send_fn clb_apply_create_listener;
-lbc_send_fn clb_apply_update_listener;
-lbc_send_fn clb_apply_restore_listener;
+lbc_send_fn clb_apply_listener; /* made, changed, put back */
 lbc_send_fn clb_apply_domain;
 /* Of a new listener: struct lbc_apply_ops.record_listener. */
 int clb_apply_record_listener(struct lbc_listener *listener);

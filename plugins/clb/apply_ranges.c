@@ -1,7 +1,8 @@
 /* Carries out steps about access lists. */
-#include "api_ranges.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
+#include "util/cleanup.h"
 
 #include <string.h>
 
@@ -17,9 +18,20 @@ int clb_apply_create_acl(struct lbc_apply *base, struct lbc_step *step, struct c
     struct clb_apply *apply = clb_apply_of(base);
     struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
+    const bool ipv6 = apply->model->want.acl.ipv6;
+    const struct alilb_args args = {
+        .texts = { step->value, ipv6 ? "ipv6" : "ipv4",
+                   ali_resource_group_id(apply->ali.call.ali) },
+        .owner = step->value,
+    };
+    const int r = alilb_apply_write(base, step, &clb_api_create_acl, &args, err);
+
     acl->known = true;
-    acl->ipv6 = apply->model->want.acl.ipv6;
-    return clb_api_create_acl(&apply->ali.call, step->value, acl->ipv6, &acl->id, err);
+    acl->ipv6 = ipv6;
+    if (r == 0) {
+        acl->id = CCM_STEAL(step->sent.made_id);
+    }
+    return r;
 }
 
 int clb_apply_acl_entries(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)

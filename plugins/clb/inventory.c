@@ -1,6 +1,6 @@
 #include "inventory.h"
 
-#include "api_listener.h"
+#include "api.h"
 #include "read.h"
 
 #include <errno.h>

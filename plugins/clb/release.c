@@ -1,7 +1,7 @@
 /* CLB's part of a pass that releases. */
 #include "controller.h"
 
-#include "api_ranges.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/class.h"

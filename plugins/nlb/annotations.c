@@ -1,5 +1,6 @@
 #include "annotations.h"
 
+#include "alilb/action.h"
 #include "lbc/model/allow.h"
 #include "lbc/model/attrs.h"
 #include "state.h"
@@ -15,7 +16,7 @@
 /* An attribute of health checks, which counts only where these are on. */
 #define HEALTH(bits)                                                                               \
     .group = LBC_ANNO_SERVERS, .place = 1, .needs = "health-check-flag", .need = LBC_NEED_ON,      \
-    .cloud = (bits) | NLB_ATTR_HEALTH
+    .cloud = (bits) | ALILB_ATTR_HEALTH
 
 static const struct lbc_anno rows[] = {
     { .name = "id",
@@ -198,21 +199,21 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_BOOL,
       .fallback = "off",
       .field = "Ppv2PrivateLinkEpIdEnabled",
-      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
+      .cloud = LBC_ATTR_RESET | ALILB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the PrivateLink endpoint." },
     { .name = "ppv2-pvl-eps-id-enabled",
       .group = LBC_ANNO_LISTENER,
       .type = LBC_ANNO_BOOL,
       .fallback = "off",
       .field = "Ppv2PrivateLinkEpsIdEnabled",
-      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
+      .cloud = LBC_ATTR_RESET | ALILB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the PrivateLink endpoint service." },
     { .name = "ppv2-pvl-vpc-id-enabled",
       .group = LBC_ANNO_LISTENER,
       .type = LBC_ANNO_BOOL,
       .fallback = "off",
       .field = "Ppv2VpcIdEnabled",
-      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
+      .cloud = LBC_ATTR_RESET | ALILB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the VPC." },
     { .name = "tls-cipher-policy",
       .group = LBC_ANNO_LISTENER,
@@ -331,7 +332,7 @@ static const struct lbc_anno rows[] = {
       .fallback = "on",
       .field = "HealthCheckEnabled",
       .place = 1,
-      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
+      .cloud = LBC_ATTR_RESET | ALILB_ATTR_HEALTH,
       .help = "Health check; the other annotations about it count only when this one is on." },
     { .name = "health-check-type",
       HEALTH(LBC_ATTR_RESET),

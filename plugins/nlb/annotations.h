@@ -11,10 +11,6 @@
 /* Those that listeners have, for lbc_protocol_parse(). */
 #define NLB_PROTOCOLS (1U << LBC_TCP | 1U << LBC_UDP | 1U << LBC_TCPSSL)
 
-/* `cloud` of rows: where the attribute stands in parameters and answers. */
-#define NLB_ATTR_PPV2   4096U /* in the JSON object ProxyProtocolV2Config */
-#define NLB_ATTR_HEALTH 8192U /* in HealthCheckConfig; in answers in HealthCheck */
-
 extern const struct lbc_anno_table nlb_annotations;
 
 /* Attributes by the cloud's name; NULL when there is none. */

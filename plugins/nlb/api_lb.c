@@ -1,12 +1,8 @@
-#include "api_lb.h"
+/* The actions on load balancers. */
+#include "api.h"
 
 #include "alicloud/params.h"
-#include "api.h"
-#include "nlb.h"
-#include "util/cleanup.h"
 #include "util/text.h"
-
-#include <stdio.h>
 
 const struct alilb_action nlb_api_lbs = {
     .name = "ListLoadBalancers",
@@ -22,6 +18,22 @@ const struct alilb_action nlb_api_lb = {
     .product = ALI_NLB,
     .query = ALILB_QUERY_ALL,
     .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_create_lb = {
+    .name = "CreateLoadBalancer",
+    NLB_API_WRITE,
+    .texts = { "VpcId", "ModificationProtectionConfig.Reason", "ClientToken" },
+    .made = "LoadbalancerId",
+};
+const struct alilb_action nlb_api_update_zones = {
+    .name = "UpdateLoadBalancerZones",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_update_address_type = {
+    .name = "UpdateLoadBalancerAddressTypeConfig",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId", "AddressType" },
 };
 const struct alilb_action nlb_api_delete_lb = {
     .name = "DeleteLoadBalancer",
@@ -72,7 +84,7 @@ const struct alilb_action nlb_api_detach = {
     .texts = { "LoadBalancerId", "BandwidthPackageId" },
 };
 
-/* --- parameters --- */
+/* --- zones --- */
 
 static void params_add_zone_text(struct ali_params *params, size_t n, const char *member,
                                  const char *value)
@@ -83,7 +95,7 @@ static void params_add_zone_text(struct ali_params *params, size_t n, const char
     ali_param_opt(params, name, value);
 }
 
-static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool addresses)
+void nlb_api_add_zones(struct ali_params *params, const struct nlb_lb *lb, bool addresses)
 {
     for (size_t i = 0; i < lb->zone_count; i++) {
         const struct nlb_zone *zone = &lb->zones[i];
@@ -95,47 +107,4 @@ static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool a
             params_add_zone_text(params, i + 1, "PrivateIPv4Address", zone->address);
         }
     }
-}
-
-static void create_params(const struct nlb_create *create, struct ali_params *params)
-{
-    alilb_param_lb(params, &nlb_annotations, create->lb->lbc.texts);
-    if (ccm_text_equal(create->lb->lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection")) {
-        ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
-    }
-    ali_param_add(params, "VpcId", create->lb->lbc.vpc_id);
-    add_zones(params, create->lb, true);
-    alilb_param_tags(params, create->tags, 1);
-    ali_param_add(params, "ClientToken", create->token);
-}
-
-/* --- writes --- */
-
-int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
-                      struct lbc_sent *sent, struct ccm_error *err)
-{
-    static const struct alilb_action action = {
-        .name = "CreateLoadBalancer",
-        NLB_API_WRITE,
-        .made = "LoadbalancerId",
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    create_params(create, &params);
-    return alilb_write(call, &action, ALILB_PARAMS(&params), sent, err);
-}
-
-int nlb_api_update_zones(struct alilb_call *call, const char *lb_id, const char *type,
-                         const struct nlb_lb *lb, struct lbc_sent *sent, struct ccm_error *err)
-{
-    const struct alilb_action action = {
-        .name = type == NULL ? "UpdateLoadBalancerZones" : "UpdateLoadBalancerAddressTypeConfig",
-        NLB_API_WRITE,
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_add(&params, "AddressType", type);
-    add_zones(&params, lb, type == NULL);
-    return alilb_write(call, &action, ALILB_PARAMS(&params), sent, err);
 }

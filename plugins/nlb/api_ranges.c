@@ -1,7 +1,7 @@
-#include "api_ranges.h"
+/* The actions on the security group for source ranges. */
+#include "api.h"
 
 #include "alicloud/params.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 const struct alilb_action nlb_api_security_groups = {
@@ -22,6 +22,15 @@ const struct alilb_action nlb_api_rules = {
     .paging = ALILB_PAGES_TOKEN,
     .page = 500,
 };
+const struct alilb_action nlb_api_create_security_group = {
+    .name = "CreateSecurityGroup",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupName", "Description", "SecurityGroupType", "VpcId", "ResourceGroupId",
+               "ClientToken" },
+    .token = true,
+    .made = "SecurityGroupId",
+};
 const struct alilb_action nlb_api_rename_security_group = {
     .name = "ModifySecurityGroupAttribute",
     .product = ALI_ECS,
@@ -38,36 +47,20 @@ const struct alilb_action nlb_api_add_rules = {
     .name = "AuthorizeSecurityGroup",
     .product = ALI_ECS,
     .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupId" },
 };
 const struct alilb_action nlb_api_remove_rules = {
     .name = "RevokeSecurityGroup",
     .product = ALI_ECS,
     .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupId" },
 };
-
-int nlb_api_create_security_group(struct alilb_call *call,
-                                  const struct nlb_security_group *security_group,
-                                  const struct nlb_security_group_place *place,
-                                  struct lbc_sent *sent, struct ccm_error *err)
-{
-    static const struct alilb_action create = {
-        .name = "CreateSecurityGroup",
-        .product = ALI_ECS,
-        .repeat = ALI_IDEMPOTENT,
-        .token = true,
-        .made = "SecurityGroupId",
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupName", security_group->name);
-    ali_param_add(&params, "Description", security_group->description);
-    ali_param_add(&params, "SecurityGroupType", "enterprise");
-    ali_param_opt(&params, "VpcId", place->vpc_id);
-    ali_param_opt(&params, "ResourceGroupId", place->resource_group);
-    alilb_param_tags(&params, place->tags, 1);
-    ali_param_add(&params, "ClientToken", place->token);
-    return alilb_write(call, &create, ALILB_PARAMS(&params), sent, err);
-}
+const struct alilb_action nlb_api_modify_rule = {
+    .name = "ModifySecurityGroupRule",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupId", "SecurityGroupRuleId" },
+};
 
 /* --- rules --- */
 
@@ -80,8 +73,7 @@ static void rule_param(struct ali_params *params, const char *prefix, const char
     ali_param_opt(params, name, value);
 }
 
-static void params_add_rule(struct ali_params *params, const char *prefix,
-                            const struct nlb_rule *rule)
+void nlb_api_add_rule(struct ali_params *params, const char *prefix, const struct nlb_rule *rule)
 {
     char priority[16];
 
@@ -92,36 +84,4 @@ static void params_add_rule(struct ali_params *params, const char *prefix,
     rule_param(params, prefix, "PortRange", rule->port_range);
     rule_param(params, prefix, rule->ipv6 ? "Ipv6SourceCidrIp" : "SourceCidrIp", rule->cidr);
     rule_param(params, prefix, "Description", rule->description);
-}
-
-int nlb_api_change_rules(struct alilb_call *call, const struct alilb_action *action,
-                         const char *group_id, const struct nlb_rule *rules, size_t count,
-                         struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupId", group_id);
-    for (size_t i = 0; i < count; i++) {
-        char prefix[40];
-
-        ccm_text_printf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1);
-        params_add_rule(&params, prefix, &rules[i]);
-    }
-    return alilb_write(call, action, ALILB_PARAMS(&params), NULL, err);
-}
-
-int nlb_api_modify_rule(struct alilb_call *call, const char *group_id, const char *rule_id,
-                        const struct nlb_rule *rule, struct ccm_error *err)
-{
-    static const struct alilb_action modify = {
-        .name = "ModifySecurityGroupRule",
-        .product = ALI_ECS,
-        .repeat = ALI_IDEMPOTENT,
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupId", group_id);
-    ali_param_add(&params, "SecurityGroupRuleId", rule_id);
-    params_add_rule(&params, "", rule);
-    return alilb_write(call, &modify, ALILB_PARAMS(&params), NULL, err);
 }

@@ -1,8 +1,6 @@
 #include "apply.h"
 
-#include "api_group.h"
-#include "api_lb.h"
-#include "api_listener.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "util/text.h"
 
@@ -17,7 +15,7 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, LBC_NEEDS_LB },
-    [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_address_type, nlb_apply_address_type_done, LBC_NEEDS_LB },
+    [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_zones, nlb_apply_address_type_done, LBC_NEEDS_LB },
     [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, LBC_NEEDS_LB },
     [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, nlb_apply_ipv6_type_done, LBC_NEEDS_LB },
     [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, LBC_NEEDS_LB },
@@ -28,33 +26,34 @@ static const struct lbc_step_ops step_ops[] = {
 
     [NLB_STEP_CREATE_SECURITY_GROUP] = { nlb_apply_create_security_group,
                                          nlb_apply_create_security_group_done, LBC_SECURES },
-    [NLB_STEP_ADD_RULES] = { nlb_apply_add_rules, nlb_apply_rules_done, LBC_SECURES },
+    [NLB_STEP_ADD_RULES] = { nlb_apply_rules, nlb_apply_rules_done, LBC_SECURES },
     [NLB_STEP_MODIFY_RULE] = { nlb_apply_modify_rule, nlb_apply_rules_done, LBC_SECURES },
-    [NLB_STEP_REMOVE_RULES] = { nlb_apply_remove_rules, nlb_apply_rules_done, LBC_SECURES },
+    [NLB_STEP_REMOVE_RULES] = { nlb_apply_rules, nlb_apply_rules_done, LBC_SECURES },
     [NLB_STEP_RENAME_SECURITY_GROUP] = { nlb_apply_rename_security_group,
                                          nlb_apply_rename_security_group_done, 0 },
     [NLB_STEP_DELETE_SECURITY_GROUP] = { nlb_apply_delete_security_group,
                                          nlb_apply_delete_security_group_done, 0 },
 
     [LBC_STEP_CREATE_GROUP] = { nlb_apply_create_group, nlb_apply_create_group_done, 0 },
-    [LBC_STEP_UPDATE_GROUP] = { nlb_apply_update_group, nlb_apply_update_group_done,
-                                LBC_NEEDS_GROUP },
+    [LBC_STEP_UPDATE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [NLB_STEP_UNTAG_GROUP] = { nlb_apply_untag_group, nlb_apply_untag_group_done, LBC_NEEDS_GROUP },
-    [LBC_STEP_ADD] = { nlb_apply_add_servers, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_REMOVE] = { nlb_apply_remove_servers, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_UPDATE] = { nlb_apply_update_servers, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_ADD] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_REMOVE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_UPDATE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
 
-    [LBC_STEP_CREATE_LISTENER] = { nlb_apply_create_listener, NULL,
-                                   LBC_NEEDS_GROUP | LBC_NEEDS_LB },
-    [LBC_STEP_UPDATE_LISTENER] = { nlb_apply_update_listener, NULL,
-                                   LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
-    [LBC_STEP_RESTORE_LISTENER] = { nlb_apply_update_listener, NULL,
-                                    LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
+    [LBC_STEP_CREATE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LB },
+    [LBC_STEP_UPDATE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
+    [LBC_STEP_RESTORE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_DELETE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_LISTENER },
     [NLB_STEP_ADD_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
     [NLB_STEP_REMOVE_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
 };
+
+#define CHANGED_LISTENER                                                                           \
+    {                                                                                              \
+        ALILB_STEP_LISTENER, ALILB_STEP_DESCRIPTION, ALILB_STEP_GROUP                              \
+    }
 
 static const struct alilb_step_row step_rows[] = {
     [LBC_STEP_DELETE_LB] = { &nlb_api_delete_lb, { ALILB_STEP_LB }, .takes_away = true },
@@ -63,6 +62,22 @@ static const struct alilb_step_row step_rows[] = {
                           .takes_away = true },
     [NLB_STEP_ATTACH] = { &nlb_api_attach, { ALILB_STEP_LB, ALILB_STEP_VALUE } },
     [LBC_STEP_DELETE_GROUP] = { &nlb_api_delete_group, { ALILB_STEP_GROUP }, .takes_away = true },
+    [LBC_STEP_UPDATE_GROUP] = { &nlb_api_update_group, { ALILB_STEP_GROUP }, .attrs = true },
+    [LBC_STEP_ADD] = { &nlb_api_add_servers, { ALILB_STEP_GROUP }, .fill = nlb_api_add_backends },
+    [LBC_STEP_REMOVE] = { &nlb_api_remove_servers,
+                          { ALILB_STEP_GROUP },
+                          .takes_away = true,
+                          .fill = nlb_api_add_backends },
+    [LBC_STEP_UPDATE] = { &nlb_api_update_servers,
+                          { ALILB_STEP_GROUP },
+                          .fill = nlb_api_add_backends },
+    [LBC_STEP_CREATE_LISTENER] = { &nlb_api_create_listener,
+                                   { ALILB_STEP_LB, ALILB_STEP_PROTOCOL_NAME,
+                                     ALILB_STEP_DESCRIPTION, ALILB_STEP_GROUP },
+                                   .attrs = true,
+                                   .fill = nlb_api_add_ports },
+    [LBC_STEP_UPDATE_LISTENER] = { &nlb_api_update_listener, CHANGED_LISTENER, .attrs = true },
+    [LBC_STEP_RESTORE_LISTENER] = { &nlb_api_update_listener, CHANGED_LISTENER, .attrs = true },
     [LBC_STEP_DELETE_LISTENER] = { &nlb_api_delete_listener,
                                    { ALILB_STEP_LISTENER },
                                    .takes_away = true },

@@ -1,5 +1,6 @@
-/* Carries out the creation of load balancers, groups and listeners. */
-#include "api_lb.h"
+/* Carries out the creation of a load balancer. */
+#include "alicloud/params.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"
 #include "lbc/model/lb_attrs.h"
@@ -48,10 +49,7 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
         lbc_token_add(&token, want->zones[i].address);
         lbc_token_add(&token, want->zones[i].eip);
     }
-    for (size_t i = 0; i < tags->len; i++) {
-        lbc_token_add(&token, tags->items[i].key);
-        lbc_token_add(&token, tags->items[i].value);
-    }
+    lbc_token_add_tags(&token, tags);
     lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
 }
 
@@ -114,6 +112,7 @@ int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
     struct nlb_apply *apply = nlb_apply_of(base);
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb want = { 0 };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char token[LBC_TOKEN_SIZE];
     int r;
 
@@ -123,9 +122,16 @@ int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
     }
     lb_make_token(apply, &want, &tags, token);
 
-    const struct nlb_create create = { .lb = &want, .tags = &tags, .token = token };
+    const bool locked = ccm_text_equal(want.lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection");
+    const struct alilb_args args = {
+        .texts = { want.lbc.vpc_id, locked ? NLB_PROTECT_WHY : NULL, token },
+        .tags = &tags,
+        .params = &params,
+    };
 
-    r = nlb_api_create_lb(&apply->ali.call, &create, &step->sent, err);
+    alilb_param_lb(&params, &nlb_annotations, want.lbc.texts);
+    nlb_api_add_zones(&params, &want, true);
+    r = alilb_apply_write(base, step, &nlb_api_create_lb, &args, err);
     if (nlb_apply_check_token(apply, r, err) < 0) {
         return r;
     }

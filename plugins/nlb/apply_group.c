@@ -1,11 +1,9 @@
-/* Carries out steps about groups and their backends. */
-#include "api_group.h"
+/* Carries out steps about groups. */
+#include "api.h"
 #include "apply_parts.h"
 #include "util/cleanup.h"
 
 #include <errno.h>
-
-/* --- groups --- */
 
 int nlb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
@@ -16,8 +14,15 @@ int nlb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct
     if (nlb_apply_marks(apply, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    return nlb_api_create_group(&apply->ali.call, want, nlb_apply_vpc(apply), &tags, &step->sent,
-                                err);
+    const struct alilb_args args = {
+        .texts = { want->lbc.name, nlb_apply_vpc(apply), lbc_protocol_name(want->lbc.protocol),
+                   want->type, want->family, want->any_port ? "true" : "false" },
+        .attrs = &want->lbc.attrs,
+        .protocol = want->lbc.protocol,
+        .tags = &tags,
+    };
+
+    return alilb_apply_write(base, step, &nlb_api_create_group, &args, err);
 }
 
 int nlb_apply_create_group_done(struct lbc_apply *base, struct lbc_step *step)
@@ -39,17 +44,6 @@ int nlb_apply_create_group_done(struct lbc_apply *base, struct lbc_step *step)
     return 0;
 }
 
-int nlb_apply_update_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return nlb_api_update_group(alilb_apply_call(base), step, err);
-}
-
-int nlb_apply_update_group_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    (void)base;
-    return lbc_attrs_copy(&step->group->attrs, &step->attrs);
-}
-
 int nlb_apply_untag_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
     const struct alilb_tagging untagging = {
@@ -67,25 +61,4 @@ int nlb_apply_untag_group_done(struct lbc_apply *base, struct lbc_step *step)
     lbc_state_drop_group(base->have, step->group);
     step->group = NULL;
     return 0;
-}
-
-/* --- servers --- */
-
-int nlb_apply_add_servers(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return nlb_api_change_servers(alilb_apply_call(base), &nlb_api_add_servers, step, err);
-}
-
-int nlb_apply_update_servers(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return nlb_api_change_servers(alilb_apply_call(base), &nlb_api_update_servers, step, err);
-}
-
-/* Of several servers one that is not there may have kept the others from being removed. */
-int nlb_apply_remove_servers(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    const int r =
-        nlb_api_change_servers(alilb_apply_call(base), &nlb_api_remove_servers, step, err);
-
-    return step->backends.len == 1 ? lbc_apply_forgive(base, r, err) : r;
 }

@@ -1,5 +1,6 @@
 /* Carries out steps about the load balancer itself. */
-#include "api_lb.h"
+#include "alicloud/params.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
 #include "nlb.h"
@@ -141,8 +142,15 @@ static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
 
 int nlb_apply_zones(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    return nlb_api_update_zones(alilb_apply_call(base), alilb_apply_lb_id(base), NULL,
-                                &nlb_step_of(step)->lb, &step->sent, err);
+    const bool changes_type = step->type == NLB_STEP_ADDRESS_TYPE;
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const struct alilb_args args = { .texts = { alilb_apply_lb_id(base), step->value },
+                                     .params = &params };
+
+    nlb_api_add_zones(&params, &nlb_step_of(step)->lb, !changes_type);
+    return alilb_apply_write(base, step,
+                             changes_type ? &nlb_api_update_address_type : &nlb_api_update_zones,
+                             &args, err);
 }
 
 /* Addresses that nobody asked for stay those that the cloud chose. */
@@ -171,12 +179,6 @@ int nlb_apply_zones_done(struct lbc_apply *base, struct lbc_step *step)
         next.zone_count = count;
     }
     return r;
-}
-
-int nlb_apply_address_type(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    return nlb_api_update_zones(alilb_apply_call(base), alilb_apply_lb_id(base), step->value,
-                                &nlb_step_of(step)->lb, &step->sent, err);
 }
 
 /* Private ones have no elastic addresses; public ones those that were told, or some of the cloud's

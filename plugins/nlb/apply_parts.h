@@ -30,8 +30,7 @@ const char *nlb_apply_vpc(const struct nlb_apply *apply);
 
 lbc_send_fn nlb_apply_create_lb; /* sets again_ms when it is not ready yet */
 lbc_send_fn nlb_apply_protection;
-lbc_send_fn nlb_apply_address_type;
-lbc_send_fn nlb_apply_zones;
+lbc_send_fn nlb_apply_zones; /* their address type, too */
 lbc_send_fn nlb_apply_ipv6_type;
 lbc_send_fn nlb_apply_fields;
 lbc_send_fn nlb_apply_join;
@@ -46,9 +45,8 @@ lbc_done_fn nlb_apply_join_done;
 /* --- apply_ranges.c: the security group for source ranges --- */
 
 lbc_send_fn nlb_apply_create_security_group;
-lbc_send_fn nlb_apply_add_rules;
+lbc_send_fn nlb_apply_rules; /* added, removed */
 lbc_send_fn nlb_apply_modify_rule;
-lbc_send_fn nlb_apply_remove_rules;
 lbc_send_fn nlb_apply_rename_security_group;
 lbc_send_fn nlb_apply_delete_security_group;
 lbc_done_fn nlb_apply_create_security_group_done;
@@ -59,19 +57,12 @@ lbc_done_fn nlb_apply_delete_security_group_done;
 /* --- apply_group.c: server groups and servers --- */
 
 lbc_send_fn nlb_apply_create_group;
-lbc_send_fn nlb_apply_update_group;
 lbc_send_fn nlb_apply_untag_group;
-lbc_send_fn nlb_apply_add_servers;
-lbc_send_fn nlb_apply_remove_servers;
-lbc_send_fn nlb_apply_update_servers;
 lbc_done_fn nlb_apply_create_group_done;
-lbc_done_fn nlb_apply_update_group_done;
 lbc_done_fn nlb_apply_untag_group_done;
 
 /* --- apply_listener.c: listeners and their additional certificates --- */
 
-lbc_send_fn nlb_apply_create_listener;
-lbc_send_fn nlb_apply_update_listener;
 /* Of a new listener: struct lbc_apply_ops.record_listener. */
 int nlb_apply_record_listener(struct lbc_listener *listener);
 lbc_done_fn nlb_apply_certs_done;

@@ -1,5 +1,6 @@
 /* Carries out steps about security groups. */
-#include "api_ranges.h"
+#include "alicloud/params.h"
+#include "api.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"
 #include "read.h"
@@ -30,25 +31,6 @@ static struct nlb_rule *find_rule(const struct nlb_security_group *security_grou
 
 /* --- sending --- */
 
-/* The same for a creation whose answer got lost, so that there are never two. */
-static void security_group_make_token(const struct nlb_apply *apply,
-                                      const struct nlb_security_group *security_group,
-                                      const struct nlb_security_group_place *place,
-                                      char ret[static LBC_TOKEN_SIZE])
-{
-    struct lbc_token token = LBC_TOKEN_INIT;
-
-    lbc_token_add(&token, security_group->name);
-    lbc_token_add(&token, security_group->description);
-    lbc_token_add(&token, place->vpc_id);
-    lbc_token_add(&token, place->resource_group);
-    for (size_t i = 0; i < place->tags->len; i++) {
-        lbc_token_add(&token, place->tags->items[i].key);
-        lbc_token_add(&token, place->tags->items[i].value);
-    }
-    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
-}
-
 int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *step,
                                     struct ccm_error *err)
 {
@@ -57,32 +39,57 @@ int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *ste
     const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
     const char *wanted =
         apply->model == NULL ? NULL : apply->model->want.lb.lbc.texts[NLB_LB_GROUP];
+    const char *resource_group =
+        wanted != NULL ? wanted : ali_resource_group_id(apply->ali.call.ali);
+    struct lbc_token hash = LBC_TOKEN_INIT;
     char token[LBC_TOKEN_SIZE];
-    struct nlb_security_group_place place = {
-        .vpc_id = nlb_apply_vpc(apply),
-        .resource_group = wanted != NULL ? wanted : ali_resource_group_id(apply->ali.call.ali),
+    const struct alilb_args args = {
+        .texts = { desired->name, desired->description, "enterprise", nlb_apply_vpc(apply),
+                   resource_group, token },
         .tags = &tags,
-        .token = token,
     };
-    int r;
 
     if (nlb_apply_marks(apply, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    security_group_make_token(apply, desired, &place, token);
-    r = nlb_api_create_security_group(&apply->ali.call, desired, &place, &step->sent, err);
-    return nlb_apply_check_token(apply, r, err);
+    /* The same for a creation whose answer got lost, so that there are never two. */
+    lbc_token_add(&hash, desired->name);
+    lbc_token_add(&hash, desired->description);
+    lbc_token_add(&hash, nlb_apply_vpc(apply));
+    lbc_token_add(&hash, resource_group);
+    lbc_token_add_tags(&hash, &tags);
+    lbc_token_write(&hash, apply->ali.service, *base->attempt, token);
+    return nlb_apply_check_token(
+        apply, alilb_apply_write(base, step, &nlb_api_create_security_group, &args, err), err);
 }
 
-/* A token that was used before is answered with a group that may be gone by now: another one. */
-int nlb_apply_add_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+static int rules_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
 {
-    struct nlb_apply *apply = nlb_apply_of(base);
-    const struct nlb_security_group *rules = &nlb_step_of(step)->security_group;
-    const int r =
-        nlb_api_change_rules(&apply->ali.call, &nlb_api_add_rules, apply->have->security_group.id,
-                             rules->rules, rules->rule_count, err);
+    const struct nlb_security_group *changed = &nlb_step_of(step)->security_group;
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const struct alilb_args args = { .texts = { nlb_apply_of(base)->have->security_group.id },
+                                     .params = &params };
 
+    for (size_t i = 0; i < changed->rule_count; i++) {
+        char prefix[40];
+
+        ccm_text_printf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1);
+        nlb_api_add_rule(&params, prefix, &changed->rules[i]);
+    }
+    return alilb_apply_write(
+        base, step, step->type == NLB_STEP_ADD_RULES ? &nlb_api_add_rules : &nlb_api_remove_rules,
+        &args, err);
+}
+
+int nlb_apply_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    const int r = rules_send(base, step, err);
+
+    if (step->type == NLB_STEP_REMOVE_RULES) {
+        return lbc_apply_forgive(base, r, err);
+    }
+    /* A token that was used before is answered with a group that may be gone by now: another one.
+     */
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         (*base->attempt)++;
     }
@@ -106,22 +113,15 @@ int nlb_apply_modify_rule(struct lbc_apply *base, struct lbc_step *step, struct 
         present = find_rule(security_group, rule);
     }
     const char *id = rule->id != NULL || present == NULL ? rule->id : present->id;
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const struct alilb_args args = { .texts = { security_group->id, id }, .params = &params };
 
-    return id == NULL ? ccm_error_set(err, -ENOENT, CCM_ERROR_CONFLICT,
-                                      "the security group has no rule for %s any more", rule->cidr)
-                      : nlb_api_modify_rule(&apply->ali.call, security_group->id, id, rule, err);
-}
-
-int nlb_apply_remove_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    struct nlb_apply *apply = nlb_apply_of(base);
-    const struct nlb_security_group *rules = &nlb_step_of(step)->security_group;
-
-    return lbc_apply_forgive(base,
-                             nlb_api_change_rules(&apply->ali.call, &nlb_api_remove_rules,
-                                                  apply->have->security_group.id, rules->rules,
-                                                  rules->rule_count, err),
-                             err);
+    if (id == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_CONFLICT,
+                             "the security group has no rule for %s any more", rule->cidr);
+    }
+    nlb_api_add_rule(&params, "", rule);
+    return alilb_apply_write(base, step, &nlb_api_modify_rule, &args, err);
 }
 
 int nlb_apply_rename_security_group(struct lbc_apply *base, struct lbc_step *step,

@@ -1,7 +1,6 @@
 #include "inventory.h"
 
-#include "api_group.h"
-#include "api_listener.h"
+#include "api.h"
 #include "lbc/pass.h"
 #include "names.h"
 #include "nlb.h"

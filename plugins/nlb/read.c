@@ -1,9 +1,6 @@
 #include "read.h"
 
-#include "api_group.h"
-#include "api_lb.h"
-#include "api_listener.h"
-#include "api_ranges.h"
+#include "api.h"
 #include "names.h"
 #include "nlb.h"
 #include "plan.h"

@@ -96,7 +96,7 @@ int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
         .protocol = ret->protocol,
         .json = json,
         .other = ccm_json_get(json, "ProxyProtocolV2Config"),
-        .other_bit = NLB_ATTR_PPV2,
+        .other_bit = ALILB_ATTR_PPV2,
     };
 
     return lbc_attrs_add_answer(&ret->attrs, &answer);
@@ -131,7 +131,7 @@ int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
         .protocol = ret->lbc.protocol,
         .json = json,
         .other = ccm_json_get(json, "HealthCheck"),
-        .other_bit = NLB_ATTR_HEALTH,
+        .other_bit = ALILB_ATTR_HEALTH,
     };
 
     return lbc_attrs_add_answer(&ret->lbc.attrs, &answer);

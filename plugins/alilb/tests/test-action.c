@@ -176,21 +176,22 @@ static void test_tokens(void **state)
 static void test_make(void **state)
 {
     struct world *world = *state;
-    CCM_CLEANUP(ccm_freep) char *id = NULL;
+    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
 
     answer(world, made.name, "{'RequestId':'r','VServerGroupId':'rsp-1'}");
-    assert_int_equal(alilb_make(&world->call, &made, ALILB_TEXTS("lb-1", ""), &id, &world->err), 0);
-    assert_string_equal(id, "rsp-1");
+    assert_int_equal(alilb_write(&world->call, &made, ALILB_TEXTS("lb-1", ""), &sent, &world->err),
+                     0);
+    assert_string_equal(sent.made_id, "rsp-1");
     assert_string_equal(world_sent_param(world, 0, "LoadBalancerId"), "lb-1");
     assert_null(fake_request_param(fake_host_request(world->setup.fake, 0), "VServerGroupName"));
     assert_string_equal(world_sent_param(world, 0, "ClientToken"), "");
     assert_false(world->call.uncertain);
 
     answer(world, made.name, "{'RequestId':'r'}");
-    assert_int_equal(alilb_make(&world->call, &made, ALILB_TEXTS("lb-1"), &id, &world->err),
+    assert_int_equal(alilb_write(&world->call, &made, ALILB_TEXTS("lb-1"), &sent, &world->err),
                      -EBADMSG);
     assert_true(world->call.uncertain);
-    assert_string_equal(id, "rsp-1");
+    assert_string_equal(sent.made_id, "rsp-1");
 }
 
 int main(void)

@@ -217,6 +217,8 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
     case LBC_STEP_CREATE_GROUP:
         lbc_capacity_use(&apply->capacity, step->backends.len);
         return lbc_record_new_group(apply->have, step, apply->ops->state);
+    case LBC_STEP_UPDATE_GROUP:
+        return lbc_attrs_copy(&step->group->attrs, &step->attrs);
     case LBC_STEP_ADD:
     case LBC_STEP_REMOVE:
     case LBC_STEP_UPDATE:

@@ -18,6 +18,14 @@ void lbc_token_add(struct lbc_token *token, const char *text)
     token->hash = (token->hash ^ 0xFF) * PRIME; /* "ab","c" is not "a","bc" */
 }
 
+void lbc_token_add_tags(struct lbc_token *token, const struct lbc_tags *tags)
+{
+    for (size_t i = 0; i < tags->len; i++) {
+        lbc_token_add(token, tags->items[i].key);
+        lbc_token_add(token, tags->items[i].value);
+    }
+}
+
 void lbc_token_write(const struct lbc_token *token, const struct ccm_service *service,
                      uint32_t attempt, char ret[static LBC_TOKEN_SIZE])
 {

@@ -11,6 +11,7 @@
 #define CCM_LBC_TOKEN_H
 
 #include "ccm/host.h"
+#include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdint.h>
@@ -27,6 +28,8 @@ struct lbc_token {
     }
 
 void lbc_token_add(struct lbc_token *token, const char *text);
+/* Keys and values. */
+void lbc_token_add_tags(struct lbc_token *token, const struct lbc_tags *tags);
 /* attempt: how many load balancers of the Service were given up before. The Service's label with
  * the id of its last one counts as well. */
 void lbc_token_write(const struct lbc_token *token, const struct ccm_service *service,

@@ -111,6 +111,7 @@ struct lbc_anno {
     enum lbc_anno_need need;
     const char *field;       /* parameter of the cloud's API; NULL = none */
     const char *create_name; /* spelled differently at creation; NULL = field */
+    unsigned create_on;      /* 1U << enum lbc_protocol for which it is so; 0 = all */
     const char *read_name;   /* spelled differently in answers, "a.b" = b inside a; NULL = field */
     unsigned place;          /* attributes are read, compared and told about in this order, those of
                                 one place as the rows stand */

@@ -1,11 +1,9 @@
 /* A state into cloudsim, what cloudsim holds out of it again, and a plan on its way. */
 #include "converge.h"
 
+#include "alicloud/params.h"
 #include "alilb/account.h"
-#include "nlb/api_group.h"
-#include "nlb/api_lb.h"
-#include "nlb/api_listener.h"
-#include "nlb/api_ranges.h"
+#include "nlb/api.h"
 #include "nlb/apply.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
@@ -53,10 +51,19 @@ static const char *put_lb(struct trial *trial)
     CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
     struct ccm_error err = CCM_ERROR_INIT;
     struct nlb_lb *lb = &trial->start.lb;
-    const struct nlb_create create = { .lb = lb, .tags = &lb->lbc.tags, .token = "lb" };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const bool locked = ccm_text_equal(lb->lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection");
+    const struct alilb_args args = {
+        .texts = { "vpc-1", locked ? NLB_PROTECT_WHY : NULL, "lb" },
+        .tags = &lb->lbc.tags,
+        .params = &params,
+    };
 
     assert_int_equal(lbc_text_set(&lb->lbc.vpc_id, "vpc-1"), 0);
-    must(nlb_api_create_lb(&trial->sim.call, &create, &sent, &err), "load balancer", &err);
+    alilb_param_lb(&params, &nlb_annotations, lb->lbc.texts);
+    nlb_api_add_zones(&params, lb, true);
+    must(alilb_write(&trial->sim.call, &nlb_api_create_lb, &args, &sent, &err), "load balancer",
+         &err);
     ccm_cloud_advance(trial->sim.cloud);
     assert_int_equal(lbc_text_set(&lb->lbc.id, sent.made_id), 0);
     if (ccm_text_equal(lb->lbc.texts[NLB_LB_IPV6_TYPE], "Internet")) {
@@ -78,18 +85,25 @@ static void put_security_group(struct trial *trial)
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
     struct nlb_security_group *group = &trial->start.security_group;
-    const struct nlb_security_group_place place = { .vpc_id = "vpc-1",
-                                                    .tags = &tags,
-                                                    .token = "sg" };
+    CCM_CLEANUP(ali_params_fini) struct ali_params rules = { 0 };
+    const struct alilb_args args = {
+        .texts = { group->name, group->description, "enterprise", "vpc-1", NULL, "sg" },
+        .tags = &tags,
+    };
+    const struct alilb_args filled = { .texts = { group->id }, .params = &rules };
 
     owner_tags(trial, &tags);
     sim_next_id(&trial->sim, group->id);
-    must(nlb_api_create_security_group(&trial->sim.call, group, &place, &sent, &err),
+    must(alilb_write(&trial->sim.call, &nlb_api_create_security_group, &args, &sent, &err),
          "security group", &err);
+    for (size_t i = 0; i < group->rule_count; i++) {
+        char prefix[40];
+
+        ccm_text_printf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1);
+        nlb_api_add_rule(&rules, prefix, &group->rules[i]);
+    }
     if (group->rule_count > 0) {
-        must(nlb_api_change_rules(&trial->sim.call, &nlb_api_add_rules, group->id, group->rules,
-                                  group->rule_count, &err),
-             "rules", &err);
+        must(alilb_write(&trial->sim.call, &nlb_api_add_rules, &filled, NULL, &err), "rules", &err);
     }
 }
 
@@ -118,7 +132,15 @@ static void put_group(struct trial *trial, struct nlb_group *group)
     if (!ccm_text_equal(group->lbc.name, "elsewhere")) {
         owner_tags(trial, &tags);
     }
-    must(nlb_api_create_group(&trial->sim.call, group, "vpc-1", &tags, &sent, &err), "group", &err);
+    const struct alilb_args args = {
+        .texts = { group->lbc.name, "vpc-1", lbc_protocol_name(group->lbc.protocol), group->type,
+                   group->family, group->any_port ? "true" : "false" },
+        .attrs = &group->lbc.attrs,
+        .protocol = group->lbc.protocol,
+        .tags = &tags,
+    };
+
+    must(alilb_write(&trial->sim.call, &nlb_api_create_group, &args, &sent, &err), "group", &err);
     ccm_cloud_advance(trial->sim.cloud);
     for (size_t i = 0; i < trial->start.lbc.listener_count; i++) {
         struct nlb_listener *one = nlb_listener_at(&trial->start, i);
@@ -133,13 +155,24 @@ static void put_group(struct trial *trial, struct nlb_group *group)
     }
 }
 
-static void put_listener(struct trial *trial, const char *lb_id, const struct nlb_listener *one)
+static void put_listener(struct trial *trial, const char *lb_id, struct nlb_listener *one)
 {
     CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
     struct ccm_error err = CCM_ERROR_INIT;
 
-    must(nlb_api_create_listener(&trial->sim.call, lb_id, one, one->lbc.group_id, &sent, &err),
-         "listener", &err);
+    CCM_CLEANUP(ali_params_fini) struct ali_params ports = { 0 };
+    const struct lbc_step step = { .to = &one->lbc };
+    const struct alilb_args args = {
+        .texts = { lb_id, lbc_protocol_name(one->lbc.protocol), one->lbc.description,
+                   one->lbc.group_id },
+        .attrs = &one->lbc.attrs,
+        .protocol = one->lbc.protocol,
+        .params = &ports,
+    };
+
+    nlb_api_add_ports(&step, &ports);
+    must(alilb_write(&trial->sim.call, &nlb_api_create_listener, &args, &sent, &err), "listener",
+         &err);
     ccm_cloud_advance(trial->sim.cloud);
     for (size_t i = 0; i < one->certs.len; i++) {
         SIM_DO(&trial->sim, CCM_CLOUD_NLB, NULL, "AssociateAdditionalCertificatesWithListener",

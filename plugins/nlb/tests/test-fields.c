@@ -1,4 +1,5 @@
 /* Tables of attributes, and protocols. */
+#include "alilb/action.h"
 #include "lbc/model/attrs.h"
 #include "nlb/annotations.h"
 
@@ -48,7 +49,7 @@ static void test_listener_fields(void **state)
     while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
         assert_ptr_equal(nlb_listener_field(row->field), row);
         special += lbc_attr_applies(row, LBC_UDP) ? 0 : 1;
-        assert_int_equal((row->cloud & NLB_ATTR_PPV2) != 0, strncmp(row->field, "Ppv2", 4) == 0);
+        assert_int_equal((row->cloud & ALILB_ATTR_PPV2) != 0, strncmp(row->field, "Ppv2", 4) == 0);
     }
     assert_int_equal(special, sizeof(tls) / sizeof(tls[0]));
     assert_null(nlb_listener_field("Scheduler"));
@@ -61,7 +62,7 @@ static void test_group_fields(void **state)
     (void)state;
     while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_SERVERS, row)) != NULL) {
         assert_ptr_equal(nlb_group_field(row->field), row);
-        assert_int_equal((row->cloud & NLB_ATTR_HEALTH) != 0,
+        assert_int_equal((row->cloud & ALILB_ATTR_HEALTH) != 0,
                          strncmp(row->field, "Health", 6) == 0 ||
                              strncmp(row->field, "Unhealthy", 9) == 0 ||
                              strcmp(row->field, "HttpCheckMethod") == 0);

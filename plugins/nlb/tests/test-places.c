@@ -1,8 +1,6 @@
 /* Where parameters go: query string or form body, as the cloud has it per action. */
 #include "alilb/tests/sim_cloud.h"
-#include "nlb/api_group.h"
-#include "nlb/api_lb.h"
-#include "nlb/api_listener.h"
+#include "nlb/api.h"
 #include "util/cleanup.h"
 
 #include "alicloud/tests/check.h"
