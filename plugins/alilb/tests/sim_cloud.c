@@ -1,8 +1,8 @@
 #include "sim_cloud.h"
 
 #include "alicloud/tests/check.h"
-#include "sim/cloud/fixtures.h"
 #include "sim/cloud/job.h"
+#include "sim_run.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/json.h"
@@ -33,27 +33,6 @@ static const char fixtures[] =
     "{'id':'y','name':'y'}],"
     "'bandwidth_packages':[{'id':'cbwp-1'},{'id':'cbwp-2'}],'security_groups':["
     "{'id':'sg-old','vpc':'vpc-9'},{'id':'sg-new','vpc':'vpc-9'}]}";
-
-/* Apostrophes -> quotes. The caller frees. */
-static char *text_quote(const char *from)
-{
-    char *text = strdup(from);
-
-    assert_non_null(text);
-    for (char *p = text; *p != '\0'; p++) {
-        *p = *p == '\'' ? '"' : *p;
-    }
-    return text;
-}
-
-static cJSON *json_parse(const char *from)
-{
-    CCM_CLEANUP(ccm_freep) char *text = text_quote(from);
-    cJSON *json = NULL;
-
-    assert_int_equal(ccm_json_parse(text, strlen(text), &json), 0);
-    return json;
-}
 
 /* --- rules --- */
 
@@ -103,39 +82,16 @@ static void rule_plan_job(const struct sim *sim, const struct sim_rule *rule)
 
     assert_non_null(text);
 
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = json_parse(text);
+    CCM_CLEANUP(ccm_freep) char *quoted = sim_run_quote(text);
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
+    assert_int_equal(ccm_json_parse(quoted, strlen(quoted), &json), 0);
     if (!ccm_cloud_jobs_plan(sim->cloud, json, &why)) {
         fail_msg("%s", why);
     }
 }
 
 /* --- calls --- */
-
-static int cloud_run(struct sim *sim, enum ccm_cloud_product product, const char *action,
-                     const struct ccm_sim_params *params, struct ccm_cloud_call *call)
-{
-    struct ccm_jsonw w = { .buf = &sim->body };
-
-    *call = (struct ccm_cloud_call){
-        .cloud = sim->cloud,
-        .action = ccm_cloud_find_action(sim->cloud, product, action),
-        .params = params,
-        .key_id = "",
-        .out = &w,
-    };
-    if (call->action == NULL) {
-        fail_msg("the cloud has no %s", action);
-    }
-    ccm_buf_reset(&sim->body);
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_str(&w, "RequestId", "r-1");
-
-    const int r = ccm_cloud_run(call);
-
-    ccm_jsonw_close(&w, '}');
-    return r;
-}
 
 /* "https://nlb-vpc.cn-hangzhou..." */
 static enum ccm_cloud_product product_of(const char *url)
@@ -177,7 +133,8 @@ static void call_execute(struct sim *sim, const struct fake_request *request,
         assert_int_equal(
             ccm_sim_params_set(&params, request->params[i].name, request->params[i].value), 0);
     }
-    if (cloud_run(sim, product_of(request->url), request->action, &params, &call) < 0) {
+    if (sim_run(sim->cloud, product_of(request->url), request->action, &params, &sim->body, &call) <
+        0) {
         if (sim->struck == 0) {
             ccm_buf_addf(&sim->refused, "%s %s ", request->action, call.code);
         }
@@ -220,12 +177,7 @@ static bool call_answer(void *arg, const struct fake_request *request, struct fa
 
 void sim_add(struct sim *sim, const char *json)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *parsed = json_parse(json);
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
-
-    if (ccm_cloud_fixtures_load(sim->cloud, parsed, &why) < 0) {
-        fail_msg("%s", ccm_buf_str(&why));
-    }
+    sim_run_load(sim->cloud, json);
 }
 
 static void cloud_begin(struct sim *sim)
@@ -298,7 +250,7 @@ const char *sim_param(struct sim *sim, const char *action, const char *name)
 
 void sim_answer(struct sim *sim, const char *action, const char *json)
 {
-    CCM_CLEANUP(ccm_freep) char *text = text_quote(json);
+    CCM_CLEANUP(ccm_freep) char *text = sim_run_quote(json);
 
     fake_host_answer(sim->setup.fake, action, 200, text);
 }
@@ -319,7 +271,7 @@ void sim_do(struct sim *sim, enum ccm_cloud_product product, const char *id, con
         assert_int_equal(ccm_sim_params_set(&params, pairs[i], pairs[i + 1]), 0);
     }
     sim_next_id(sim, id);
-    if (cloud_run(sim, product, action, &params, &call) < 0) {
+    if (sim_run(sim->cloud, product, action, &params, &sim->body, &call) < 0) {
         fail_msg("%s: %s: %s", action, call.code, ccm_buf_str(&call.message));
     }
     ccm_cloud_advance(sim->cloud);

@@ -5,16 +5,15 @@
 #include "alicloud/instance.h"
 #include "alicloud/params.h"
 #include "alicloud/presence.h"
+#include "alilb/tests/sim_run.h"
 #include "clb/controller.h"
 #include "sim/cloud/acl.h"
-#include "sim/cloud/fixtures.h"
 #include "sim/cloud/lb.h"
 #include "sim/cloud/plain.h"
 #include "sim/cloud/store.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/json.h"
-#include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -54,15 +53,6 @@ static void mini_must(int r)
     }
 }
 
-static void mini_add_fixtures(const char *text)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
-
-    mini_must(ccm_json_parse(text, strlen(text), &json));
-    mini_must(ccm_cloud_fixtures_load(mini.cloud, json, &why));
-}
-
 void mini_begin(void)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
@@ -83,10 +73,11 @@ void mini_begin(void)
         ccm_buf_addf(&text, "%s{\"id\":\"i-%d\",\"vswitch\":\"vsw-3\"}", i == 1 ? "" : ",", i);
     }
     ccm_buf_adds(&text, "]}");
-    mini_add_fixtures(ccm_buf_str(&text));
+    sim_run_load(mini.cloud, ccm_buf_str(&text));
     mini.cloud->limits.listeners = NO_LIMIT;
     mini.cloud->limits.vserver_groups = NO_LIMIT;
     mini_limits(0, 0);
+    ccm_text_copy(mini.cloud->next_id, sizeof(mini.cloud->next_id), MINI_FIRST);
 }
 
 void mini_end(void)
@@ -527,23 +518,11 @@ static int run_action(const struct ali_call *call, const struct ccm_sim_params *
         [ALI_ECS] = CCM_CLOUD_ECS, [ALI_STS] = CCM_CLOUD_STS,
     };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf answer = { .max = 1 << 20 };
-    struct ccm_jsonw w = { .buf = &answer };
-    CCM_CLEANUP(ccm_cloud_call_fini)
-    struct ccm_cloud_call run = {
-        .cloud = mini.cloud,
-        .action = ccm_cloud_find_action(mini.cloud, products[call->product], call->action),
-        .params = params,
-        .key_id = "",
-        .out = &w,
-    };
+    CCM_CLEANUP(ccm_cloud_call_fini) struct ccm_cloud_call run = { .cloud = NULL };
 
-    mini_must(run.action == NULL ? -ENOSYS : 0);
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_str(&w, "RequestId", "r");
-    if (ccm_cloud_run(&run) < 0) {
+    if (sim_run(mini.cloud, products[call->product], call->action, params, &answer, &run) < 0) {
         return call_fail(call, run.code, code_kind(run.code), run.http, err);
     }
-    ccm_jsonw_close(&w, '}');
     if (ret != NULL) {
         mini_must(ccm_json_parse(ccm_buf_str(&answer), answer.len, ret));
     }
@@ -596,7 +575,7 @@ static void add_eni(const char *id, const char *address)
         text = ccm_text_format("{\"enis\":[{\"id\":\"%s\",\"ip\":\"%s\",\"instance\":\"i-1\"}]}",
                                id, address);
         mini_must(text == NULL ? -ENOMEM : 0);
-        mini_add_fixtures(text);
+        sim_run_load(mini.cloud, text);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define MINI_CLUSTER "c1"
+#define MINI_FIRST   "lb-1" /* the first load balancer that the cloud makes */
 
 void mini_begin(void);
 void mini_end(void);

@@ -10,8 +10,8 @@
 #include "support/fake_host.h"
 
 #define LB_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
-#define LB_ID   "lb-f0f046239439ac78" /* the first that the cloud gives, and so is its address */
-#define LB_IP   "47.96.0.1"
+#define LB_ID   MINI_FIRST
+#define LB_IP   "47.96.0.1" /* the first address that the cloud gives */
 #define READY   CCM_ENDPOINT_READY
 
 struct world {
