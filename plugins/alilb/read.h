@@ -17,8 +17,7 @@ struct alilb_source {
     int (*find)(struct alilb_call *call, const char *tag_value, const char *name, alilb_item_fn fn,
                 void *arg, struct ccm_error *err);
     const struct alilb_action *get; /* one, by its id */
-    /* Replace what the cloud tells about the load balancer. 0, -ENOMEM, or -EPROTO when
-     * it is not what it should be. */
+    /* Replace what the cloud tells about the load balancer. 0, -ENOMEM, or -EPROTO (malformed). */
     int (*parse)(const cJSON *json, struct lbc_lb *lb);
     bool full_texts; /* messages say which Service it is, and what was looked for */
     /* For the inventory: list those with a tag, by its key and value. */
@@ -42,8 +41,7 @@ CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, struct lbc_lb *lb, struct ccm_error *err);
 
-/* Either of both into a product's state: its own where id is NULL. One that does not exist leaves
- * none there. */
+/* Either of both into a product's state: its own where id is NULL. A missing one leaves none. */
 CCM_NODISCARD int alilb_read_state_lb(struct alilb_call *call, const struct alilb_source *source,
                                       const struct ccm_service *service, const char *id,
                                       struct lbc_state *state, struct ccm_error *err);
@@ -60,8 +58,7 @@ CCM_NODISCARD int alilb_read_listeners(struct alilb_call *call, const struct ali
 CCM_NODISCARD int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
                                      struct lbc_state *state, struct ccm_error *err);
 
-/* The backends of a group instead of those that it has, by its id; it is `unread` after a failure.
- */
+/* Replace the backends of a group by those of the cloud; the group is `unread` after a failure. */
 CCM_NODISCARD int alilb_read_backends(struct alilb_call *call, const struct alilb_action *action,
                                       struct lbc_group *group, struct ccm_error *err);
 /* Put one of its backends. 0, -ENOMEM, or -EPROTO when it is none. */

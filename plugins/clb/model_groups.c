@@ -16,8 +16,7 @@ int clb_model_group(struct clb_builder *b, struct lbc_desired_port *want, struct
 
     lbc_candidates_target(b->lbc.mode, want->port, target, sizeof(target));
     key = lbc_owner_format(target, &b->lbc.in->service->meta, b->lbc.in->cluster_id);
-    /* Two ports with the same pods may have chosen two groups, so the choice is part of the name.
-     */
+    /* Two ports with the same pods may have chosen two groups: the choice is part of the name. */
     want->name = key == NULL ? NULL
                              : ccm_text_format("%s%s%s", key, want->chosen[0] == '\0' ? "" : "@",
                                                want->chosen);

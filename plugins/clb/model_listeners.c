@@ -39,8 +39,7 @@ static int listener_offer_attr(struct clb_listener *listener, const char *field,
     return listener_set_attr(listener, field, value, true);
 }
 
-/* kube-proxy answers there, for the node as a whole; only nodes with pods of the Service do well.
- */
+/* kube-proxy answers there, for the whole node; only nodes with pods of the Service do well. */
 static int set_node_check(struct clb_listener *listener, int64_t port)
 {
     char text[24];

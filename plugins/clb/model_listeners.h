@@ -34,8 +34,7 @@ CCM_NODISCARD int clb_model_listener(struct clb_state *state,
 CCM_NODISCARD int clb_model_acl(struct clb_state *state, const struct ccm_service *service,
                                 unsigned extras, struct ccm_error *err);
 
-/* What is asked for cannot be used: access control of all listeners stays as it is. 0 or -ENOMEM.
- */
+/* The wish cannot be used: access control of all listeners stays as it is. 0 or -ENOMEM. */
 CCM_NODISCARD int clb_model_keep_acl(struct clb_state *state);
 
 #endif

@@ -21,11 +21,9 @@ struct clb_need {
     bool scan; /* groups of persons too: our backends may still be in one */
 };
 
-/*
- * Read what `state` does not know yet: listeners, the list of groups, and the backends of those
+/* Read what `state` does not know yet: listeners, the list of groups, and the backends of those
  * groups that carry this Service's name or are needed. Groups of other Services are listed, never
- * read. On failure `state` may hold some of it.
- */
+ * read. On failure `state` may hold some of it. */
 CCM_NODISCARD int clb_read_parts(struct alilb_call *call, const struct ccm_service *service,
                                  const struct clb_need *need, struct clb_state *state,
                                  struct ccm_error *err);
@@ -38,11 +36,9 @@ struct clb_details {
     bool ranges;                  /* option source_ranges */
 };
 
-/*
- * The domain extensions of https listeners when annotation domain-extensions is there, and our
+/* The domain extensions of https listeners when annotation domain-extensions is there, and our
  * access list when there may be one: `want` has one, a listener of ours is bound to one that no
- * annotation names, or the Service is marked. Whatever is known already is not read again.
- */
+ * annotation names, or the Service is marked. Whatever is known already is not read again. */
 CCM_NODISCARD int clb_read_details(struct alilb_call *call, const struct ccm_service *service,
                                    const struct clb_details *need, struct clb_state *state,
                                    struct ccm_error *err);

@@ -17,11 +17,9 @@ struct lbc_audit {
     atomic_uint running;
 };
 
-/*
- * After a successful pass that ensured the Service. was_valid: it began with a valid mirror; idle:
+/* After a successful pass that ensured the Service. was_valid: it began with a valid mirror; idle:
  * it had nothing to do. True: an audit is due and the mirror is put aside; the caller runs a pass
- * with `audit` set, then calls lbc_audit_end().
- */
+ * with `audit` set, then calls lbc_audit_end(). */
 CCM_NODISCARD bool lbc_audit_begin(struct lbc_audit *audit, struct lbc_entry *entry, bool was_valid,
                                    bool idle);
 void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry);

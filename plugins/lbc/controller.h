@@ -1,6 +1,6 @@
 /*
- * What a controller of load balancers for Services is made of: the tables that its plugin hands in,
- * and the instance.
+ * What a load balancer controller is made of: the tables that its plugin hands in, and the
+ * instance.
  *
  * How a plugin uses it:
  *   1. Its instance begins with a struct lbc_instance: `struct nlb { struct lbc_instance lbc; };`,
@@ -37,47 +37,43 @@ struct lbc_product {
     const char *component;   /* of events */
     const char *extra_label; /* a third label that it keeps, NULL = none */
     const char *type;        /* in metrics: "CLBType", "NLBType" */
-    /* In metrics: verb under which all passes that went well are measured once more, as the
-     * reference does for this type. NULL = none. */
+    /* In metrics: the verb under which successful passes are measured once more, as the reference
+     * does for this type. NULL = none. */
     const char *verb;
-    const char *public_option;          /* BOOL: see disable_public of struct lbc_instance; NULL =
-                                   there is none */
-    const char *public_text;            /* what the refusal then says */
+    const char *public_option; /* BOOL: disable_public of struct lbc_instance; NULL = none */
+    const char *public_text;   /* what the refusal then says */
     const struct lbc_lint_rules *rules; /* annotations, what they may say, what nothing acts on */
 
     /* What a pass ends with when backends could not be attached ("has invalid ..."). */
     const char *invalid_text;
-    /* What is said about pods that no network interface has: before and behind their addresses. */
+    /* About pods whose address no network interface has: before and behind the addresses. */
     const char *missing_text[2];
-    /* What is left undone because of them: before and behind the name of the group. Unset =
-     * nothing. */
+    /* What is left undone because of them: before and behind the group's name; unset = nothing. */
     const char *kept_text[2];
     const char *no_backends_text;
     bool must_run;   /* a listener that was stopped serves nobody */
-    bool needs_port; /* none is made of whose ports nothing could be worked out */
+    bool needs_port; /* without any usable port no load balancer is made */
 
     /*
-     * What is to be released when the annotation that names a load balancer and the label with the
-     * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
-     * label says, so that a release can take out of it what a Service left there whose annotation
-     * is gone; whether it is its own after all the release finds out.
+     * What is released when annotation id and the label with the last load balancer differ. false:
+     * its own, found by its tags. true: the one that the label names, so that a release can take
+     * out of it what a Service left there whose annotation is gone; whether it is its own after
+     * all, the release finds out.
      */
     bool release_by_label;
 
     bool (*is_ours)(const struct ccm_service *service); /* by its class */
-    /*
-     * Whether something may be made for the Service that only the extra label tells of: then it is
-     * written first, and lbc_pass_is_marked() from then on. It goes when publish() says that
-     * nothing is left, and with the release. NULL = never.
-     */
+    /* Whether something may be made for the Service that only the extra label tells of: the label
+     * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
+     * nothing is left, and with the release. NULL = never. */
     bool (*needs_mark)(const struct lbc_instance *lbc, const struct ccm_service *service);
-    /* What of a Service cannot be used, beside annotations, as this instance is configured, by
-     * lbc_refusals_add(): 0 or -ENOMEM. NULL = nothing. */
+    /* Add what cannot be used of a Service beside annotations, by lbc_refusals_add(): 0 or -ENOMEM.
+     * NULL = nothing. */
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
 };
 
-/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or
- * nobody asks for it; case does not matter. */
+/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or not
+ * asked for; case does not matter. */
 struct lbc_reuse_fact {
     const char *what;   /* "address type" */
     const char *wanted; /* by the Service, or by where its backends are */
@@ -89,31 +85,29 @@ struct lbc_reuse_fact {
 /* The desired state: a product's own struct that begins with struct lbc_model. */
 struct lbc_model_ops {
     size_t size; /* zeroed when a pass begins */
-    /* All but the backends, from what the pass gives (lbc_pass_model_input()), into pass->model.
-     * Failures of single ports go to pass->problems; 0 then. */
+    /* Fill pass->model, all but the backends. Failures of single ports go to pass->problems; 0
+     * then. */
     int (*begin)(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err);
     /* What a release has to know. 0 or -ENOMEM. */
     int (*begin_release)(struct lbc_pass *pass);
     lbc_check_group_fn *check_group; /* NULL = nobody can choose one */
-    unsigned compared; /* 1 << number of an attribute of somebody else's load balancer that is
-                          compared although nothing of it is to be changed */
-    /* What else of the product's is not to be changed then; NULL = nothing. Pure. */
+    unsigned compared; /* 1 << number of attributes of somebody else's load balancer that are
+                          compared although nothing of it may be changed */
+    /* What else of the product's may not be changed then; NULL = nothing. Pure. */
     void (*keep_lb)(struct lbc_model *model);
-    /* Whether a load balancer that is made for it would have a public address. Pure. */
+    /* Whether a load balancer made for it would have a public address. Pure. */
     bool (*is_public)(const struct lbc_pass *pass);
-    /* What cannot be changed on somebody else's load balancer, and is asked for: their number.
-     * NULL = nothing. */
+    /* What is asked for and cannot be changed on somebody else's load balancer: how many facts.
+     * NULL = none. */
     size_t (*list_facts)(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
 };
 
 /* From the cloud to the state (pass->entry->state). All or nothing: a failed read never looks like
  * an empty answer. They block. */
 struct lbc_read_ops {
-    /*
-     * The load balancer itself into `state`. id NULL: the Service's own, by its tags; none is no
+    /* The load balancer itself into `state`. id NULL: the Service's own, by its tags; none is no
      * failure. Else -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist; then there is none in
-     * `state`.
-     */
+     * `state`. */
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
     /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made; NULL
@@ -140,10 +134,10 @@ struct lbc_change_ops {
     size_t (*batch)(const struct lbc_instance *lbc); /* backends per call; NULL = as the
                                                         rules say */
     /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(). Blocks. Failures
-     * are in pass->problems; negative: it had to be given up. */
+     * go to pass->problems; negative: it was given up. */
     int (*apply)(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
                  bool fresh);
-    /* apply NULL: the steps are carried out so, with nothing but what the pass gives. */
+    /* Without apply(): how the steps are carried out. */
     const struct lbc_apply_ops *steps;
     /* Remember in the mirror what a person asks for at present; NULL = nothing. */
     void (*record)(struct lbc_pass *pass);
@@ -153,7 +147,7 @@ struct lbc_change_ops {
 
 /* What people see. */
 struct lbc_status_ops {
-    /* What the Service should say about a load balancer that serves: addresses or hostname, extra
+    /* What the Service should say of a load balancer that serves: addresses or hostname, extra
      * label. False: leave alone. May block. */
     bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
     /* After a complete success: what a person should know that is no failure, by

@@ -237,10 +237,8 @@ static bool is_outdated(const struct lbc_pass *pass)
     return outdated;
 }
 
-/*
- * What the Service is to remember of additional tags: those that are wanted; before a complete
- * success also those that may still be there. NULL = what it remembers stays.
- */
+/* What the Service is to remember of additional tags: those that are wanted; before a complete
+ * success also those that may still be there. NULL = what it remembers stays. */
 static const char *remember_tags(struct lbc_pass *pass, bool complete,
                                  char ret[static LBC_MARKS_TEXT])
 {

@@ -135,11 +135,9 @@ static uint16_t find_node_port(const struct lbc_backends *have)
     return 0;
 }
 
-/*
- * The first look of this process at a group that an earlier one left: nodes that are not ready and
+/* The first look of this process at a group that an earlier one left: nodes that are not ready and
  * not in it have gone from it, nobody knows when. They count as just gone, so that the end of a
- * process is not the end of the floor.
- */
+ * process is not the end of the floor. */
 static void freeze_record_earlier(const struct lbc_freeze *freeze,
                                   const struct lbc_freeze_group *group, int64_t now)
 {

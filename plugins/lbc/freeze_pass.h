@@ -57,8 +57,7 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
                                             const struct lbc_backend *one,
                                             struct lbc_freeze_case *ret_case,
                                             struct lbc_absent *ret_absent);
-/* freeze_publish.c, after the decision: event on change, status page, metric, steps of a dry run.
- */
+/* freeze_publish.c, after the decision: event on change, status page, metric, dry run. */
 void lbc_freeze_publish(struct lbc_freeze *freeze);
 
 #endif

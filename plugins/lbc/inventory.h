@@ -37,11 +37,9 @@ struct lbc_inventory *lbc_inventory_new(void);
 /* NULL is fine. */
 void lbc_inventory_free(struct lbc_inventory *inventory);
 
-/*
- * Before a pass. Reads the inventory if nobody has yet, the Service would gain by it and enough
+/* Before a pass. Reads the inventory if nobody has yet, the Service would gain by it and enough
  * others would too; that blocks. True: another thread is reading it; the key is enqueued when that
- * is done.
- */
+ * is done. */
 CCM_NODISCARD bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *req,
                                          const struct ccm_service *service);
 

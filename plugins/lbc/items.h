@@ -22,11 +22,9 @@ struct lbc_items *lbc_items_new(const struct lbc_instance *lbc, const struct ccm
 /* NULL is fine. */
 void lbc_items_free(struct lbc_items *items);
 
-/*
- * A load balancer in the cloud's list; it may come again. *ret: the empty state to fill; NULL when
+/* A load balancer in the cloud's list; it may come again. *ret: the empty state to fill; NULL when
  * no expected Service owns it, or it is known already. When two carry the same tag, the Service
- * gets neither, and reports it after its own lookup. 0 or -ENOMEM.
- */
+ * gets neither, and reports it after its own lookup. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_items_add(struct lbc_items *items, const char *lb_id,
                                 const struct lbc_tags *tags, struct lbc_state **ret);
 

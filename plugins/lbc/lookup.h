@@ -37,11 +37,9 @@ void lbc_lookup_fini(struct lbc_lookup *look);
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags);
 
-/*
- * The end of the answer. 0: the one that was read is it, or there is none. CCM_ERROR_TERMINAL:
+/* The end of the answer. 0: the one that was read is it, or there is none. CCM_ERROR_TERMINAL:
  * -EEXIST (more than one), LBC_LOOKUP_NOT_OURS (another cluster's). CCM_ERROR_TRANSIENT: -EBADMSG,
- * nothing in the answer was asked for, so it proves nothing.
- */
+ * nothing in the answer was asked for, so it proves nothing. */
 CCM_NODISCARD int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err);
 
 /* A load balancer that was known by its id: 0 when it is the Service's, else LBC_LOOKUP_NOT_OURS

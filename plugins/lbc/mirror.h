@@ -1,18 +1,16 @@
 /*
- * What a controller of load balancers remembers between passes: per Service what was said and done,
- * per load balancer what the cloud holds (the mirror, of the plugin's own type). A load balancer
- * that we made belongs to one entry; one that Services reuse has one mirror that their entries
- * share. Whoever claims an entry has its mirror as well, so that writes to one load balancer are
- * never made by two threads, not even for two Services.
+ * What a controller remembers between passes: an entry per Service, and per load balancer the
+ * mirror, which is what the cloud holds. A load balancer that we made belongs to one entry;
+ * Services that reuse one share its mirror. Claiming an entry claims its mirror as well, so two
+ * threads never write to one load balancer, not even for two Services.
  *
- * Nobody blocks for a claim. A Service that comes too early gets a place in a queue, its reconcile
- * ends at once, and it is enqueued in its own lane when it is its turn. Turns are in order of
- * arrival: whoever comes while others queue goes behind them. A place in the queue is given up by
- * claiming (then it is served), by claiming something else, and by lbc_mirrors_forget().
+ * Nobody blocks for a claim. A Service that comes too early is queued in order of arrival, its
+ * reconcile ends at once, and it is enqueued in its own lane when it is its turn. It leaves the
+ * queue by claiming, by claiming something else, and by lbc_mirrors_forget().
  *
- * A Service can also wait for something in a load balancer that another one has: a port. Its entry
- * is marked (`blocked`), and when a holder that has given something up (`freed`) releases its
- * claim, all that are blocked on the same load balancer are enqueued.
+ * A Service can also wait for something in a load balancer that another one holds: a port. Its
+ * entry is `blocked`; when a holder that gave something up (`freed`) releases its claim, all that
+ * are blocked on the same load balancer are enqueued.
  */
 #ifndef CCM_LBC_MIRROR_H
 #define CCM_LBC_MIRROR_H
@@ -36,37 +34,33 @@ struct lbc_shared;
 struct lbc_entry {
     char *key;
     char *uid;
-    struct lbc_state *state; /* the mirror: the product's, which rests while nobody has a claim;
-                                never NULL */
-    struct lbc_state *aside; /* what the mirror was before it was dropped to be read again, until
-                                that is done; NULL else */
+    struct lbc_state *state; /* the mirror, never NULL; rests while nobody has a claim */
+    struct lbc_state *aside; /* the mirror of before, until it is read again; else NULL */
     bool valid;              /* `state` is what the cloud holds; else the last we knew */
-    bool gone;           /* nothing of ours is left in the cloud while the Service is unwanted */
-    bool cleaned;        /* and the Service says so: finalizer, labels and address are taken away */
-    bool left_alone;     /* and that which it had stays, since it is not the Service's any more */
-    bool used;           /* a pass has worked on a load balancer */
-    bool reused;         /* it is somebody else's, as the claim said */
+    bool gone;               /* the Service is unwanted, and nothing of ours is left in the cloud */
+    bool cleaned;            /* nor at the Service: finalizer, labels and address are taken away */
+    bool left_alone;         /* its load balancer stays, since it is not the Service's any more */
+    bool used;               /* a pass has worked on a load balancer */
+    bool reused;             /* it is somebody else's, as the claim said */
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
-    bool blocked;        /* it lacks something in the load balancer that another entry has */
-    bool freed;          /* something in it was given up that others may lack */
+    bool blocked;        /* it lacks something that another entry holds in the load balancer */
+    bool freed;          /* it gave something up there that others may lack */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
     uint32_t polls;      /* passes in a row that waited for pods */
     struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *pod_states; /* see readiness.h */
-    struct lbc_tags applied; /* additional tags as of the last complete success, or, until there is
-                                one, as the Service's label says */
+    struct lbc_tags applied; /* additional tags of the last complete success, else of the label */
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
     int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
-    struct ccm_strmap
-        *past;              /* by id of a group: what went from it because of nodes, see freeze.h */
-    struct lbc_order order; /* of how traffic is paid for */
-    bool frozen;            /* backends are kept that the model lacks */
-    bool looked;            /* a pass of this process has decided about its groups */
+    struct ccm_strmap *past;       /* by id of a group: what went because of nodes, see freeze.h */
+    struct lbc_order order;        /* of how traffic is paid for */
+    bool frozen;                   /* backends are kept that the model lacks */
+    bool looked;                   /* a pass of this process has decided about its groups */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct lbc_state_type *type;
@@ -87,29 +81,29 @@ struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lb
 void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 
 /*
- * The entry of a key, made when missing, emptied when the uid is another than last time. lb_id: the
- * load balancer that the Service reuses, "" when it has one of its own (so it is, too, when its own
- * valid mirror is that of lb_id). 0: give it back with
- * lbc_mirrors_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
- * there is nothing to do but to end the reconcile with success. -ENOMEM: nothing is claimed, what
- * was known still is. Every thread.
+ * Claim the entry of a key, made when missing, emptied when the uid is a new one. lb_id: the load
+ * balancer that the Service reuses; "" = it has its own, as it also has when its own valid mirror
+ * is that of lb_id. 0: give it back with lbc_mirrors_release(). -EBUSY: it is not its turn; the key
+ * is enqueued in `lane` when it is, so end the reconcile with success. -ENOMEM: nothing is claimed,
+ * what was known still is. Every thread.
  */
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                       const char *lb_id, uint64_t lane, struct lbc_entry **ret);
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
-/* What we keep on the Service (finalizer, labels, status) has changed: the next claim has
- * look.touched set. A key that is not known needs none of that. Every thread. */
+/* What we keep on the Service (finalizer, labels, status) has changed: the next claim finds
+ * look.touched set. Unknown keys are ignored. Every thread. */
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);
 /* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 
-/* Id of the load balancer that it was claimed with, "" = its own. Holder of the claim only, as all
- * below. */
+/* --- for the holder of the claim --- */
+
+/* Id of the load balancer that it was claimed with, "" = its own. */
 const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
-/* The same, but what was known of a load balancer stays at hand in `aside`: to carry over what
- * cannot be read, and to say what somebody else has changed. */
+/* The same, but what was known stays in `aside`: to carry over what cannot be read, and to say what
+ * somebody else has changed. */
 void lbc_entry_put_aside(struct lbc_entry *entry);
 /* After a pass: `aside` goes once the mirror was read. */
 void lbc_entry_end_aside(struct lbc_entry *entry);

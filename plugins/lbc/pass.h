@@ -152,11 +152,9 @@ void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
 /* --- a pass that ensures; ensure.c, sync.c --- */
 
 CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
-/*
- * Work out the desired state, find or read the actual one, make the cloud match. Blocks. Sets
+/* Work out the desired state, find or read the actual one, make the cloud match. Blocks. Sets
  * entry->valid and ->used, pass->writes and ->invalid. Failures of single ports go to
- * pass->problems; 0 then. Negative with err: it could not go on; the caller emits the event.
- */
+ * pass->problems; 0 then. Negative with err: it could not go on; the caller emits the event. */
 CCM_NODISCARD int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether a port of the Service is served, whatever else went wrong. */
 bool lbc_pass_lb_serves(const struct lbc_pass *pass);

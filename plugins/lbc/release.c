@@ -216,11 +216,9 @@ static int release_one(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the label tells of a load balancer that no annotation names any more --- */
 
-/*
- * No tag led to it. Either it is one that was reused until the annotation went, which carries the
+/* No tag led to it. Either it is one that was reused until the annotation went, which carries the
  * mark of that: our part of it goes, whatever the annotations say now. Or it was our own and has
- * lost its tag: LBC_LOOKUP_NOT_OURS.
- */
+ * lost its tag: LBC_LOOKUP_NOT_OURS. */
 static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -256,11 +254,9 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     return release_looked_up(pass, release_find_labelled(pass, err), false, err);
 }
 
-/*
- * Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
+/* Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
  * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
- * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already.
- */
+ * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
 static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;

@@ -229,11 +229,9 @@ int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- in exchange for another one --- */
 
-/*
- * The label says which load balancer the Service has. Clearing the status is how a person gives it
+/* The label says which load balancer the Service has. Clearing the status is how a person gives it
  * up, but one that we made would then be forgotten while it goes on costing money: it is looked
- * for.
- */
+ * for. */
 static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);

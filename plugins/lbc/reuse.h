@@ -33,11 +33,9 @@ bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags 
 /* Advise about annotations of the load balancer itself that are left aside, unless `may`. */
 void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may);
 
-/*
- * Of the additional tags only those are ours to set that nobody else has set: take the others out
+/* Of the additional tags only those are ours to set that nobody else has set: take the others out
  * of `wanted`, and say so. What we set is known as long as the process lives; after a restart a
- * present tag is somebody else's. 0 or -ENOMEM.
- */
+ * present tag is somebody else's. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
                                      const struct lbc_tags *present);
 /* After the writes: the present ones of `wanted` are ours. 0 or -ENOMEM. */
@@ -50,8 +48,8 @@ CCM_NODISCARD int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether it is what the Service needs, by lbc_model_ops.list_facts(). Refuses as above; but a
  * Service that is served there already goes on being served: 0, a problem, and model->mismatch. */
 CCM_NODISCARD int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err);
-/* *ret: something of the Service is there; only a controller can have put it there. 0 or -ENOMEM.
- */
+/* *ret: something of the Service is there, which only a controller can have put there. 0 or
+ * -ENOMEM. */
 CCM_NODISCARD int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret);
 
 #endif

@@ -11,11 +11,9 @@
 #include "lbc/model/owner.h"
 #include "util/attr.h"
 
-/*
- * Heap, the caller frees; NULL on ENOMEM. key: "80", "100_200", "http". max: bytes that the cloud
+/* Heap, the caller frees; NULL on ENOMEM. key: "80", "100_200", "http". max: bytes that the cloud
  * takes, NLB_NAME_MAX or NLB_TEXT_MAX. A longer text is shortened: Service and namespace lose their
- * ends, and a hash of the whole stands where the cluster would.
- */
+ * ends, and a hash of the whole stands where the cluster would. */
 char *nlb_name_format(const char *key, enum lbc_protocol protocol, const struct ccm_object *service,
                       const char *cluster_id, size_t max);
 

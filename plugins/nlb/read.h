@@ -8,9 +8,7 @@
 
 extern const struct alilb_source nlb_source;
 
-/* Whether it can serve, or will: 0, or -EIO when its making failed or the cloud has closed it.
- * Pure.
- */
+/* Whether it serves, or will: 0, or -EIO when its making failed or the cloud closed it. Pure. */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);
 
 /* One of a list of load balancers, listeners or groups into an empty struct. 0, -ENOMEM, or -EPROTO
@@ -34,10 +32,8 @@ struct nlb_need {
     bool ends; /* the Service goes: another cluster's security group is just none of its own */
 };
 
-/*
- * Read what `state` does not know yet: listeners, the groups that carry the Service's tag or that
- * its listeners use, with their servers, chosen groups. On failure `state` may hold some of it.
- */
+/* Read what `state` does not know yet: listeners, the groups that carry the Service's tag or that
+ * its listeners use, with their servers, chosen groups. On failure `state` may hold some of it. */
 CCM_NODISCARD int nlb_read_parts(struct alilb_call *call, const struct ccm_service *service,
                                  const struct nlb_need *need, struct nlb_state *state,
                                  struct ccm_error *err);

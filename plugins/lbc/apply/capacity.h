@@ -1,7 +1,7 @@
 /*
- * How much more fits, as far as the cloud has told by refusing; and the way of one group from the
- * backends it has to those it shall have when not all of them fit beside each other. Pure: the
- * caller makes the calls and says what came of them. One thread.
+ * How many more backends fit, as far as refusals tell; and the way of one group from the actual to
+ * the desired backends when they do not fit beside each other. Pure: the caller makes the calls and
+ * says what came of them. One thread.
  */
 #ifndef CCM_LBC_CAPACITY_H
 #define CCM_LBC_CAPACITY_H
@@ -43,11 +43,10 @@ enum lbc_exchange_move {
 };
 
 /*
- * Old backends go in portions, never more than half of what serves in one call, and new ones take
- * their places before the next portion goes: the group serves all the while, unless a single one
- * is all that fits. In the end it has what is wanted; where that is too much, as much as fits and
- * nothing that is not wanted. How much fits is found out with three refusals at most, the first
- * one included.
+ * Old backends go in portions, at most half of those that serve per call, and new ones take their
+ * places before the next portion goes: the group serves all the while, unless only one backend
+ * fits. In the end it has what is wanted, or as much of it as fits. Finding out how much fits takes
+ * three refusals at most, the first one included.
  */
 struct lbc_exchange {
     struct lbc_backends add;       /* still to come */
@@ -64,18 +63,15 @@ struct lbc_exchange {
 
 void lbc_exchange_fini(struct lbc_exchange *exchange);
 
-/*
- * The next call, with its backends appended to an empty set. 0 or -ENOMEM. After it, one of the
- * three below; LBC_EXCHANGE_END: nothing more can be done, what is left in `add` did not fit (or
- * failed).
- */
+/* The next call, with its backends appended to an empty set; then call one of the three below.
+ * LBC_EXCHANGE_END: what is left in `add` did not fit, or failed. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_exchange_next(const struct lbc_exchange *exchange,
                                     enum lbc_exchange_move *ret_move,
                                     struct lbc_backends *ret_part);
 void lbc_exchange_done(struct lbc_exchange *exchange, enum lbc_exchange_move move,
                        const struct lbc_backends *part);
 /* An addition was refused for want of capacity. usage: what the cloud says about it, NULL =
- * nothing. Several quotas may count, so it may say something else the next time. */
+ * nothing; with several quotas it may say something else the next time. */
 void lbc_exchange_refuse(struct lbc_exchange *exchange, const struct lbc_backends *part,
                          const struct lbc_usage *usage);
 /* Any other failure. */

@@ -1,14 +1,13 @@
 /*
- * Carries out a plan, stage by stage: sends the steps of a stage, waits for what they have set
- * going together, and keeps the mirror in line with what the cloud answered. What a failure means
- * for the other steps is decided here, for every product; a product says how each type of step is
- * carried out. May block. One thread per pass.
+ * Carries out a plan, stage by stage: sends the steps of a stage, waits for all their jobs
+ * together, and keeps the mirror in line with the answers. It decides what a failure means for the
+ * other steps; a product says how each type of step is carried out. May block. One thread per pass.
  *
  * - A failure stops only what depends on it: what lacks its group, its listener or its load
  * balancer, what is to come last, what would leave a group empty, and what must not be open to
  * everybody.
- * - A quota that is full for listeners is asked about once; what it leaves out is told together.
- * - A step that a quota refused waits for a later one that makes place for it, where there is one.
+ * - A quota that is full for listeners is asked about once; what it leaves out is one problem.
+ * - A step that a quota refused waits for a later one that makes room for it, if there is one.
  * - Groups that lack capacity exchange their backends in portions, see exchange.h.
  */
 #ifndef CCM_LBC_EXECUTOR_H
@@ -44,11 +43,10 @@ struct lbc_job {
 #define LBC_SECURES        (1U << 3) /* it keeps somebody out: others may depend on it */
 #define LBC_ENDS_PLAN      (1U << 4) /* nothing else makes sense when it failed */
 
-/* Make the call, or the calls. 0: it is done, or on its way when step->sent.job is set; or negative
- * with err. Blocks. */
+/* Make the calls. 0: it is done, or under way when step->sent.job is set. Blocks. */
 typedef int lbc_send_fn(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err);
-/* Bring the mirror in line, once it is done: 0, or -ENOMEM when it could not follow. A creation
- * puts what was made into step->group or step->listener. */
+/* Bring the mirror in line with a step that is done: 0, or -ENOMEM when it could not follow. A
+ * creation puts what was made into step->group or step->listener. */
 typedef int lbc_done_fn(struct lbc_apply *apply, struct lbc_step *step);
 
 /* How a type of step is carried out. */
@@ -74,12 +72,11 @@ struct lbc_apply_ops {
      * NULL = nothing. */
     int (*record_listener)(struct lbc_listener *listener);
 
-    /* Whether what the step needs is missing, beside what its flags say; an earlier step failed
-     * then, and that was reported. NULL = never. */
+    /* Whether the step lacks something beside what its flags say, because an earlier step failed,
+     * which was reported. NULL = never. */
     bool (*is_blocked)(const struct lbc_apply *apply, const struct lbc_step *step);
-    /* Wait until none of the jobs runs any more. 0 when all have ended, whatever came of them;
-     * -ETIMEDOUT, or what else went wrong, with the states as far as they are known. Blocks. NULL:
-     * there are no jobs. */
+    /* Wait for the jobs. 0: all have ended, whatever came of them. -ETIMEDOUT, or what else went
+     * wrong: the states as far as they are known. Blocks. NULL: there are no jobs. */
     int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
                 struct ccm_error *err);
 
@@ -87,8 +84,8 @@ struct lbc_apply_ops {
     const struct lbc_refusal_row *lb_gone; /* the load balancer itself is not there any more */
     const struct lbc_refusal_row *full_of_listeners;
     const struct lbc_refusal_row *full_of_backends;
-    /* It is the load balancer that takes no more backends, not the one group. NULL: always so, and
-     * what is known about its capacity holds for all groups. */
+    /* The load balancer takes no more backends, not just the group. NULL: always so, and what is
+     * known about capacity holds for all groups. */
     const struct lbc_refusal_row *lb_full;
     /* A person named what does not exist: no look at the cloud will change that. NULL = never. */
     bool (*is_misnamed)(const struct lbc_step *step, const struct ccm_error *err);
@@ -101,8 +98,8 @@ struct lbc_apply_ops {
     bool (*is_draining)(const struct lbc_group *group);
     /* Backends per call. NULL: as the plan has it. */
     size_t (*batch)(const struct lbc_apply *apply);
-    /* That many were too many for one call: from now on they are fewer. False: they cannot be. NULL
-     * = never. */
+    /* `count` were too many for one call: take fewer from now on. False: not possible. NULL =
+     * never. */
     bool (*shrink_batch)(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
 };
 
@@ -134,17 +131,15 @@ struct lbc_apply {
 };
 
 /*
- * Failures go to `problems`: each names port and action. A job that failed is a failure of its
- * step, one that has not ended in time as well. Returns 0 when the plan was walked to its end or
- * again_ms is set, negative when it had to be given up (no load balancer, shutdown, no memory);
- * there is a problem then.
+ * Failures go to `problems`; each names port and action. A job that failed, or has not ended in
+ * time, is a failure of its step. 0: the plan came to its end, or again_ms is set. Negative: it was
+ * given up (no load balancer, shutdown, no memory), and there is a problem.
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 
 /* For the functions of a product: whether the error is one of the table; NULL is an empty one. */
 bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
-/* r, or 0 when the step failed because the thing is not there, and
- * taking it away is done. */
+/* r, or 0 when what the step takes away is not there. */
 CCM_NODISCARD int lbc_apply_forgive(const struct lbc_apply *apply, int r,
                                     const struct ccm_error *err);
 

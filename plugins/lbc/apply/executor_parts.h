@@ -40,18 +40,18 @@ struct lbc_run {
 
 /* Send the step. 0 (it is on its way or done already), or negative with err. */
 CCM_NODISCARD int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *err);
-/* Wait for the jobs of those that were sent, all together, and bring the mirror in line; their
- * verdicts tell what came of each. NULLs are left out. As lbc_run_fail(). */
+/* Wait for the jobs of those that were sent, and bring the mirror in line; their verdicts say what
+ * came of each. NULLs are skipped. Returns as lbc_run_fail(). */
 CCM_NODISCARD int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count);
 /* 0, or negative with a problem when the pass is to end. */
 CCM_NODISCARD int lbc_run_check_cancelled(const struct lbc_run *run);
-/* There is no memory to go on with: told, and what came of the call is not known. */
+/* Out of memory: adds a problem; what came of the call is not known. */
 int lbc_run_out_of_memory(const struct lbc_run *run);
-/* A step has failed: tell, and note what follows from it. Returns negative when the rest of the
- * plan makes no sense. remedy: NULL = what the cloud's error asks for. */
+/* A step has failed: add a problem, and record what follows. Negative when the rest of the plan
+ * makes no sense. remedy: NULL = that of the cloud's error. */
 CCM_NODISCARD int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r,
                                struct ccm_error *err, const char *remedy);
-/* The group did not get all that was to be added to it. 0, or -ENOMEM, told. */
+/* The group did not get all its backends. 0, or -ENOMEM with a problem. */
 CCM_NODISCARD int lbc_run_mark_short(struct lbc_run *run, struct lbc_group *group);
 bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group);
 

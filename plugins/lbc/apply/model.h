@@ -84,8 +84,7 @@ struct lbc_desired_port {
 
 void lbc_desired_port_fini(struct lbc_desired_port *want);
 
-/* Nodes, and what stays as it is because of annotations that are refused. 0, or -ENOMEM with err.
- */
+/* Nodes, and what refused annotations leave as it is. 0, or -ENOMEM with err. */
 CCM_NODISCARD int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
                                   struct ccm_error *err);
 /* `chosen` of the port: annotation vgroup-port, of a load balancer where it counts. */

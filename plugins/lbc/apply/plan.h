@@ -47,8 +47,7 @@ struct lbc_plan_ops {
     /* Steps for attributes of a present group. */
     int (*update_group)(struct lbc_work *work, const struct lbc_group *want,
                         struct lbc_group *have);
-    /* Steps from `stage` on for what a listener has beside its attributes; have NULL: it is made.
-     */
+    /* Steps from `stage` on for what a listener has beside attributes; have NULL: it is made. */
     int (*plan_more)(struct lbc_work *work, unsigned stage, const struct lbc_listener *want,
                      struct lbc_listener *have);
     /* A person's listener that cannot be changed into the desired one, nor be put back. */

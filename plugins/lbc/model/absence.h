@@ -41,8 +41,7 @@ void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_chan
 /* A Service went: nobody will ask any more. One that is only missed is kept. */
 void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change);
 
-/* What is known about a node that is not there. Without anything it counts as missed from now on.
- */
+/* What is known about a missing node. If nothing is, it counts as missed from now on. */
 void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, const char *id,
                            struct lbc_absent *ret);
 /* Whether a slice that is missed had told the endpoint of this address; or one on a node of that
@@ -51,11 +50,9 @@ bool lbc_absence_find_endpoint(struct lbc_absence *absence, const char *key, con
                                struct lbc_absent *ret);
 bool lbc_absence_find_endpoint_on(struct lbc_absence *absence, const char *key, const char *node,
                                   struct lbc_absent *ret);
-/*
- * Whether the slices of a Service that has none are missing: one was missed, and none was deleted
+/* Whether the slices of a Service that has none are missing: one was missed, and none was deleted
  * or came since. One of which nothing is known never had any; but with `first` (an earlier process
- * left it with backends) they are missing from now on.
- */
+ * left it with backends) they are missing from now on. */
 bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool first,
                              struct lbc_absent *ret);
 

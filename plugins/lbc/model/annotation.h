@@ -167,26 +167,21 @@ const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const c
  * there. */
 bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object);
 
-/*
- * Whether the value of one row, when it is set and not empty, is well-formed: 0, or -EINVAL with a
- * CCM_ERROR_TERMINAL that names key and value.
- */
+/* Whether the value of one row, when it is set and not empty, is well-formed: 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL that names key and value. */
 CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                                  struct ccm_error *err);
 
-/* The protocols that the row is for, "tcp", the separator between them; nothing when it is for all.
- */
+/* Append the row's protocols, "tcp", with the separator; nothing when it is for all. */
 void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,
                               struct ccm_buf *text);
 
 /* One finding; see lbc_anno_lint(). */
 typedef void (*lbc_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);
 
-/*
- * What lbc_anno_check() of all rows and lbc_anno_unknown() have to say, one by one: `say` is called
+/* What lbc_anno_check() of all rows and lbc_anno_unknown() have to say, one by one: `say` is called
  * with the key as the object has it. Warnings are about annotations without effect: unknown ones,
- * and those of the legacy prefix that are hidden by the same one with the other prefix.
- */
+ * and those of the legacy prefix that are hidden by the same one with the other prefix. */
 void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
                    lbc_anno_say_fn say, void *arg);
 

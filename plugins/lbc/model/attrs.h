@@ -20,8 +20,7 @@ struct lbc_attr {
     char *value;
     bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a
                   default of creation */
-    bool kept; /* desired: what it should be is not known, so it stays as it is; value is NULL then
-                */
+    bool kept;     /* desired: not known what it should be, so it stays; value is NULL then */
 };
 
 struct lbc_attrs {

@@ -25,11 +25,9 @@ struct lbc_backend {
     uint16_t port;     /* 0: any, in a group for all ports */
     uint8_t weight;
     uint8_t type; /* enum lbc_backend_type */
-    /*
-     * Present: the cloud is taking it out, so it serves nobody and cannot be changed; who wants it
+    /* Present: the cloud is taking it out, so it serves nobody and cannot be changed; who wants it
      * has to add it again when it is gone. Desired: its pods are being stopped but still serve; it
-     * keeps its place, at weight 0, if it is there, and is not added.
-     */
+     * keeps its place, at weight 0, if it is there, and is not added. */
     bool leaving;
     bool kept; /* desired: it stays as it is if it is there, and is not added; see freeze.h */
 };
@@ -37,9 +35,8 @@ struct lbc_backend {
 /* Why nothing may be removed from a group, although it is not wanted there. */
 enum lbc_frozen_by {
     LBC_FROZEN_BY_NONE,
-    LBC_FROZEN_BY_FAMILY, /* the slices of an address family that the Service is to have are missing
-                           */
-    LBC_FROZEN_BY_LARGE,  /* a slice is too large to be read */
+    LBC_FROZEN_BY_FAMILY,   /* slices of an address family that the Service has are missing */
+    LBC_FROZEN_BY_LARGE,    /* a slice is too large to be read */
     LBC_FROZEN_BY_NAMELESS, /* there are endpoints, and none of them names its node */
 };
 

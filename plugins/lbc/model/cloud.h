@@ -60,8 +60,7 @@ struct lbc_cloud_ops {
                                const char *const *ids, size_t count, bool *ret_gone,
                                struct ccm_error *err);
 
-    /* What a person can do about a failed call; NULL, as the function may be, = nothing but wait.
-     */
+    /* What a person can do about a failed call; NULL (the function too) = nothing but wait. */
     const char *(*remedy)(const struct ccm_error *err);
     /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. NULL =
      * only the last. */

@@ -1,5 +1,4 @@
-/* Reading metadata of Kubernetes objects. Pure; results are borrowed from the object. Every thread.
- */
+/* Metadata of Kubernetes objects. Pure. Every thread. */
 #ifndef CCM_LBC_OBJECT_H
 #define CCM_LBC_OBJECT_H
 

@@ -21,8 +21,7 @@ enum lbc_owner {
 /* The key; heap, the caller frees. NULL on ENOMEM. */
 char *lbc_owner_format(const char *port, const struct ccm_object *service, const char *cluster_id);
 
-/* Whose key it is. port_is_number: a part 2 that is no number makes it LBC_OWNER_NONE (listeners).
- */
+/* Whose key it is. port_is_number (listeners): LBC_OWNER_NONE if part 2 is no number. */
 enum lbc_owner lbc_owner_parse(const char *text, bool port_is_number,
                                const struct ccm_object *service, const char *cluster_id);
 
@@ -38,11 +37,9 @@ void lbc_owner_lb_name(const struct ccm_object *service, char ret[LBC_OWNER_LB_N
 CCM_NODISCARD int lbc_owner_copy_tags(const struct lbc_tags *tags, const struct ccm_object *service,
                                       const char *cluster_id, struct lbc_tags *ret);
 
-/*
- * Whose the tags say it is. OURS: the ownership tag names this Service, and no other cluster is
+/* Whose the tags say it is. OURS: the ownership tag names this Service, and no other cluster is
  * named. NONE: there is no ownership tag, and no other cluster is named. OTHER: all else; a cluster
- * that was restored elsewhere has Services of the same uids, so the cluster counts as well.
- */
+ * that was restored elsewhere has Services of the same uids, so the cluster counts as well. */
 enum lbc_owner lbc_owner_of_tags(const struct lbc_tags *tags, const struct ccm_object *service,
                                  const char *cluster_id);
 

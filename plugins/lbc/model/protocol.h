@@ -19,8 +19,7 @@ const char *lbc_protocol_name(enum lbc_protocol protocol);
 const char *lbc_protocol_lower(enum lbc_protocol protocol);
 /* Any case; LBC_OTHER when it is none of `known` (bits 1U << protocol), or NULL. */
 enum lbc_protocol lbc_protocol_parse(const char *text, unsigned known);
-/* Whether two listeners of these protocols cannot share a port number: all but UDP are made of TCP.
- */
+/* Whether listeners of these protocols cannot share a port: all but UDP are made of TCP. */
 bool lbc_protocol_clash(enum lbc_protocol a, enum lbc_protocol b);
 
 #endif

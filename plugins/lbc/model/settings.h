@@ -54,9 +54,7 @@ struct lbc_setting_pair {
     bool good; /* two parts that are not empty; `left` and `right` are "" otherwise */
 };
 
-/* Split "left:right" in place, blanks stripped; either may be empty. False: these are not two
- * parts.
- */
+/* Split "left:right" in place, blanks stripped; either may be empty. False: not two parts. */
 bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right);
 
 /* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */

@@ -9,18 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Append the text as plain, quoted or literal scalar. indent: column of its further lines. key: a
+/* Append the text as plain, quoted or literal scalar. indent: column of its further lines. key: a
  * short key of one line, which is never folded. Returns whether the line has ended with it, as
- * with a literal scalar.
- */
+ * with a literal scalar. */
 bool lbc_yaml_text(struct ccm_buf *buf, const char *text, size_t indent, bool key);
 
-/*
- * The text as it is after it was written as JSON and that was read as YAML, into the empty *ret:
+/* The text as it is after it was written as JSON and that was read as YAML, into the empty *ret:
  * line breaks that JSON does not escape (U+0085) are folded. 0, -EBADMSG when a reader of YAML
- * refuses it (control characters that JSON does not escape), or the buffer's error.
- */
+ * refuses it (control characters that JSON does not escape), or the buffer's error. */
 CCM_NODISCARD int lbc_yaml_reread(const char *text, struct ccm_buf *ret);
 /* Whether that changes anything. */
 bool lbc_yaml_needs_reread(const char *text);

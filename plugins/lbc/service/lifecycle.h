@@ -1,10 +1,10 @@
 /*
- * What a controller writes to a Service: finalizer, labels, status, events. When: the passes in
- * ensure.c and release.c decide, the first one adds the finalizer. Each function looks
- * at the snapshot first and makes no write when it already says so, or will say so in a moment
- * because we have just written it; within two minutes of a write of ours that said something else
- * it is not believed. Every write names the uid, so that it cannot hit a new object of
- * the same name. Blocks for the API server. Every thread.
+ * What a controller writes to a Service: finalizer, labels, status, events. The passes in ensure.c
+ * and release.c decide when; ensure.c has the finalizer added. Each function looks at the snapshot
+ * first and writes nothing that it shows already, or will show in a moment because we have just
+ * written it; within two minutes of a write of ours that said something else it is not believed.
+ * Every write names the uid, so it cannot hit a new object of the same name. Blocks for the API
+ * server. Every thread.
  */
 #ifndef CCM_LBC_LIFECYCLE_H
 #define CCM_LBC_LIFECYCLE_H
@@ -52,11 +52,9 @@ CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const stru
                                          const struct ccm_service *service, bool wanted,
                                          struct ccm_error *err);
 
-/*
- * The extra label, before anything is made that nothing else in the cluster tells of: whoever
- * releases the Service looks for it as long as the label is there. LBC_LIFE_PENDING, unless it says
- * something already; lbc_life_publish() puts the id in its place.
- */
+/* Write the extra label (LBC_LIFE_PENDING, unless it is there) before anything is made that nothing
+ * else in the cluster tells of: a release looks for that as long as the label is there.
+ * lbc_life_publish() puts the id in its place. */
 #define LBC_LIFE_PENDING "pending"
 CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
                                 const struct ccm_service *service, struct ccm_error *err);
@@ -75,32 +73,32 @@ struct lbc_life_state {
                              worth a write of its own only to be taken away */
 };
 
-/* One patch of the status subresource for what differs (labels are taken there as well), or for all
- * that the snapshot is not to be believed about. *ret_written tells whether there was one. An
- * object that is gone is success. */
+/* One patch of the status subresource, which takes labels too, for what differs or what the
+ * snapshot is not believed about. *ret_written: there was one. An object that is gone is success.
+ */
 CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct lbc_life_state *state, bool *ret_written,
                                    struct ccm_error *err);
 
-/* Whether finalizer, labels and addresses are what they were after our last write (or look). False
- * without memory of one. */
+/* Whether finalizer, labels and addresses are what they were after our last write or look; false
+ * when none is remembered. */
 bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *service);
 
-/* Whether that is what was last written of a part, whatever became of it since. */
+/* Whether `what` was the last write of a part, whatever became of it since. */
 bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what);
 /* Further labels, whatever the snapshot says: "" = take away. An object that is gone is success. */
 CCM_NODISCARD int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,
                                         const struct ccm_service *service,
                                         const struct lbc_tags *labels, struct ccm_error *err);
 
-/* For what writes to a Service (conditions.h): whether a part is to be written, which then goes by
- * the snapshot or not (LBC_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.
- * And that it was, with the result of the write. */
+/* For conditions.c: whether a part has to be written, by the snapshot (LBC_WRITTEN_WRITE) or
+ * without it (_ANEW). shown: the snapshot says what `want` stands for. */
 enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
                                          bool shown, const char *want);
 bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
                     const char *want);
+/* It was written, with that result. */
 void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
                            const char *want);
 /* A patch of the status subresource, CCM_PATCH_*; an object that is gone is success. */

@@ -1,10 +1,9 @@
 /*
- * Readiness gates: a pod that names our condition counts as ready only when we say so, and we say
- * so when it is a backend. Such pods are not ready in their EndpointSlice, so they are asked for
- * one by one; a pod without our gate is asked for once per address. A pod that the slice calls
- * ready has been told already, by definition of the API, and is not asked for, except when it is no
- * backend after all, or when the Service publishes addresses that are not ready: then once per
- * address and verdict. May block. One thread per struct.
+ * Readiness gates: a pod that names our condition becomes ready when we say so, which is when it is
+ * a backend. Its EndpointSlice calls it not ready until then, so such pods are fetched one by one;
+ * one without our gate is fetched once per address. A pod that the slice calls ready has our word
+ * already, and is fetched only when it is no backend after all, or when the Service publishes
+ * addresses that are not ready: once per address and verdict. May block. One thread per struct.
  */
 #ifndef CCM_LBC_READINESS_H
 #define CCM_LBC_READINESS_H
@@ -41,17 +40,17 @@ struct lbc_readiness {
 };
 
 /*
- * Look at the pods that are not ready. *told ("pod/address" -> what they know, "" = it has no gate
- * of ours) is kept by the caller between passes; NULL the first time; replaced. A pod that cannot
- * be read counts as waiting. 0 or -ENOMEM. The slices must live as long as `ret`, which the caller
- * finishes (host, req, service and plan set, else zeroed) in any case.
+ * Look at the pods that are not ready. *pod_states ("pod/address" -> reason that we gave, "" = no
+ * gate of ours) is kept by the caller between passes, NULL at first, and replaced. A pod that
+ * cannot be read counts as waiting. The slices must outlive `ret`, which has host, req, service and
+ * plan set, and is finished by the caller in any case. 0 or -ENOMEM.
  */
 CCM_NODISCARD int lbc_readiness_collect(struct lbc_readiness *ret,
                                         const struct ccm_object *const *slices, size_t count,
                                         struct ccm_strmap **pod_states);
 
-/* Tell the pods: `invalid` ("a,b") are addresses that could not be added, the others were. Writes
- * only what is news. 0 or negative with err; pods that are gone are success. */
+/* Write the condition of pods, where it changes. invalid: addresses ("a,b") that could not be
+ * added. 0 or negative with err; pods that are gone are success. */
 CCM_NODISCARD int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
                                         struct ccm_error *err);
 
