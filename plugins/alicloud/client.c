@@ -24,9 +24,10 @@ struct progress {
     unsigned int tries;
     unsigned int faults;
     int64_t sent_ms; /* the last one */
-    bool renewed;    /* the one credential refresh is used up */
-    bool nonced;     /* the one repeat after a used nonce is used up */
-    bool uncertain;  /* some try may have been executed */
+    struct ali_turn turn;
+    bool renewed;   /* the one credential refresh is used up */
+    bool nonced;    /* the one repeat after a used nonce is used up */
+    bool uncertain; /* some try may have been executed */
 };
 
 /* What a try came to. */
@@ -64,6 +65,23 @@ static void log_try(const struct progress *progress, const struct outcome *outco
               safe[0] == '\0' ? "-" : safe, ms);
 }
 
+static void progress_end_turn(struct progress *progress, enum ali_turn_end end, int64_t hint_ms)
+{
+    const struct ccm_host *host = progress->ctx->host;
+
+    ali_governor_end(progress->ali->governor, &progress->turn, end, host->now_ms(host), hint_ms);
+}
+
+/* What the try means for the rate of its action. */
+static enum ali_turn_end outcome_turn_end(const struct outcome *outcome)
+{
+    if (outcome->answered) {
+        return outcome->result < 0 && outcome->class_ == ALI_CLASS_THROTTLED ? ALI_TURN_THROTTLED
+                                                                             : ALI_TURN_TAKEN;
+    }
+    return outcome->maybe_run ? ALI_TURN_TAKEN : ALI_TURN_UNUSED;
+}
+
 /* Sign, send, read. Sets the kind of failure; decides nothing. */
 static void try_once(struct progress *progress, const struct ali_credential *credential,
                      struct outcome *ret, struct ccm_error *err)
@@ -96,6 +114,7 @@ static void try_once(struct progress *progress, const struct ali_credential *cre
 
     const int64_t took_ms = host->now_ms(host) - started;
 
+    progress_end_turn(progress, outcome_turn_end(ret), ret->hint_ms);
     log_try(progress, ret, err, took_ms);
     if (ret->answered || ret->maybe_run) { /* else nothing was sent */
         ali_measure_try(
@@ -215,14 +234,8 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
 static void progress_record_try(struct progress *progress, const struct outcome *outcome,
                                 struct ccm_error *err)
 {
-    const struct ccm_host *host = progress->ctx->host;
-
     if (outcome->maybe_run || arrived_before(err->code)) {
         progress->uncertain = progress->call->repeat != ALI_READ;
-    }
-    if (outcome->answered && outcome->class_ == ALI_CLASS_THROTTLED) {
-        ali_governor_throttled(progress->ali->governor, progress->call->product,
-                               progress->call->action, host->now_ms(host), outcome->hint_ms);
     }
     if (outcome->hint_ms > 0 && err->kind == CCM_ERROR_THROTTLED) {
         err->retry_after_ms = (uint64_t)outcome->hint_ms;
@@ -259,13 +272,16 @@ static int progress_prepare_try(struct progress *progress, const struct ali_cred
     if (r < 0) {
         return r;
     }
-    r = ali_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
-                             progress->ctx->deadline_ms, progress->call, err);
-
+    r = ali_governor_acquire(progress->ali->governor, progress->ctx, progress->call,
+                             &progress->turn, err);
     if (r < 0) {
         return r;
     }
-    return ali_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
+    r = ali_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
+    if (r < 0) {
+        progress_end_turn(progress, ALI_TURN_UNUSED, 0);
+    }
+    return r;
 }
 
 static void progress_record_success(const struct progress *progress)

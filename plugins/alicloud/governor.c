@@ -3,6 +3,8 @@
 #include "alicloud/endpoint.h"
 #include "alicloud/measure.h"
 #include "alicloud/options.h"
+#include "alicloud/share.h"
+#include "alicloud/window.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -12,68 +14,61 @@
 #include <pthread.h>
 #include <string.h>
 
-#define WINDOW_MS     60000
-#define SLOW_MS       30000 /* quiet time after which a halved rate doubles again */
-#define MAX_HOLD_MS   60000
-#define MAX_SHIFT     4
-#define POLL_SLICE_MS 250 /* a waiter looks again at least this often: those ahead may give up */
+#define POLL_SLICE_MS   250 /* a waiter looks again at least this often: those ahead may give up */
+#define SPARE_PART      60  /* of a window: clocks that differ, counters that count in seconds */
+#define SPARE_LEAST_MS  50
+#define CAREFUL_WINDOWS 30 /* after a throttled answer */
+#define CAREFUL_CALLS   2  /* under way at once */
+#define CAREFUL_POLL_MS 20
 
-/* Tokens count in units of 1/WINDOW_MS call, so that a rate of Q per window adds Q units per ms. */
+/* One action. */
 struct bucket {
-    int64_t budget; /* Q */
-    int64_t tokens;
-    int64_t updated_ms;
-    int64_t hold_ms;    /* no turn before this */
-    int64_t quiet_ms;   /* when the rate doubles next, while shift > 0 */
-    unsigned int shift; /* the rate is halved this often */
-    struct ali_governor_ticket *first;
+    enum ali_product product;
+    char action[64];
+    struct ali_rate rate;
+    struct ali_share share;
+    struct ali_window window;
+    int64_t shown; /* the share as the metric has it */
+    struct ali_ticket *first;
 };
 
 struct ali_governor {
-    pthread_mutex_t lock; /* guards buckets and tickets; a leaf lock */
+    pthread_mutex_t lock; /* guards all of it; a leaf lock */
     struct ccm_strmap *buckets;
-    struct ali_governor_quota quotas[ALI_ENDPOINT_PRODUCTS];
+    struct ali_quota quotas[ALI_ENDPOINT_PRODUCTS];
+    int64_t careful_ms[ALI_ENDPOINT_PRODUCTS]; /* until then */
+    int64_t window_ms;                         /* of the quotas */
+    bool beyond;                               /* shares may rise above the quotas */
 };
 
-static const struct ali_governor_quota defaults[ALI_ENDPOINT_PRODUCTS] = {
-    [ALI_SLB] = { .write = 90, .read = 3000 },  [ALI_NLB] = { .write = 200, .read = 1200 },
-    [ALI_VPC] = { .write = 300, .read = 300 },  [ALI_ECS] = { .write = 600, .read = 600 },
-    [ALI_STS] = { .write = 600, .read = 6000 },
-};
+static void bucket_free(void *arg)
+{
+    struct bucket *bucket = arg;
 
-/* Actions whose published rate is another; as a factor, so that a configured quota moves them too.
- */
-static const struct {
-    enum ali_product product;
-    const char *action;
-    int64_t times;
-    int64_t by;
-} special[] = {
-    { ALI_SLB, "SetLoadBalancerModificationProtection", 40, 9 },
-    { ALI_SLB, "SetDomainExtensionAttribute", 40, 9 },
-    { ALI_NLB, "UpdateLoadBalancerProtection", 3, 2 },
-    { ALI_NLB, "GetListenerHealthStatus", 1, 2 },
-};
+    if (bucket != NULL) {
+        ali_window_fini(&bucket->window);
+        free(bucket);
+    }
+}
 
-struct ali_governor *ali_governor_new(const struct ali_governor_quota *quotas, size_t count)
+struct ali_governor *ali_governor_new(void)
 {
     struct ali_governor *governor = calloc(1, sizeof(*governor));
 
     if (governor == NULL) {
         return NULL;
     }
-    governor->buckets = ccm_strmap_new(free);
+    governor->buckets = ccm_strmap_new(bucket_free);
     if (governor->buckets == NULL || pthread_mutex_init(&governor->lock, NULL) != 0) {
         ccm_strmap_free(governor->buckets);
         free(governor);
         return NULL;
     }
     for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
-        const struct ali_governor_quota *given = i < count ? &quotas[i] : &defaults[i];
-
-        governor->quotas[i].write = given->write > 0 ? given->write : defaults[i].write;
-        governor->quotas[i].read = given->read > 0 ? given->read : defaults[i].read;
+        governor->quotas[i] = ali_quota_default((enum ali_product)i);
+        governor->careful_ms[i] = INT64_MIN;
     }
+    governor->window_ms = ALI_QUOTA_WINDOW_MS;
     return governor;
 }
 
@@ -86,62 +81,12 @@ void ali_governor_free(struct ali_governor *governor)
     }
 }
 
-int64_t ali_governor_budget(const struct ali_governor *governor, enum ali_product product,
-                            const char *action)
+/* --- one action --- */
+
+static struct ali_rate bucket_rate(const struct ali_governor *governor, const struct bucket *bucket)
 {
-    const struct ali_governor_quota *quota = &governor->quotas[product];
-    const bool read = ccm_text_starts(action, "Describe") || ccm_text_starts(action, "List") ||
-                      ccm_text_starts(action, "Get");
-    int64_t budget = read ? quota->read : quota->write;
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(special); i++) {
-        if (special[i].product == product && strcmp(special[i].action, action) == 0) {
-            budget = budget * special[i].times / special[i].by;
-        }
-    }
-    return budget < 1 ? 1 : budget;
-}
-
-/* Most tokens the bucket holds; at least one call. */
-static int64_t bucket_burst(const struct bucket *bucket)
-{
-    const int64_t burst = bucket->budget / 3 * WINDOW_MS;
-
-    return burst < WINDOW_MS ? WINDOW_MS : burst;
-}
-
-/* Units per ms. What may pass at once comes off the rate, so that no window sees more than Q. */
-static int64_t bucket_rate(const struct bucket *bucket)
-{
-    const int64_t steady = bucket->budget - bucket_burst(bucket) / WINDOW_MS;
-    const int64_t rate = (steady < 1 ? 1 : steady) >> bucket->shift;
-
-    return rate < 1 ? 1 : rate;
-}
-
-static void bucket_refill(struct bucket *bucket, int64_t now_ms)
-{
-    while (bucket->shift > 0 && now_ms >= bucket->quiet_ms) {
-        bucket->shift--;
-        bucket->quiet_ms += SLOW_MS;
-    }
-
-    const int64_t burst = bucket_burst(bucket);
-    const int64_t elapsed = now_ms - bucket->updated_ms;
-
-    if (elapsed <= 0) {
-        return;
-    }
-
-    const int64_t rate = bucket_rate(bucket);
-
-    bucket->updated_ms = now_ms;
-    /* Written so that a long sleep cannot overflow. */
-    if (elapsed >= (burst - bucket->tokens) / rate + 1) {
-        bucket->tokens = burst;
-    } else {
-        bucket->tokens += elapsed * rate;
-    }
+    return ali_quota_rate(&governor->quotas[bucket->product], governor->window_ms, bucket->product,
+                          bucket->action);
 }
 
 /* Under the lock; NULL on ENOMEM. */
@@ -158,23 +103,69 @@ static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_
         return bucket;
     }
     bucket = calloc(1, sizeof(*bucket));
-    if (bucket == NULL) {
+    if (bucket == NULL || ali_window_init(&bucket->window) < 0 ||
+        ccm_strmap_set(governor->buckets, key, bucket) < 0) {
+        bucket_free(bucket);
         return NULL;
     }
-    bucket->budget = ali_governor_budget(governor, product, action);
-    bucket->tokens = bucket_burst(bucket);
-    bucket->updated_ms = now_ms;
-    bucket->hold_ms = now_ms;
-    if (ccm_strmap_set(governor->buckets, key, bucket) < 0) {
-        free(bucket);
-        return NULL;
-    }
+    bucket->product = product;
+    ccm_text_copy(bucket->action, sizeof(bucket->action), action);
+    bucket->rate = bucket_rate(governor, bucket);
+    bucket->shown = bucket->rate.count;
+    ali_share_init(&bucket->share, bucket->rate.count, now_ms, bucket->rate.window_ms);
     return bucket;
 }
 
+/* How long a call counts: its window, and a little more for what we cannot know. */
+static int64_t bucket_span(const struct bucket *bucket)
+{
+    const int64_t spare = bucket->rate.window_ms / SPARE_PART;
+
+    return bucket->rate.window_ms + (spare < SPARE_LEAST_MS ? SPARE_LEAST_MS : spare);
+}
+
+/* How long until so many calls of the window (from 1 on) do not count any more. */
+static int64_t bucket_wait_ms(const struct bucket *bucket, int64_t count, int64_t now_ms)
+{
+    const int64_t span = bucket_span(bucket);
+    const int64_t rest = count - bucket->window.ended;
+    int64_t wait;
+
+    if (rest <= 0) {
+        wait = ali_window_when_free(&bucket->window, count, span) - now_ms;
+    } else { /* those that run now end soon; then come those that wait, window by window */
+        wait = span * (1 + (rest - 1) / bucket->share.allowed);
+    }
+    return wait < 1 ? 1 : wait;
+}
+
+/* As ali_governor_poll(), for a ticket that has so many before it. */
+static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *bucket,
+                              enum ali_priority priority, int64_t before, int64_t now_ms)
+{
+    ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms, governor->beyond);
+
+    const int64_t allowed = bucket->share.allowed;
+    const int64_t limit = allowed - ali_quota_kept(bucket->action, priority, allowed);
+    const int64_t used = ali_window_used(&bucket->window, now_ms, bucket_span(bucket));
+    const int64_t over = used + before + 1 - limit;
+    const int64_t held = bucket->share.hold_ms - now_ms;
+    int64_t wait = 0;
+
+    if (over > 0) {
+        wait = bucket_wait_ms(bucket, over, now_ms);
+        bucket->share.used_up = true;
+    } else if (now_ms < governor->careful_ms[bucket->product] &&
+               bucket->window.running + before >= CAREFUL_CALLS) {
+        wait = CAREFUL_POLL_MS;
+    }
+    return held > wait ? held : wait;
+}
+
+/* --- tickets --- */
+
 int ali_governor_enter(struct ali_governor *governor, enum ali_product product, const char *action,
-                       enum ali_priority priority, int64_t now_ms,
-                       struct ali_governor_ticket *ticket)
+                       enum ali_priority priority, int64_t now_ms, struct ali_ticket *ticket)
 {
     ccm_lock(&governor->lock);
 
@@ -185,22 +176,21 @@ int ali_governor_enter(struct ali_governor *governor, enum ali_product product, 
         return -ENOMEM;
     }
 
-    struct ali_governor_ticket **place = &bucket->first;
+    struct ali_ticket **place = &bucket->first;
 
     while (*place != NULL && (*place)->priority <= priority) {
         place = &(*place)->next;
     }
-    *ticket =
-        (struct ali_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
+    *ticket = (struct ali_ticket){ .next = *place, .bucket = bucket, .priority = priority };
     *place = ticket;
     ccm_unlock(&governor->lock);
     return 0;
 }
 
 /* Number of tickets before this one; unlinks it when asked to. */
-static int64_t ticket_place(struct bucket *bucket, struct ali_governor_ticket *ticket, bool unlink)
+static int64_t ticket_place(struct bucket *bucket, struct ali_ticket *ticket, bool unlink)
 {
-    struct ali_governor_ticket **place = &bucket->first;
+    struct ali_ticket **place = &bucket->first;
     int64_t before = 0;
 
     while (*place != NULL && *place != ticket) {
@@ -214,38 +204,25 @@ static int64_t ticket_place(struct bucket *bucket, struct ali_governor_ticket *t
     return before;
 }
 
-int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_ticket *ticket,
-                          int64_t now_ms)
+int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
+                          struct ali_turn *ret)
 {
-    int64_t wait = 0;
-
     ccm_lock(&governor->lock);
 
     struct bucket *bucket = ticket->bucket;
-
-    bucket_refill(bucket, now_ms);
-
     const int64_t before = ticket_place(bucket, ticket, false);
-    const int64_t need = (before + 1) * WINDOW_MS;
-    const int64_t held = bucket->hold_ms - now_ms;
+    const int64_t wait = bucket_poll_ms(governor, bucket, ticket->priority, before, now_ms);
 
-    if (bucket->tokens < need) {
-        const int64_t rate = bucket_rate(bucket);
-
-        wait = (need - bucket->tokens + rate - 1) / rate;
-    }
-    if (held > 0) {
-        wait = held > wait ? held : wait;
-    }
     if (wait == 0) {
         (void)ticket_place(bucket, ticket, true); /* its place is known */
-        bucket->tokens -= WINDOW_MS;
+        ali_window_begin(&bucket->window);
+        *ret = (struct ali_turn){ .bucket = bucket, .began_ms = now_ms };
     }
     ccm_unlock(&governor->lock);
     return wait;
 }
 
-void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket)
+void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket)
 {
     ccm_lock(&governor->lock);
     if (ticket->bucket != NULL) {
@@ -254,45 +231,61 @@ void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticke
     ccm_unlock(&governor->lock);
 }
 
-void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
-                            const char *action, int64_t now_ms, int64_t hint_ms)
+void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
+                      int64_t now_ms, int64_t hint_ms)
 {
+    struct bucket *bucket = turn->bucket;
+
+    if (bucket == NULL) {
+        return;
+    }
+    turn->bucket = NULL;
     ccm_lock(&governor->lock);
-
-    struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
-
-    if (bucket != NULL) {
-        const int64_t hint = hint_ms > MAX_HOLD_MS ? MAX_HOLD_MS : hint_ms;
-
-        bucket_refill(bucket, now_ms);
-        /* Calls that were on their way together are throttled together: that is one event. */
-        if (bucket->shift < MAX_SHIFT &&
-            (bucket->shift == 0 || now_ms - (bucket->quiet_ms - SLOW_MS) >= 1000)) {
-            bucket->shift++;
-        }
-        bucket->quiet_ms = now_ms + SLOW_MS;
-        bucket->tokens = bucket->tokens > 0 ? 0 : bucket->tokens;
-        if (bucket->hold_ms < now_ms + hint) {
-            bucket->hold_ms = now_ms + hint;
-        }
+    if (end == ALI_TURN_UNUSED) {
+        ali_window_cancel(&bucket->window);
+    } else {
+        ali_window_end(&bucket->window, now_ms, bucket_span(bucket));
+    }
+    if (end == ALI_TURN_TAKEN) {
+        ali_share_succeed(&bucket->share, turn->began_ms);
+    } else if (end == ALI_TURN_THROTTLED) {
+        ali_share_fall(&bucket->share, turn->began_ms, now_ms, bucket->rate.window_ms, hint_ms);
+        governor->careful_ms[bucket->product] = now_ms + CAREFUL_WINDOWS * governor->window_ms;
     }
     ccm_unlock(&governor->lock);
 }
 
-static void follow_locked(struct ali_governor *governor, enum ali_product product)
+int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product product,
+                             const char *action)
 {
-    const int prefix = (int)product;
+    ccm_lock(&governor->lock);
+
+    const struct bucket *bucket = bucket_get_locked(governor, product, action, 0);
+    const int64_t allowed = bucket == NULL ? 0 : bucket->share.allowed;
+
+    ccm_unlock(&governor->lock);
+    return allowed;
+}
+
+/* --- options --- */
+
+static void follow_locked(struct ali_governor *governor)
+{
     void *cursor = NULL;
     const char *key = NULL;
     void *value = NULL;
 
     while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
-        const char *slash = strchr(key, '/');
+        struct bucket *bucket = value;
 
-        if (key[0] - '0' == prefix) { /* fewer than ten products */
-            ((struct bucket *)value)->budget = ali_governor_budget(governor, product, slash + 1);
-        }
+        bucket->rate = bucket_rate(governor, bucket);
+        ali_share_follow(&bucket->share, bucket->rate.count);
     }
+}
+
+static int64_t option_value(const struct ccm_host *host, const struct ccm_option *option)
+{
+    return host->option_int(host, option->group, option->name);
 }
 
 void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *host,
@@ -312,29 +305,33 @@ void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *h
         return;
     }
 
-    const int64_t write =
-        host->option_int(host, rows[product].write->group, rows[product].write->name);
-    const int64_t read =
-        host->option_int(host, rows[product].read->group, rows[product].read->name);
-    struct ali_governor_quota *quota = &governor->quotas[product];
+    const struct ali_quota given = { .write = option_value(host, rows[product].write),
+                                     .read = option_value(host, rows[product].read) };
+    const int64_t window_ms = option_value(host, &ali_opt_quota_window) * 1000;
+    struct ali_quota *quota = &governor->quotas[product];
 
-    if (write <= 0 || read <= 0) {
+    if (given.write <= 0 || given.read <= 0 || window_ms <= 0) {
         return; /* this plugin lists no quotas */
     }
     ccm_lock(&governor->lock);
-    if (quota->write != write || quota->read != read) {
-        *quota = (struct ali_governor_quota){ .write = write, .read = read };
-        follow_locked(governor, product);
+    governor->beyond = option_value(host, &ali_opt_quota_grow) != 0;
+    if (quota->write != given.write || quota->read != given.read ||
+        governor->window_ms != window_ms) {
+        *quota = given;
+        governor->window_ms = window_ms;
+        follow_locked(governor);
     }
     ccm_unlock(&governor->lock);
 }
 
+/* --- waiting --- */
+
 /* As ali_governor_poll(), with the quotas of this moment. */
 static int64_t poll_now(struct ali_governor *governor, const struct ccm_host *host,
-                        struct ali_governor_ticket *ticket, enum ali_product product)
+                        struct ali_ticket *ticket, enum ali_product product, struct ali_turn *ret)
 {
     ali_governor_follow(governor, host, product);
-    return ali_governor_poll(governor, ticket, host->now_ms(host));
+    return ali_governor_poll(governor, ticket, host->now_ms(host), ret);
 }
 
 static int too_long(const struct ali_call *call, int64_t wait_ms, struct ccm_error *err)
@@ -346,12 +343,29 @@ static int too_long(const struct ali_call *call, int64_t wait_ms, struct ccm_err
     return -EAGAIN;
 }
 
-int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *host,
-                         const struct ccm_request *req, int64_t deadline_ms,
-                         const struct ali_call *call, struct ccm_error *err)
+/* Show the share of the action when it is another one than was shown last. */
+static void turn_measure_share(struct ali_governor *governor, const struct ccm_host *host,
+                               const struct ali_call *call, const struct ali_turn *turn)
 {
-    struct ali_governor_ticket ticket;
+    struct bucket *bucket = turn->bucket;
+    int64_t allowed = 0;
+
+    ccm_lock(&governor->lock);
+    if (bucket->shown != bucket->share.allowed) {
+        allowed = bucket->shown = bucket->share.allowed;
+    }
+    ccm_unlock(&governor->lock);
+    if (allowed != 0) {
+        ali_measure_share(host, call, allowed);
+    }
+}
+
+int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
+                         const struct ali_call *call, struct ali_turn *ret, struct ccm_error *err)
+{
+    const struct ccm_host *host = ctx->host;
     const int64_t started = host->now_ms(host);
+    struct ali_ticket ticket;
     int64_t wait = 0;
     int r =
         ali_governor_enter(governor, call->product, call->action, call->priority, started, &ticket);
@@ -359,18 +373,21 @@ int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *h
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    while ((wait = poll_now(governor, host, &ticket, call->product)) > 0) {
-        if (host->now_ms(host) + wait > deadline_ms) {
+    while ((wait = poll_now(governor, host, &ticket, call->product, ret)) > 0) {
+        if (host->now_ms(host) + wait > ctx->deadline_ms) {
             r = too_long(call, wait, err);
             break;
         }
-        r = host->wait(host, req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait));
+        r = host->wait(host, ctx->req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait));
         if (r < 0) {
             r = ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled", call->action);
             break;
         }
     }
     ali_governor_leave(governor, &ticket);
+    if (r == 0) {
+        turn_measure_share(governor, host, call, ret);
+    }
     if (r != -ECANCELED) {
         ali_measure_wait(host, call, host->now_ms(host) - started, r < 0);
     }

@@ -1,69 +1,82 @@
 /*
- * Rate governor: one token bucket per product and action, waiters served by priority and in order
- * of arrival within one. A bucket of Q calls per 60 s lets Q/3 through at once and the rest evenly,
- * so that no window of 60 s ever sees more than Q. A throttled answer halves the rate of its bucket
- * (down to 1/16) and empties it; every quiet half minute doubles it again. Whether and when the
- * throttled call itself is tried again: client.c:next_try().
+ * Rate governor: who may call when. Each action of a product has its quota, a sliding window
+ * (window.h): never more than Q calls in any of them, all at once when they are there. Those that
+ * have to wait are served by priority and in order of arrival within one; the last calls of a
+ * window are kept for those who cannot wait (quota.h). A throttled answer stops its action for as
+ * long as the cloud says and takes half of its quota away, which comes back slowly (share.h); for
+ * half an hour no more than two calls of an action of that product are then under way at once, so
+ * that the next time costs as few answers. Whether and when the throttled call itself is tried
+ * again: client.c:next_try().
  *
- * The ticket functions read no clock and never block: time is an argument (monotonic ms). Every
- * thread.
+ * Turns that are waited for are tickets: those functions read no clock and never block, time is an
+ * argument (monotonic ms). Every thread.
  */
 #ifndef CCM_ALICLOUD_GOVERNOR_H
 #define CCM_ALICLOUD_GOVERNOR_H
 
-#include "alicloud/client.h"
+#include "alicloud/ctx.h"
+#include "alicloud/quota.h"
 
 struct ali_governor;
 
-struct ali_governor_quota {
-    int64_t write; /* calls per 60 s of each changing action */
-    int64_t read;  /* the same for Describe..., List..., Get... */
-};
-
-/* Indexed by enum ali_product; values below 1 mean the built-in default. NULL on ENOMEM. */
-struct ali_governor *ali_governor_new(const struct ali_governor_quota *quotas, size_t count);
+/* With the published quotas. NULL on ENOMEM. */
+struct ali_governor *ali_governor_new(void);
 void ali_governor_free(struct ali_governor *governor);
 
-/* Calls per 60 s that the action gets by default, for quotas as passed to ali_governor_new(). */
-int64_t ali_governor_budget(const struct ali_governor *governor, enum ali_product product,
-                            const char *action);
-
-/* Take over the options alicloud.quotas.* of the product if they are others now; waiters have the
- * new rate from their next poll on. */
+/* Take over the options alicloud.quotas.* as far as they are others now; waiters have the new
+ * rates from their next poll on. */
 void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *host,
                          enum ali_product product);
 
-/* A place in the queue of a bucket; lives on the caller's stack between enter and leave. */
-struct ali_governor_ticket {
-    struct ali_governor_ticket *next;
+/* A place in the queue of an action; lives on the caller's stack between enter and leave. */
+struct ali_ticket {
+    struct ali_ticket *next;
     void *bucket;
     enum ali_priority priority;
+};
+
+/* A call that may be made, and has to be ended. */
+struct ali_turn {
+    void *bucket; /* NULL: has ended */
+    int64_t began_ms;
 };
 
 /* Queue up. 0 or -ENOMEM. */
 CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, enum ali_product product,
                                      const char *action, enum ali_priority priority, int64_t now_ms,
-                                     struct ali_governor_ticket *ticket);
+                                     struct ali_ticket *ticket);
 
-/* 0: the call may be made, the ticket has left the queue. Otherwise ms after which to ask again; no
- * turn comes earlier, unless somebody before us leaves. */
-int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_ticket *ticket,
-                          int64_t now_ms);
+/* 0: the call may be made, *ret is set, and the ticket has left the queue. Otherwise ms after which
+ * to ask again; as far as is known no turn comes earlier, unless somebody before us leaves. */
+int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
+                          struct ali_turn *ret);
 
 /* Give up the place; nothing happens after a poll that answered 0. */
-void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket);
+void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket);
 
-/* The cloud throttled this action. hint_ms: its wish when to come back, 0 = none. */
-void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
-                            const char *action, int64_t now_ms, int64_t hint_ms);
+/* What became of a turn. */
+enum ali_turn_end {
+    ALI_TURN_UNUSED, /* nothing was sent: it does not count */
+    ALI_TURN_TAKEN,
+    ALI_TURN_THROTTLED,
+};
+
+/* The call is over. hint_ms: when throttled, the wish of the cloud when to come back, 0 = none.
+ * Nothing happens with a turn that has ended. */
+void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
+                      int64_t now_ms, int64_t hint_ms);
+
+/* Calls per window that the action has now. */
+int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product product,
+                             const char *action);
 
 /*
  * Wait for a turn through host->wait(), following the quotas as the host tells them. deadline_ms is
- * monotonic. 0; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at once when the turn cannot come
- * before the deadline; -ECANCELED.
+ * monotonic. 0, then *ret has to be ended; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at
+ * once when the turn cannot come before the deadline; -ECANCELED.
  */
-CCM_NODISCARD int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *host,
-                                       const struct ccm_request *req, int64_t deadline_ms,
-                                       const struct ali_call *call, struct ccm_error *err);
+CCM_NODISCARD int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
+                                       const struct ali_call *call, struct ali_turn *ret,
+                                       struct ccm_error *err);
 
 #endif

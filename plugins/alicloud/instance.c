@@ -258,7 +258,7 @@ static int make_metadata(struct ali_client *ali, const struct ccm_host *host, st
 
 static int make_governor(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
-    ali->governor = ali_governor_new(NULL, 0); /* each call takes the quotas over */
+    ali->governor = ali_governor_new(); /* each call takes the quotas over */
     ali->eni = ali_eni_cache_new(ENI_ENTRIES);
     ali->jobs = ali_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
     ali->presence = ali_presence_new();

@@ -33,6 +33,9 @@ METRIC(governor_wait, CCM_METRIC_HISTOGRAM, "cloudprovider_alicloud_governor_wai
 METRIC(governor_refused, CCM_METRIC_COUNTER, "cloudprovider_alicloud_governor_refused_total",
        "Calls that were not sent because their turn would have come too late.", "product",
        "priority", NULL);
+METRIC(governor_share, CCM_METRIC_GAUGE, "cloudprovider_alicloud_governor_share",
+       "Calls per window that an action may make, of actions that were throttled, or grew.",
+       "product", "request", NULL);
 METRIC(refreshed, CCM_METRIC_GAUGE, "cloudprovider_alicloud_credential_refresh_timestamp_seconds",
        "When the credential in use was fetched, since the epoch.", NULL);
 METRIC(expiry, CCM_METRIC_GAUGE, "cloudprovider_alicloud_credential_expiry_timestamp_seconds",
@@ -89,6 +92,13 @@ void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, 
     } else {
         host->metric(host, &governor_wait, values, (double)waited_ms / 1000);
     }
+}
+
+void ali_measure_share(const struct ccm_host *host, const struct ali_call *call, int64_t allowed)
+{
+    const char *const values[] = { ali_endpoint_product(call->product)->name, call->action };
+
+    host->metric(host, &governor_share, values, (double)allowed);
 }
 
 void ali_measure_credential(const struct ccm_host *host, int64_t life_ms)

@@ -24,6 +24,9 @@ void ali_measure_request(const struct ccm_host *host, const char *product, const
 void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, int64_t waited_ms,
                       bool refused);
 
+/* How many calls per window an action may make, now that it is another number. */
+void ali_measure_share(const struct ccm_host *host, const struct ali_call *call, int64_t allowed);
+
 /* A credential was fetched. life_ms: how long it is good for, 0 = without end. */
 void ali_measure_credential(const struct ccm_host *host, int64_t life_ms);
 void ali_measure_credential_failure(const struct ccm_host *host);

@@ -115,7 +115,30 @@ QUOTA_OPTION(quota_nlb_write, "quotas.nlb_write", "200",
 QUOTA_OPTION(quota_nlb_read, "quotas.nlb_read", "1200",
              "Calls per 60 s that each reading action of NLB may make.");
 QUOTA_OPTION(quota_vpc, "quotas.vpc", "300", "Calls per 60 s that each action of VPC may make.");
-QUOTA_OPTION(quota_ecs, "quotas.ecs", "600", "Calls per 60 s that each action of ECS may make.");
+QUOTA_OPTION(quota_ecs, "quotas.ecs", "300", "Calls per 60 s that each action of ECS may make.");
+const struct ccm_option ali_opt_quota_window = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "alicloud",
+    .name = "quotas.window_s",
+    .fallback = "60",
+    .min = 1,
+    .max = 3600,
+    .help = "Length of the window that the quotas are for, where the account has another one than "
+            "the published 60 s.",
+};
+const struct ccm_option ali_opt_quota_grow = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .group = "alicloud",
+    .name = "quotas.grow",
+    .fallback = "false",
+    .help = "Try whether the account has more than these quotas: the rate of an action that uses "
+            "up all of its own rises by a 32nd part per window, up to ten times the quota, and "
+            "halves when the cloud throttles it.",
+};
 const struct ccm_option ali_opt_job_poll = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_INT,

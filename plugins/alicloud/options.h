@@ -37,6 +37,8 @@ extern ALI_API const struct ccm_option ali_opt_quota_nlb_write;
 extern ALI_API const struct ccm_option ali_opt_quota_nlb_read;
 extern ALI_API const struct ccm_option ali_opt_quota_vpc;
 extern ALI_API const struct ccm_option ali_opt_quota_ecs;
+extern ALI_API const struct ccm_option ali_opt_quota_window;
+extern ALI_API const struct ccm_option ali_opt_quota_grow;
 extern ALI_API const struct ccm_option ali_opt_job_poll;
 
 #define ALI_OPTIONS                                                                                \
@@ -48,6 +50,7 @@ extern ALI_API const struct ccm_option ali_opt_job_poll;
         &ali_opt_ca_file, &ali_opt_endpoint_slb, &ali_opt_endpoint_nlb, &ali_opt_endpoint_vpc,     \
         &ali_opt_endpoint_ecs, &ali_opt_endpoint_sts, &ali_opt_endpoint_metadata,                  \
         &ali_opt_quota_slb_write, &ali_opt_quota_slb_read, &ali_opt_quota_nlb_write,               \
-        &ali_opt_quota_nlb_read, &ali_opt_quota_vpc, &ali_opt_quota_ecs, &ali_opt_job_poll
+        &ali_opt_quota_nlb_read, &ali_opt_quota_vpc, &ali_opt_quota_ecs, &ali_opt_quota_window,    \
+        &ali_opt_quota_grow, &ali_opt_job_poll
 
 #endif

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from tests.bench import bench_quota
 from tests.support.pages import ROOT
 
 PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "plugins/*/README.md", "tests/*/README.md",
@@ -55,6 +56,10 @@ def test_there_are_pages():
             f"docs/{page}.md" for page in ("architecture", "configuration", "annotations", "plugin-guide", "operations",
                                            "troubleshooting", "migration", "testing"))):
         assert name in PAGES
+
+
+def test_table_of_limits():
+    assert bench_quota.table() in read("docs/limits.md"), "tests/bench/bench_quota.py --table prints what belongs there"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,4 +1,4 @@
-/* Token buckets: budget, order of service, throttling. */
+/* The governor: whole quotas at once, what is kept of them, order of service, throttling. */
 #include "alicloud/governor.h"
 
 #include "support/fake_host.h"
@@ -7,166 +7,326 @@
 
 #include "check.h"
 
-static const struct ali_governor_quota quotas[] = {
-    [ALI_SLB] = { .write = 90, .read = 3000 },
-};
+#define QUOTA 90    /* of a changing action of CLB, */
+#define SPAN  61000 /* and how long a call counts */
 
 static void governor_freep(struct ali_governor **governor)
 {
     ali_governor_free(*governor);
 }
 
-static int64_t ask(struct ali_governor *governor, const char *action, int64_t now)
+/* Ms until the turn of one more; 0: it has it, and it ends at once. */
+static int64_t ask_as(struct ali_governor *governor, const char *action, enum ali_priority priority,
+                      int64_t now)
 {
-    struct ali_governor_ticket ticket;
+    struct ali_ticket ticket;
+    struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ALI_SLB, action, ALI_PRIO_SPEC, now, &ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, ALI_SLB, action, priority, now, &ticket), 0);
 
-    const int64_t wait = ali_governor_poll(governor, &ticket, now);
+    const int64_t wait = ali_governor_poll(governor, &ticket, now, &turn);
 
     ali_governor_leave(governor, &ticket);
+    ali_governor_end(governor, &turn, ALI_TURN_TAKEN, now, 0);
     return wait;
 }
 
-static void test_budgets(void **state)
+static int64_t ask(struct ali_governor *governor, const char *action, int64_t now)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
-
-    (void)state;
-    assert_int_equal(ali_governor_budget(governor, ALI_SLB, "CreateVServerGroup"), 90);
-    assert_int_equal(ali_governor_budget(governor, ALI_SLB, "DescribeVServerGroups"), 3000);
-    assert_int_equal(ali_governor_budget(governor, ALI_SLB, "ListTagResources"), 3000);
-    assert_int_equal(
-        ali_governor_budget(governor, ALI_SLB, "SetLoadBalancerModificationProtection"), 400);
-    assert_int_equal(ali_governor_budget(governor, ALI_NLB, "CreateListener"), 200);
-    assert_int_equal(ali_governor_budget(governor, ALI_NLB, "UpdateLoadBalancerProtection"), 300);
-    assert_int_equal(ali_governor_budget(governor, ALI_NLB, "GetJobStatus"), 1200);
+    return ask_as(governor, action, ALI_PRIO_SPEC, now);
 }
 
-/* However calls are spread: no 60 s window sees more than the quota. */
-static void test_no_window_exceeds_the_quota(void **state)
+static int64_t ask_until_refused(struct ali_governor *governor, const char *action,
+                                 enum ali_priority priority, int64_t now)
 {
-    static const int64_t steps[] = { 1, 17, 250, 1000, 7000 };
+    int64_t count = 0;
+
+    while (count <= 10000 && ask_as(governor, action, priority, now) == 0) {
+        count++;
+    }
+    return count;
+}
+
+/* A call that gets its turn, and is throttled. */
+static void throttle(struct ali_governor *governor, const char *action, int64_t now, int64_t hint)
+{
+    struct ali_ticket ticket;
+    struct ali_turn turn = { .bucket = NULL };
+
+    assert_int_equal(ali_governor_enter(governor, ALI_SLB, action, ALI_PRIO_SPEC, now, &ticket), 0);
+    assert_int_equal(ali_governor_poll(governor, &ticket, now, &turn), 0);
+    ali_governor_end(governor, &turn, ALI_TURN_THROTTLED, now, hint);
+}
+
+static void test_all_at_once_less_what_is_kept(void **state)
+{
+    static const struct {
+        const char *action;
+        enum ali_priority priority;
+        int64_t count;    /* at once */
+        int64_t removals; /* that get through after these */
+    } rows[] = {
+        { "AddVServerGroupBackendServers", ALI_PRIO_BULK, QUOTA, 0 },
+        { "CreateVServerGroup", ALI_PRIO_SPEC, QUOTA - 4, 4 },
+        { "CreateLoadBalancer", ALI_PRIO_NEW, QUOTA, 0 },
+        { "SetVServerGroupAttribute", ALI_PRIO_AUDIT, QUOTA - 8, 8 },
+        { "SetVServerGroupAttribute", ALI_PRIO_NEW, QUOTA - 4, 4 },
+        { "RemoveVServerGroupBackendServers", ALI_PRIO_REMOVE, QUOTA, 0 },
+        { "DescribeLoadBalancers", ALI_PRIO_SPEC, 2700, 300 },
+    };
 
     (void)state;
-    for (size_t s = 0; s < CCM_ARRAY_LEN(steps); s++) {
-        CCM_CLEANUP(governor_freep)
-        struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
-        int64_t granted[1000];
-        size_t count = 0;
-        size_t first = 0;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        const char *action = rows[i].action;
 
-        for (int64_t now = 5000; now < 5000 + 300000 && count < CCM_ARRAY_LEN(granted);
-             now += steps[s]) {
-            while (ask(governor, "CreateVServerGroup", now) == 0) {
-                granted[count++] = now;
-                while (granted[first] <= now - 60000) {
-                    first++;
-                }
-                assert_in_range(count - first, 1, 90);
-            }
-        }
-        assert_true(count >= 200); /* it goes on, too */
+        assert_int_equal(ask_until_refused(governor, action, rows[i].priority, 5000),
+                         rows[i].count);
+        assert_int_equal(ask_as(governor, action, rows[i].priority, 5000), SPAN);
+        assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_REMOVE, 6000),
+                         rows[i].removals);
+        assert_int_equal(ask_as(governor, action, rows[i].priority, 4999 + SPAN), 1);
+        assert_int_equal(ask_until_refused(governor, action, rows[i].priority, 5000 + SPAN),
+                         rows[i].count - rows[i].removals);
     }
 }
 
 static void test_actions_do_not_share(void **state)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
 
     (void)state;
-    for (int i = 0; i < 30; i++) {
-        assert_int_equal(ask(governor, "CreateVServerGroup", 0), 0);
-    }
-    assert_int_equal(ask(governor, "CreateVServerGroup", 0), 1000);
+    assert_int_equal(ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, 0), 86);
     assert_int_equal(ask(governor, "DeleteVServerGroup", 0), 0);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 999), 1);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 1000), 0);
 }
+
+/* --- against the windows that a cloud may keep --- */
+
+enum cloud_window { CLOUD_FIXED, CLOUD_FROM_FIRST, CLOUD_SLIDING };
+
+struct cloud {
+    enum cloud_window kind;
+    int64_t start; /* of a fixed window */
+    int64_t used;  /* in it */
+    int64_t arrivals[2000];
+    size_t count;
+    size_t first;
+};
+
+static bool cloud_takes(struct cloud *cloud, int64_t now)
+{
+    if (cloud->kind == CLOUD_SLIDING) {
+        while (cloud->first < cloud->count && cloud->arrivals[cloud->first] <= now - 60000) {
+            cloud->first++;
+        }
+        cloud->arrivals[cloud->count++] = now;
+        return cloud->count - cloud->first <= QUOTA;
+    }
+    if (now - cloud->start >= 60000) {
+        cloud->start = cloud->kind == CLOUD_FIXED ? now - now % 60000 : now;
+        cloud->used = 0;
+    }
+    return ++cloud->used <= QUOTA;
+}
+
+struct worker {
+    struct ali_ticket ticket;
+    struct ali_turn turn; /* with a bucket: the call is under way */
+    int64_t arrives;      /* -1: has arrived */
+    int64_t ends;
+};
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+/* Until that moment; 0 after a call that was throttled. */
+static bool worker_step(struct worker *worker, struct ali_governor *governor, struct cloud *cloud,
+                        int64_t now, int64_t most_ms, uint32_t *seed)
+{
+    if (worker->turn.bucket == NULL) {
+        if (ali_governor_poll(governor, &worker->ticket, now, &worker->turn) == 0) {
+            worker->arrives = now + (int64_t)(next_random(seed) % most_ms);
+            worker->ends = worker->arrives + (int64_t)(next_random(seed) % most_ms);
+        }
+        return true;
+    }
+    if (worker->arrives >= 0 && now >= worker->arrives) {
+        worker->arrives = -1;
+        if (!cloud_takes(cloud, now)) {
+            return false;
+        }
+    }
+    if (now >= worker->ends) {
+        ali_governor_end(governor, &worker->turn, ALI_TURN_TAKEN, now, 0);
+        assert_int_equal(ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup", ALI_PRIO_SPEC,
+                                            now, &worker->ticket),
+                         0);
+    }
+    return true;
+}
+
+/* However long calls take on their way, and however the cloud counts: nothing is throttled, and the
+ * quota less what is kept is used to its end. */
+static void test_no_window_of_a_cloud_is_exceeded(void **state)
+{
+    static const int64_t latencies[] = { 2, 50, 900, 4000 };
+
+    (void)state;
+    for (size_t i = 0; i < 3 * CCM_ARRAY_LEN(latencies); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        struct cloud cloud = { .kind = (enum cloud_window)(i % 3), .start = -60000 };
+        const int64_t latency = latencies[i / 3];
+        struct worker workers[16] = { 0 };
+        uint32_t seed = (uint32_t)i + 1;
+        int64_t done = 0;
+
+        for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
+            assert_int_equal(ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup",
+                                                ALI_PRIO_SPEC, 12345, &workers[w].ticket),
+                             0);
+        }
+        for (int64_t now = 12345; now < 12345 + 8 * SPAN; now++) {
+            for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
+                const bool waited = workers[w].turn.bucket == NULL;
+
+                assert_true(worker_step(&workers[w], governor, &cloud, now, latency, &seed));
+                done += waited && workers[w].turn.bucket != NULL ? 1 : 0;
+            }
+        }
+        assert_in_range(done, latency < 1000 ? 8 * 86 - 2 : 6 * 86, 8 * 86);
+    }
+}
+
+/* --- order --- */
 
 static void test_priority_and_order(void **state)
 {
     static const struct {
         enum ali_priority priority;
-        int64_t turn; /* which of them is served */
+        int64_t turn; /* how many of those that count have to go before it */
     } waiters[] = {
         { ALI_PRIO_AUDIT, 6 }, { ALI_PRIO_BULK, 4 },   { ALI_PRIO_NEW, 2 },
         { ALI_PRIO_BULK, 5 },  { ALI_PRIO_REMOVE, 1 }, { ALI_PRIO_SPEC, 3 },
     };
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
-    struct ali_governor_ticket tickets[CCM_ARRAY_LEN(waiters)];
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct ali_ticket tickets[CCM_ARRAY_LEN(waiters)];
+    struct ali_turn turn;
 
     (void)state;
-    while (ask(governor, "CreateVServerGroup", 0) == 0) {
-    }
-    for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
-        assert_int_equal(ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup",
-                                            waiters[i].priority, 0, &tickets[i]),
+    for (int64_t n = 1; n <= QUOTA; n++) { /* one a second */
+        assert_int_equal(ask_as(governor, "AddVServerGroupBackendServers", ALI_PRIO_REMOVE,
+                                n <= 60 ? n * 1000 : 60000),
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
-        assert_int_equal(ali_governor_poll(governor, &tickets[i], 0), waiters[i].turn * 1000);
+        assert_int_equal(ali_governor_enter(governor, ALI_SLB, "AddVServerGroupBackendServers",
+                                            waiters[i].priority, 60500, &tickets[i]),
+                         0);
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
+        assert_int_equal(ali_governor_poll(governor, &tickets[i], 60500, &turn),
+                         waiters[i].turn * 1000 + SPAN - 60500);
     }
     /* The first leaves without its turn: everybody moves up. */
     ali_governor_leave(governor, &tickets[4]);
-    assert_int_equal(ali_governor_poll(governor, &tickets[2], 0), 1000);
-    /* Those that ask at the wrong time get nothing, also when a token is there. */
-    assert_int_equal(ali_governor_poll(governor, &tickets[1], 1000), 2000);
-    assert_int_equal(ali_governor_poll(governor, &tickets[2], 1000), 0);
-    assert_int_equal(ali_governor_poll(governor, &tickets[5], 2000), 0);
-    /* Two tokens: the second in line need not wait until the first has looked. */
-    assert_int_equal(ali_governor_poll(governor, &tickets[3], 4000), 0);
-    assert_int_equal(ali_governor_poll(governor, &tickets[1], 4000), 0);
+    assert_int_equal(ali_governor_poll(governor, &tickets[2], 60500, &turn), 1500);
+    /* Those that ask at the wrong time get nothing, also when a place is there. */
+    assert_int_equal(ali_governor_poll(governor, &tickets[1], 62000, &turn), 2000);
+    assert_int_equal(ali_governor_poll(governor, &tickets[2], 62000, &turn), 0);
+    assert_int_equal(ali_governor_poll(governor, &tickets[5], 63000, &turn), 0);
+    /* Two places: the second in line need not wait until the first has looked. */
+    assert_int_equal(ali_governor_poll(governor, &tickets[3], 65000, &turn), 0);
+    assert_int_equal(ali_governor_poll(governor, &tickets[1], 65000, &turn), 0);
     ali_governor_leave(governor, &tickets[1]);
     ali_governor_leave(governor, &tickets[0]);
 }
 
-static void test_throttling_slows_down(void **state)
+/* --- throttling --- */
+
+static void test_throttling(void **state)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct ali_ticket tickets[4];
+    struct ali_turn turns[4];
 
     (void)state;
-    assert_int_equal(ask(governor, "CreateVServerGroup", 0), 0);
-    ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", 0, 0);
-    /* Empty, and half the rate. */
-    assert_int_equal(ask(governor, "CreateVServerGroup", 0), 2000);
-    /* What is throttled within the same second is the same event. */
-    ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", 500, 0);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 500), 2000);
-    ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", 2000, 0);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 2000), 4000);
-    /* Others are not slowed down. */
-    assert_int_equal(ask(governor, "DeleteVServerGroup", 2000), 0);
-    /* It never stops altogether. */
-    for (int64_t now = 4000; now < 40000; now += 2000) {
-        ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", now, 0);
+    throttle(governor, "CreateVServerGroup", 1000, 7000);
+    assert_int_equal(ask(governor, "CreateVServerGroup", 1000), 7000);
+    assert_int_equal(ask(governor, "CreateVServerGroup", 7999), 1);
+    assert_int_equal(ali_governor_allowed(governor, ALI_SLB, "CreateVServerGroup"), 45);
+    /* With the one that was throttled, and less what is kept. */
+    assert_int_equal(ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, 8000), 42);
+    /* Others are not stopped, */
+    assert_int_equal(ask(governor, "DeleteVServerGroup", 1000), 0);
+    assert_int_equal(ali_governor_allowed(governor, ALI_SLB, "DeleteVServerGroup"), QUOTA);
+    /* but careful, for half an hour. */
+    for (int64_t now = 9000; now <= 1000 + 1800000; now += 1792000) {
+        const bool careful = now < 1000 + 1800000;
+
+        for (size_t i = 0; i < 4; i++) {
+            assert_int_equal(ali_governor_enter(governor, ALI_SLB, "StopLoadBalancerListener",
+                                                ALI_PRIO_SPEC, now, &tickets[i]),
+                             0);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            const bool waits = careful && i >= 2;
+
+            assert_int_equal(ali_governor_poll(governor, &tickets[i], now, &turns[i]) > 0, waits);
+            ali_governor_leave(governor, &tickets[i]);
+        }
+        for (size_t i = 0; i < (careful ? 2 : 4); i++) {
+            ali_governor_end(governor, &turns[i], ALI_TURN_UNUSED, now, 0);
+        }
     }
-    assert_int_equal(ask(governor, "CreateVServerGroup", 38000), 60000 / (60 / 16));
-    /* Quiet half minutes bring the rate back. */
-    ali_governor_throttled(governor, ALI_SLB, "DeleteVServerGroup", 2000, 0);
-    assert_int_equal(ask(governor, "DeleteVServerGroup", 2000), 2000);
-    while (ask(governor, "DeleteVServerGroup", 40000) == 0) {
-    }
-    assert_in_range(ask(governor, "DeleteVServerGroup", 40000), 1, 1000);
 }
 
-static void test_hint(void **state)
+static void test_what_was_not_sent_does_not_count(void **state)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
 
     (void)state;
-    ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", 0, 7000);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 0), 7000);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 6999), 1);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 7000), 0);
-    /* A hostile hint does not stop us for ever. */
-    ali_governor_throttled(governor, ALI_SLB, "CreateVServerGroup", 10000, INT64_MAX);
-    assert_int_equal(ask(governor, "CreateVServerGroup", 10000), 60000);
+    for (int i = 0; i < 3 * QUOTA; i++) {
+        struct ali_ticket ticket;
+        struct ali_turn turn;
+
+        assert_int_equal(
+            ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup", ALI_PRIO_SPEC, 0, &ticket),
+            0);
+        assert_int_equal(ali_governor_poll(governor, &ticket, 0, &turn), 0);
+        ali_governor_end(governor, &turn, ALI_TURN_UNUSED, 0, 0);
+    }
+    assert_int_equal(ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, 0), 86);
+}
+
+/* --- options --- */
+
+static void test_options(void **state)
+{
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct fake_host *fake = fake_host_new();
+    const struct ccm_host *host = fake_host_table(fake);
+
+    (void)state;
+    assert_int_equal(ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, 0), 86);
+    ali_governor_follow(governor, host, ALI_SLB); /* a plugin that lists no quotas */
+    assert_int_equal(ali_governor_allowed(governor, ALI_SLB, "CreateVServerGroup"), QUOTA);
+
+    fake_host_option(fake, "alicloud", "quotas.slb_write", "200");
+    fake_host_option(fake, "alicloud", "quotas.slb_read", "60");
+    fake_host_option(fake, "alicloud", "quotas.window_s", "6");
+    fake_host_option(fake, "alicloud", "quotas.grow", "true");
+    ali_governor_follow(governor, host, ALI_SLB);
+    assert_int_equal(ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, 0), 190 - 86);
+    assert_int_equal(ask(governor, "CreateVServerGroup", 0), 6100);
+    /* All of it in use, window for window. */
+    for (int64_t now = 6100; now <= 41 * 6100; now += 6100) {
+        (void)ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, now);
+    }
+    assert_in_range(ali_governor_allowed(governor, ALI_SLB, "CreateVServerGroup"), 380, 400);
+    fake_host_free(fake);
 }
 
 static const struct ali_call create_call = {
@@ -175,61 +335,68 @@ static const struct ali_call create_call = {
     .priority = ALI_PRIO_SPEC,
 };
 
+static void acquire_all(struct ali_governor *governor, const struct ali_ctx *ctx, int count)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    for (int i = 0; i < count; i++) {
+        struct ali_turn turn;
+
+        assert_int_equal(ali_governor_acquire(governor, ctx, &create_call, &turn, &err), 0);
+        ali_governor_end(governor, &turn, ALI_TURN_TAKEN, ctx->host->now_ms(ctx->host), 0);
+    }
+}
+
 static void test_acquire_waits(void **state)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     struct fake_host *fake = fake_host_new();
-    const struct ccm_host *host = fake_host_table(fake);
-    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ali_ctx ctx = ali_ctx(fake_host_table(fake), NULL, 90000);
     const int64_t start = fake_host_now(fake);
 
     (void)state;
-    for (int i = 0; i < 33; i++) {
-        assert_int_equal(
-            ali_governor_acquire(governor, host, NULL, start + 60000, &create_call, &err), 0);
-    }
-    assert_int_equal(fake_host_now(fake) - start, 3000);
+    acquire_all(governor, &ctx, 86);
+    assert_int_equal(fake_host_now(fake), start);
+    acquire_all(governor, &ctx, 1);
+    assert_int_equal(fake_host_now(fake) - start, SPAN);
     fake_host_free(fake);
 }
 
 static void test_acquire_refuses_early(void **state)
 {
-    CCM_CLEANUP(governor_freep)
-    struct ali_governor *governor = ali_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     struct fake_host *fake = fake_host_new();
-    const struct ccm_host *host = fake_host_table(fake);
+    const struct ali_ctx ctx = ali_ctx(fake_host_table(fake), NULL, 500);
+    const struct ali_ctx later = ali_ctx(fake_host_table(fake), NULL, SPAN);
     struct ccm_error err = CCM_ERROR_INIT;
     const int64_t start = fake_host_now(fake);
+    struct ali_turn turn = { .bucket = NULL };
 
     (void)state;
-    for (int i = 0; i < 30; i++) {
-        assert_int_equal(
-            ali_governor_acquire(governor, host, NULL, start + 500, &create_call, &err), 0);
-    }
-    /* The turn comes after 1 s, the deadline after 0.5 s: no time is lost with waiting. */
-    assert_int_equal(ali_governor_acquire(governor, host, NULL, start + 500, &create_call, &err),
-                     -EAGAIN);
+    acquire_all(governor, &ctx, 86);
+    /* The turn comes after 61 s, the deadline after 0.5 s: no time is lost with waiting. */
+    assert_int_equal(ali_governor_acquire(governor, &ctx, &create_call, &turn, &err), -EAGAIN);
     assert_int_equal(err.kind, CCM_ERROR_THROTTLED);
-    assert_int_equal(err.retry_after_ms, 1000);
+    assert_int_equal(err.retry_after_ms, SPAN);
     assert_int_equal(fake_host_now(fake), start);
 
     fake_host_cancel(fake, true);
-    assert_int_equal(ali_governor_acquire(governor, host, NULL, start + 5000, &create_call, &err),
-                     -ECANCELED);
+    assert_int_equal(ali_governor_acquire(governor, &later, &create_call, &turn, &err), -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
+    assert_null(turn.bucket);
     fake_host_free(fake);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budgets),
-        cmocka_unit_test(test_no_window_exceeds_the_quota),
+        cmocka_unit_test(test_all_at_once_less_what_is_kept),
         cmocka_unit_test(test_actions_do_not_share),
+        cmocka_unit_test(test_no_window_of_a_cloud_is_exceeded),
         cmocka_unit_test(test_priority_and_order),
-        cmocka_unit_test(test_throttling_slows_down),
-        cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_throttling),
+        cmocka_unit_test(test_what_was_not_sent_does_not_count),
+        cmocka_unit_test(test_options),
         cmocka_unit_test(test_acquire_waits),
         cmocka_unit_test(test_acquire_refuses_early),
     };

@@ -85,15 +85,16 @@ static void test_held_back(void **state)
     (void)state;
     setup_begin(&setup, NULL);
     fake_host_always(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    for (int i = 0; i < 30; i++) { /* a third of the quota at once */
+    for (int i = 0; i < 90; i++) { /* all of the quota at once */
         assert_int_equal(call(&setup, 60000), 0);
     }
     expect(&setup, API "governor_wait_seconds_sum{product=\"slb\",priority=\"new\"} 0\n");
     expect_nothing(&setup, "governor_refused");
     assert_true(call(&setup, 100) < 0);
     expect(&setup, API "governor_refused_total{product=\"slb\",priority=\"new\"} 1\n");
-    assert_int_equal(call(&setup, 60000), 0);
-    expect(&setup, API "governor_wait_seconds_sum{product=\"slb\",priority=\"new\"} 1\n");
+    assert_int_equal(call(&setup, 90000), 0);
+    expect(&setup, API "governor_wait_seconds_sum{product=\"slb\",priority=\"new\"} 61\n");
+    expect_nothing(&setup, "governor_share");
     setup_end(&setup);
 }
 

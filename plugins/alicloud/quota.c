@@ -1,0 +1,75 @@
+#include "alicloud/quota.h"
+
+#include "alicloud/endpoint.h"
+#include "util/text.h"
+
+#include <string.h>
+
+#define SECONDS   60 /* windows of a second in the window of a quota */
+#define KEPT_PART 20
+
+struct ali_quota ali_quota_default(enum ali_product product)
+{
+    static const struct ali_quota quotas[ALI_ENDPOINT_PRODUCTS] = {
+        [ALI_SLB] = { .write = 90, .read = 3000 },  [ALI_NLB] = { .write = 200, .read = 1200 },
+        [ALI_VPC] = { .write = 300, .read = 300 },  [ALI_ECS] = { .write = 300, .read = 300 },
+        [ALI_STS] = { .write = 600, .read = 6000 },
+    };
+
+    return quotas[product];
+}
+
+static bool action_reads(const char *action)
+{
+    return ccm_text_starts(action, "Describe") || ccm_text_starts(action, "List") ||
+           ccm_text_starts(action, "Get");
+}
+
+struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
+                               enum ali_product product, const char *action)
+{
+    /* Published rates that are others; as a factor, so that a configured quota moves them too. */
+    static const struct {
+        enum ali_product product;
+        const char *action;
+        int64_t times;
+        int64_t by;
+    } special[] = {
+        { ALI_SLB, "SetLoadBalancerModificationProtection", 40, 9 },
+        { ALI_SLB, "SetDomainExtensionAttribute", 40, 9 },
+        { ALI_NLB, "UpdateLoadBalancerProtection", 3, 2 },
+        { ALI_NLB, "GetListenerHealthStatus", 1, 2 },
+    };
+    const bool reads = action_reads(action);
+    struct ali_rate rate = { .count = reads ? quota->read : quota->write, .window_ms = window_ms };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(special); i++) {
+        if (special[i].product == product && strcmp(special[i].action, action) == 0) {
+            rate.count = rate.count * special[i].times / special[i].by;
+        }
+    }
+    if ((product == ALI_NLB && reads) || product == ALI_STS) { /* published per second */
+        rate.count /= SECONDS;
+        rate.window_ms /= SECONDS;
+    }
+    rate.count = rate.count < 1 ? 1 : rate.count;
+    return rate;
+}
+
+int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t count)
+{
+    /* What adds to an object is never part of a removal. */
+    const bool adds = ccm_text_starts(action, "Create") || ccm_text_starts(action, "Start");
+    const bool grows = ccm_text_starts(action, "Add");
+    const int64_t removals = adds || grows ? 0 : count / KEPT_PART;
+    const int64_t firsts = grows ? 0 : count / KEPT_PART;
+
+    switch (priority) {
+    case ALI_PRIO_REMOVE:
+        return 0;
+    case ALI_PRIO_NEW:
+        return removals;
+    default:
+        return removals + firsts;
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * The published quotas: how many calls of an action an account may make in a window, and how much
+ * of that is kept for those who cannot wait. Pure.
+ */
+#ifndef CCM_ALICLOUD_QUOTA_H
+#define CCM_ALICLOUD_QUOTA_H
+
+#include "alicloud/client.h"
+
+#define ALI_QUOTA_WINDOW_MS INT64_C(60000) /* what the quotas of a product are for */
+
+/* Of each action of a product, per 60 s. */
+struct ali_quota {
+    int64_t write;
+    int64_t read; /* Describe..., List..., Get... */
+};
+
+/* What one action gets. */
+struct ali_rate {
+    int64_t count;
+    int64_t window_ms;
+};
+
+/* What is published; for what is not, the lowest that is known of its kind. */
+struct ali_quota ali_quota_default(enum ali_product product);
+
+/* By the quota of its product. window_ms is that of the quota: the rates of some actions count in
+ * shorter ones, in proportion. At least one call. */
+struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
+                               enum ali_product product, const char *action);
+
+/*
+ * How many of so many calls of an action this priority leaves to others: a twentieth for removals
+ * and deletions, and another one for first calls of new objects, on actions that these make.
+ * Removals take everything.
+ */
+int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t count);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * How much of a quota is ours. The cloud counts all callers of an account together, and some
+ * accounts have other quotas than the published ones; a throttled answer is all that is said about
+ * either. So the share falls fast, by half with each throttled answer, and rises slowly, by a 32nd
+ * part of the quota per window: controllers that use one account come to even shares, and seldom
+ * meet. It never falls below a sixteenth of the quota. Calls that were under way together are
+ * throttled together, and what is tried again may be throttled again: that is one fall.
+ *
+ * Above the quota it rises only where that is allowed, and only while all of it is in use.
+ *
+ * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
+ */
+#ifndef CCM_ALICLOUD_SHARE_H
+#define CCM_ALICLOUD_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ALI_SHARE_GROWTH 10 /* times the quota: the most that a share rises to */
+
+struct ali_share {
+    int64_t quota;     /* calls per window */
+    int64_t allowed;   /* the share */
+    int64_t rise_ms;   /* when it rises next */
+    int64_t fell_ms;   /* what was sent until then is throttled for the same reason */
+    int64_t hold_ms;   /* nothing is to be sent before */
+    unsigned refusals; /* in a row */
+    bool used_up;      /* all of it, since the last rise */
+};
+
+/* All of it. */
+void ali_share_init(struct ali_share *share, int64_t quota, int64_t now_ms, int64_t window_ms);
+
+/* The quota is another one now. */
+void ali_share_follow(struct ali_share *share, int64_t quota);
+
+/* Let it rise as of now. beyond: also above the quota. */
+void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms, bool beyond);
+
+/* A call that was sent at sent_ms was throttled. hint_ms: the wish of the cloud when to come back,
+ * of which a minute is believed; 0 = none, then the pause is a 16th part of a window, and twice as
+ * long each time that this was too short. */
+void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, int64_t window_ms,
+                    int64_t hint_ms);
+
+/* A call that was sent at sent_ms was not throttled. */
+void ali_share_succeed(struct ali_share *share, int64_t sent_ms);
+
+#endif

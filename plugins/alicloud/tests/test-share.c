@@ -1,0 +1,195 @@
+/* The share of a quota: falls fast, rises slowly, and two that meet come to even ones. */
+#include "alicloud/share.h"
+
+#include "util/cleanup.h"
+
+#include "check.h"
+
+#define WINDOW 60000
+
+/* One after the other, of a quota of 96. */
+static void test_falls_and_rises(void **state)
+{
+    static const struct {
+        char act; /* t: throttled, s: success, r: time goes by, R: also beyond, u: all in use */
+        int64_t sent_ms;
+        int64_t now_ms;
+        int64_t hint_ms;
+        int64_t allowed;
+        int64_t hold_ms; /* 0: as before */
+    } rows[] = {
+        { 'r', 0, 60000, 0, 96, 0 }, /* full is full */
+        { 't', 60100, 60200, 7000, 48, 67200 },
+        { 't', 60150, 60250, 8000, 48, 68250 }, /* was under way together */
+        { 't', 60150, 60300, 1000, 48, 68250 },
+        { 't', 68300, 68400, 0, 48, 75900 }, /* tried again for the first time: twice the pause */
+        { 't', 76000, 76100, 0, 48, 91100 },
+        { 's', 70000, 76200, 0, 48, 91100 }, /* was sent before */
+        { 't', 91200, 91300, 500, 48, 91800 },
+        { 's', 92000, 92100, 0, 48, 0 },
+        { 't', 93000, 93100, INT64_MAX, 24, 153100 }, /* once more; nobody stops us for an hour */
+        { 't', 160000, 160100, 1, 12, 160101 },       /* a window later is another time */
+        { 't', 230000, 230100, 1, 6, 230101 },
+        { 't', 300000, 300100, 1, 6, 300101 }, /* never less than a sixteenth */
+        { 's', 300200, 300300, 0, 6, 0 },
+        { 'r', 0, 360100, 0, 6, 0 },
+        { 'r', 0, 360101, 0, 9, 0 }, /* a window after the pause */
+        { 'r', 0, 420101, 0, 12, 0 },
+        { 'r', 0, 600100, 0, 18, 0 },
+        { 'r', 0, 9000000, 0, 96, 0 },
+        { 'R', 0, 9060000, 0, 96, 0 }, /* nobody needs more */
+        { 'u', 0, 0, 0, 96, 0 },
+        { 'r', 0, 9120000, 0, 96, 0 },
+        { 'u', 0, 0, 0, 96, 0 },
+        { 'R', 0, 9180000, 0, 99, 0 },
+        { 'R', 0, 9240000, 0, 99, 0 },
+        { 'u', 0, 0, 0, 99, 0 },
+        { 'R', 0, 9300000, 0, 102, 0 },
+        { 'r', 0, 9300001, 0, 96, 0 }, /* the option was switched off */
+    };
+    struct ali_share share;
+
+    (void)state;
+    ali_share_init(&share, 96, 0, WINDOW);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const int64_t held = share.hold_ms;
+
+        switch (rows[i].act) {
+        case 't':
+            ali_share_fall(&share, rows[i].sent_ms, rows[i].now_ms, WINDOW, rows[i].hint_ms);
+            break;
+        case 's':
+            ali_share_succeed(&share, rows[i].sent_ms);
+            break;
+        case 'u':
+            share.used_up = true;
+            break;
+        default:
+            ali_share_rise(&share, rows[i].now_ms, WINDOW, rows[i].act == 'R');
+        }
+        if (share.allowed != rows[i].allowed) {
+            fail_msg("row %zu: %d instead of %d", i, (int)share.allowed, (int)rows[i].allowed);
+        }
+        assert_int_equal(share.hold_ms, rows[i].hold_ms == 0 ? held : rows[i].hold_ms);
+    }
+}
+
+static void test_small_quotas(void **state)
+{
+    struct ali_share share;
+
+    (void)state;
+    ali_share_init(&share, 2, 0, WINDOW);
+    for (int64_t now = WINDOW; now < 20 * WINDOW; now += 2 * WINDOW) {
+        ali_share_fall(&share, now, now, WINDOW, 1);
+        assert_int_equal(share.allowed, 1);
+    }
+    ali_share_rise(&share, 40 * WINDOW, WINDOW, false);
+    assert_int_equal(share.allowed, 2);
+}
+
+static void test_follows_the_quota(void **state)
+{
+    static const struct {
+        bool fell;
+        int64_t quota;
+        int64_t allowed;
+    } rows[] = { { false, 200, 200 }, { false, 50, 50 }, { true, 200, 48 }, { true, 20, 20 } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct ali_share share;
+
+        ali_share_init(&share, 96, 0, WINDOW);
+        if (rows[i].fell) {
+            ali_share_fall(&share, 1, 2, WINDOW, 0);
+        }
+        ali_share_follow(&share, rows[i].quota);
+        assert_int_equal(share.allowed, rows[i].allowed);
+    }
+}
+
+/* What callers of one account make of its quota, all of them busy for `windows`: each takes its
+ * share of a window in turns, until the cloud has given out all of it. */
+struct account {
+    struct ali_share shares[3];
+    size_t count;
+    int64_t quota;
+    int64_t taken[3];
+    int64_t throttled;
+};
+
+static void account_run_window(struct account *account, int64_t now)
+{
+    int64_t left = account->quota;
+    int64_t used[3] = { 0 };
+    bool anybody = true;
+
+    for (size_t i = 0; i < account->count; i++) {
+        ali_share_rise(&account->shares[i], now, WINDOW, false);
+    }
+    while (anybody) {
+        anybody = false;
+        for (size_t i = 0; i < account->count; i++) {
+            struct ali_share *share = &account->shares[i];
+
+            now++;
+            if (used[i] >= share->allowed || share->hold_ms > now) {
+                continue;
+            }
+            anybody = true;
+            used[i]++;
+            if (left > 0) {
+                left--;
+                account->taken[i]++;
+                ali_share_succeed(share, now);
+            } else { /* two of them were under way */
+                account->throttled += 2;
+                ali_share_fall(share, now, now, WINDOW, WINDOW - now % WINDOW);
+            }
+        }
+    }
+}
+
+static void test_even_shares_of_one_account(void **state)
+{
+    static const struct {
+        size_t count;
+        int64_t first; /* what the first of them is at when the others begin */
+        int64_t quota;
+    } rows[] = { { 2, 90, 90 }, { 2, 10, 90 }, { 3, 90, 90 }, { 2, 200, 200 }, { 3, 100, 300 } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct account account = { .count = rows[i].count, .quota = rows[i].quota };
+        int64_t sum = 0;
+
+        for (size_t n = 0; n < account.count; n++) {
+            ali_share_init(&account.shares[n], rows[i].quota, 0, WINDOW);
+        }
+        account.shares[0].allowed = rows[i].first;
+        for (int64_t window = 1; window <= 400; window++) {
+            account_run_window(&account, window * WINDOW);
+        }
+        for (size_t n = 0; n < account.count; n++) {
+            sum += account.taken[n];
+        }
+        for (size_t n = 0; n < account.count; n++) { /* within a fifth of an even one */
+            assert_in_range(account.taken[n] * (int64_t)account.count, sum * 4 / 5, sum * 6 / 5);
+        }
+        assert_true(sum >= 400 * rows[i].quota * 7 / 10);
+        assert_true(account.throttled * 100 <= sum);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_falls_and_rises),
+        cmocka_unit_test(test_small_quotas),
+        cmocka_unit_test(test_follows_the_quota),
+        cmocka_unit_test(test_even_shares_of_one_account),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
