@@ -32,5 +32,12 @@ bool alilb_class_has_none(const struct ccm_service *service);
             "by spec.loadBalancerClass " ALILB_CLASS_NLB,                                          \
             &alilb_opt_type, false                                                                 \
     }
+/* Its row among the annotations; see lbc/model/annotation.h. */
+#define ALILB_TYPE_ROW                                                                             \
+    {                                                                                              \
+        .name = ALILB_TYPE_KEY, .group = LBC_ANNO_CLASS, .flags = LBC_ANNO_FIXED,                  \
+        .help = "Kind of load balancer of a Service without class: nlb, or empty for CLB. Counts " \
+                "only with option type_annotation."                                                \
+    }
 
 #endif

@@ -22,7 +22,7 @@
 #define LBC_ANNO_KEY_MAX 256 /* bytes of a whole key, NUL included; suffixes are short */
 
 enum lbc_anno_type {
-    LBC_ANNO_TEXT,
+    LBC_ANNO_TEXT,   /* where a row says nothing */
     LBC_ANNO_INT,    /* min..max; checked without blanks being stripped */
     LBC_ANNO_ENUM,   /* one of `values`, "a|b|c" */
     LBC_ANNO_SWITCH, /* "on" or "off" */
