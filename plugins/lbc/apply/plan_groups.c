@@ -284,18 +284,23 @@ static bool work_moves_listener(const struct lbc_work *work, const struct lbc_li
     return false;
 }
 
-/* A listener that goes on sending to the group; NULL: there is none. */
-static const struct lbc_listener *work_find_user(const struct lbc_work *work,
-                                                 const struct lbc_group *have)
+/* Who goes on sending to the group: LBC_OWNER_OURS as soon as a listener of ours does. *ret_used:
+ * whether anybody does. */
+static enum lbc_owner work_find_user(struct lbc_work *work, const struct lbc_group *have,
+                                     bool *ret_used)
 {
-    for (size_t i = 0; i < work->have->listener_count; i++) {
+    enum lbc_owner owner = LBC_OWNER_NONE;
+
+    *ret_used = false;
+    for (size_t i = 0; owner != LBC_OWNER_OURS && i < work->have->listener_count; i++) {
         const struct lbc_listener *listener = work->have->listeners[i];
 
         if (ccm_text_equal(listener->group_id, have->id) && !work_moves_listener(work, listener)) {
-            return listener;
+            owner = lbc_work_owner(work, listener->description, true);
+            *ret_used = true;
         }
     }
-    return NULL;
+    return owner;
 }
 
 int lbc_plan_stale_groups(struct lbc_work *work)
@@ -304,12 +309,11 @@ int lbc_plan_stale_groups(struct lbc_work *work)
 
     for (size_t i = 0; !work->model->incomplete && r == 0 && i < work->have->group_count; i++) {
         struct lbc_group *have = work->have->groups[i];
-        const struct lbc_listener *user = work_find_user(work, have);
+        bool used = false;
 
         /* A listener of ours that stays, because nothing could take its place, keeps its group. */
-        if (!work_wants_group(work, have) &&
-            (user == NULL || lbc_work_owner(work, user->description, true) != LBC_OWNER_OURS)) {
-            r = work->ops->drop_group(work, have, user != NULL);
+        if (!work_wants_group(work, have) && work_find_user(work, have, &used) != LBC_OWNER_OURS) {
+            r = work->ops->drop_group(work, have, used);
         }
     }
     return r;

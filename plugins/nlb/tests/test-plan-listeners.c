@@ -112,6 +112,11 @@ static const struct plan_question questions[] = {
       LB H80 "server i-1:80=9\ngroup g-4 80_400/TCP any\nlistener l-1 TCP 80 g-1\n"
              "listener l-9 TCP 300 g-9 desc=hand\n",
       "", "port 80/TCP: the TCP listener on port 300 belongs to somebody else", 0 },
+    { "it keeps its servers, too, when somebody else sends to the same group",
+      "model reused override\ngroup - 80_400/TCP any\nlistener - TCP 80-400 80_400/TCP\n",
+      LB H80 "server i-1:80=9\ngroup g-4 80_400/TCP any\nlistener l-0 TCP 70 g-1 desc=hand\n"
+             "listener l-1 TCP 80 g-1\nlistener l-9 TCP 300 g-9 desc=hand\n",
+      "", "port 80/TCP: the TCP listener on port 300 belongs to somebody else", 0 },
     { "one name, two groups: the chosen one for the port that chose it",
       "model reused override\n" W80 "group g-7 80/TCP\nlistener - TCP 80 80/TCP\n"
       "listener - TCP 81 80/TCP chosen=g-7\n",
