@@ -122,6 +122,11 @@ static void params_add_attrs(struct ali_params *params, const struct alilb_actio
     }
 }
 
+const char *alilb_protect_why(const char *modification)
+{
+    return ccm_text_equal(modification, "ConsoleProtection") ? "managed.by.ack" : NULL;
+}
+
 void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
                     char *const *texts)
 {

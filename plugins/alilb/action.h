@@ -113,6 +113,9 @@ CCM_NODISCARD int alilb_write(struct alilb_call *call, const struct alilb_action
                               const struct alilb_args *args, struct lbc_sent *sent,
                               struct ccm_error *err);
 
+/* The reason that goes with the modification protection; NULL: with this value goes none. */
+const char *alilb_protect_why(const char *modification);
+
 /* Attributes of a load balancer (lb_attrs.h) that creation takes. */
 void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table,
                     char *const *texts);

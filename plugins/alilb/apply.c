@@ -58,6 +58,10 @@ static const char *step_text(struct lbc_apply *apply, const struct lbc_step *ste
         return step->to->description;
     case ALILB_STEP_VALUE:
         return step->value;
+    case ALILB_STEP_EXTRA:
+        return step->extra;
+    case ALILB_STEP_WHY:
+        return alilb_protect_why(step->value);
     case ALILB_STEP_OFF:
         return "off";
     default:

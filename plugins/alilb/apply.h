@@ -20,6 +20,8 @@ enum alilb_step_text {
     ALILB_STEP_NAME,          /* of the desired group */
     ALILB_STEP_DESCRIPTION,   /* of the listener as it shall be */
     ALILB_STEP_VALUE,
+    ALILB_STEP_EXTRA,
+    ALILB_STEP_WHY, /* it is protected: value */
     ALILB_STEP_OFF, /* "off" */
 };
 

@@ -20,15 +20,9 @@ extern const struct alilb_action clb_api_lb;         /* id */
 extern const struct alilb_action clb_api_vswitch;    /* id */
 extern const struct alilb_action clb_api_eips; /* a list; "SlbInstance", id of the load balancer */
 
-struct clb_create {
-    const struct clb_lb *lb; /* all that is set is sent, but for the network type */
-    const char *owner_tag;   /* value of the ownership tag */
-    const char *token;
-};
-/* *ret gets id, address, tags and what was asked for; the caller finishes it. */
-CCM_NODISCARD int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create,
-                                    struct clb_lb *ret, struct ccm_error *err);
-
+extern const struct alilb_action clb_api_create_lb; /* VPC, protection of deletion, "on" or "off",
+                                                       why it is protected, ClientToken; the
+                                                       attributes, marks and tags */
 /* The id, then the new values. */
 extern const struct alilb_action clb_api_rename_lb;
 extern const struct alilb_action clb_api_protect_lb;           /* "on" or "off" */

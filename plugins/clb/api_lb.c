@@ -65,62 +65,11 @@ const struct alilb_action clb_api_eips = {
     .page = 10,
 };
 
-/* --- creation --- */
-
-static int lb_parse_created(const struct alilb_call *call, const struct clb_create *create,
-                            const cJSON *answer, struct clb_lb *ret)
-{
-    if (clb_lb_copy(ret, create->lb) < 0 ||
-        lbc_tags_put(&ret->lbc.tags, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER, call->cluster_id) < 0 ||
-        lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
-        lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) < 0) {
-        return -1;
-    }
-    ret->partial = true;
-    if (ccm_json_text(answer, "VSwitchId")[0] != '\0') {
-        return lbc_text_set(&ret->lbc.texts[CLB_LB_VSWITCH], ccm_json_text(answer, "VSwitchId"));
-    }
-    return 0;
-}
-
-int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create, struct clb_lb *ret,
-                      struct ccm_error *err)
-{
-    static const struct alilb_action action = {
-        .name = "CreateLoadBalancer",
-        .repeat = ALI_IDEMPOTENT,
-        .texts = { "VpcId", "DeleteProtection", "ModificationProtectionReason", "ClientToken" },
-    };
-    const struct clb_lb *lb = create->lb;
-    const bool locked = ccm_text_equal(lb->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection");
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const struct alilb_args args = {
-        .texts = { lb->lbc.vpc_id, lb->protect ? "on" : "off", locked ? CLB_PROTECT_WHY : NULL,
-                   create->token },
-        .owner = create->owner_tag,
-        .tags = &lb->lbc.tags,
-        .params = &params,
-    };
-    int r;
-
-    alilb_param_lb(&params, &clb_annotations, lb->lbc.texts);
-    r = alilb_send(call, &action, &args, &answer, err);
-    if (r < 0) {
-        return r;
-    }
-    if (ccm_json_text(answer, "LoadBalancerId")[0] == '\0') {
-        call->uncertain = true;
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "CreateLoadBalancer: the answer names no load balancer");
-    }
-    if (lb_parse_created(call, create, answer, ret) < 0) {
-        call->uncertain = true;
-        return ccm_error_nomem(err);
-    }
-    return 0;
-}
+const struct alilb_action clb_api_create_lb = {
+    .name = "CreateLoadBalancer",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "VpcId", "DeleteProtection", "ModificationProtectionReason", "ClientToken" },
+};
 
 /* --- changes --- */
 

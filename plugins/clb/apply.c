@@ -9,13 +9,13 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { clb_apply_create_lb, NULL, LBC_ENDS_PLAN },
     [LBC_STEP_TAG] = { alilb_apply_tags, NULL, 0 },
     [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, 0 },
-    [CLB_STEP_CHARGE] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
+    [CLB_STEP_CHARGE] = { alilb_apply_row, clb_apply_attribute_done, 0 },
     [CLB_STEP_SPEC] = { alilb_apply_row, clb_apply_attribute_done, 0 },
-    [CLB_STEP_INTERNET] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
+    [CLB_STEP_INTERNET] = { alilb_apply_row, clb_apply_attribute_done, 0 },
     [CLB_STEP_PROTECT] = { alilb_apply_row, clb_apply_attribute_done, 0 },
-    [CLB_STEP_PROTECT_MODIFICATION] = { clb_apply_attribute, clb_apply_attribute_done, 0 },
+    [CLB_STEP_PROTECT_MODIFICATION] = { alilb_apply_row, clb_apply_attribute_done, 0 },
     [CLB_STEP_RENAME] = { alilb_apply_row, clb_apply_attribute_done, 0 },
-    [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_unprotect_done, LBC_ENDS_PLAN },
+    [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_attribute_done, LBC_ENDS_PLAN },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
     [LBC_STEP_CREATE_GROUP] = { alilb_apply_row, NULL, 0 },
@@ -41,6 +41,12 @@ static const struct lbc_step_ops step_ops[] = {
 };
 
 static const struct alilb_step_row step_rows[] = {
+    [CLB_STEP_CHARGE] = { &clb_api_charge_lb,
+                          { ALILB_STEP_LB, ALILB_STEP_VALUE, ALILB_STEP_EXTRA } },
+    [CLB_STEP_INTERNET] = { &clb_api_internet_lb,
+                            { ALILB_STEP_LB, ALILB_STEP_VALUE, ALILB_STEP_EXTRA } },
+    [CLB_STEP_PROTECT_MODIFICATION] = { &clb_api_protect_modification,
+                                        { ALILB_STEP_LB, ALILB_STEP_VALUE, ALILB_STEP_WHY } },
     [LBC_STEP_DELETE_LB] = { &clb_api_delete_lb, { ALILB_STEP_LB }, .takes_away = true },
     [CLB_STEP_UNPROTECT] = { &clb_api_protect_lb,
                              { ALILB_STEP_LB, ALILB_STEP_OFF },

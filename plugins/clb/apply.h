@@ -20,9 +20,6 @@ struct clb_apply {
 /* lbc_apply_run(). Of a load balancer that is gone nothing is left in the mirror. */
 CCM_NODISCARD int clb_apply_run(struct clb_apply *apply, struct lbc_plan *plan);
 
-/* ClientToken of a creation, see lbc/apply/token.h. */
-void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[LBC_TOKEN_SIZE]);
 /* r, or 0 when it failed because the access list is not there: deleting it is done. */
 CCM_NODISCARD int clb_apply_forgive_acl(int r, const struct ccm_error *err);
 

@@ -1,4 +1,5 @@
 /* Carries out steps about the load balancer itself. */
+#include "alicloud/params.h"
 #include "api.h"
 #include "apply_parts.h"
 #include "ccm/object.h"
@@ -16,8 +17,8 @@ static struct clb_lb *apply_lb(struct lbc_apply *base)
     return &clb_apply_have(clb_apply_of(base))->lb;
 }
 
-void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[LBC_TOKEN_SIZE])
+static void lb_make_token(const struct clb_apply *apply, const struct clb_lb *lb,
+                          char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
@@ -29,7 +30,7 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
     lbc_token_add_tags(&token, &lb->lbc.tags);
     lbc_token_add(&token, lb->lbc.vpc_id);
     lbc_token_add(&token, lb->protect ? "on" : "off");
-    lbc_token_write(&token, service, attempt, ret);
+    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
 }
 
 static size_t vswitch_count(const struct clb *clb)
@@ -66,24 +67,71 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
                : 0;
 }
 
-static int create_once(struct clb_apply *apply, const struct clb_lb *want, struct ccm_error *err)
+/* What is known of it before it is read. */
+static int lb_parse_created(const struct clb_apply *apply, const struct clb_lb *want,
+                            const char *owner, const cJSON *answer, struct clb_lb *ret)
+{
+    const char *vswitch_id = ccm_json_text(answer, "VSwitchId");
+
+    if (clb_lb_copy(ret, want) < 0) {
+        return -ENOMEM;
+    }
+    ret->partial = true;
+    return lbc_tags_put(&ret->lbc.tags, CLB_TAG_OWNER, owner) < 0 ||
+                   lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER, apply->ali.call.cluster_id) < 0 ||
+                   lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
+                   lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) <
+                       0 ||
+                   (vswitch_id[0] != '\0' &&
+                    lbc_text_set(&ret->lbc.texts[CLB_LB_VSWITCH], vswitch_id) < 0)
+               ? -ENOMEM
+               : 0;
+}
+
+static int lb_record_created(struct clb_apply *apply, const struct clb_lb *want, const char *owner,
+                             const cJSON *answer, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb made = { 0 };
-    char tag[LBC_OWNER_LB_NAME];
+    struct clb_state *have = clb_apply_have(apply);
+
+    apply->ali.call.uncertain = true;
+    if (ccm_json_text(answer, "LoadBalancerId")[0] == '\0') {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "CreateLoadBalancer: the answer names no load balancer");
+    }
+    if (lb_parse_created(apply, want, owner, answer, &made) < 0) {
+        return ccm_error_nomem(err);
+    }
+    apply->ali.call.uncertain = false;
+    clb_lb_fini(&have->lb);
+    have->lb = made;
+    have->lbc.listeners_known = true;
+    have->lbc.groups_known = true;
+    memset(&made, 0, sizeof(made));
+    return 0;
+}
+
+static int create_once(struct clb_apply *apply, const struct clb_lb *want, struct ccm_error *err)
+{
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    char owner[LBC_OWNER_LB_NAME];
     char token[LBC_TOKEN_SIZE];
-    const struct clb_create create = { .lb = want, .owner_tag = tag, .token = token };
+    const struct alilb_args args = {
+        .texts = { want->lbc.vpc_id, want->protect ? "on" : "off",
+                   alilb_protect_why(want->lbc.texts[CLB_LB_MODIFICATION]), token },
+        .owner = owner,
+        .tags = &want->lbc.tags,
+        .params = &params,
+    };
     int r;
 
-    lbc_owner_lb_name(&apply->ali.service->meta, tag);
-    clb_apply_token(apply->ali.service, want, *apply->ali.lbc.attempt, token);
-    r = clb_api_create_lb(&apply->ali.call, &create, &made, err);
+    lbc_owner_lb_name(&apply->ali.service->meta, owner);
+    lb_make_token(apply, want, token);
+    alilb_param_lb(&params, &clb_annotations, want->lbc.texts);
+    r = alilb_send(&apply->ali.call, &clb_api_create_lb, &args, &answer, err);
     if (r == 0) {
-        clb_lb_fini(&clb_apply_have(apply)->lb);
-        clb_apply_have(apply)->lb = made;
-        clb_apply_have(apply)->lbc.listeners_known = true;
-        clb_apply_have(apply)->lbc.groups_known = true;
-        memset(&made, 0, sizeof(made));
-        return 0;
+        return lb_record_created(apply, want, owner, answer, err);
     }
     if (strcmp(err->code, "IdempotentParameterMismatch") == 0 ||
         strcmp(err->code, "LX_REQUEST_TOKEN_CONFLICT") == 0) {
@@ -171,63 +219,36 @@ int clb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
 
 /* --- attributes --- */
 
-int clb_apply_attribute(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
-{
-    const char *extra = step->extra;
-    const struct alilb_action *action = &clb_api_protect_modification;
-
-    if (step->type == CLB_STEP_CHARGE) {
-        action = &clb_api_charge_lb;
-    } else if (step->type == CLB_STEP_INTERNET) {
-        action = &clb_api_internet_lb;
-    } else if (ccm_text_equal(step->value, "ConsoleProtection")) {
-        extra = CLB_PROTECT_WHY;
-    }
-    return alilb_apply_write(base, step, action,
-                             ALILB_TEXTS(alilb_apply_lb_id(base), step->value, extra), err);
-}
-
 /* What a step sets; the second where its action has two. */
 static const struct {
     enum clb_lb_field value;
     enum clb_lb_field extra;
 } changes[] = {
     [CLB_STEP_CHARGE] = { CLB_LB_CHARGE, CLB_LB_SPEC },
-    [CLB_STEP_SPEC] = { CLB_LB_SPEC, CLB_LB_FIELD_COUNT },
+    [CLB_STEP_SPEC] = { .value = CLB_LB_SPEC },
     [CLB_STEP_INTERNET] = { CLB_LB_TRAFFIC_CHARGE, CLB_LB_BANDWIDTH },
-    [CLB_STEP_PROTECT_MODIFICATION] = { CLB_LB_MODIFICATION, CLB_LB_FIELD_COUNT },
-    [CLB_STEP_RENAME] = { CLB_LB_NAME, CLB_LB_FIELD_COUNT },
+    [CLB_STEP_PROTECT_MODIFICATION] = { .value = CLB_LB_MODIFICATION },
+    [CLB_STEP_RENAME] = { .value = CLB_LB_NAME },
 };
 
 int clb_apply_attribute_done(struct lbc_apply *base, struct lbc_step *step)
 {
-    const enum clb_lb_field second = changes[step->type].extra;
-    const char *extra = step->extra;
     struct clb_lb *lb = apply_lb(base);
 
     if (step->type == CLB_STEP_INTERNET) {
         lbc_order_record(&clb_apply_of(base)->entry->order,
                          clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
                                             lb->lbc.texts[CLB_LB_BANDWIDTH]),
-                         clb_lb_charge_what(lb, step->value, extra),
+                         clb_lb_charge_what(lb, step->value, step->extra),
                          base->host->now_ms(base->host));
     }
-    if (step->type == CLB_STEP_PROTECT) {
+    if (step->type == CLB_STEP_PROTECT || step->type == CLB_STEP_UNPROTECT) {
         lb->protect = ccm_text_equal(step->value, "on");
         return 0;
     }
     return lbc_text_set(&lb->lbc.texts[changes[step->type].value], step->value) < 0 ||
-                   (second != CLB_LB_FIELD_COUNT && extra != NULL &&
-                    lbc_text_set(&lb->lbc.texts[second], extra) < 0)
+                   (step->extra != NULL &&
+                    lbc_text_set(&lb->lbc.texts[changes[step->type].extra], step->extra) < 0)
                ? -ENOMEM
                : 0;
-}
-
-/* --- its end --- */
-
-int clb_apply_unprotect_done(struct lbc_apply *base, struct lbc_step *step)
-{
-    (void)step;
-    apply_lb(base)->protect = false;
-    return 0;
 }

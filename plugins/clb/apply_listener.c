@@ -148,7 +148,6 @@ int clb_apply_record_listener(struct lbc_listener *listener)
 {
     const struct lbc_anno *field = clb_field_find("PersistenceTimeout");
 
-    ((struct clb_listener *)listener)->domains_known = true;
     return lbc_attr_applies(field, listener->protocol) &&
                    lbc_attrs_get(&listener->attrs, field) == NULL
                ? lbc_attrs_set(&listener->attrs, field, "0", false)
@@ -235,7 +234,7 @@ int clb_apply_domain_done(struct lbc_apply *base, struct lbc_step *step)
         return 0;
     }
     if (creates && step->sent.made_id == NULL) {
-        listener->domains_known = false; /* made, but we cannot name it */
+        listener->lbc.certs_known = false; /* made, but we cannot name it */
         return 0;
     }
     return clb_domains_put(&listener->domains, domain->key, domain->value,

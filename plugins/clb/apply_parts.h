@@ -27,9 +27,7 @@ static inline struct clb_state *clb_apply_have(const struct clb_apply *apply)
 /* --- apply_lb.c: the load balancer and its tags --- */
 
 lbc_send_fn clb_apply_create_lb;
-lbc_send_fn clb_apply_attribute;
 lbc_done_fn clb_apply_attribute_done;
-lbc_done_fn clb_apply_unprotect_done;
 
 /* --- apply_group.c: groups and their backends, these in portions of the batch size, which may have
  * become smaller since the plan was made --- */

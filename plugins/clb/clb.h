@@ -11,7 +11,6 @@
 #define CLB_TAG_CLUSTER   LBC_TAG_CLUSTER
 #define CLB_TAG_REUSE     LBC_TAG_REUSE
 #define CLB_TAGS_MAX      20 /* of one resource */
-#define CLB_PROTECT_WHY   "managed.by.ack"
 #define CLB_BATCH_DEFAULT 40
 #define CLB_PUBLIC_OPTION "disable_public_slb"
 #define CLB_BATCH_SMALL   20 /* what CreateVServerGroup takes, and all calls of some regions */

@@ -100,7 +100,7 @@ static int set_lists(struct clb_listener *listener, const struct lbc_model_input
         listener->lbc.lacks =
             listener->lbc.lacks ||
             lbc_refusals_fails(in->refused, lbc_anno_find(&clb_annotations, "domain-extensions"));
-        return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
+        return clb_domains_of(service, &listener->domains, &listener->lbc.certs_known, err);
     }
     if (listener->lbc.protocol == LBC_HTTP && lbc_refusals_has(in->refused, "forward-port")) {
         listener->lbc.broken = true; /* whether it forwards cannot be changed in place */

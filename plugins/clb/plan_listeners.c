@@ -136,7 +136,7 @@ static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
     const struct clb_domains *present = have == NULL ? &none : &have->domains;
     int r = 0;
 
-    if (!want->domains_known || (have != NULL && !have->domains_known)) {
+    if (!want->lbc.certs_known || (have != NULL && !have->lbc.certs_known)) {
         return 0;
     }
     for (size_t i = 0; r == 0 && i < want->domains.len; i++) {

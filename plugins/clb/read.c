@@ -120,7 +120,7 @@ static int read_domains(struct alilb_call *call, const struct clb_state *want,
         const struct clb_listener *one = clb_listener_at(want, i);
         struct clb_listener *have = clb_state_listener(state, one->lbc.port, one->lbc.protocol);
 
-        if (!one->domains_known || have == NULL || have->domains_known) {
+        if (!one->lbc.certs_known || have == NULL || have->lbc.certs_known) {
             continue;
         }
         clb_domains_fini(&have->domains);
@@ -129,7 +129,7 @@ static int read_domains(struct alilb_call *call, const struct clb_state *want,
                                  ALILB_TEXTS(state->lb.lbc.id, ALILB_NUMBER(have->lbc.port)),
                                  read_add_domain, &have->domains, err);
 
-        have->domains_known = r == 0;
+        have->lbc.certs_known = r == 0;
         if (r < 0) {
             return ccm_error_wrap(err, r, "port %u/https", have->lbc.port);
         }

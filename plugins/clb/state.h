@@ -45,10 +45,8 @@ enum clb_lb_field {
 
 struct clb_listener {
     struct lbc_listener lbc;
-    bool ranges; /* desired: AclId is that of our own access list */
-    /* Domain extensions of https listeners. Present: they were read. Desired: they are told. */
-    bool domains_known;
-    struct clb_domains domains;
+    bool ranges;                /* desired: AclId is that of our own access list */
+    struct clb_domains domains; /* domain extensions, of https listeners */
 };
 
 /* The access list that we keep for spec.loadBalancerSourceRanges. */

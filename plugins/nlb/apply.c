@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-#define BEING_MADE_MS 2000
-#define DELETING_MS   5000
-
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
     [LBC_STEP_TAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
@@ -149,7 +146,6 @@ static bool group_is_draining(const struct lbc_group *group)
 static const struct lbc_apply_ops apply_ops = {
     .steps = step_ops,
     .state = &nlb_state_type,
-    .record_listener = nlb_apply_record_listener,
     .backends_name = "servers",
     .is_blocked = step_lacks_security_group,
     .wait = alilb_apply_wait,
@@ -175,10 +171,10 @@ static bool apply_is_unready(struct nlb_apply *apply)
     const char *status = apply->have->lb.lbc.id == NULL ? NULL : apply->have->lb.status;
 
     if (status != NULL && ccm_text_equal_case(status, "Provisioning")) {
-        apply->ali.lbc.again_ms = BEING_MADE_MS;
+        apply->ali.lbc.again_ms = NLB_MAKING_MS;
     } else if (status != NULL && ccm_text_equal_case(status, "Deleting")) {
         apply->ali.lbc.surprised = true;
-        apply->ali.lbc.again_ms = DELETING_MS;
+        apply->ali.lbc.again_ms = LBC_DELETING_MS;
     }
     return apply->ali.lbc.again_ms > 0;
 }

@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define AGAIN_MS 2000 /* until a load balancer that is being made is looked at again */
-
 /* What the configuration adds to what the Service asks for. */
 static int lb_complete_desired(const struct nlb_apply *apply, const struct lbc_step *step,
                                struct nlb_lb *want, struct lbc_tags *tags)
@@ -83,7 +81,7 @@ static int fail_used_token(struct nlb_apply *apply, const struct ccm_error *unre
     nlb_lb_fini(lb);
     memset(lb, 0, sizeof(*lb));
     ccm_error_copy(err, unread);
-    err->retry_after_ms = AGAIN_MS;
+    err->retry_after_ms = NLB_MAKING_MS;
     return ccm_error_wrap(err, -ENOENT,
                           "the cloud answered with load balancer %s of an earlier creation, which "
                           "is gone; the next try has another ClientToken",
@@ -101,7 +99,7 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
         return fail_used_token(apply, &unread, err);
     }
     if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {
-        apply->ali.lbc.again_ms = AGAIN_MS;
+        apply->ali.lbc.again_ms = NLB_MAKING_MS;
         return 0;
     }
     return nlb_read_check_status(lb, err);
@@ -122,9 +120,8 @@ int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
     }
     lb_make_token(apply, &want, &tags, token);
 
-    const bool locked = ccm_text_equal(want.lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection");
     const struct alilb_args args = {
-        .texts = { want.lbc.vpc_id, locked ? NLB_PROTECT_WHY : NULL, token },
+        .texts = { want.lbc.vpc_id, alilb_protect_why(want.lbc.texts[NLB_LB_MODIFICATION]), token },
         .tags = &tags,
         .params = &params,
     };

@@ -70,13 +70,12 @@ int nlb_apply_protection(struct lbc_apply *base, struct lbc_step *step, struct c
 {
     const struct nlb_lb *set = &nlb_step_of(step)->lb;
     const char *modification = set->lbc.texts[NLB_LB_MODIFICATION];
-    const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
     const int r =
         is_stillborn(nlb_apply_of(base))
             ? 0
             : alilb_apply_write(base, step, &nlb_api_protect_lb,
                                 ALILB_TEXTS(alilb_apply_lb_id(base), set->lbc.texts[NLB_LB_PROTECT],
-                                            modification, why),
+                                            modification, alilb_protect_why(modification)),
                                 err);
 
     return base->forgives_lb ? lbc_apply_forgive(base, r, err) : r;

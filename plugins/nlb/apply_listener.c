@@ -1,18 +1,6 @@
-/* Carries out steps about listeners. */
-#include "api.h"
+/* Carries out steps about listeners: their additional certificates. */
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
-#include "util/cleanup.h"
-
-#include <errno.h>
-
-int nlb_apply_record_listener(struct lbc_listener *listener)
-{
-    ((struct nlb_listener *)listener)->certs_known = true;
-    return 0;
-}
-
-/* --- additional certificates --- */
 
 int nlb_apply_certs_done(struct lbc_apply *base, struct lbc_step *step)
 {

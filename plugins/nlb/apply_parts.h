@@ -7,6 +7,8 @@
 
 #include "apply.h"
 
+#define NLB_MAKING_MS 2000 /* until a load balancer that is being made is looked at again */
+
 static inline struct nlb_apply *nlb_apply_of(struct lbc_apply *apply)
 {
     return (struct nlb_apply *)apply;
@@ -63,8 +65,6 @@ lbc_done_fn nlb_apply_untag_group_done;
 
 /* --- apply_listener.c: listeners and their additional certificates --- */
 
-/* Of a new listener: struct lbc_apply_ops.record_listener. */
-int nlb_apply_record_listener(struct lbc_listener *listener);
 lbc_done_fn nlb_apply_certs_done;
 
 #endif

@@ -18,7 +18,7 @@ static int set_certificates(struct nlb_listener *listener, const struct ccm_serv
     if (listener->lbc.protocol != LBC_TCPSSL) {
         return 0;
     }
-    listener->certs_known = lbc_anno_is_set(&service->meta, "additional-cert-ids");
+    listener->lbc.certs_known = lbc_anno_is_set(&service->meta, "additional-cert-ids");
     return lbc_texts_split(&listener->certs, lbc_anno_get(&service->meta, "additional-cert-ids"));
 }
 

@@ -11,7 +11,6 @@
 #define NLB_TAG_REUSE            LBC_TAG_REUSE
 #define NLB_SECURITY_GROUP_LABEL "service.k8s.alibaba/security-group-id"
 #define NLB_PUBLIC_OPTION        "disable_public_nlb"
-#define NLB_PROTECT_WHY          "managed.by.ack"
 #define NLB_NAME_MAX             128 /* bytes of the name of a server group */
 #define NLB_TEXT_MAX             256 /* bytes of a description */
 #define NLB_BATCH_MAX            200 /* servers per call */

@@ -60,8 +60,8 @@ int nlb_plan_certs(struct lbc_work *work, unsigned stage, const struct lbc_liste
     const char *own = lbc_attrs_get(&want->lbc.attrs, nlb_listener_field("CertificateIds"));
     int r = 0;
 
-    if (want->lbc.protocol != LBC_TCPSSL || !want->certs_known ||
-        (have != NULL && !have->certs_known)) {
+    if (want->lbc.protocol != LBC_TCPSSL || !want->lbc.certs_known ||
+        (have != NULL && !have->lbc.certs_known)) {
         return 0;
     }
     r = certs_find_missing(&want->certs, present, own, &add);

@@ -105,14 +105,14 @@ static int read_certs(struct alilb_call *call, const struct nlb_state *want,
         struct nlb_listener *one = nlb_listener_at(state, i);
         const struct nlb_listener *wanted = nlb_state_listener_like(want, one);
 
-        if (one->lbc.protocol != LBC_TCPSSL || one->certs_known || wanted == NULL ||
-            !wanted->certs_known) {
+        if (one->lbc.protocol != LBC_TCPSSL || one->lbc.certs_known || wanted == NULL ||
+            !wanted->lbc.certs_known) {
             continue;
         }
         lbc_texts_fini(&one->certs);
         r = alilb_list(call, &nlb_api_certs, ALILB_TEXTS(one->lbc.id), read_add_cert, &one->certs,
                        err);
-        one->certs_known = r == 0;
+        one->lbc.certs_known = r == 0;
     }
     return r;
 }
@@ -129,26 +129,16 @@ struct group_look {
 static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
     const struct group_look *look = arg;
-    struct nlb_state *state = look->state;
-    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
-    struct nlb_group *kept = NULL;
-    const int r = nlb_read_parse_group(item, &group);
+    struct nlb_group *group = nlb_state_new_group(look->state);
+    const int r = group == NULL ? -ENOMEM : nlb_read_parse_group(item, group);
 
-    if (r < 0) {
-        return alilb_refuse(r, "server group", err);
+    if (group != NULL &&
+        (r < 0 || nlb_state_group_by_id(look->state, group->lbc.id) != group ||
+         (look->service != NULL &&
+          lbc_owner_of_tags(&group->tags, look->service, look->cluster_id) != LBC_OWNER_OURS))) {
+        lbc_state_drop_group(&look->state->lbc, &group->lbc);
     }
-    if (nlb_state_group_by_id(state, group.lbc.id) != NULL ||
-        (look->service != NULL &&
-         lbc_owner_of_tags(&group.tags, look->service, look->cluster_id) != LBC_OWNER_OURS)) {
-        return 0;
-    }
-    kept = nlb_state_new_group(state);
-    if (kept == NULL) {
-        return ccm_error_nomem(err);
-    }
-    *kept = group;
-    memset(&group, 0, sizeof(group));
-    return 0;
+    return r < 0 ? alilb_refuse(r, "server group", err) : 0;
 }
 
 /* Chosen groups that are not known yet. */

@@ -194,54 +194,24 @@ static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
     return r < 0 ? r : lbc_texts_copy(&to->security_groups, &from->security_groups);
 }
 
-int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
-{
-    to->certs_known = from->certs_known;
-    if (lbc_listener_copy(&to->lbc, &from->lbc) < 0) {
-        return -ENOMEM;
-    }
-    return lbc_texts_copy(&to->certs, &from->certs);
-}
-
-/* What cannot be changed. */
-static int group_copy_kind(struct nlb_group *to, const struct nlb_group *from)
-{
-    to->any_port = from->any_port;
-    return lbc_text_set(&to->type, from->type) < 0 || lbc_text_set(&to->family, from->family) < 0 ||
-                   lbc_text_set(&to->vpc_id, from->vpc_id) < 0
-               ? -ENOMEM
-               : 0;
-}
-
 int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
 {
     const char *scheduler = group_fixed_scheduler(from);
 
     to->lbc.protocol = from->lbc.protocol;
     to->lbc.port = from->lbc.port;
+    to->any_port = from->any_port;
     if (scheduler != NULL &&
         lbc_attrs_set(&to->lbc.attrs, nlb_group_field("Scheduler"), scheduler, true) < 0) {
         return -ENOMEM;
     }
-    if (lbc_text_set(&to->lbc.id, from->lbc.id) < 0 ||
-        lbc_text_set(&to->lbc.name, from->lbc.name) < 0) {
-        return -ENOMEM;
-    }
-    return group_copy_kind(to, from);
-}
-
-int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
-{
-    int r = lbc_group_copy(&to->lbc, &from->lbc);
-
-    if (r < 0 || group_copy_kind(to, from) < 0 || lbc_texts_copy(&to->users, &from->users) < 0 ||
-        lbc_tags_copy(&to->tags, &from->tags) < 0) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; r == 0 && i < from->lbc.backends.len; i++) {
-        r = lbc_backends_put(&to->lbc.backends, &from->lbc.backends.items[i]);
-    }
-    return r;
+    return lbc_text_set(&to->lbc.id, from->lbc.id) < 0 ||
+                   lbc_text_set(&to->lbc.name, from->lbc.name) < 0 ||
+                   lbc_text_set(&to->type, from->type) < 0 ||
+                   lbc_text_set(&to->family, from->family) < 0 ||
+                   lbc_text_set(&to->vpc_id, from->vpc_id) < 0
+               ? -ENOMEM
+               : 0;
 }
 
 int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from)

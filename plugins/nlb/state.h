@@ -47,7 +47,6 @@ struct nlb_lb {
 
 struct nlb_listener {
     struct lbc_listener lbc;
-    bool certs_known;       /* present: they were read; desired: they are told */
     struct lbc_texts certs; /* additional certificates */
 };
 
@@ -188,9 +187,7 @@ CCM_NODISCARD static inline int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field 
 void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before);
 
 /* Deep copies into empty structs. 0 or -ENOMEM (the caller finishes `to` in any case). */
-CCM_NODISCARD int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from);
-CCM_NODISCARD int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from);
-/* The same without tags, backends and those attributes that can be changed: which group it is. */
+/* Which group it is: without tags, backends and those attributes that can be changed. */
 CCM_NODISCARD int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from);
 CCM_NODISCARD int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from);
 

@@ -67,7 +67,7 @@ int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
 static bool model_lists_certs(const struct nlb_model *model)
 {
     for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
-        if (nlb_listener_at(&model->want, i)->certs_known) {
+        if (nlb_listener_at(&model->want, i)->lbc.certs_known) {
             return true;
         }
     }

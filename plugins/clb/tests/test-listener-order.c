@@ -43,7 +43,7 @@ static void add_domains(struct clb_listener *listener, const char *text, bool wa
     char copy[128];
     char *save = copy;
 
-    listener->domains_known = text != NULL;
+    listener->lbc.certs_known = text != NULL;
     ccm_text_printf(copy, sizeof(copy), "%s", text == NULL ? "" : text);
     while (*save != '\0') {
         char *word = save;

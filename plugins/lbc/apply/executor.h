@@ -105,6 +105,8 @@ struct lbc_apply_ops {
 
 #define LBC_STEP_NONE UINT_MAX
 
+#define LBC_DELETING_MS 5000 /* until what takes its time to go is looked at again */
+
 /* A product's own begins with it. */
 struct lbc_apply {
     const struct lbc_apply_ops *ops;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define JOBS_MS     30000 /* for the jobs of one stage */
-#define DELETING_MS 5000  /* until what takes its time to go is looked at again */
 #define SEE_CONSOLE "look at the resource in the console of the cloud"
 
 static const struct lbc_step_ops *step_ops(const struct lbc_run *run, const struct lbc_step *step)
@@ -299,12 +298,12 @@ static int job_fail_late(struct lbc_run *run, const struct lbc_step *step, int r
 
     if (r == -ETIMEDOUT && step->type == LBC_STEP_REMOVE && lbc_run_is_draining(run, step->group)) {
         step->group->unread = true;
-        apply->again_ms = DELETING_MS;
+        apply->again_ms = LBC_DELETING_MS;
         return 0;
     }
     step_distrust(apply, step);
     if (r == -ETIMEDOUT && step->type == LBC_STEP_DELETE_LB) {
-        apply->again_ms = DELETING_MS;
+        apply->again_ms = LBC_DELETING_MS;
         return 0;
     }
     if (r == -ETIMEDOUT) {

@@ -73,22 +73,6 @@ void lbc_listener_fini(struct lbc_listener *listener, const struct lbc_state_typ
     memset(listener, 0, type->listener_size);
 }
 
-int lbc_group_copy(struct lbc_group *to, const struct lbc_group *from)
-{
-    to->protocol = from->protocol;
-    to->port = from->port;
-    to->add_only = from->add_only;
-    to->broken = from->broken;
-    to->present_only = from->present_only;
-    to->unread = from->unread;
-    to->frozen_by = from->frozen_by;
-    if (lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->name, from->name) < 0 ||
-        lbc_text_set(&to->key, from->key) < 0) {
-        return -ENOMEM;
-    }
-    return lbc_attrs_copy(&to->attrs, &from->attrs);
-}
-
 int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from)
 {
     to->protocol = from->protocol;

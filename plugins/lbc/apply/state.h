@@ -42,7 +42,8 @@ struct lbc_listener {
     bool is_range;      /* made for a range of ports, be it of one */
     bool running;       /* present */
     bool broken;        /* desired: could not be worked out, so what is there stays as it is */
-    bool lacks; /* desired: a value for it cannot be used, so it is changed but never made */
+    bool lacks;       /* desired: a value for it cannot be used, so it is changed but never made */
+    bool certs_known; /* its further certificates: present: were read; desired: are told */
     char *description;
     struct lbc_group *group; /* desired: where it sends to, of the same state; NULL = not known */
     char *group_id;          /* present; desired: the group that a person chose */
@@ -160,9 +161,8 @@ CCM_NODISCARD int lbc_lb_copy(struct lbc_lb *to, const struct lbc_lb *from,
 /* All of a group or listener of that type. */
 void lbc_group_fini(struct lbc_group *group, const struct lbc_state_type *type);
 void lbc_listener_fini(struct lbc_listener *listener, const struct lbc_state_type *type);
-/* The common members only. Deep copies into empty structs: 0 or -ENOMEM (the caller finishes `to`
- * in any case); that of a group leaves out its backends. */
-CCM_NODISCARD int lbc_group_copy(struct lbc_group *to, const struct lbc_group *from);
+/* The common members only: deep copy into an empty struct, 0 or -ENOMEM (the caller finishes `to`
+ * in any case). */
 CCM_NODISCARD int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from);
 
 #endif

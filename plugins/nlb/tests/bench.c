@@ -191,7 +191,7 @@ void bench_put_present_of(struct bench *bench, enum lbc_protocol protocol, uint1
     ccm_text_printf(text, sizeof(text), "lsn-%u@%u", port, port);
     bench_set(&listener->lbc.id, text);
     listener->lbc.protocol = protocol;
-    listener->certs_known = protocol == LBC_TCPSSL;
+    listener->lbc.certs_known = protocol == LBC_TCPSSL;
     listener->lbc.port = listener->lbc.last_port = port;
 }
 

@@ -52,9 +52,8 @@ static const char *put_lb(struct trial *trial)
     struct ccm_error err = CCM_ERROR_INIT;
     struct nlb_lb *lb = &trial->start.lb;
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    const bool locked = ccm_text_equal(lb->lbc.texts[NLB_LB_MODIFICATION], "ConsoleProtection");
     const struct alilb_args args = {
-        .texts = { "vpc-1", locked ? NLB_PROTECT_WHY : NULL, "lb" },
+        .texts = { "vpc-1", alilb_protect_why(lb->lbc.texts[NLB_LB_MODIFICATION]), "lb" },
         .tags = &lb->lbc.tags,
         .params = &params,
     };

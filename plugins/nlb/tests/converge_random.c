@@ -300,7 +300,7 @@ static void random_listener_attrs(struct trial *trial, struct nlb_listener *list
     if (listener->lbc.protocol != LBC_TCPSSL || (explicit && chance(trial, 40))) {
         return;
     }
-    listener->certs_known = true;
+    listener->lbc.certs_known = true;
     for (unsigned i = 0; i < 20 && chance(trial, 90); i++) {
         char cert[] = "x-a";
 

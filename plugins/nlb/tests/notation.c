@@ -317,7 +317,7 @@ static void read_certs(struct line *line)
     struct nlb_listener *listener =
         nlb_listener_at(line->state, line->state->lbc.listener_count - 1);
 
-    listener->certs_known = true;
+    listener->lbc.certs_known = true;
     for (size_t i = 1; i < line->count; i++) {
         must(lbc_texts_put(&listener->certs, line->words[i]));
     }

@@ -91,7 +91,7 @@ static void test_creation(void **state)
     assert_null(nlb_group_at(&bench.have, 0)->lbc.backends.items[0].description);
     assert_int_equal(bench.have.lbc.listener_count, 2);
     assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, second);
-    assert_true(nlb_listener_at(&bench.have, 1)->certs_known);
+    assert_true(nlb_listener_at(&bench.have, 1)->lbc.certs_known);
     bench_end(&bench);
 }
 

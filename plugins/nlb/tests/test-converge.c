@@ -200,7 +200,7 @@ static void check_listener(const struct trial *trial, const struct nlb_listener 
     check(trial, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
           have->lbc.description);
     check_attrs(trial, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
-    if (want->certs_known && have->certs_known) {
+    if (want->lbc.certs_known && have->lbc.certs_known) {
         check(trial, lbc_texts_equal(&want->certs, &have->certs), "certificates",
               have->lbc.description);
     }

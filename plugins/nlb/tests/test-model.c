@@ -537,7 +537,7 @@ static void test_empty(void **state)
     set(&w, "protocol-port", "tcpssl:80");
     assert_int_equal(model_build(&w), 0);
     assert_false(w.model.groups_explicit);
-    assert_false(nlb_listener_at(&w.model.want, 0)->certs_known);
+    assert_false(nlb_listener_at(&w.model.want, 0)->lbc.certs_known);
     assert_null(w.model.want.lb.lbc.texts[NLB_LB_PACKAGE]);
     fixture_end(&w);
     set(&w, "security-group-ids", "");
@@ -546,7 +546,7 @@ static void test_empty(void **state)
     assert_int_equal(model_build(&w), 0);
     assert_true(w.model.groups_explicit);
     assert_int_equal(w.model.want.lb.security_groups.len, 0);
-    assert_true(nlb_listener_at(&w.model.want, 0)->certs_known);
+    assert_true(nlb_listener_at(&w.model.want, 0)->lbc.certs_known);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->certs.len, 0);
     assert_string_equal(w.model.want.lb.lbc.texts[NLB_LB_PACKAGE], "");
     assert_int_equal(w.model.lbc.explicit >> NLB_LB_PACKAGE & 1U, 1);

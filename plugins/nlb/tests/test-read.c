@@ -450,7 +450,7 @@ static void test_certs(void **state)
         present->lbc.protocol = wanted->lbc.protocol = LBC_TCPSSL;
         present->lbc.port = present->lbc.last_port = wanted->lbc.port = wanted->lbc.last_port =
             (uint16_t)(443 + i);
-        wanted->certs_known = i == 0;
+        wanted->lbc.certs_known = i == 0;
         assert_int_equal(lbc_text_set(&present->lbc.id, i == 0 ? "lsn-1" : "lsn-2"), 0);
     }
     sim_answer(&sim, "ListListenerCertificates",
@@ -462,8 +462,8 @@ static void test_certs(void **state)
     assert_int_equal(nlb_listener_at(&have, 0)->certs.len, 2);
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "a"));
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "b"));
-    assert_true(nlb_listener_at(&have, 0)->certs_known);
-    assert_false(nlb_listener_at(&have, 1)->certs_known);
+    assert_true(nlb_listener_at(&have, 0)->lbc.certs_known);
+    assert_false(nlb_listener_at(&have, 1)->lbc.certs_known);
     assert_int_equal(fake_host_request_count(sim.setup.fake), 1);
     sim_end(&sim);
 }
