@@ -46,6 +46,16 @@ static const char *account_cluster_id(const void *account)
     return ali_cluster_id(account);
 }
 
+static const char *account_resource_group(const void *account)
+{
+    return ali_resource_group_id(account);
+}
+
+static const char *account_vpc_id(const void *account)
+{
+    return ali_vpc_id(account);
+}
+
 static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
 {
     static const int states[] = {
@@ -112,6 +122,8 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .release = account_release,
     .start = account_start,
     .cluster_id = account_cluster_id,
+    .resource_group = account_resource_group,
+    .vpc_id = account_vpc_id,
     .find_interfaces = account_find_interfaces,
     .forget_interface = account_forget_interface,
     .find_gone_instances = account_find_gone_instances,

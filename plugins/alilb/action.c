@@ -2,6 +2,7 @@
 
 #include "alicloud/params.h"
 #include "alilb/account.h"
+#include "alilb/read.h"
 #include "lbc/apply/token.h"
 #include "lbc/model/keys.h"
 #include "lbc/model/lb_attrs.h"
@@ -21,6 +22,8 @@
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {
+    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+
     return (struct alilb_call){
         .ali = alilb_client(&pass->lbc->cloud),
         .host = pass->lbc->host,
@@ -28,6 +31,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .object = pass->service->meta.key,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .priority = lbc_pass_priority(pass, priority),
+        .paced = source->paced ? &lbc_pass_lb(pass)->id : NULL,
     };
 }
 

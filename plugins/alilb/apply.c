@@ -3,6 +3,7 @@
 #include "alicloud/job.h"
 #include "alicloud/params.h"
 #include "lbc/apply/record.h"
+#include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -12,12 +13,27 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
 {
     struct lbc_apply *base = &apply->lbc;
 
-    base->ops = apply->product->ops;
     base->host = apply->call.host;
     base->req = apply->call.req;
     base->priority = &apply->call.priority;
     base->uncertain = &apply->call.uncertain;
     return lbc_apply_run(base, plan);
+}
+
+int alilb_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
+                     bool fresh)
+{
+    struct alilb_apply apply = { .lbc = lbc_pass_begin_apply(pass, fresh),
+                                 .call = alilb_call_for(pass, priority) };
+    const int r = alilb_apply_run(&apply, plan);
+
+    lbc_pass_end_apply(pass, &apply.lbc);
+    return r;
+}
+
+static const struct alilb_apply_ops *apply_ops(const struct lbc_apply *apply)
+{
+    return (const struct alilb_apply_ops *)apply->ops;
 }
 
 /* Where there are no jobs and nothing is made, nobody wants to know more than that it is done. */
@@ -71,7 +87,7 @@ static const char *step_text(struct lbc_apply *apply, const struct lbc_step *ste
 
 int alilb_apply_row(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct alilb_step_row *row = &alilb_apply_of(apply)->product->rows[step->type];
+    const struct alilb_step_row *row = &apply_ops(apply)->rows[step->type];
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     struct alilb_args args = { .repeated = row->lists ? &step->texts : NULL, .params = &params };
     char port[24];
@@ -97,7 +113,7 @@ int alilb_apply_row(struct lbc_apply *apply, struct lbc_step *step, struct ccm_e
 
 int alilb_apply_tags(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct alilb_apply_product *product = alilb_apply_of(apply)->product;
+    const struct alilb_apply_ops *product = apply_ops(apply);
     const struct alilb_tagging tagging = { .type = product->lb_type,
                                            .id = alilb_apply_lb_id(apply),
                                            .tags = &step->tags,

@@ -1,6 +1,6 @@
 /*
- * What apply*.c of the plugins share: steps that are one action with texts of the step, tags, and
- * jobs. May block. One thread per pass.
+ * What apply*.c of the plugins share: the way of a plan into the cloud, steps that are one action
+ * with texts of the step, tags, and jobs. May block. One thread per pass.
  */
 #ifndef CCM_ALILB_APPLY_H
 #define CCM_ALILB_APPLY_H
@@ -35,30 +35,23 @@ struct alilb_step_row {
     void (*fill)(const struct lbc_step *step, struct ali_params *params); /* and these; or NULL */
 };
 
-/* A product. */
-struct alilb_apply_product {
-    const struct lbc_apply_ops *ops;
+/* A product's way to carry out steps. */
+struct alilb_apply_ops {
+    struct lbc_apply_ops lbc;
     const struct alilb_step_row *rows; /* by type, for alilb_apply_row() */
     enum ali_product id;
     const char *lb_type; /* of the load balancer, as alilb_change_tags() takes it */
 };
 
-/* A plugin's own begins with it. */
+/* What a run of the executor is here; `ops` of it begins a struct alilb_apply_ops. */
 struct alilb_apply {
     struct lbc_apply lbc;
-    const struct alilb_apply_product *product;
     struct alilb_call call;
-    const struct ccm_service *service;
 };
 
-static inline struct alilb_apply *alilb_apply_of(struct lbc_apply *apply)
+static inline struct alilb_call *alilb_apply_call(const struct lbc_apply *apply)
 {
-    return (struct alilb_apply *)apply;
-}
-
-static inline struct alilb_call *alilb_apply_call(struct lbc_apply *apply)
-{
-    return &alilb_apply_of(apply)->call;
+    return &((struct alilb_apply *)(uintptr_t)apply)->call;
 }
 
 static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
@@ -66,8 +59,11 @@ static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
     return lbc_state_lb(apply->have)->id;
 }
 
-/* lbc_apply_run() with what product and call say. */
+/* lbc_apply_run() with what the call says. */
 CCM_NODISCARD int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan);
+/* Member of struct lbc_change_ops, whose `steps` are a struct alilb_apply_ops. */
+CCM_NODISCARD int alilb_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
+                                   enum lbc_priority priority, bool fresh);
 
 /* The step is the action of its row. */
 lbc_send_fn alilb_apply_row;

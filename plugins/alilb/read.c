@@ -103,18 +103,21 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source, co
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
-int alilb_read_state_lb(struct alilb_call *call, const struct alilb_source *source,
-                        const struct ccm_service *service, const char *id, struct lbc_state *state,
-                        struct ccm_error *err)
+int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
+                       struct ccm_error *err)
 {
+    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct lbc_lb *lb = lbc_state_lb(state);
-    const int r = id == NULL ? alilb_read_own_lb(call, source, service, lb, err)
-                             : alilb_read_lb(call, source, id, lb, err);
+    const int r = id == NULL ? alilb_read_own_lb(&call, source, pass->service, lb, err)
+                             : alilb_read_lb(&call, source, id, lb, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         lbc_lb_fini(lb, source->type);
     }
-    return r;
+    return r < 0 && !source->full_texts && id != NULL && pass->model->reused && !pass->releases
+               ? ccm_error_wrap(err, r, "load balancer %s", id)
+               : r;
 }
 
 /* --- those of all Services --- */

@@ -19,6 +19,7 @@ struct alilb_source {
     const struct alilb_action *get; /* one, by its id */
     /* Replace what the cloud tells about the load balancer. 0, -ENOMEM, or -EPROTO (malformed). */
     int (*parse)(const cJSON *json, struct lbc_lb *lb);
+    bool paced;      /* a load balancer takes one change at a time */
     bool full_texts; /* messages say which Service it is, and what was looked for */
     /* For the inventory: list those with a tag, by its key and value. */
     const struct alilb_action *tagged;
@@ -41,12 +42,11 @@ CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, struct lbc_lb *lb, struct ccm_error *err);
 
-/* Either of both into a product's state: its own where id is NULL. A missing one leaves none. */
-CCM_NODISCARD int alilb_read_state_lb(struct alilb_call *call, const struct alilb_source *source,
-                                      const struct ccm_service *service, const char *id,
-                                      struct lbc_state *state, struct ccm_error *err);
-
-/* Member of struct lbc_inventory_ops, whose `source` is a struct alilb_source. */
+/* Member of struct lbc_read_ops; as the next, with the struct alilb_source that is `source` of
+ * struct lbc_inventory_ops. */
+CCM_NODISCARD int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
+                                     struct ccm_error *err);
+/* Member of struct lbc_inventory_ops. */
 CCM_NODISCARD int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
                                  struct lbc_items *items, struct ccm_error *err);
 

@@ -2,6 +2,7 @@
 
 #include "api.h"
 #include "apply_parts.h"
+#include "clb.h"
 
 #include <string.h>
 
@@ -80,43 +81,22 @@ static const struct lbc_refusal_row full_of_backends[] = {
     { .code = NULL },
 };
 
-static size_t apply_batch(const struct lbc_apply *base)
-{
-    return atomic_load(&((const struct clb_apply *)base)->clb->batch);
-}
+static const struct lbc_refusal_row too_many_backends[] = { { .code = "TooManyBackendServers" },
+                                                            { .code = NULL } };
 
-static const struct lbc_apply_ops apply_ops = {
-    .steps = step_ops,
-    .state = &clb_state_type,
-    .record_listener = clb_apply_record_listener,
-    .backends_name = "backends",
-    .is_blocked = clb_apply_is_blocked,
-    .lb_gone = lb_gone,
-    .full_of_listeners = full_of_listeners,
-    .full_of_backends = full_of_backends,
-    .batch = apply_batch,
-    .shrink_batch = clb_apply_shrink_batch,
-};
-
-static const struct alilb_apply_product product = {
-    .ops = &apply_ops,
+const struct alilb_apply_ops clb_apply_ops = {
+    .lbc = { .steps = step_ops,
+             .state = &clb_state_type,
+             .record_listener = clb_apply_record_listener,
+             .backends_name = "backends",
+             .is_blocked = clb_apply_is_blocked,
+             .lb_gone = lb_gone,
+             .full_of_listeners = full_of_listeners,
+             .full_of_backends = full_of_backends,
+             .too_many = too_many_backends,
+             .small_batch = CLB_BATCH_SMALL,
+             .counts_problems = true },
     .rows = step_rows,
     .id = ALI_SLB,
     .lb_type = "instance",
 };
-
-int clb_apply_run(struct clb_apply *apply, struct lbc_plan *plan)
-{
-    struct alilb_apply *ali = &apply->ali;
-    struct clb_state *have = clb_actual(apply->entry);
-    int r;
-
-    ali->product = &product;
-    ali->lbc.have = &have->lbc;
-    ali->lbc.failed = ali->lbc.problems->count;
-    r = alilb_apply_run(ali, plan);
-    if (ali->lbc.lb_gone) {
-        lbc_entry_drop(apply->entry);
-    }
-    return r;
-}

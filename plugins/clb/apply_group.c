@@ -20,7 +20,7 @@ void clb_apply_add_backends(const struct lbc_step *step, struct ali_params *para
 /* --- backends --- */
 
 /* One call, with some of the step's backends. */
-static int group_change(struct lbc_apply *base, const struct lbc_step *step,
+static int group_change(struct lbc_apply *apply, const struct lbc_step *step,
                         const struct lbc_backends *set, struct ccm_error *err)
 {
     const struct alilb_action *action = step->type == LBC_STEP_ADD      ? &clb_api_add
@@ -31,7 +31,7 @@ static int group_change(struct lbc_apply *base, const struct lbc_step *step,
     const struct alilb_args args = { .texts = { step->group->id }, .params = &params };
 
     clb_api_add_backends(&params, lbc_group_key(step->want), set);
-    return alilb_write(alilb_apply_call(base), action, &args, NULL, err);
+    return alilb_write(alilb_apply_call(apply), action, &args, NULL, err);
 }
 
 /* The next backends of a step from item *next on, at most `batch`; an addition leaves out what is
@@ -52,47 +52,37 @@ static int group_next_part(const struct lbc_step *step, size_t *next, size_t bat
     return 0;
 }
 
-bool clb_apply_shrink_batch(struct lbc_apply *base, size_t count, const struct ccm_error *err)
-{
-    if (strcmp(err->code, "TooManyBackendServers") != 0 || count <= CLB_BATCH_SMALL) {
-        return false;
-    }
-    atomic_store(&clb_apply_of(base)->clb->batch, CLB_BATCH_SMALL);
-    return true;
-}
-
 /* A portion went through: the mirror knows at once, whatever comes of the others. */
-static int group_record_part(struct lbc_apply *base, const struct lbc_step *step,
+static int group_record_part(struct lbc_apply *apply, const struct lbc_step *step,
                              const struct lbc_backends *part)
 {
     if (step->type == LBC_STEP_ADD) {
-        lbc_capacity_use(&base->capacity, part->len);
+        lbc_capacity_use(&apply->capacity, part->len);
     } else if (step->type == LBC_STEP_REMOVE) {
-        lbc_capacity_free(&base->capacity, part->len);
+        lbc_capacity_free(&apply->capacity, part->len);
     }
     return lbc_record_backends(step, part);
 }
 
-int clb_apply_backends(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_backends(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    const struct clb *clb = clb_apply_of(base)->clb;
     size_t next = 0;
     int r = 0;
 
     if (step->is_exchanged) {
-        return group_change(base, step, &step->backends, err);
+        return group_change(apply, step, &step->backends, err);
     }
     while (r == 0 && next < step->backends.len) {
         CCM_CLEANUP(lbc_backends_fini) struct lbc_backends part = { 0 };
         const size_t start = next;
 
-        if (group_next_part(step, &next, atomic_load(&clb->batch), &part) < 0) {
+        if (group_next_part(step, &next, atomic_load(apply->batch), &part) < 0) {
             return ccm_error_nomem(err);
         }
-        r = part.len == 0 ? 0 : group_change(base, step, &part, err);
+        r = part.len == 0 ? 0 : group_change(apply, step, &part, err);
         if (r == 0) {
-            r = group_record_part(base, step, &part) < 0 ? ccm_error_nomem(err) : 0;
-        } else if (clb_apply_shrink_batch(base, part.len, err)) {
+            r = group_record_part(apply, step, &part) < 0 ? ccm_error_nomem(err) : 0;
+        } else if (lbc_apply_shrink_batch(apply, part.len, err)) {
             next = start;
             r = 0;
         }

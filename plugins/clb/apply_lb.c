@@ -12,12 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
-static struct clb_lb *apply_lb(struct lbc_apply *base)
+static struct clb_lb *apply_lb(struct lbc_apply *apply)
 {
-    return &clb_apply_have(clb_apply_of(base))->lb;
+    return &clb_apply_have(apply)->lb;
 }
 
-static void lb_make_token(const struct clb_apply *apply, const struct clb_lb *lb,
+static void lb_make_token(const struct lbc_apply *apply, const struct clb_lb *lb,
                           char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
@@ -30,12 +30,12 @@ static void lb_make_token(const struct clb_apply *apply, const struct clb_lb *lb
     lbc_token_add_tags(&token, &lb->lbc.tags);
     lbc_token_add(&token, lb->lbc.vpc_id);
     lbc_token_add(&token, lb->protect ? "on" : "off");
-    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
+    lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
-static size_t vswitch_count(const struct clb *clb)
+static size_t vswitch_count(const struct lbc_apply *apply)
 {
-    const char *const *ids = ali_vswitch_ids(clb_client(clb));
+    const char *const *ids = ali_vswitch_ids(alilb_apply_call(apply)->ali);
     size_t count = 0;
 
     while (ids != NULL && ids[count] != NULL) {
@@ -45,9 +45,9 @@ static size_t vswitch_count(const struct clb *clb)
 }
 
 /* By uid, not by chance: a repeated creation has to ask for the same. */
-static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_error *err)
+static int pick_vswitch(struct lbc_apply *apply, struct clb_lb *lb, struct ccm_error *err)
 {
-    const size_t count = vswitch_count(apply->clb);
+    const size_t count = vswitch_count(apply);
 
     if (!ccm_text_equal(lb->lbc.texts[CLB_LB_ADDRESS_TYPE], "intranet") ||
         lb->lbc.texts[CLB_LB_VSWITCH] != NULL ||
@@ -59,16 +59,16 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
                              "get vsw id from metadata error: no vswitches found (option "
                              "vswitch_ids of group alicloud, or annotation vswitch-id)");
     }
-    const size_t at = (size_t)(lbc_token_number(apply->ali.service->meta.uid) % count);
+    const size_t at = (size_t)(lbc_token_number(apply->service->meta.uid) % count);
 
     return lbc_text_set(&lb->lbc.texts[CLB_LB_VSWITCH],
-                        ali_vswitch_ids(clb_client(apply->clb))[at]) < 0
+                        ali_vswitch_ids(alilb_apply_call(apply)->ali)[at]) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
 
 /* What is known of it before it is read. */
-static int lb_parse_created(const struct clb_apply *apply, const struct clb_lb *want,
+static int lb_parse_created(const struct lbc_apply *apply, const struct clb_lb *want,
                             const char *owner, const cJSON *answer, struct clb_lb *ret)
 {
     const char *vswitch_id = ccm_json_text(answer, "VSwitchId");
@@ -78,7 +78,8 @@ static int lb_parse_created(const struct clb_apply *apply, const struct clb_lb *
     }
     ret->partial = true;
     return lbc_tags_put(&ret->lbc.tags, CLB_TAG_OWNER, owner) < 0 ||
-                   lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER, apply->ali.call.cluster_id) < 0 ||
+                   lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER,
+                                alilb_apply_call(apply)->cluster_id) < 0 ||
                    lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
                    lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) <
                        0 ||
@@ -88,13 +89,13 @@ static int lb_parse_created(const struct clb_apply *apply, const struct clb_lb *
                : 0;
 }
 
-static int lb_record_created(struct clb_apply *apply, const struct clb_lb *want, const char *owner,
+static int lb_record_created(struct lbc_apply *apply, const struct clb_lb *want, const char *owner,
                              const cJSON *answer, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb made = { 0 };
     struct clb_state *have = clb_apply_have(apply);
 
-    apply->ali.call.uncertain = true;
+    alilb_apply_call(apply)->uncertain = true;
     if (ccm_json_text(answer, "LoadBalancerId")[0] == '\0') {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateLoadBalancer: the answer names no load balancer");
@@ -102,7 +103,7 @@ static int lb_record_created(struct clb_apply *apply, const struct clb_lb *want,
     if (lb_parse_created(apply, want, owner, answer, &made) < 0) {
         return ccm_error_nomem(err);
     }
-    apply->ali.call.uncertain = false;
+    alilb_apply_call(apply)->uncertain = false;
     clb_lb_fini(&have->lb);
     have->lb = made;
     have->lbc.listeners_known = true;
@@ -111,7 +112,7 @@ static int lb_record_created(struct clb_apply *apply, const struct clb_lb *want,
     return 0;
 }
 
-static int create_once(struct clb_apply *apply, const struct clb_lb *want, struct ccm_error *err)
+static int create_once(struct lbc_apply *apply, const struct clb_lb *want, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -126,31 +127,30 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     };
     int r;
 
-    lbc_owner_lb_name(&apply->ali.service->meta, owner);
+    lbc_owner_lb_name(&apply->service->meta, owner);
     lb_make_token(apply, want, token);
     alilb_param_lb(&params, &clb_annotations, want->lbc.texts);
-    r = alilb_send(&apply->ali.call, &clb_api_create_lb, &args, &answer, err);
+    r = alilb_send(alilb_apply_call(apply), &clb_api_create_lb, &args, &answer, err);
     if (r == 0) {
         return lb_record_created(apply, want, owner, answer, err);
     }
     if (strcmp(err->code, "IdempotentParameterMismatch") == 0 ||
         strcmp(err->code, "LX_REQUEST_TOKEN_CONFLICT") == 0) {
-        (*apply->ali.lbc.attempt)++;
+        (*apply->attempt)++;
         err->kind = CCM_ERROR_TRANSIENT;
     }
     return r;
 }
 
-static bool vswitch_has_address(struct clb_apply *apply, const char *id)
+static bool vswitch_has_address(struct lbc_apply *apply, const char *id)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     const cJSON *one;
 
-    if (alilb_send(&apply->ali.call, &clb_api_vswitch, ALILB_TEXTS(id), &answer, &err) < 0) {
-        apply->clb->lbc.host->log(apply->clb->lbc.host, CCM_LEVEL_WARN,
-                                  apply->ali.service->meta.key, "vSwitch %s skipped: %s", id,
-                                  err.message);
+    if (alilb_send(alilb_apply_call(apply), &clb_api_vswitch, ALILB_TEXTS(id), &answer, &err) < 0) {
+        apply->host->log(apply->host, CCM_LEVEL_WARN, apply->service->meta.key,
+                         "vSwitch %s skipped: %s", id, err.message);
         return false;
     }
     one = ccm_json_items(ccm_json_get(answer, "VSwitches"), "VSwitch");
@@ -158,9 +158,9 @@ static bool vswitch_has_address(struct clb_apply *apply, const char *id)
 }
 
 /* The chosen vSwitch is full: once more in the first other one with a free address. */
-static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
+static int create_elsewhere(struct lbc_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    const char *const *ids = ali_vswitch_ids(clb_client(apply->clb));
+    const char *const *ids = ali_vswitch_ids(alilb_apply_call(apply)->ali);
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (ccm_text_equal(ids[i], want->lbc.texts[CLB_LB_VSWITCH]) ||
@@ -175,9 +175,9 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 }
 
 /* What the configuration adds to what the Service asks for. */
-static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
+static int lb_complete_desired(struct lbc_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    struct ali_client *ali = clb_client(apply->clb);
+    struct ali_client *ali = alilb_apply_call(apply)->ali;
     const bool intranet = ccm_text_equal(want->lbc.texts[CLB_LB_ADDRESS_TYPE], "intranet");
 
     if (!intranet && lbc_text_set(&want->lbc.texts[CLB_LB_VSWITCH], NULL) < 0) {
@@ -196,21 +196,20 @@ static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, str
     return pick_vswitch(apply, want, err);
 }
 
-int clb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_apply *apply = clb_apply_of(base);
     CCM_CLEANUP(clb_lb_fini) struct clb_lb want = { 0 };
     int r;
 
     (void)step;
-    if (clb_lb_copy(&want, &apply->model->want.lb) < 0) {
+    if (clb_lb_copy(&want, &clb_apply_model(apply)->want.lb) < 0) {
         return ccm_error_nomem(err);
     }
     r = lb_complete_desired(apply, &want, err);
     if (r == 0) {
         r = create_once(apply, &want, err);
     }
-    if (r < 0 && (apply->model->lbc.explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
+    if (r < 0 && (clb_apply_model(apply)->lbc.explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
         strcmp(err->code, "VSwitchAvailableIpNotExist") == 0) {
         r = create_elsewhere(apply, &want, err);
     }
@@ -231,16 +230,16 @@ static const struct {
     [CLB_STEP_RENAME] = { .value = CLB_LB_NAME },
 };
 
-int clb_apply_attribute_done(struct lbc_apply *base, struct lbc_step *step)
+int clb_apply_attribute_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    struct clb_lb *lb = apply_lb(base);
+    struct clb_lb *lb = apply_lb(apply);
 
     if (step->type == CLB_STEP_INTERNET) {
-        lbc_order_record(&clb_apply_of(base)->entry->order,
+        lbc_order_record(apply->order,
                          clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
                                             lb->lbc.texts[CLB_LB_BANDWIDTH]),
                          clb_lb_charge_what(lb, step->value, step->extra),
-                         base->host->now_ms(base->host));
+                         apply->host->now_ms(apply->host));
     }
     if (step->type == CLB_STEP_PROTECT || step->type == CLB_STEP_UNPROTECT) {
         lb->protect = ccm_text_equal(step->value, "on");

@@ -15,7 +15,7 @@
 /* --- what must be there first --- */
 
 /* An empty list would let everybody in. */
-static bool lacks_acl(const struct clb_apply *apply, const struct clb_listener *to)
+static bool lacks_acl(const struct lbc_apply *apply, const struct clb_listener *to)
 {
     const struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
@@ -23,27 +23,26 @@ static bool lacks_acl(const struct clb_apply *apply, const struct clb_listener *
 }
 
 /* A listener that forwards cannot be made before the one it leads to. */
-static bool lacks_target(const struct clb_apply *apply, const struct clb_listener *to)
+static bool lacks_target(const struct lbc_apply *apply, const struct clb_listener *to)
 {
     const uint16_t target = clb_forward_target(&to->lbc);
 
-    return target != 0 &&
-           lbc_state_listener_on(apply->ali.lbc.have, LBC_HTTPS, target, target) == NULL;
+    return target != 0 && lbc_state_listener_on(apply->have, LBC_HTTPS, target, target) == NULL;
 }
 
 /* A listener of ours still forwards here, because its own deletion failed. */
-static bool is_target(const struct clb_apply *apply, const struct lbc_step *step)
+static bool is_target(const struct lbc_apply *apply, const struct lbc_step *step)
 {
-    const struct lbc_state *have = apply->ali.lbc.have;
+    const struct lbc_state *have = apply->have;
 
     for (size_t i = 0; i < have->listener_count; i++) {
         const struct lbc_listener *one = have->listeners[i];
 
         if (step->protocol == LBC_HTTPS && clb_forward_target(one) == step->port &&
             one->description != NULL &&
-            lbc_owner_parse(one->description, true, &apply->ali.service->meta,
-                            apply->ali.call.cluster_id) == LBC_OWNER_OURS) {
-            return apply->ali.lbc.failed > 0;
+            lbc_owner_parse(one->description, true, &apply->service->meta,
+                            alilb_apply_call(apply)->cluster_id) == LBC_OWNER_OURS) {
+            return apply->failed > 0;
         }
     }
     return false;
@@ -56,9 +55,8 @@ static bool listener_is_unlisted(const struct clb_listener *to, const struct lbc
            !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
 }
 
-bool clb_apply_is_blocked(const struct lbc_apply *base, const struct lbc_step *step)
+bool clb_apply_is_blocked(const struct lbc_apply *apply, const struct lbc_step *step)
 {
-    const struct clb_apply *apply = (const struct clb_apply *)base;
     const struct clb_listener *to = clb_step_listener(step);
 
     switch (step->type) {
@@ -82,11 +80,12 @@ bool clb_apply_is_blocked(const struct lbc_apply *base, const struct lbc_step *s
 /* --- certificates --- */
 
 /* *ret_expires_ms: -1 when the cloud does not know the certificate. */
-static int read_certificate(struct clb_apply *apply, const char *id, int64_t *ret_expires_ms,
+static int read_certificate(struct lbc_apply *apply, const char *id, int64_t *ret_expires_ms,
                             struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const int r = alilb_send(&apply->ali.call, &clb_api_certificate, ALILB_TEXTS(id), &answer, err);
+    const int r =
+        alilb_send(alilb_apply_call(apply), &clb_api_certificate, ALILB_TEXTS(id), &answer, err);
     const cJSON *first;
 
     *ret_expires_ms = -1;
@@ -105,10 +104,10 @@ static int read_certificate(struct clb_apply *apply, const char *id, int64_t *re
 }
 
 /* A certificate that serves is not replaced by one that is missing or out of date. */
-static int check_certificate(struct clb_apply *apply, const char *old_id, const char *new_id,
+static int check_certificate(struct lbc_apply *apply, const char *old_id, const char *new_id,
                              struct ccm_error *err)
 {
-    const struct ccm_host *host = apply->clb->lbc.host;
+    const struct ccm_host *host = apply->host;
     int64_t old_ms = -1;
     int64_t new_ms = -1;
     int r = read_certificate(apply, old_id, &old_ms, err);
@@ -136,7 +135,7 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 
 /* --- the listener itself --- */
 
-static int bind_acl(const struct clb_apply *apply, struct clb_listener *to)
+static int bind_acl(const struct lbc_apply *apply, struct clb_listener *to)
 {
     return to->ranges ? lbc_attrs_set(&to->lbc.attrs, clb_field_find("AclId"),
                                       clb_apply_have(apply)->acl.id, true)
@@ -154,9 +153,8 @@ int clb_apply_record_listener(struct lbc_listener *listener)
                : 0;
 }
 
-int clb_apply_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_listener(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_apply *apply = clb_apply_of(base);
     struct clb_listener *to = clb_step_listener(step);
     const char *old_cert = NULL;
     const char *new_cert = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
@@ -174,16 +172,16 @@ int clb_apply_listener(struct lbc_apply *base, struct lbc_step *step, struct ccm
             return r;
         }
     }
-    return clb_api_write_listener(&apply->ali.call, alilb_apply_lb_id(base), to,
+    return clb_api_write_listener(alilb_apply_call(apply), alilb_apply_lb_id(apply), to,
                                   step->group == NULL ? NULL : step->group->id,
                                   step->type == LBC_STEP_CREATE_LISTENER, err);
 }
 
 /* --- start and end --- */
 
-int clb_apply_start_listener_done(struct lbc_apply *base, struct lbc_step *step)
+int clb_apply_start_listener_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    (void)base;
+    (void)apply;
     step->listener->running = true;
     return 0;
 }
@@ -198,7 +196,7 @@ static const char *listener_domain_id(const struct clb_listener *listener, const
     return present == NULL ? NULL : present->id;
 }
 
-int clb_apply_domain(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_domain(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     const struct lbc_tag *domain = &step->tags.items[0];
     const char *id = listener_domain_id((const struct clb_listener *)step->listener, domain->key);
@@ -206,29 +204,30 @@ int clb_apply_domain(struct lbc_apply *base, struct lbc_step *step, struct ccm_e
 
     switch (step->type) {
     case CLB_STEP_CREATE_DOMAIN:
-        r = alilb_apply_write(base, step, &clb_api_create_domain,
-                              ALILB_TEXTS(alilb_apply_lb_id(base), ALILB_NUMBER(step->port),
+        r = alilb_apply_write(apply, step, &clb_api_create_domain,
+                              ALILB_TEXTS(alilb_apply_lb_id(apply), ALILB_NUMBER(step->port),
                                           domain->key, domain->value),
                               err);
         break;
     case CLB_STEP_SET_DOMAIN:
-        r = alilb_apply_write(base, step, &clb_api_set_domain, ALILB_TEXTS(id, domain->value), err);
+        r = alilb_apply_write(apply, step, &clb_api_set_domain, ALILB_TEXTS(id, domain->value),
+                              err);
         break;
     default:
-        r = alilb_apply_write(base, step, &clb_api_delete_domain, ALILB_TEXTS(id), err);
-        r = lbc_apply_forgive(base, r, err);
+        r = alilb_apply_write(apply, step, &clb_api_delete_domain, ALILB_TEXTS(id), err);
+        r = lbc_apply_forgive(apply, r, err);
         break;
     }
     return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->key) : 0;
 }
 
-int clb_apply_domain_done(struct lbc_apply *base, struct lbc_step *step)
+int clb_apply_domain_done(struct lbc_apply *apply, struct lbc_step *step)
 {
     struct clb_listener *listener = (struct clb_listener *)step->listener;
     const struct lbc_tag *domain = &step->tags.items[0];
     const bool creates = step->type == CLB_STEP_CREATE_DOMAIN;
 
-    (void)base;
+    (void)apply;
     if (step->type == CLB_STEP_DELETE_DOMAIN) {
         clb_domains_remove(&listener->domains, domain->key);
         return 0;

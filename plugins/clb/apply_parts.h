@@ -7,11 +7,6 @@
 
 #include "apply.h"
 
-static inline struct clb_apply *clb_apply_of(struct lbc_apply *apply)
-{
-    return (struct clb_apply *)apply;
-}
-
 /* The listener of a step as it shall be. */
 static inline struct clb_listener *clb_step_listener(const struct lbc_step *step)
 {
@@ -19,9 +14,15 @@ static inline struct clb_listener *clb_step_listener(const struct lbc_step *step
 }
 
 /* What the cloud holds. */
-static inline struct clb_state *clb_apply_have(const struct clb_apply *apply)
+static inline struct clb_state *clb_apply_have(const struct lbc_apply *apply)
 {
-    return (struct clb_state *)apply->ali.lbc.have;
+    return (struct clb_state *)apply->have;
+}
+
+/* What is desired; not in a release. */
+static inline const struct clb_model *clb_apply_model(const struct lbc_apply *apply)
+{
+    return (const struct clb_model *)apply->model;
 }
 
 /* --- apply_lb.c: the load balancer and its tags --- */
@@ -35,8 +36,6 @@ lbc_done_fn clb_apply_attribute_done;
 /* Those of a new group: fill() of struct alilb_step_row. */
 void clb_apply_add_backends(const struct lbc_step *step, struct ali_params *params);
 lbc_send_fn clb_apply_backends;
-/* That many were too many for one call: from now on they are fewer. False: they cannot be. */
-bool clb_apply_shrink_batch(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
 
 /* --- apply_listener.c: listeners and their domain extensions --- */
 

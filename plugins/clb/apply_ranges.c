@@ -13,18 +13,17 @@ int clb_apply_forgive_acl(int r, const struct ccm_error *err)
                                                                                                 : r;
 }
 
-int clb_apply_create_acl(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_create_acl(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_apply *apply = clb_apply_of(base);
     struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
-    const bool ipv6 = apply->model->want.acl.ipv6;
+    const bool ipv6 = clb_apply_model(apply)->want.acl.ipv6;
     const struct alilb_args args = {
         .texts = { step->value, ipv6 ? "ipv6" : "ipv4",
-                   ali_resource_group_id(apply->ali.call.ali) },
+                   ali_resource_group_id(alilb_apply_call(apply)->ali) },
         .owner = step->value,
     };
-    const int r = alilb_apply_write(base, step, &clb_api_create_acl, &args, err);
+    const int r = alilb_apply_write(apply, step, &clb_api_create_acl, &args, err);
 
     acl->known = true;
     acl->ipv6 = ipv6;
@@ -34,12 +33,11 @@ int clb_apply_create_acl(struct lbc_apply *base, struct lbc_step *step, struct c
     return r;
 }
 
-int clb_apply_acl_entries(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_acl_entries(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     const bool removes = step->type == CLB_STEP_REMOVE_ENTRIES;
-    struct clb_apply *apply = clb_apply_of(base);
     struct clb_acl *acl = &clb_apply_have(apply)->acl;
-    int r = clb_api_change_acl(&apply->ali.call, acl->id, &step->texts, removes, err);
+    int r = clb_api_change_acl(alilb_apply_call(apply), acl->id, &step->texts, removes, err);
 
     r = removes ? clb_apply_forgive_acl(r, err) : r; /* none of them was there */
     if (r < 0) {
@@ -48,18 +46,17 @@ int clb_apply_acl_entries(struct lbc_apply *base, struct lbc_step *step, struct 
     return r;
 }
 
-int clb_apply_acl_entries_done(struct lbc_apply *base, struct lbc_step *step)
+int clb_apply_acl_entries_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    return lbc_record_texts(&clb_apply_have(clb_apply_of(base))->acl.entries, &step->texts,
+    return lbc_record_texts(&clb_apply_have(apply)->acl.entries, &step->texts,
                             step->type == CLB_STEP_ADD_ENTRIES);
 }
 
-int clb_apply_delete_acl(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int clb_apply_delete_acl(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_apply *apply = clb_apply_of(base);
     struct clb_acl *acl = &clb_apply_have(apply)->acl;
     const int r = clb_apply_forgive_acl(
-        alilb_apply_write(base, step, &clb_api_delete_acl, ALILB_TEXTS(acl->id), err), err);
+        alilb_apply_write(apply, step, &clb_api_delete_acl, ALILB_TEXTS(acl->id), err), err);
 
     /* No page says whether a listener that is open lets go of its list, and no call makes it: then
      * the list stays until the listener goes, and does no harm. */

@@ -1,7 +1,8 @@
 /* How plugins/lbc gets at all that is CLB's. */
 #include "controller.h"
 
-#include "alilb/class.h"
+#include "alilb/read.h"
+#include "apply.h"
 #include "clb.h"
 #include "inventory.h"
 #include "lbc/model/owner.h"
@@ -13,6 +14,16 @@
 #include <string.h>
 
 /* --- what it is --- */
+
+const struct ccm_option clb_opt_batch = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .name = "backends_per_call",
+    .fallback = "40",
+    .min = 1,
+    .max = CLB_BATCH_DEFAULT,
+    .help = "Most backends in one call; lowered to 20 by itself when the cloud refuses more.",
+};
 
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
  * that there is one. */
@@ -37,33 +48,21 @@ static const struct lbc_product product = {
     .component = CLB_COMPONENT,
     .extra_label = CLB_ACL_LABEL,
     .type = "CLBType",
-    .public_option = CLB_PUBLIC_OPTION,
-    .public_text = "create public address slb is not allowed",
     .rules = &clb_rules,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .no_backends_text = "There are no available nodes for LoadBalancer",
+    .finds_shown = true,
     .must_run = true,
     .release_by_label = true,
-    .is_ours = alilb_class_is_clb,
     .needs_mark = needs_mark,
     .refuse = refuse_acl,
 };
 
 /* --- what it does --- */
 
-static const struct lbc_model_ops model_ops = {
-    .size = sizeof(struct clb_model),
-    .begin = clb_sync_begin,
-    .begin_release = clb_release_begin,
-    .check_group = clb_model_check_group,
-    .compared = 1U << CLB_LB_ADDRESS_TYPE,
-    .is_public = clb_sync_is_public,
-    .list_facts = clb_reuse_list_facts,
-};
-
 static const struct lbc_read_ops read_ops = {
-    .lb = clb_sync_read_lb,
+    .lb = alilb_read_pass_lb,
     .matches = clb_reuse_matches,
     .mismatch = clb_reuse_mismatch,
     .parts = clb_sync_read_parts,
@@ -74,8 +73,9 @@ static const struct lbc_read_ops read_ops = {
 static const struct lbc_change_ops change_ops = {
     .rules = &clb_plan_ops,
     .prints_present = true,
-    .batch = clb_sync_batch,
-    .apply = clb_sync_apply,
+    .batch = &clb_opt_batch,
+    .steps = &clb_apply_ops.lbc,
+    .apply = alilb_apply_plan,
     .release_rest = clb_release_acl,
 };
 
@@ -89,7 +89,7 @@ const struct lbc_ops clb_ops = {
     .cloud = &alilb_cloud_ops,
     .mirror = &clb_state_type,
     .inventory = &clb_inventory_ops,
-    .model = &model_ops,
+    .model = &clb_model_ops,
     .read = &read_ops,
     .change = &change_ops,
     .status = &status_ops,

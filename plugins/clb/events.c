@@ -15,7 +15,7 @@ static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *mode
 {
     const bool traffic =
         lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
-        !ccm_text_equal(clb_actual(pass->entry)->lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
+        !ccm_text_equal(clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
 
     lbc_pass_advise(pass, true, "charge-type", "NoEffect",
                     traffic ? "annotation charge-type has no effect on an intranet load balancer"
@@ -24,7 +24,7 @@ static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *mode
 
 static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.lbc.tags;
+    const struct lbc_tags *tags = &clb_actual(pass)->lb.lbc.tags;
     const char *key = model->lbc.reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
@@ -53,7 +53,7 @@ static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *mode
 /* It counts for the quota of lists, and its name says whose it is. */
 static void pass_emit_acl(struct lbc_pass *pass)
 {
-    const struct clb_acl *acl = &clb_actual(pass->entry)->acl;
+    const struct clb_acl *acl = &clb_actual(pass)->acl;
     char text[200] = "";
 
     if (acl->bound) {

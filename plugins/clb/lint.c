@@ -65,9 +65,3 @@ const struct lbc_lint_rules clb_rules = {
     .public_text = "create public address slb is not allowed",
     .counts = lint_row_counts,
 };
-
-int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
-{
-    lbc_lint_service(&clb_rules, service, sink);
-    return 0;
-}

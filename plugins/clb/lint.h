@@ -2,11 +2,8 @@
 #ifndef CCM_CLB_LINT_H
 #define CCM_CLB_LINT_H
 
-#include "ccm/plugin.h"
 #include "lbc/model/lint.h"
 
 extern const struct lbc_lint_rules clb_rules;
-
-int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink);
 
 #endif

@@ -14,21 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int model_report_port(const struct clb_builder *b, const struct lbc_desired_port *want,
-                             struct ccm_error *err)
-{
-    lbc_model_report_port(&b->lbc, want->port, lbc_protocol_lower(want->protocol), err);
-    return 0;
-}
-
-static int check_port(const struct clb_builder *b, const struct ccm_service_port *port,
+static int check_port(const struct lbc_builder *b, const struct ccm_service_port *port,
                       enum lbc_protocol protocol, struct ccm_error *err)
 {
     if (port->port < 1 || port->port > UINT16_MAX) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
     }
     if (protocol != LBC_OTHER &&
-        clb_state_listener(&b->model->want, (uint16_t)port->port, protocol) != NULL) {
+        lbc_state_listener_on(b->model->want, protocol, (uint16_t)port->port,
+                              (uint16_t)port->port) != NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "two ports of the Service ask for the same listener");
     }
@@ -37,13 +31,12 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
  * at once. Then whatever listens there stays. */
-static int find_protocol(const struct clb_builder *b, struct lbc_desired_port *want,
+static int find_protocol(const struct lbc_builder *b, struct lbc_desired_port *want,
                          struct ccm_error *err)
 {
-    int r =
-        lbc_setting_protocol(b->lbc.in->service, want->port, &clb_protocols, &want->protocol, err);
+    int r = lbc_setting_protocol(b->in->service, want->port, &clb_protocols, &want->protocol, err);
 
-    want->open = r == -EINVAL && lbc_refusals_has(b->lbc.in->refused, "protocol-port");
+    want->open = r == -EINVAL && lbc_refusals_has(b->in->refused, "protocol-port");
     if (want->open) {
         want->protocol = LBC_OTHER;
         r = 0;
@@ -51,104 +44,101 @@ static int find_protocol(const struct clb_builder *b, struct lbc_desired_port *w
     return r < 0 ? r : check_port(b, want->port, want->protocol, err);
 }
 
-static int build_group(struct clb_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
+static int build_group(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
     int r;
 
-    lbc_model_choose_group(&b->lbc, want);
-    want->open = want->open || (lbc_refusals_has(b->lbc.in->refused, "vgroup-port") &&
-                                b->model->lbc.reused && want->chosen[0] == '\0');
+    lbc_model_choose_group(b, want);
+    want->open = want->open || (lbc_refusals_has(b->in->refused, "vgroup-port") &&
+                                b->model->reused && want->chosen[0] == '\0');
     r = clb_model_group(b, want, err);
     want->broken = want->open || r < 0;
-    b->model->lbc.incomplete = b->model->lbc.incomplete || want->open;
-    return r < 0 && r != -ENOMEM ? model_report_port(b, want, err) : r;
+    b->model->incomplete = b->model->incomplete || want->open;
+    if (r < 0 && r != -ENOMEM) {
+        lbc_model_report_port(b, want, err);
+        return 0;
+    }
+    return r;
 }
 
-static int build_port(struct clb_builder *b, const struct ccm_service_port *port,
-                      struct ccm_error *err)
+static int build_port(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
-    CCM_CLEANUP(lbc_desired_port_fini)
-    struct lbc_desired_port want = {
-        .port = port,
-        .protocol = LBC_OTHER,
-        .weight = b->model->weight,
-    };
-    int r = find_protocol(b, &want, err);
+    int r = find_protocol(b, want, err);
 
+    want->weight = ((const struct clb_model *)b->model)->weight;
     if (r < 0) {
-        return model_report_port(b, &want, err);
+        lbc_model_report_port(b, want, err);
+        return 0;
     }
-    r = build_group(b, &want, err);
+    r = build_group(b, want, err);
     if (r < 0) {
         return r;
     }
-    const struct clb_desired_listener listener = {
-        .in = b->lbc.in,
-        .port = port,
-        .protocol = want.protocol,
-        .group = want.group,
-        .extras = b->in->extras,
-        .by_node = b->lbc.mode == LBC_MODE_LOCAL,
-        .broken = want.broken,
-    };
-
-    r = clb_model_listener(&b->model->want, &listener, err);
-    return r == -EINVAL ? model_report_port(b, &want, err) : r;
+    r = clb_model_listener(b, want, err);
+    if (r == -EINVAL) {
+        lbc_model_report_port(b, want, err);
+        return 0;
+    }
+    return r;
 }
 
-static int build_acl(struct clb_model *model, const struct clb_model_input *in,
-                     struct lbc_problems *problems, struct ccm_error *err)
+static int build_acl(struct lbc_builder *b, struct ccm_error *err)
 {
     static const char *const suffixes[] = { "acl-status", "acl-id", "acl-type" };
+    struct clb_state *want = (struct clb_state *)b->model->want;
     bool kept = false;
     int r = 0;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(suffixes); i++) {
-        kept = kept || lbc_refusals_has(in->lbc.refused, suffixes[i]);
+        kept = kept || lbc_refusals_has(b->in->refused, suffixes[i]);
     }
-    r = kept ? -EINVAL : clb_model_acl(&model->want, in->lbc.service, in->extras, err);
+    r = kept ? -EINVAL : clb_model_acl(want, b->in->service, b->in->extras, err);
     if (r != -EINVAL) {
         return r;
     }
     if (!kept) {
-        lbc_problems_add(problems, err, NULL);
+        lbc_problems_add(b->problems, err, NULL);
     }
-    return clb_model_keep_acl(&model->want) < 0 ? ccm_error_nomem(err) : 0;
+    return clb_model_keep_acl(want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
-                    struct lbc_problems *problems, struct ccm_error *err)
+static int begin_ports(struct lbc_builder *b, struct ccm_error *err)
 {
-    const struct lbc_node_rules rules = {
-        .drop_unschedulable = ccm_text_equal(
-            lbc_anno_get(&in->lbc.service->meta, "remove-unscheduled-backend"), "on"),
-        .labels = lbc_anno_get(&in->lbc.service->meta, "backend-label"),
-    };
-    struct clb_builder b = {
-        .lbc = { .model = &model->lbc,
-                 .in = &in->lbc,
-                 .problems = problems,
-                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.pods_by_default) },
-        .model = model,
-        .in = in,
-    };
+    struct clb_model *model = (struct clb_model *)b->model;
 
-    memset(model, 0, sizeof(*model));
-    if (clb_model_lb(model, in->lbc.service) < 0) {
-        return ccm_error_nomem(err);
-    }
-    b.lbc.families = model->lbc.ipv6 ? LBC_IPV6 : LBC_IPV4;
-    model->keep_version = lbc_refusals_has(in->lbc.refused, "ip-version");
-    model->keep_status = lbc_refusals_has(in->lbc.refused, "external-ip-type");
-    if (lbc_model_begin(&b.lbc, &rules, err) < 0) {
-        return -ENOMEM;
-    }
-    for (uint64_t i = 0; i < in->lbc.service->port_count; i++) {
-        const int r = build_port(&b, in->lbc.service->ports[i], err);
-
-        if (r < 0) {
-            return r;
-        }
-    }
-    return build_acl(model, in, problems, err);
+    (void)err;
+    b->families = b->model->ipv6 ? LBC_IPV6 : LBC_IPV4;
+    b->drop_unschedulable =
+        ccm_text_equal(lbc_anno_get(&b->in->service->meta, "remove-unscheduled-backend"), "on");
+    b->other_protocol = "other";
+    model->keep_version = lbc_refusals_has(b->in->refused, "ip-version");
+    model->keep_status = lbc_refusals_has(b->in->refused, "external-ip-type");
+    return 0;
 }
+
+/* --- somebody else's load balancer --- */
+
+static const struct lbc_fixed_attr fixed_attrs[] = { { "address type", CLB_LB_ADDRESS_TYPE },
+                                                     { NULL, 0 } };
+
+/* One with a public address is reached from everywhere. */
+static bool lb_needs_vpc(const struct lbc_model *model, const struct lbc_lb *lb)
+{
+    (void)model; /* whatever is asked for */
+    return ccm_text_equal_case(lb->texts[CLB_LB_ADDRESS_TYPE], "intranet");
+}
+
+const struct lbc_model_ops clb_model_ops = {
+    .size = sizeof(struct clb_model),
+    .type = &clb_state_type,
+    .annotations = &clb_annotations,
+    .lb = clb_model_lb,
+    .begin = begin_ports,
+    .port = build_port,
+    .end = build_acl,
+    .check_group = clb_model_check_group,
+    .fixed = fixed_attrs,
+    .needs_vpc = lb_needs_vpc,
+    .vpc_remedy = "a private load balancer must be in the VPC of the cluster; name another one",
+    .address_type = CLB_LB_ADDRESS_TYPE,
+};

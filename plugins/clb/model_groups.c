@@ -8,22 +8,23 @@
 
 #include <errno.h>
 
-int clb_model_group(struct clb_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
+int clb_model_group(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     char target[64];
     bool fresh = false;
 
-    lbc_candidates_target(b->lbc.mode, want->port, target, sizeof(target));
-    key = lbc_owner_format(target, &b->lbc.in->service->meta, b->lbc.in->cluster_id);
-    /* Two ports with the same pods may have chosen two groups: the choice is part of the name. */
+    lbc_candidates_target(b->mode, want->port, target, sizeof(target));
+    key = lbc_owner_format(target, &b->in->service->meta, b->in->cluster_id);
+    /* Two ports with the same pods may have chosen two groups, so the choice is part of the name.
+     */
     want->name = key == NULL ? NULL
                              : ccm_text_format("%s%s%s", key, want->chosen[0] == '\0' ? "" : "@",
                                                want->chosen);
     if (want->name == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = lbc_model_group(&b->lbc, want, &fresh, err);
+    const int r = lbc_model_group(b, want, &fresh, err);
 
     if (r == 0 && fresh && want->chosen[0] != '\0') {
         want->group->key = CCM_STEAL(key);

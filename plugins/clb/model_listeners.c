@@ -66,21 +66,22 @@ static int set_affinity(struct clb_listener *listener, int64_t seconds)
     return listener_offer_attr(listener, "PersistenceTimeout", text);
 }
 
-static int set_extras(struct clb_listener *listener, const struct clb_desired_listener *want)
+static int set_extras(struct clb_listener *listener, const struct lbc_builder *b)
 {
-    const struct ccm_service *service = want->in->service;
+    const struct ccm_service *service = b->in->service;
+    const unsigned extras = b->in->extras;
     int r = 0;
 
-    if ((want->extras & CLB_EXTRA_AFFINITY) != 0 &&
+    if ((extras & CLB_EXTRA_AFFINITY) != 0 &&
         ccm_text_equal(service->session_affinity, "ClientIP")) {
         r = set_affinity(listener, service->session_affinity_timeout_s);
     }
-    if (r == 0 && (want->extras & CLB_EXTRA_HEALTH) != 0 && want->by_node &&
+    if (r == 0 && (extras & CLB_EXTRA_HEALTH) != 0 && b->mode == LBC_MODE_LOCAL &&
         service->health_check_node_port > 0 &&
         ccm_text_equal(service->external_traffic_policy, "Local")) {
         r = set_node_check(listener, service->health_check_node_port);
     }
-    if (r == 0 && (want->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
+    if (r == 0 && (extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
         listener->ranges = true;
         r = listener_set_attr(listener, "AclStatus", "on", true);
         r = r < 0 ? r : listener_set_attr(listener, "AclType", "white", true);
@@ -119,31 +120,19 @@ static int set_lists(struct clb_listener *listener, const struct lbc_model_input
                : 0;
 }
 
-int clb_model_listener(struct clb_state *state, const struct clb_desired_listener *want,
+int clb_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *description = NULL;
     struct clb_listener *listener = NULL;
     char number[24];
 
     ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
-    description = lbc_owner_format(number, &want->in->service->meta, want->in->cluster_id);
-    listener = description == NULL ? NULL : clb_state_new_listener(state);
-    if (listener == NULL) {
+    listener = (struct clb_listener *)lbc_model_listener(
+        b, want, lbc_owner_format(number, &b->in->service->meta, b->in->cluster_id));
+    if (listener == NULL || set_extras(listener, b) < 0) {
         return ccm_error_nomem(err);
     }
-    listener->lbc.port = (uint16_t)want->port->port;
-    listener->lbc.last_port = listener->lbc.port;
-    listener->lbc.protocol = want->protocol;
-    listener->lbc.broken = want->broken;
-    listener->lbc.group = want->group;
-    listener->lbc.description = CCM_STEAL(description);
-    if (lbc_model_add_attrs(want->in, &clb_annotations, LBC_ANNO_LISTENER, want->protocol,
-                            &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
-        set_extras(listener, want) < 0) {
-        return ccm_error_nomem(err);
-    }
-    const int r = set_lists(listener, want->in, err);
+    const int r = set_lists(listener, b->in, err);
 
     listener->lbc.broken = listener->lbc.broken || r < 0;
     return r;

@@ -12,23 +12,10 @@
 #define CLB_EXTRA_AFFINITY 2U /* spec.sessionAffinity as persistence-timeout */
 #define CLB_EXTRA_HEALTH   4U /* health check of Local Services by healthCheckNodePort */
 
-/* All borrowed. */
-struct clb_desired_listener {
-    const struct lbc_model_input *in;
-    const struct ccm_service_port *port;
-    enum lbc_protocol protocol;
-    struct lbc_group *group; /* NULL: it could not be worked out */
-    unsigned extras;         /* CLB_EXTRA_* */
-    bool by_node;            /* backends are nodes, by node port */
-    bool broken;             /* the port's group could not be worked out */
-};
-
-/* Append it to `state`. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: then the listener is
- * there, but broken. */
-CCM_NODISCARD int clb_model_listener(struct clb_state *state,
-                                     const struct clb_desired_listener *want,
+/* The listener of a port, by lbc_model_listener(). 0, -ENOMEM, or -EINVAL with a
+ * CCM_ERROR_TERMINAL: then the listener is there, but broken. */
+CCM_NODISCARD int clb_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
                                      struct ccm_error *err);
-
 /* The access list that the Service wants, if the option is on. As above, but with -EINVAL it is
  * kept as it is: the caller calls clb_model_keep_acl(). */
 CCM_NODISCARD int clb_model_acl(struct clb_state *state, const struct ccm_service *service,

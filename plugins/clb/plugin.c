@@ -3,18 +3,8 @@
 #include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"
-#include "lint.h"
 #include "model_listeners.h"
 
-static const struct ccm_option opt_batch = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .name = "backends_per_call",
-    .fallback = "40",
-    .min = 1,
-    .max = 40,
-    .help = "Most backends in one call; lowered to 20 by itself when the cloud refuses more.",
-};
 static const struct ccm_option opt_disable_public = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,
@@ -59,49 +49,27 @@ static const struct ccm_option opt_ip_mode = {
             "load balancer). Empty = not written.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,        &alilb_opt_type, LBC_OPTIONS,     &opt_batch,   &opt_disable_public,
-    &opt_source_ranges, &opt_affinity,   &opt_node_check, &opt_ip_mode, NULL,
+    ALI_OPTIONS,        &alilb_opt_type, LBC_OPTIONS,     &clb_opt_batch, &opt_disable_public,
+    &opt_source_ranges, &opt_affinity,   &opt_node_check, &opt_ip_mode,   NULL,
 };
 
-static void instance_configure(void *self)
+static void instance_configure(struct lbc_instance *lbc)
 {
-    struct clb *clb = self;
-    struct lbc_instance *lbc = &clb->lbc;
     const struct ccm_host *host = lbc->host;
-    const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
-    lbc_configure(lbc);
-    if (host->option_int(host, alilb_opt_type.group, alilb_opt_type.name) != 0) {
-        lbc->is_ours = alilb_class_is_typed_clb;
-    }
     lbc->extras =
         (host->option_int(host, NULL, opt_source_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |
         (host->option_int(host, NULL, opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |
         (host->option_int(host, NULL, opt_node_check.name) != 0 ? CLB_EXTRA_HEALTH : 0);
     lbc->ip_mode = host->option_string(host, NULL, opt_ip_mode.name);
-    atomic_init(&clb->batch,
-                batch < 1 || batch > CLB_BATCH_DEFAULT ? CLB_BATCH_DEFAULT : (unsigned)batch);
 }
 
-static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
-{
-    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, instance_configure, ret_self, err);
-}
+LBC_PLUGIN_ENTRIES(clb_ops, instance_configure)
 
 const struct ccm_plugin ccm_plugin = {
-    .abi_major = CCM_ABI_MAJOR,
-    .struct_size = sizeof(struct ccm_plugin),
+    LBC_PLUGIN,
     .name = "clb",
-    .flags = CCM_PLUGIN_PLANS,
     .options = options,
-    .watches = lbc_watches,
-    .create = instance_create,
-    .start = lbc_plugin_start,
-    .reconcile = lbc_plugin_reconcile,
-    .destroy = lbc_plugin_destroy,
-    .batch_max = 1,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
-    .lint = clb_lint,
-    .allow_removals = lbc_plugin_allow_removals,
 };

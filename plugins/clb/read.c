@@ -15,6 +15,7 @@ const struct alilb_source clb_source = {
     .find = clb_api_find_lb,
     .get = &clb_api_lb,
     .parse = clb_read_parse_lb,
+    .paced = true,
     .full_texts = true,
     .tagged = &clb_api_tagged_lbs,
     .type = &clb_state_type,

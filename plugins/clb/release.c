@@ -15,18 +15,13 @@
 #include <errno.h>
 #include <string.h>
 
-int clb_release_begin(struct lbc_pass *pass)
-{
-    return clb_model_lb(clb_desired(pass), pass->service);
-}
-
 /* --- whether anybody else uses somebody else's load balancer --- */
 
 static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service *other)
 {
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
            !lbc_class_needs_delete(other) &&
-           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass->entry)->lb.lbc.id);
+           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass)->lb.lbc.id);
 }
 
 /* The name of a group, or the description of a listener, of another Service or cluster. */
@@ -41,7 +36,7 @@ static bool is_others_key(const struct lbc_pass *pass, const char *text)
 static bool is_last_user(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
-    const struct clb_state *state = clb_actual(pass->entry);
+    const struct clb_state *state = clb_actual(pass);
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
     bool last = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) == 0;
@@ -65,16 +60,16 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
     const int r = lbc_reuse_find_served(pass, ret);
 
     *ret = *ret || ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
-                                  clb_actual(pass->entry)->lb.lbc.id);
+                                  clb_actual(pass)->lb.lbc.id);
     return r;
 }
 
 /* Whether the tag that says that it is in use goes with this Service. */
 static int release_find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *err)
 {
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     const struct clb_need need = { .listeners = true, .scan = false };
-    struct clb_state *state = clb_actual(pass->entry);
+    struct clb_state *state = clb_actual(pass);
     int r = 0;
 
     if (find_user(pass, ret) < 0) {
@@ -91,8 +86,8 @@ static int release_find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_e
 /* Of a load balancer of its own nothing: what is in it goes, or stays, with it. */
 int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
-    struct clb_state *state = clb_actual(pass->entry);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
+    struct clb_state *state = clb_actual(pass);
     const struct clb_need need = { .listeners = pass->model->override, .scan = true };
     int r;
 
@@ -107,7 +102,7 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     const struct clb_details need = {
         .marked = lbc_pass_is_marked(pass),
         .ranges = (pass->lbc->extras & CLB_EXTRA_RANGES) != 0,

@@ -1,10 +1,8 @@
 /* CLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
 #include "controller.h"
 
-#include "apply.h"
-
-#include "lbc/reuse.h"
 #include "lbc/apply/taken.h"
+#include "lbc/reuse.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -15,45 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
-{
-    struct alilb_call call = alilb_call_for(pass, priority);
-
-    call.paced = &clb_actual(pass->entry)->lb.lbc.id;
-    return call;
-}
-
-/* --- desired state --- */
-
-int clb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err)
-{
-    const struct clb_model_input own = { .lbc = *in, .extras = pass->lbc->extras };
-
-    return clb_model_begin(clb_desired(pass), &own, &pass->problems, err);
-}
-
-bool clb_sync_is_public(const struct lbc_pass *pass)
-{
-    return pass->service->ingress_count == 0 &&
-           ccm_text_equal(clb_desired(pass)->want.lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
-}
-
 /* --- actual state --- */
-
-int clb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
-                     struct ccm_error *err)
-{
-    struct clb_lb *lb = &((struct clb_state *)state)->lb;
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
-    const int r = alilb_read_state_lb(&call, &clb_source, pass->service, id, state, err);
-
-    if (r == 0 && state == pass->entry->state && !pass->releases) {
-        lbc_order_see(&pass->entry->order,
-                      clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
-                                         lb->lbc.texts[CLB_LB_BANDWIDTH]));
-    }
-    return r;
-}
 
 /* Whether there is an answer to all that the annotations ask. */
 static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
@@ -70,8 +30,8 @@ static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct clb_model *model = clb_desired(pass);
-    struct clb_state *have = clb_actual(pass->entry);
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct clb_state *have = clb_actual(pass);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
         .listeners = lbc_model_has_listeners(&model->lbc),
@@ -79,6 +39,11 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     };
     int r = 0;
 
+    if (pass->fresh) {
+        lbc_order_see(&pass->entry->order,
+                      clb_lb_charge_what(&have->lb, have->lb.lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                         have->lb.lbc.texts[CLB_LB_BANDWIDTH]));
+    }
     if (have->lb.lbc.id == NULL) {
         return 0;
     }
@@ -91,7 +56,7 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct clb_model *model = clb_desired(pass);
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
 
     const struct clb_details need = {
         .want = &model->want,
@@ -100,35 +65,8 @@ int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
     };
 
     return lbc_model_has_listeners(&model->lbc)
-               ? clb_read_details(&call, pass->service, &need, clb_actual(pass->entry), err)
+               ? clb_read_details(&call, pass->service, &need, clb_actual(pass), err)
                : 0;
-}
-
-/* --- the way from one to the other --- */
-
-size_t clb_sync_batch(const struct lbc_instance *lbc)
-{
-    return atomic_load(&((const struct clb *)lbc)->batch);
-}
-
-int clb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
-                   bool fresh)
-{
-    struct clb_apply apply = {
-        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
-                 .call = clb_pass_call(pass, priority),
-                 .service = pass->service },
-        .clb = clb_of(pass),
-        .entry = pass->entry,
-        .model = pass->releases ? NULL : clb_desired(pass),
-    };
-
-    apply.ali.lbc.forgives_lb = pass->releases && !pass->model->reused;
-
-    const int r = clb_apply_run(&apply, plan);
-
-    lbc_pass_end_apply(pass, &apply.ali.lbc);
-    return r;
 }
 
 /* --- what the Service says then --- */
@@ -136,8 +74,8 @@ int clb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priori
 /* What the status shows, as long as no hostname takes its place. */
 static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb_model *model)
 {
-    struct clb_lb *lb = &clb_actual(pass->entry)->lb;
-    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct clb_lb *lb = &clb_actual(pass)->lb;
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {
@@ -164,7 +102,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
  * there is none and none is asked for. */
 static const char *publish_acl(const struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct clb_acl *acl = &clb_actual(pass->entry)->acl;
+    const struct clb_acl *acl = &clb_actual(pass)->acl;
 
     if (acl->id != NULL) {
         return acl->id;

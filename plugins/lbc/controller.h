@@ -3,8 +3,7 @@
  * instance.
  *
  * How a plugin uses it:
- *   1. Its instance begins with a struct lbc_instance: `struct nlb { struct lbc_instance lbc; };`,
- *      its model with a struct lbc_model, its state with a struct lbc_state. Life cycle, options
+ *   1. Its model with a struct lbc_model, its state with a struct lbc_state. Life cycle, options
  *      and watches of the descriptor: instance.h.
  *   2. It fills in a struct lbc_ops. The functions get the pass (pass.h), which holds all three.
  *   3. lint() is lbc_lint_service() (model/lint.h).
@@ -40,9 +39,8 @@ struct lbc_product {
     /* In metrics: the verb under which successful passes are measured once more, as the reference
      * does for this type. NULL = none. */
     const char *verb;
-    const char *public_option; /* BOOL: disable_public of struct lbc_instance; NULL = none */
-    const char *public_text;   /* what the refusal then says */
-    const struct lbc_lint_rules *rules; /* annotations, what they may say, what nothing acts on */
+    /* Which Services are its own, annotations, what they may say, what nothing acts on. */
+    const struct lbc_lint_rules *rules;
 
     /* What a pass ends with when backends could not be attached ("has invalid ..."). */
     const char *invalid_text;
@@ -51,8 +49,9 @@ struct lbc_product {
     /* What is left undone because of them: before and behind the group's name; unset = nothing. */
     const char *kept_text[2];
     const char *no_backends_text;
-    bool must_run;   /* a listener that was stopped serves nobody */
-    bool needs_port; /* without any usable port no load balancer is made */
+    bool finds_shown; /* one that the status shows is missed before it is said that none is made */
+    bool must_run;    /* a listener that was stopped serves nobody */
+    bool needs_port;  /* without any usable port no load balancer is made */
 
     /*
      * What is released when annotation id and the label with the last load balancer differ. false:
@@ -62,7 +61,6 @@ struct lbc_product {
      */
     bool release_by_label;
 
-    bool (*is_ours)(const struct ccm_service *service); /* by its class */
     /* Whether something may be made for the Service that only the extra label tells of: the label
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
      * nothing is left, and with the release. NULL = never. */
@@ -70,36 +68,6 @@ struct lbc_product {
     /* Add what cannot be used of a Service beside annotations, by lbc_refusals_add(): 0 or -ENOMEM.
      * NULL = nothing. */
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
-};
-
-/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or not
- * asked for; case does not matter. */
-struct lbc_reuse_fact {
-    const char *what;   /* "address type" */
-    const char *wanted; /* by the Service, or by where its backends are */
-    const char *present;
-    const char *remedy;
-};
-#define LBC_REUSE_FACTS 4
-
-/* The desired state: a product's own struct that begins with struct lbc_model. */
-struct lbc_model_ops {
-    size_t size; /* zeroed when a pass begins */
-    /* Fill pass->model, all but the backends. Failures of single ports go to pass->problems; 0
-     * then. */
-    int (*begin)(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err);
-    /* What a release has to know. 0 or -ENOMEM. */
-    int (*begin_release)(struct lbc_pass *pass);
-    lbc_check_group_fn *check_group; /* NULL = nobody can choose one */
-    unsigned compared; /* 1 << number of attributes of somebody else's load balancer that are
-                          compared although nothing of it may be changed */
-    /* What else of the product's may not be changed then; NULL = nothing. Pure. */
-    void (*keep_lb)(struct lbc_model *model);
-    /* Whether a load balancer made for it would have a public address. Pure. */
-    bool (*is_public)(const struct lbc_pass *pass);
-    /* What is asked for and cannot be changed on somebody else's load balancer: how many facts.
-     * NULL = none. */
-    size_t (*list_facts)(const struct lbc_pass *pass, struct lbc_reuse_fact ret[LBC_REUSE_FACTS]);
 };
 
 /* From the cloud to the state (pass->entry->state). All or nothing: a failed read never looks like
@@ -130,15 +98,14 @@ struct lbc_read_ops {
 /* The way from the state to the model. */
 struct lbc_change_ops {
     const struct lbc_plan_ops *rules;
-    bool prints_present;                             /* a printed plan has present values */
-    size_t (*batch)(const struct lbc_instance *lbc); /* backends per call; NULL = as the
-                                                        rules say */
-    /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(). Blocks. Failures
-     * go to pass->problems; negative: it was given up. */
+    bool prints_present;               /* a printed plan has present values */
+    const struct ccm_option *batch;    /* INT: backends per call; NULL = as the rules say */
+    const struct lbc_apply_ops *steps; /* how they are carried out */
+    /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(); NULL = calls need
+     * nothing but what the pass gives. Blocks. Failures go to pass->problems; negative: it was
+     * given up. */
     int (*apply)(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
                  bool fresh);
-    /* Without apply(): how the steps are carried out. */
-    const struct lbc_apply_ops *steps;
     /* Remember in the mirror what a person asks for at present; NULL = nothing. */
     void (*record)(struct lbc_pass *pass);
     /* Delete what is left behind a release; NULL = nothing. Blocks. 0 or negative with err. */
@@ -178,11 +145,13 @@ struct lbc_instance {
     struct lbc_life life;
     bool (*is_ours)(const struct ccm_service *service);
     bool pods_by_default;
-    bool filter_nodes;   /* changes of nodes concern only Services that choose their nodes */
-    bool dry;            /* host->dry_run() */
-    bool loose;          /* see struct lbc_lint_rules */
-    unsigned extras;     /* options that serve more of the specification; bits of the plugin */
-    const char *ip_mode; /* of the status; NULL or "" = not told */
+    bool filter_nodes;    /* changes of nodes concern only Services that choose their nodes */
+    bool dry;             /* host->dry_run() */
+    bool loose;           /* option `loose` of struct lbc_lint_rules */
+    atomic_uint batch;    /* backends per call; only ever lowered; 0 = as the rules say */
+    atomic_uint reported; /* events that are about no single Service, once; bits of the plugin */
+    unsigned extras;      /* options that serve more of the specification; bits of the plugin */
+    const char *ip_mode;  /* of the status; NULL or "" = not told */
     atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
     atomic_bool conditions;         /* Services say how they are */
     atomic_bool disable_public;     /* no load balancer with a public address is made */

@@ -25,7 +25,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .component = product->component,
         .extra_label = product->extra_label,
     };
-    lbc->is_ours = product->is_ours;
+    lbc->is_ours = product->rules->is_ours;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
     lbc->absence = lbc_absence_new(host);
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
@@ -59,7 +59,7 @@ void lbc_fini(struct lbc_instance *lbc)
 /* Options that may change at any time. */
 static void instance_read_options(struct lbc_instance *lbc)
 {
-    const char *option = lbc->ops->product->public_option;
+    const char *option = lbc->ops->product->rules->public_option;
     const struct ccm_host *host = lbc->host;
 
     atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);
@@ -69,12 +69,34 @@ static void instance_read_options(struct lbc_instance *lbc)
     atomic_store(&lbc->disable_public, option != NULL && host->option_int(host, NULL, option) != 0);
 }
 
-void lbc_configure(struct lbc_instance *lbc)
+static unsigned instance_read_batch(const struct lbc_instance *lbc)
 {
+    const struct ccm_option *option = lbc->ops->change->batch;
+
+    if (option == NULL) {
+        return 0;
+    }
+    const int64_t batch = lbc->host->option_int(lbc->host, NULL, option->name);
+
+    return (unsigned)(batch < option->min || batch > option->max ? option->max : batch);
+}
+
+/* Of a product that has the option. */
+static bool instance_has_option(const struct lbc_instance *lbc, const struct ccm_option *option)
+{
+    return option != NULL && lbc->host->option_int(lbc->host, option->group, option->name) != 0;
+}
+
+static void instance_configure(struct lbc_instance *lbc)
+{
+    const struct lbc_lint_rules *rules = lbc->ops->product->rules;
     const struct ccm_host *host = lbc->host;
 
     lbc->pods_by_default = ccm_text_equal(
         host->option_string(host, NULL, lbc_opt_backend_type.name), LBC_BACKEND_TYPE_PODS);
+    lbc->is_ours = instance_has_option(lbc, rules->by_type) ? rules->is_typed : rules->is_ours;
+    lbc->loose = instance_has_option(lbc, rules->loose);
+    atomic_init(&lbc->batch, instance_read_batch(lbc));
     instance_read_options(lbc);
     lbc->filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
 }
@@ -85,26 +107,26 @@ void lbc_plugin_destroy(void *self)
     free(self);
 }
 
-int lbc_plugin_create(const struct ccm_host *host, size_t size, const struct lbc_ops *ops,
-                      void (*configure)(void *self), void **ret_self, struct ccm_error *err)
+int lbc_plugin_create(const struct ccm_host *host, const struct lbc_ops *ops,
+                      void (*configure)(struct lbc_instance *lbc), void **ret_self,
+                      struct ccm_error *err)
 {
-    void *self = calloc(1, size);
+    struct lbc_instance *lbc = calloc(1, sizeof(*lbc));
 
-    if (self == NULL) {
+    if (lbc == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = lbc_init(self, host, ops, err);
+    const int r = lbc_init(lbc, host, ops, err);
 
     if (r < 0) {
-        lbc_plugin_destroy(self);
+        lbc_plugin_destroy(lbc);
         return r;
     }
-    if (configure == NULL) {
-        lbc_configure(self);
-    } else {
-        configure(self);
+    instance_configure(lbc);
+    if (configure != NULL) {
+        configure(lbc);
     }
-    *ret_self = self;
+    *ret_self = lbc;
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * What the descriptors of all load balancer controllers have in common: options, watches, life
- * cycle. The plugin's instance begins with its struct lbc_instance, so `self` is one.
+ * cycle. `self` is a struct lbc_instance.
  */
 #ifndef CCM_LBC_INSTANCE_H
 #define CCM_LBC_INSTANCE_H
@@ -27,14 +27,11 @@ CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host
                            const struct lbc_ops *ops, struct ccm_error *err);
 void lbc_fini(struct lbc_instance *lbc);
 
-/* Read the options, after lbc_init(). A plugin that has an option for it sets is_ours itself. */
-void lbc_configure(struct lbc_instance *lbc);
-
-/* For create(): allocate `size` zeroed bytes, lbc_init(), then configure(), or lbc_configure() when
- * that is NULL. On failure nothing is left. */
-CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
-                                    const struct lbc_ops *ops, void (*configure)(void *self),
-                                    void **ret_self, struct ccm_error *err);
+/* For create(): an instance with its options; `configure` reads those of the product, NULL = there
+ * are none. 0, or negative with err and nothing is left. */
+CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, const struct lbc_ops *ops,
+                                    void (*configure)(struct lbc_instance *lbc), void **ret_self,
+                                    struct ccm_error *err);
 /* The other members of the descriptor. */
 void lbc_plugin_destroy(void *self);
 CCM_NODISCARD int lbc_plugin_start(void *self, struct ccm_error *err);
@@ -43,6 +40,25 @@ CCM_NODISCARD int lbc_plugin_reconcile(void *self, const struct ccm_request *req
 int64_t lbc_plugin_allow_removals(void *self);
 /* Services, EndpointSlices, Nodes; mapping.c says what a change of them leads to. */
 extern const struct ccm_watch *const lbc_watches[];
+
+/* create() and lint() of a descriptor, which have no other way to know what they belong to: by its
+ * ops and what lbc_plugin_create() calls configure(). */
+#define LBC_PLUGIN_ENTRIES(ops, configure)                                                         \
+    static int plugin_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)  \
+    {                                                                                              \
+        return lbc_plugin_create(host, &(ops), configure, ret_self, err);                          \
+    }                                                                                              \
+    static int plugin_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)    \
+    {                                                                                              \
+        lbc_lint_service((ops).product->rules, service, sink);                                     \
+        return 0;                                                                                  \
+    }
+/* Members of a descriptor behind them: all but its name, options, version and summary. */
+#define LBC_PLUGIN                                                                                 \
+    .abi_major = CCM_ABI_MAJOR, .struct_size = sizeof(struct ccm_plugin),                          \
+    .flags = CCM_PLUGIN_PLANS, .watches = lbc_watches, .create = plugin_create,                    \
+    .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
+    .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

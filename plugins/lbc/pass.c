@@ -35,6 +35,26 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass)
     return lbc_life_is_marked(&pass->life, pass->service);
 }
 
+struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
+{
+    const struct lbc_cloud *cloud = &pass->lbc->cloud;
+
+    return (struct lbc_model_input){
+        .service = pass->releases ? pass->service : pass->view,
+        .refused = &pass->refused,
+        .nodes = pass->nodes,
+        .node_count = pass->node_count,
+        .slices = pass->slices,
+        .slice_count = pass->slice_count,
+        .accepted = pass->readiness.accepted,
+        .cluster_id = lbc_cluster_id(pass->lbc),
+        .resource_group =
+            cloud->ops->resource_group == NULL ? NULL : cloud->ops->resource_group(cloud->account),
+        .extras = pass->lbc->extras,
+        .pods_by_default = pass->lbc->pods_by_default,
+    };
+}
+
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;

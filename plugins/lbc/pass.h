@@ -93,6 +93,8 @@ const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass);
 const char *lbc_pass_lb_id(const struct lbc_pass *pass);
 /* Whether there may be something that only the extra label tells of, see needs_mark(). */
 bool lbc_pass_is_marked(const struct lbc_pass *pass);
+/* What the desired state is made from; borrowed. */
+struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass);
 /* Which ids of the account the namespace may name, as configured now. */
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
 /* Priority of a call: an ordinary one goes first in a release, and last in an audit or after a node

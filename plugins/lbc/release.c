@@ -260,11 +260,12 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
 static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
+    const struct lbc_model_input in = lbc_pass_model_input(pass);
     const char *id = lbc_entry_acquired_id(pass->entry);
     int r = 0;
 
     pass->model = calloc(1, ops->model->size);
-    if (pass->model == NULL || ops->model->begin_release(pass) < 0) {
+    if (pass->model == NULL || lbc_model_build_lb(pass->model, ops->model, &in) < 0) {
         r = release_fail(pass, ccm_error_nomem(err), err);
     } else if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
         r = release_labelled(pass, err);

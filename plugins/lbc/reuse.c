@@ -1,6 +1,7 @@
 #include "lbc/reuse.h"
 
 #include "lbc/model/annotation.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -175,20 +176,54 @@ int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted
 
 /* --- what cannot be changed --- */
 
-/* Refuses for the first fact that does not hold, with both values. */
-static int reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts, size_t count,
-                             struct ccm_error *err)
+unsigned lbc_reuse_compared(const struct lbc_fixed_attr *fixed)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct lbc_reuse_fact *fact = &facts[i];
+    unsigned compared = 0;
 
-        if (!ccm_text_empty(fact->wanted) && !ccm_text_empty(fact->present) &&
-            !ccm_text_equal_case(fact->wanted, fact->present)) {
-            return reuse_refuse(lb_id, err, "its %s is %s and the Service needs %s: %s", fact->what,
-                                fact->present, fact->wanted, fact->remedy);
+    for (; fixed != NULL && fixed->what != NULL; fixed++) {
+        compared |= 1U << fixed->number;
+    }
+    return compared;
+}
+
+/* Whether they do not agree. NULL or "" = not known, or nobody asks for it. */
+static bool reuse_differs(const char *wanted, const char *present)
+{
+    return !ccm_text_empty(wanted) && !ccm_text_empty(present) &&
+           !ccm_text_equal_case(wanted, present);
+}
+
+/* Refuses for the first that does not hold, with both values. */
+static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_model_ops *ops = pass->lbc->ops->model;
+    const struct lbc_cloud *cloud = &pass->lbc->cloud;
+    const struct lbc_lb *want = lbc_state_lb(pass->model->want);
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
+    const char *vpc_id = NULL;
+
+    for (const struct lbc_fixed_attr *attr = ops->fixed; attr != NULL && attr->what != NULL;
+         attr++) {
+        const char *wanted = want->texts[attr->number];
+        const char *present = lb->texts[attr->number];
+
+        if (lbc_model_is_explicit(pass->model, attr->number) && reuse_differs(wanted, present)) {
+            return reuse_refuse(lb->id, err,
+                                "its %s is %s and the Service needs %s: its address type is never "
+                                "changed; name another load balancer, or set annotation %s to what "
+                                "it is",
+                                attr->what, present, wanted,
+                                lbc_lb_row(ops->annotations, attr->number)->name);
         }
     }
-    return 0;
+    if (ops->needs_vpc == NULL || !ops->needs_vpc(pass->model, lb)) {
+        return 0;
+    }
+    vpc_id = cloud->ops->vpc_id(cloud->account);
+    return reuse_differs(vpc_id, lb->vpc_id)
+               ? reuse_refuse(lb->id, err, "its VPC is %s and the Service needs %s: %s", lb->vpc_id,
+                              vpc_id, ops->vpc_remedy)
+               : 0;
 }
 
 int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret)
@@ -209,10 +244,7 @@ int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret)
 
 int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct lbc_reuse_fact facts[LBC_REUSE_FACTS];
-    const struct lbc_model_ops *ops = pass->lbc->ops->model;
-    const size_t count = ops->list_facts == NULL ? 0 : ops->list_facts(pass, facts);
-    int r = reuse_check_facts(lbc_pass_lb(pass)->id, facts, count, err);
+    int r = reuse_check_fixed(pass, err);
     bool served = false;
 
     if (r == -EPERM && lbc_reuse_find_served(pass, &served) < 0) {

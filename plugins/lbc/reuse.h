@@ -45,8 +45,11 @@ CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lb
 /* Whether the load balancer, which was read, may be used, by its tags, the Service's status and its
  * label. Refuses as above. Blocks when it has to look for one that we made. */
 CCM_NODISCARD int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err);
-/* Whether it is what the Service needs, by lbc_model_ops.list_facts(). Refuses as above; but a
- * Service that is served there already goes on being served: 0, a problem, and model->mismatch. */
+/* 1 << number of each. */
+unsigned lbc_reuse_compared(const struct lbc_fixed_attr *fixed);
+/* Whether it is what the Service needs, by `fixed` and needs_vpc() of struct lbc_model_ops. Refuses
+ * as above; but a Service that is served there already goes on being served: 0, a problem, and
+ * model->mismatch. */
 CCM_NODISCARD int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err);
 /* *ret: something of the Service is there, which only a controller can have put there. 0 or
  * -ENOMEM. */

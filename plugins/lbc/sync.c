@@ -44,18 +44,8 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
 static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    const struct lbc_model_input in = {
-        .service = pass->view,
-        .refused = &pass->refused,
-        .nodes = pass->nodes,
-        .node_count = pass->node_count,
-        .slices = pass->slices,
-        .slice_count = pass->slice_count,
-        .accepted = pass->readiness.accepted,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .pods_by_default = pass->lbc->pods_by_default,
-    };
-    int r = pass->lbc->ops->model->begin(pass, &in, err);
+    const struct lbc_model_input in = lbc_pass_model_input(pass);
+    int r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
 
     if (r == 0) {
         r = sync_resolve(pass, &resolved, err);
@@ -108,7 +98,7 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
     }
     lbc_reuse_emit_kept(pass, may);
     if (!may) {
-        lbc_model_keep_lb(pass->model, ops->model->compared);
+        lbc_model_keep_lb(pass->model, lbc_reuse_compared(ops->model->fixed));
         if (ops->model->keep_lb != NULL) {
             ops->model->keep_lb(pass->model);
         }
@@ -154,6 +144,15 @@ static bool sync_explain_missing(struct lbc_pass *pass, struct ccm_error *ret)
     return !ccm_text_empty(label) && lbc_pass_check_owner(pass, label, ret) == LBC_LOOKUP_NOT_OURS;
 }
 
+static bool sync_would_be_public(const struct lbc_pass *pass)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const char *type = lbc_state_lb(pass->model->want)->texts[ops->model->address_type];
+
+    return !ccm_text_equal_case(type, "intranet") &&
+           (pass->service->ingress_count == 0 || !ops->product->finds_shown);
+}
+
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -164,8 +163,9 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     if (lbc_pass_lb(pass)->id != NULL) {
         return 0;
     }
-    if (pass->lbc->disable_public && ops->model->is_public(pass)) {
-        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", ops->product->public_text);
+    if (pass->lbc->disable_public && sync_would_be_public(pass)) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s",
+                             ops->product->rules->public_text);
     }
     if (service->ingress_count == 0) {
         return lbc_refusals_sum(&pass->refused, err);
@@ -200,15 +200,13 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 
 struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh)
 {
-    const struct lbc_change_ops *change = pass->lbc->ops->change;
-
     return (struct lbc_plan_input){
         .model = pass->model,
         .have = pass->entry->state,
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
-        .batch = change->batch == NULL ? 0 : change->batch(pass->lbc),
+        .batch = atomic_load(&pass->lbc->batch),
         .fresh = fresh,
         .last_user = pass->last_user,
         .restores = lbc_taken_restores(pass->lbc),
@@ -302,10 +300,8 @@ static int pass_apply_plain(struct lbc_pass *pass, struct lbc_plan *plan,
     bool uncertain = false;
     int r;
 
-    apply.ops = pass->lbc->ops->change->steps;
     apply.priority = &priority;
     apply.uncertain = &uncertain;
-    apply.forgives_lb = pass->releases && !pass->model->reused;
     r = lbc_apply_run(&apply, plan);
     lbc_pass_end_apply(pass, &apply);
     return r;
@@ -468,13 +464,21 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass)
 
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
+    const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
+
     return (struct lbc_apply){
+        .ops = ops,
         .cloud = &pass->lbc->cloud,
         .host = pass->lbc->host,
         .req = pass->req,
+        .service = pass->service,
+        .model = pass->releases ? NULL : pass->model,
+        .order = &pass->entry->order,
+        .batch = &pass->lbc->batch,
         .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
+        .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
     };
 }
@@ -487,6 +491,9 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
     entry->freed = entry->freed || apply->freed;
     entry->unrestored += apply->cannot_restore ? 1 : 0;
     entry->valid = entry->valid && !apply->surprised;
+    if (apply->lb_gone) {
+        lbc_entry_drop(entry);
+    }
     if (apply->again_ms > 0 && pass->problems.count == 0) {
         pass->unfinished = true;
         pass->requeue_ms = apply->again_ms;

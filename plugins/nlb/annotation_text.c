@@ -105,7 +105,7 @@ const struct lbc_protocols nlb_protocols = {
 };
 
 /* "a-b" of an entry "a-b:port". */
-static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error *err)
+static int parse_range(const char *text, struct lbc_span *ret, struct ccm_error *err)
 {
     const char *dash = strchr(text, '-');
     char left[LBC_PAIR_MAX];
@@ -122,12 +122,12 @@ static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error 
                              "start port should be smaller than end port for port range [%s]",
                              text);
     }
-    *ret = (struct nlb_span){ (uint16_t)start, (uint16_t)end, true };
+    *ret = (struct lbc_span){ (uint16_t)start, (uint16_t)end, true };
     return 0;
 }
 
 /* Every entry is looked at; *ret changes when one is for the port `number` (as text). */
-static int find_range(const struct ccm_service *service, const char *number, struct nlb_span *ret,
+static int find_range(const struct ccm_service *service, const char *number, struct lbc_span *ret,
                       struct ccm_error *err)
 {
     const char *cursor = lbc_anno_get(&service->meta, "listener-port-range");
@@ -135,7 +135,7 @@ static int find_range(const struct ccm_service *service, const char *number, str
     int r = 0;
 
     while (r == 0 && lbc_setting_next_pair(&cursor, &pair)) {
-        struct nlb_span span = { 0, 0, false };
+        struct lbc_span span = { 0, 0, false };
 
         if (!pair.good) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -152,7 +152,7 @@ static int find_range(const struct ccm_service *service, const char *number, str
 }
 
 int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                struct nlb_span *ret, struct ccm_error *err)
+                struct lbc_span *ret, struct ccm_error *err)
 {
     char number[24];
 
@@ -160,18 +160,18 @@ int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
     }
     ccm_text_printf(number, sizeof(number), "%lld", (long long)port->port);
-    *ret = (struct nlb_span){ (uint16_t)port->port, (uint16_t)port->port, false };
+    *ret = (struct lbc_span){ (uint16_t)port->port, (uint16_t)port->port, false };
     return find_range(service, number, ret, err);
 }
 
 static int check_ranges(const struct lbc_checked *it, struct ccm_error *err)
 {
-    struct nlb_span ignored = { 0, 0, false };
+    struct lbc_span ignored = { 0, 0, false };
 
     return find_range(it->service, "", &ignored, err);
 }
 
-static void write_span(const struct nlb_span *span, enum lbc_protocol protocol, char *ret,
+static void write_span(const struct lbc_span *span, enum lbc_protocol protocol, char *ret,
                        size_t size)
 {
     if (span->range) {
@@ -185,7 +185,7 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
 {
     struct ccm_error ignored = CCM_ERROR_INIT;
     enum lbc_protocol protocol = LBC_OTHER;
-    struct nlb_span span;
+    struct lbc_span span;
 
     if (lbc_setting_protocol(service, service->ports[index], &nlb_protocols, &protocol, &ignored) <
             0 ||
@@ -194,7 +194,7 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     }
     for (uint64_t i = 0; i < index; i++) {
         enum lbc_protocol other = LBC_OTHER;
-        struct nlb_span earlier;
+        struct lbc_span earlier;
         char a[32];
         char b[32];
 

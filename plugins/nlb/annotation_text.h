@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/apply/model.h"
 #include "lbc/model/check.h"
 #include "state.h"
 #include "util/attr.h"
@@ -28,16 +29,10 @@ bool nlb_is_dual_stack(const struct ccm_service *service);
 CCM_NODISCARD int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb,
                                struct ccm_error *err);
 
-/* The ports on which a Service port is listened for. */
-struct nlb_span {
-    uint16_t start;
-    uint16_t end; /* == start without a range */
-    bool range;   /* by annotation listener-port-range */
-};
-
-/* The Service port itself has to be in range. */
+/* The ports on which a Service port is listened for: by annotation listener-port-range a range. The
+ * Service port itself has to be in range. */
 CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
-                              const struct ccm_service_port *port, struct nlb_span *ret,
+                              const struct ccm_service_port *port, struct lbc_span *ret,
                               struct ccm_error *err);
 
 /* An earlier port of the Service listens on a port of this one; -EINVAL says which. */

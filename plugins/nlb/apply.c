@@ -141,53 +141,36 @@ static bool group_is_draining(const struct lbc_group *group)
                           "true");
 }
 
-/* --- a run --- */
+/* Nothing can be done with one that is still being made, or is on its way out. */
+static bool lb_is_unready(struct lbc_apply *apply)
+{
+    const struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
 
-static const struct lbc_apply_ops apply_ops = {
-    .steps = step_ops,
-    .state = &nlb_state_type,
-    .backends_name = "servers",
-    .is_blocked = step_lacks_security_group,
-    .wait = alilb_apply_wait,
-    .lb_gone = nlb_apply_lb_gone,
-    .full_of_listeners = full_of_listeners,
-    .full_of_backends = full_of_servers,
-    .lb_full = lb_full,
-    .is_misnamed = is_misnamed,
-    .place_maker = step_find_place_maker,
-    .is_draining = group_is_draining,
-};
+    if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Provisioning")) {
+        apply->again_ms = NLB_MAKING_MS;
+    } else if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Deleting")) {
+        apply->surprised = true;
+        apply->again_ms = LBC_DELETING_MS;
+    }
+    return apply->again_ms > 0;
+}
 
-static const struct alilb_apply_product product = {
-    .ops = &apply_ops,
+const struct alilb_apply_ops nlb_apply_ops = {
+    .lbc = { .steps = step_ops,
+             .state = &nlb_state_type,
+             .backends_name = "servers",
+             .is_blocked = step_lacks_security_group,
+             .wait = alilb_apply_wait,
+             .lb_gone = nlb_apply_lb_gone,
+             .full_of_listeners = full_of_listeners,
+             .full_of_backends = full_of_servers,
+             .lb_full = lb_full,
+             .is_misnamed = is_misnamed,
+             .place_maker = step_find_place_maker,
+             .is_draining = group_is_draining,
+             .is_unready = lb_is_unready,
+             .forgives_reused = true },
     .rows = step_rows,
     .id = ALI_NLB,
     .lb_type = "loadbalancer",
 };
-
-/* Nothing can be done with one that is still being made, or is on its way out. */
-static bool apply_is_unready(struct nlb_apply *apply)
-{
-    const char *status = apply->have->lb.lbc.id == NULL ? NULL : apply->have->lb.status;
-
-    if (status != NULL && ccm_text_equal_case(status, "Provisioning")) {
-        apply->ali.lbc.again_ms = NLB_MAKING_MS;
-    } else if (status != NULL && ccm_text_equal_case(status, "Deleting")) {
-        apply->ali.lbc.surprised = true;
-        apply->ali.lbc.again_ms = LBC_DELETING_MS;
-    }
-    return apply->ali.lbc.again_ms > 0;
-}
-
-int nlb_apply_run(struct nlb_apply *apply, struct lbc_plan *plan)
-{
-    struct alilb_apply *ali = &apply->ali;
-
-    if (plan->len == 0 || apply_is_unready(apply)) {
-        return 0;
-    }
-    ali->product = &product;
-    ali->lbc.have = &apply->have->lbc;
-    ali->lbc.forgives_lb = apply->model == NULL;
-    return alilb_apply_run(ali, plan);
-}

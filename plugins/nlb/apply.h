@@ -8,13 +8,6 @@
 #include "alilb/apply.h"
 #include "plan.h"
 
-struct nlb_apply {
-    struct alilb_apply ali;        /* in: call, service; cloud, problems, attempt, fresh */
-    struct nlb_state *have;        /* the mirror */
-    const struct nlb_model *model; /* NULL for a deletion */
-};
-
-/* lbc_apply_run(); a load balancer that is still being made or deleted is left alone. */
-CCM_NODISCARD int nlb_apply_run(struct nlb_apply *apply, struct lbc_plan *plan);
+extern const struct alilb_apply_ops nlb_apply_ops;
 
 #endif

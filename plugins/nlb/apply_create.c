@@ -14,25 +14,25 @@
 #include <string.h>
 
 /* What the configuration adds to what the Service asks for. */
-static int lb_complete_desired(const struct nlb_apply *apply, const struct lbc_step *step,
+static int lb_complete_desired(const struct lbc_apply *apply, const struct lbc_step *step,
                                struct nlb_lb *want, struct lbc_tags *tags)
 {
     char name[LBC_OWNER_LB_NAME];
 
-    lbc_owner_lb_name(&apply->ali.service->meta, name);
+    lbc_owner_lb_name(&apply->service->meta, name);
     if ((want->lbc.texts[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) ||
         lbc_lb_add_defaults(&nlb_annotations, want->lbc.texts) < 0) {
         return -ENOMEM;
     }
     if (want->lbc.vpc_id == NULL &&
-        lbc_text_set(&want->lbc.vpc_id, ali_vpc_id(apply->ali.call.ali)) < 0) {
+        lbc_text_set(&want->lbc.vpc_id, ali_vpc_id(alilb_apply_call(apply)->ali)) < 0) {
         return -ENOMEM;
     }
     return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
 }
 
 /* Another creation for whatever is asked for differently. */
-static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
+static void lb_make_token(const struct lbc_apply *apply, const struct nlb_lb *want,
                           const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
@@ -48,14 +48,14 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
         lbc_token_add(&token, want->zones[i].eip);
     }
     lbc_token_add_tags(&token, tags);
-    lbc_token_write(&token, apply->ali.service, *apply->ali.lbc.attempt, ret);
+    lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
 /* The mirror of what has just been made; nothing can listen on it yet. */
-static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made,
+static int lb_record_created(struct lbc_apply *apply, struct nlb_lb *made,
                              const struct lbc_tags *tags, const char *id)
 {
-    struct nlb_lb *lb = &apply->have->lb;
+    struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
 
     if (lbc_text_set(&made->lbc.id, id) < 0 || lbc_text_set(&made->status, "Provisioning") < 0 ||
         lbc_tags_copy(&made->lbc.tags, tags) < 0) {
@@ -65,17 +65,17 @@ static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made,
     nlb_lb_fini(lb);
     *lb = *made;
     memset(made, 0, sizeof(*made));
-    apply->have->lbc.listeners_known = true;
+    nlb_apply_have(apply)->lbc.listeners_known = true;
     return 0;
 }
 
 /* The answer was that of an earlier creation: its ClientToken had been used, and what it made is
  * gone. The failure lets the next one have another token; the pause lets a load balancer that is
  * there after all be found by its tag. */
-static int fail_used_token(struct nlb_apply *apply, const struct ccm_error *unread,
+static int fail_used_token(struct lbc_apply *apply, const struct ccm_error *unread,
                            struct ccm_error *err)
 {
-    struct nlb_lb *lb = &apply->have->lb;
+    struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
     CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->lbc.id);
 
     nlb_lb_fini(lb);
@@ -89,25 +89,25 @@ static int fail_used_token(struct nlb_apply *apply, const struct ccm_error *unre
 }
 
 /* How it came out. Another look that fails tells nothing: the next pass looks again. */
-static int check_made(struct nlb_apply *apply, struct ccm_error *err)
+static int check_made(struct lbc_apply *apply, struct ccm_error *err)
 {
-    struct nlb_lb *lb = &apply->have->lb;
+    struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
     struct ccm_error unread = CCM_ERROR_INIT;
-    const int r = alilb_read_lb(&apply->ali.call, &nlb_source, lb->lbc.id, &lb->lbc, &unread);
+    const int r =
+        alilb_read_lb(alilb_apply_call(apply), &nlb_source, lb->lbc.id, &lb->lbc, &unread);
 
     if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &unread)) {
         return fail_used_token(apply, &unread, err);
     }
     if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {
-        apply->ali.lbc.again_ms = NLB_MAKING_MS;
+        apply->again_ms = NLB_MAKING_MS;
         return 0;
     }
     return nlb_read_check_status(lb, err);
 }
 
-int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int nlb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct nlb_apply *apply = nlb_apply_of(base);
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb want = { 0 };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
@@ -128,12 +128,12 @@ int nlb_apply_create_lb(struct lbc_apply *base, struct lbc_step *step, struct cc
 
     alilb_param_lb(&params, &nlb_annotations, want.lbc.texts);
     nlb_api_add_zones(&params, &want, true);
-    r = alilb_apply_write(base, step, &nlb_api_create_lb, &args, err);
+    r = alilb_apply_write(apply, step, &nlb_api_create_lb, &args, err);
     if (nlb_apply_check_token(apply, r, err) < 0) {
         return r;
     }
     if (lb_record_created(apply, &want, &tags, step->sent.made_id) < 0) {
-        apply->ali.call.uncertain = true; /* found by its tag next time */
+        alilb_apply_call(apply)->uncertain = true; /* found by its tag next time */
         return ccm_error_nomem(err);
     }
     return check_made(apply, err);

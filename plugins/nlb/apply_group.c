@@ -5,10 +5,9 @@
 
 #include <errno.h>
 
-int nlb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int nlb_apply_create_group(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-    struct nlb_apply *apply = nlb_apply_of(base);
     const struct nlb_group *want = (const struct nlb_group *)step->want;
 
     if (nlb_apply_marks(apply, &tags) < 0) {
@@ -22,14 +21,13 @@ int nlb_apply_create_group(struct lbc_apply *base, struct lbc_step *step, struct
         .tags = &tags,
     };
 
-    return alilb_apply_write(base, step, &nlb_api_create_group, &args, err);
+    return alilb_apply_write(apply, step, &nlb_api_create_group, &args, err);
 }
 
-int nlb_apply_create_group_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_create_group_done(struct lbc_apply *apply, struct lbc_step *step)
 {
     const struct nlb_group *want = (const struct nlb_group *)step->want;
-    struct nlb_apply *apply = nlb_apply_of(base);
-    struct nlb_group *group = nlb_state_new_group(apply->have);
+    struct nlb_group *group = nlb_state_new_group(nlb_apply_have(apply));
 
     if (group == NULL || nlb_group_copy_identity(group, want) < 0 ||
         lbc_attrs_copy(&group->lbc.attrs, &want->lbc.attrs) < 0 ||
@@ -44,21 +42,21 @@ int nlb_apply_create_group_done(struct lbc_apply *base, struct lbc_step *step)
     return 0;
 }
 
-int nlb_apply_untag_group(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int nlb_apply_untag_group(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     const struct alilb_tagging untagging = {
         .type = "servergroup", .id = step->group->id, .tags = &step->tags, .remove = true
     };
 
     return lbc_apply_forgive(
-        base, alilb_change_tags(alilb_apply_call(base), ALI_NLB, &untagging, &step->sent, err),
+        apply, alilb_change_tags(alilb_apply_call(apply), ALI_NLB, &untagging, &step->sent, err),
         err);
 }
 
 /* Somebody else's from now on. */
-int nlb_apply_untag_group_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_untag_group_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    lbc_state_drop_group(base->have, step->group);
+    lbc_state_drop_group(apply->have, step->group);
     step->group = NULL;
     return 0;
 }

@@ -2,9 +2,9 @@
 #include "apply_parts.h"
 #include "lbc/apply/record.h"
 
-int nlb_apply_certs_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_certs_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    (void)base;
+    (void)apply;
     return lbc_record_texts(&((struct nlb_listener *)step->listener)->certs, &step->texts,
                             step->type == NLB_STEP_ADD_CERTS);
 }

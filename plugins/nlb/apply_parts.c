@@ -10,29 +10,29 @@
 const struct lbc_refusal_row nlb_apply_lb_gone[] = { { .code = "ResourceNotFound.loadBalancer" },
                                                      { .code = NULL } };
 
-int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret)
+int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret)
 {
     char name[LBC_OWNER_LB_NAME];
 
-    lbc_owner_lb_name(&apply->ali.service->meta, name);
+    lbc_owner_lb_name(&apply->service->meta, name);
     return lbc_tags_put(ret, LBC_TAG_OWNER, name) < 0 ||
-                   lbc_tags_put(ret, LBC_TAG_CLUSTER, apply->ali.call.cluster_id) < 0
+                   lbc_tags_put(ret, LBC_TAG_CLUSTER, alilb_apply_call(apply)->cluster_id) < 0
                ? -ENOMEM
                : 0;
 }
 
-int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error *err)
+int nlb_apply_check_token(const struct lbc_apply *apply, int r, struct ccm_error *err)
 {
     if (r < 0 && (strcmp(err->code, "IdempotenceSignatureMismatch") == 0 ||
                   strcmp(err->code, "IdempotentParameterMismatch") == 0)) {
-        (*apply->ali.lbc.attempt)++;
+        (*apply->attempt)++;
         err->kind = CCM_ERROR_TRANSIENT;
     }
     return r;
 }
 
-const char *nlb_apply_vpc(const struct nlb_apply *apply)
+const char *nlb_apply_vpc(const struct lbc_apply *apply)
 {
-    return apply->have->lb.lbc.vpc_id != NULL ? apply->have->lb.lbc.vpc_id
-                                              : ali_vpc_id(apply->ali.call.ali);
+    return nlb_apply_have(apply)->lb.lbc.vpc_id != NULL ? nlb_apply_have(apply)->lb.lbc.vpc_id
+                                                        : ali_vpc_id(alilb_apply_call(apply)->ali);
 }

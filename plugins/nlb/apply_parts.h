@@ -9,9 +9,16 @@
 
 #define NLB_MAKING_MS 2000 /* until a load balancer that is being made is looked at again */
 
-static inline struct nlb_apply *nlb_apply_of(struct lbc_apply *apply)
+/* What the cloud holds. */
+static inline struct nlb_state *nlb_apply_have(const struct lbc_apply *apply)
 {
-    return (struct nlb_apply *)apply;
+    return (struct nlb_state *)apply->have;
+}
+
+/* What is desired; not in a release. */
+static inline const struct nlb_model *nlb_apply_model(const struct lbc_apply *apply)
+{
+    return (const struct nlb_model *)apply->model;
 }
 
 static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
@@ -22,11 +29,11 @@ static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
 /* The load balancer itself is not there any more. */
 extern const struct lbc_refusal_row nlb_apply_lb_gone[];
 /* The tags that mark what is ours. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret);
+CCM_NODISCARD int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret);
 /* After a creation: a token that stands for another one is not used again. Returns r. */
-int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error *err);
+int nlb_apply_check_token(const struct lbc_apply *apply, int r, struct ccm_error *err);
 /* The VPC of the load balancer, else the cluster's. */
-const char *nlb_apply_vpc(const struct nlb_apply *apply);
+const char *nlb_apply_vpc(const struct lbc_apply *apply);
 
 /* --- apply_create.c, apply_lb.c: the load balancer and its tags --- */
 

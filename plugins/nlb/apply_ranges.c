@@ -31,16 +31,15 @@ static struct nlb_rule *find_rule(const struct nlb_security_group *security_grou
 
 /* --- sending --- */
 
-int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *step,
+int nlb_apply_create_security_group(struct lbc_apply *apply, struct lbc_step *step,
                                     struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-    struct nlb_apply *apply = nlb_apply_of(base);
     const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
     const char *wanted =
-        apply->model == NULL ? NULL : apply->model->want.lb.lbc.texts[NLB_LB_GROUP];
+        apply->model == NULL ? NULL : nlb_apply_model(apply)->want.lb.lbc.texts[NLB_LB_GROUP];
     const char *resource_group =
-        wanted != NULL ? wanted : ali_resource_group_id(apply->ali.call.ali);
+        wanted != NULL ? wanted : ali_resource_group_id(alilb_apply_call(apply)->ali);
     struct lbc_token hash = LBC_TOKEN_INIT;
     char token[LBC_TOKEN_SIZE];
     const struct alilb_args args = {
@@ -58,16 +57,16 @@ int nlb_apply_create_security_group(struct lbc_apply *base, struct lbc_step *ste
     lbc_token_add(&hash, nlb_apply_vpc(apply));
     lbc_token_add(&hash, resource_group);
     lbc_token_add_tags(&hash, &tags);
-    lbc_token_write(&hash, apply->ali.service, *base->attempt, token);
+    lbc_token_write(&hash, apply->service, *apply->attempt, token);
     return nlb_apply_check_token(
-        apply, alilb_apply_write(base, step, &nlb_api_create_security_group, &args, err), err);
+        apply, alilb_apply_write(apply, step, &nlb_api_create_security_group, &args, err), err);
 }
 
-static int rules_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+static int rules_send(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
     const struct nlb_security_group *changed = &nlb_step_of(step)->security_group;
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    const struct alilb_args args = { .texts = { nlb_apply_of(base)->have->security_group.id },
+    const struct alilb_args args = { .texts = { nlb_apply_have(apply)->security_group.id },
                                      .params = &params };
 
     for (size_t i = 0; i < changed->rule_count; i++) {
@@ -77,35 +76,34 @@ static int rules_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_
         nlb_api_add_rule(&params, prefix, &changed->rules[i]);
     }
     return alilb_apply_write(
-        base, step, step->type == NLB_STEP_ADD_RULES ? &nlb_api_add_rules : &nlb_api_remove_rules,
+        apply, step, step->type == NLB_STEP_ADD_RULES ? &nlb_api_add_rules : &nlb_api_remove_rules,
         &args, err);
 }
 
-int nlb_apply_rules(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int nlb_apply_rules(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    const int r = rules_send(base, step, err);
+    const int r = rules_send(apply, step, err);
 
     if (step->type == NLB_STEP_REMOVE_RULES) {
-        return lbc_apply_forgive(base, r, err);
+        return lbc_apply_forgive(apply, r, err);
     }
     /* A token that was used before is answered with a group that may be gone by now: another one.
      */
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        (*base->attempt)++;
+        (*apply->attempt)++;
     }
     return r;
 }
 
 /* The cloud tells the ids of rules only when they are read. */
-int nlb_apply_modify_rule(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+int nlb_apply_modify_rule(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct nlb_apply *apply = nlb_apply_of(base);
-    struct nlb_security_group *security_group = &apply->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
     const struct nlb_rule *rule = &nlb_step_of(step)->security_group.rules[0];
     const struct nlb_rule *present = find_rule(security_group, rule);
 
     if (rule->id == NULL && (present == NULL || present->id == NULL)) {
-        const int r = nlb_read_rules(&apply->ali.call, security_group, err);
+        const int r = nlb_read_rules(alilb_apply_call(apply), security_group, err);
 
         if (r < 0) {
             return r;
@@ -121,28 +119,28 @@ int nlb_apply_modify_rule(struct lbc_apply *base, struct lbc_step *step, struct 
                              "the security group has no rule for %s any more", rule->cidr);
     }
     nlb_api_add_rule(&params, "", rule);
-    return alilb_apply_write(base, step, &nlb_api_modify_rule, &args, err);
+    return alilb_apply_write(apply, step, &nlb_api_modify_rule, &args, err);
 }
 
-int nlb_apply_rename_security_group(struct lbc_apply *base, struct lbc_step *step,
+int nlb_apply_rename_security_group(struct lbc_apply *apply, struct lbc_step *step,
                                     struct ccm_error *err)
 {
     const struct nlb_security_group *set = &nlb_step_of(step)->security_group;
 
     return alilb_write(
-        alilb_apply_call(base), &nlb_api_rename_security_group,
-        ALILB_TEXTS(nlb_apply_of(base)->have->security_group.id, set->name, set->description), NULL,
+        alilb_apply_call(apply), &nlb_api_rename_security_group,
+        ALILB_TEXTS(nlb_apply_have(apply)->security_group.id, set->name, set->description), NULL,
         err);
 }
 
-int nlb_apply_delete_security_group(struct lbc_apply *base, struct lbc_step *step,
+int nlb_apply_delete_security_group(struct lbc_apply *apply, struct lbc_step *step,
                                     struct ccm_error *err)
 {
-    const char *id = nlb_apply_of(base)->have->security_group.id;
+    const char *id = nlb_apply_have(apply)->security_group.id;
 
     (void)step;
-    return lbc_apply_forgive(base,
-                             alilb_write(alilb_apply_call(base), &nlb_api_delete_security_group,
+    return lbc_apply_forgive(apply,
+                             alilb_write(alilb_apply_call(apply), &nlb_api_delete_security_group,
                                          ALILB_TEXTS(id), NULL, err),
                              err);
 }
@@ -182,9 +180,9 @@ static void drop_rule(struct nlb_security_group *security_group, const struct nl
     }
 }
 
-int nlb_apply_rules_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_rules_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
     const struct nlb_security_group *changed = &nlb_step_of(step)->security_group;
     int r = 0;
 
@@ -198,9 +196,9 @@ int nlb_apply_rules_done(struct lbc_apply *base, struct lbc_step *step)
     return r;
 }
 
-int nlb_apply_rename_security_group_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_rename_security_group_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
     const struct nlb_security_group *desired = &nlb_step_of(step)->security_group;
 
     return lbc_text_set(&security_group->name, desired->name) < 0 ||
@@ -209,24 +207,24 @@ int nlb_apply_rename_security_group_done(struct lbc_apply *base, struct lbc_step
                : 0;
 }
 
-int nlb_apply_create_security_group_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_create_security_group_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
 
     security_group->known = true;
     return lbc_text_set(&security_group->id, step->sent.made_id) < 0
                ? -ENOMEM
-               : nlb_apply_rename_security_group_done(base, step);
+               : nlb_apply_rename_security_group_done(apply, step);
 }
 
-int nlb_apply_delete_security_group_done(struct lbc_apply *base, struct lbc_step *step)
+int nlb_apply_delete_security_group_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    struct nlb_security_group *security_group = &nlb_apply_of(base)->have->security_group;
+    struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
 
     (void)step;
     nlb_security_group_fini(security_group);
     memset(security_group, 0, sizeof(*security_group));
     security_group->known = true;
-    (*base->attempt)++; /* the next one is another one */
+    (*apply->attempt)++; /* the next one is another one */
     return 0;
 }

@@ -1,8 +1,9 @@
 /* How plugins/lbc gets at all that is NLB's. */
 #include "controller.h"
 
-#include "alilb/class.h"
+#include "alilb/read.h"
 #include "annotation_text.h"
+#include "apply.h"
 #include "inventory.h"
 #include "lbc/model/annotation.h"
 #include "lint.h"
@@ -13,6 +14,16 @@
 #include <string.h>
 
 /* --- what it is --- */
+
+const struct ccm_option nlb_opt_batch = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .name = "backends_per_call",
+    .fallback = "200",
+    .min = 1,
+    .max = NLB_BATCH_MAX,
+    .help = "Most backends in one call.",
+};
 
 /* A security group for spec.loadBalancerSourceRanges. */
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
@@ -39,35 +50,20 @@ static const struct lbc_product product = {
     .extra_label = NLB_SECURITY_GROUP_LABEL,
     .type = "NLBType",
     .verb = "reconcile",
-    .public_option = NLB_PUBLIC_OPTION,
-    .public_text = "option disable_public_nlb of plugin nlb forbids a public address: set "
-                   "annotation address-type to intranet",
     .rules = &nlb_rules,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
     .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },
     .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
     .needs_port = true,
-    .is_ours = alilb_class_is_nlb,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };
 
 /* --- what it does --- */
 
-static const struct lbc_model_ops model_ops = {
-    .size = sizeof(struct nlb_model),
-    .begin = nlb_sync_begin,
-    .begin_release = nlb_release_begin,
-    .check_group = nlb_model_check_group,
-    .compared = 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE,
-    .keep_lb = nlb_model_keep_lb,
-    .is_public = nlb_sync_is_public,
-    .list_facts = nlb_reuse_list_facts,
-};
-
 static const struct lbc_read_ops read_ops = {
-    .lb = nlb_sync_read_lb,
+    .lb = alilb_read_pass_lb,
     .status = nlb_sync_check_status,
     .matches = nlb_reuse_matches,
     .mismatch = nlb_reuse_mismatch,
@@ -77,8 +73,9 @@ static const struct lbc_read_ops read_ops = {
 
 static const struct lbc_change_ops change_ops = {
     .rules = &nlb_plan_ops,
-    .batch = nlb_sync_batch,
-    .apply = nlb_sync_apply,
+    .batch = &nlb_opt_batch,
+    .steps = &nlb_apply_ops.lbc,
+    .apply = alilb_apply_plan,
     .record = nlb_sync_record,
 };
 
@@ -92,7 +89,7 @@ const struct lbc_ops nlb_ops = {
     .cloud = &alilb_cloud_ops,
     .mirror = &nlb_state_type,
     .inventory = &nlb_inventory_ops,
-    .model = &model_ops,
+    .model = &nlb_model_ops,
     .read = &read_ops,
     .change = &change_ops,
     .status = &status_ops,

@@ -2,13 +2,14 @@
 #include "controller.h"
 
 #include "alicloud/job.h"
+
+#define NLB_REPORTED_JOBS 1U /* bit of what is reported once */
+
 /* Once for the process: it is not about one Service. */
 static void pass_emit_jobs(struct lbc_pass *pass)
 {
-    struct nlb *nlb = (struct nlb *)pass->lbc;
-
     if (ali_job_degraded(alilb_client(&pass->lbc->cloud)) &&
-        !atomic_exchange(&nlb->jobs_reported, true)) {
+        (atomic_fetch_or(&pass->lbc->reported, NLB_REPORTED_JOBS) & NLB_REPORTED_JOBS) == 0) {
         lbc_life_event(
             &pass->lbc->life, pass->service, true, "PermissionMissing",
             "The credentials lack the permission nlb:ListAsynJobs, so jobs of all "

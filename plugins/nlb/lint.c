@@ -8,6 +8,7 @@
 #include "lbc/model/candidate.h"
 #include "lbc/model/lint.h"
 #include "model_parts.h"
+#include "nlb.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -140,7 +141,7 @@ const struct lbc_lint_rules nlb_rules = {
     .is_ours = alilb_class_is_nlb,
     .is_typed = alilb_class_is_typed_nlb,
     .by_type = &alilb_opt_type,
-    .public_option = "disable_public_nlb",
+    .public_option = NLB_PUBLIC_OPTION,
     .public_text = "option disable_public_nlb of plugin nlb forbids a public address: set "
                    "annotation address-type to intranet",
     .has_ranges = true,
@@ -148,9 +149,3 @@ const struct lbc_lint_rules nlb_rules = {
     .unclear = nlb_annotation_unclear,
     .loose = &nlb_opt_loose,
 };
-
-int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
-{
-    lbc_lint_service(&nlb_rules, service, sink);
-    return 0;
-}

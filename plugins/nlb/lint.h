@@ -2,12 +2,9 @@
 #ifndef CCM_NLB_LINT_H
 #define CCM_NLB_LINT_H
 
-#include "ccm/plugin.h"
 #include "lbc/model/lint.h"
 
 extern const struct lbc_lint_rules nlb_rules;
 extern const struct ccm_option nlb_opt_loose;
-
-int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink);
 
 #endif

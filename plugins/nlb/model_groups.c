@@ -34,23 +34,23 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
 }
 
 /* What is NLB's own in a group that was just made. */
-static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port *want)
+static int group_fill(const struct lbc_builder *b, const struct lbc_desired_port *want)
 {
-    struct nlb_group *group = (struct nlb_group *)want->lbc.group;
-    const char *resource_group = b->model->want.lb.lbc.texts[NLB_LB_GROUP];
-    const enum lbc_families families = b->lbc.families;
+    struct nlb_group *group = (struct nlb_group *)want->group;
+    const char *resource_group = lbc_state_lb(b->model->want)->texts[NLB_LB_GROUP];
+    const enum lbc_families families = b->families;
     char type[16];
     int r = 0;
 
-    group->any_port = want->lbc.any_port;
-    lbc_anno_spell("Instance|Ip", lbc_anno_get(&b->lbc.in->service->meta, "server-group-type"),
-                   type, sizeof(type));
+    group->any_port = want->any_port;
+    lbc_anno_spell("Instance|Ip", lbc_anno_get(&b->in->service->meta, "server-group-type"), type,
+                   sizeof(type));
     if (lbc_text_set(&group->type, type) < 0 ||
         lbc_text_set(&group->family, families == LBC_IPV4 ? NULL : "dualstack") < 0) {
         return -ENOMEM;
     }
     if (group->any_port) {
-        r = set_any_port(group, want->lbc.port);
+        r = set_any_port(group, want->port);
     }
     if (r == 0 && families != LBC_IPV4) {
         r = group_set_attr(group, "IpVersionAffinityMode",
@@ -59,12 +59,12 @@ static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port
     if (r == 0 && resource_group != NULL) {
         r = group_set_attr(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r
-                 : lbc_model_add_attrs(b->lbc.in, &nlb_annotations, LBC_ANNO_SERVERS,
-                                       want->lbc.protocol, &group->lbc.attrs, NULL);
+    return r < 0
+               ? r
+               : lbc_model_add_attrs(b, LBC_ANNO_SERVERS, want->protocol, &group->lbc.attrs, NULL);
 }
 
-int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)
+int nlb_model_group(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
     char key[64];
     bool fresh = false;
@@ -73,16 +73,16 @@ int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want, struct
     if (want->span.range) {
         ccm_text_printf(key, sizeof(key), "%u_%u", want->span.start, want->span.end);
     } else { /* what the backends are reached at */
-        lbc_candidates_target(b->lbc.mode, want->lbc.port, key, sizeof(key));
+        lbc_candidates_target(b->mode, want->port, key, sizeof(key));
     }
-    want->lbc.name = nlb_name_format(key, want->lbc.protocol, &b->lbc.in->service->meta,
-                                     b->lbc.in->cluster_id, NLB_NAME_MAX);
-    if (want->lbc.name == NULL) {
+    want->name = nlb_name_format(key, want->protocol, &b->in->service->meta, b->in->cluster_id,
+                                 NLB_NAME_MAX);
+    if (want->name == NULL) {
         return ccm_error_nomem(err);
     }
-    want->lbc.any_port = want->span.range;
-    want->lbc.weight = lbc_setting_weight(b->lbc.in->service, want->lbc.chosen[0] != '\0');
-    r = lbc_model_group(&b->lbc, &want->lbc, &fresh, err);
+    want->any_port = want->span.range;
+    want->weight = lbc_setting_weight(b->in->service, want->chosen[0] != '\0');
+    r = lbc_model_group(b, want, &fresh, err);
     if (r == 0 && fresh && group_fill(b, want) < 0) {
         r = ccm_error_nomem(err);
     }

@@ -15,20 +15,6 @@
 
 /* --- attributes --- */
 
-/* What creation asks for when nobody says otherwise. */
-static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
-                         const char *resource_group)
-{
-    char name[LBC_OWNER_LB_NAME];
-
-    lbc_owner_lb_name(&service->meta, name);
-    if ((lb->lbc.texts[NLB_LB_NAME] == NULL && nlb_lb_set(lb, NLB_LB_NAME, name) < 0) ||
-        (lb->lbc.texts[NLB_LB_GROUP] == NULL && nlb_lb_set(lb, NLB_LB_GROUP, resource_group) < 0)) {
-        return -ENOMEM;
-    }
-    return lbc_lb_add_defaults(&nlb_annotations, lb->lbc.texts);
-}
-
 static int lb_read_lists(struct nlb_model *model, const struct ccm_service *service)
 {
     const struct ccm_object *meta = &service->meta;
@@ -43,29 +29,24 @@ static int lb_read_lists(struct nlb_model *model, const struct ccm_service *serv
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
         model->zones_explicit = false;
     }
-    return r == -ENOMEM || lbc_setting_tags(service, model->lbc.reused, &lb->lbc.tags) < 0 ||
-                   lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids")) <
-                       0
-               ? -ENOMEM
-               : 0;
+    return r == -ENOMEM
+               ? r
+               : lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids"));
 }
 
-int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
-                 const char *resource_group)
+int nlb_model_lb(struct lbc_model *base, const struct lbc_model_input *in)
 {
-    const struct ccm_object *meta = &service->meta;
+    struct nlb_model *model = (struct nlb_model *)base;
+    struct nlb_lb *lb = &model->want.lb;
 
-    lbc_model_init(&model->lbc, &nlb_state_type, &model->want.lbc, service);
-    model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
-    model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
-    if (lbc_text_set(&model->want.lb.lbc.id, lbc_anno_get(meta, "id")) < 0 ||
-        lbc_lb_add_wishes(&nlb_annotations, service, model->want.lb.lbc.texts,
-                          &model->lbc.explicit) < 0 ||
-        fill_defaults(&model->want.lb, service, resource_group) < 0 ||
-        lb_read_lists(model, service) < 0) {
+    if (lbc_model_init(base, &nlb_annotations, &model->want.lbc, in) < 0 ||
+        (lb->lbc.texts[NLB_LB_GROUP] == NULL &&
+         nlb_lb_set(lb, NLB_LB_GROUP, in->resource_group) < 0)) {
         return -ENOMEM;
     }
-    return 0;
+    base->keep_weights = lbc_anno_is_on(lbc_anno_get(&in->service->meta, "ignore-weight-update"));
+    base->ipv6 = nlb_model_families(in->service) != LBC_IPV4;
+    return lb_read_lists(model, in->service);
 }
 
 void nlb_model_keep_lb(struct lbc_model *base)

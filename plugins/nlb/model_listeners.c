@@ -23,7 +23,7 @@ static int set_certificates(struct nlb_listener *listener, const struct ccm_serv
 }
 
 static char *listener_format_description(const struct ccm_service *service, const char *cluster_id,
-                                         const struct nlb_desired_port *want)
+                                         const struct lbc_desired_port *want)
 {
     char key[16];
 
@@ -32,13 +32,14 @@ static char *listener_format_description(const struct ccm_service *service, cons
     } else {
         ccm_text_printf(key, sizeof(key), "%u", want->span.start);
     }
-    return nlb_name_format(key, want->lbc.protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
+    return nlb_name_format(key, want->protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
 }
 
 /* Whether something that it would be made with cannot be used, beside its own attributes. */
-static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals *refused,
-                       enum lbc_protocol protocol)
+static bool lacks_more(const struct lbc_builder *b, enum lbc_protocol protocol)
 {
+    const struct nlb_model *model = (const struct nlb_model *)b->model;
+    const struct lbc_refusals *refused = b->in->refused;
     bool lacks = model->keep_security ||
                  (protocol == LBC_TCPSSL && lbc_refusals_has(refused, "additional-cert-ids"));
 
@@ -50,30 +51,17 @@ static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals 
     return lacks;
 }
 
-int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in,
-                       const struct nlb_desired_port *want)
+int nlb_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
+                       struct ccm_error *err)
 {
-    const struct ccm_service *service = in->service;
-    CCM_CLEANUP(ccm_freep)
-    char *text = listener_format_description(service, in->cluster_id, want);
-    struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(&model->want);
+    const struct ccm_service *service = b->in->service;
+    struct nlb_listener *listener = (struct nlb_listener *)lbc_model_listener(
+        b, want, listener_format_description(service, b->in->cluster_id, want));
 
-    if (listener == NULL) {
-        return -ENOMEM;
-    }
-    listener->lbc.protocol = want->lbc.protocol;
-    listener->lbc.port = want->span.start;
-    listener->lbc.last_port = want->span.end;
-    listener->lbc.is_range = want->span.range;
-    listener->lbc.broken = want->lbc.broken;
-    listener->lbc.lacks = lacks_more(model, in->refused, want->lbc.protocol);
-    listener->lbc.description = CCM_STEAL(text);
-    listener->lbc.group = want->lbc.group;
-    if (lbc_text_set(&listener->lbc.group_id, want->lbc.chosen) < 0 ||
-        lbc_model_add_attrs(in, &nlb_annotations, LBC_ANNO_LISTENER, want->lbc.protocol,
-                            &listener->lbc.attrs, &listener->lbc.lacks) < 0 ||
+    if (listener == NULL || lbc_text_set(&listener->lbc.group_id, want->chosen) < 0 ||
         set_certificates(listener, service) < 0) {
-        return -ENOMEM;
+        return ccm_error_nomem(err);
     }
+    listener->lbc.lacks = listener->lbc.lacks || lacks_more(b, want->protocol);
     return 0;
 }

@@ -1,28 +1,25 @@
-/* Parts of model.c. Pure. One thread. */
+/* Parts of model.c: members of nlb_model_ops, and what they share. Pure. One thread. */
 #ifndef CCM_NLB_MODEL_PARTS_H
 #define CCM_NLB_MODEL_PARTS_H
 
 #include "annotation_text.h"
 #include "model.h"
 
-struct nlb_builder {
-    struct lbc_builder lbc;
-    struct nlb_model *model;
-    const struct nlb_model_input *in;
-};
+/* model_lb.c */
+CCM_NODISCARD int nlb_model_lb(struct lbc_model *base, const struct lbc_model_input *in);
+/* Zones and security groups are not to be changed, either. */
+void nlb_model_keep_lb(struct lbc_model *base);
 
-struct nlb_desired_port {
-    struct lbc_desired_port lbc;
-    struct nlb_span span;
-};
-
-/* The group of a port by lbc_model_group(), with its name. */
-CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want,
+/* model_groups.c: the group of a port by lbc_model_group(), with its name. */
+CCM_NODISCARD int nlb_model_group(struct lbc_builder *b, struct lbc_desired_port *want,
                                   struct ccm_error *err);
+/* One that does not exist, that a controller made, that another load balancer uses, or of another
+ * type than told cannot be used. */
+lbc_check_group_fn nlb_model_check_group;
 
-/* The listener of a port. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in,
-                                     const struct nlb_desired_port *want);
+/* model_listeners.c: the listener of a port. 0, or -ENOMEM with err. */
+CCM_NODISCARD int nlb_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
+                                     struct ccm_error *err);
 
 /* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;
  * IPv4 otherwise. */

@@ -4,17 +4,6 @@
 #include "read.h"
 #include "util/cleanup.h"
 
-/* What annotations say about the load balancer, and which groups of somebody else hold servers of
- * ours. */
-int nlb_release_begin(struct lbc_pass *pass)
-{
-    struct nlb_model *model = nlb_desired(pass);
-    const int r =
-        nlb_model_lb(model, pass->service, ali_resource_group_id(alilb_client(&pass->lbc->cloud)));
-
-    return r < 0 || !pass->entry->reused ? r : nlb_model_chosen(model, pass->service);
-}
-
 /* Whether there may be a security group for source ranges. */
 static bool release_needs_security_group(const struct lbc_pass *pass)
 {
@@ -27,7 +16,7 @@ static bool release_needs_security_group(const struct lbc_pass *pass)
 
 int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct nlb_model *model = nlb_desired(pass);
+    struct nlb_model *model = nlb_desired(pass);
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     struct nlb_state *have = nlb_actual(pass);
     const struct nlb_need need = {
@@ -37,5 +26,8 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         .ends = true,
     };
 
+    if (pass->entry->reused && nlb_model_chosen(model, pass->service) < 0) {
+        return ccm_error_nomem(err);
+    }
     return nlb_read_parts(&call, pass->service, &need, have, err);
 }

@@ -1,7 +1,6 @@
 /* NLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
 #include "controller.h"
 
-#include "apply.h"
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
 #include "names.h"
@@ -14,36 +13,7 @@
 
 #define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
 
-/* --- desired state --- */
-
-int nlb_sync_begin(struct lbc_pass *pass, const struct lbc_model_input *in, struct ccm_error *err)
-{
-    const struct nlb_model_input own = {
-        .lbc = *in,
-        .resource_group = ali_resource_group_id(alilb_client(&pass->lbc->cloud)),
-    };
-
-    return nlb_model_begin(nlb_desired(pass), &own, &pass->problems, err);
-}
-
-bool nlb_sync_is_public(const struct lbc_pass *pass)
-{
-    return !ccm_text_equal_case(nlb_desired(pass)->want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE],
-                                "Intranet");
-}
-
 /* --- actual state --- */
-
-int nlb_sync_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
-                     struct ccm_error *err)
-{
-    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
-    const int r = alilb_read_state_lb(&call, &nlb_source, pass->service, id, state, err);
-
-    return r < 0 && id != NULL && pass->model->reused && !pass->releases
-               ? ccm_error_wrap(err, r, "load balancer %s", id)
-               : r;
-}
 
 int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -120,27 +90,6 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 }
 
 /* --- the way from one to the other --- */
-
-size_t nlb_sync_batch(const struct lbc_instance *lbc)
-{
-    return ((const struct nlb *)lbc)->batch;
-}
-
-int nlb_sync_apply(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
-                   bool fresh)
-{
-    struct nlb_apply apply = {
-        .ali = { .lbc = lbc_pass_begin_apply(pass, fresh),
-                 .call = alilb_call_for(pass, priority),
-                 .service = pass->service },
-        .have = nlb_actual(pass),
-        .model = pass->releases ? NULL : nlb_desired(pass),
-    };
-    const int r = nlb_apply_run(&apply, plan);
-
-    lbc_pass_end_apply(pass, &apply.ali.lbc);
-    return r;
-}
 
 void nlb_sync_record(struct lbc_pass *pass)
 {

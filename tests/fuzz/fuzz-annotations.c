@@ -106,8 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (builder != NULL && json != NULL &&
         kube_decode(builder, &kind, json, strlen(json), &object, &err) == 0) {
-        (void)clb_lint((const struct ccm_service *)object, &sink); /* any outcome is right */
-        (void)nlb_lint((const struct ccm_service *)object, &sink);
+        lbc_lint_service(&clb_rules, (const struct ccm_service *)object, &sink);
+        lbc_lint_service(&nlb_rules, (const struct ccm_service *)object, &sink);
     }
     cJSON_free(json);
     return 0;

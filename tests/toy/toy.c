@@ -233,71 +233,44 @@ static const struct lbc_apply_ops apply_ops = {
     .steps = step_ops, .state = &lbc_plain_type, .backends_name = "servers", .lb_gone = lb_gone
 };
 
-static int model_begin_release(struct lbc_pass *pass)
+static int model_begin_lb(struct lbc_model *model, const struct lbc_model_input *in)
 {
-    struct toy_model *model = (struct toy_model *)pass->model;
+    return lbc_model_init(model, &annotations, &((struct toy_model *)model)->want.lbc, in);
+}
 
-    lbc_model_init(&model->lbc, &lbc_plain_type, &model->want.lbc, pass->service);
-    return lbc_text_set(&model->want.lb.id, lbc_anno_get(&pass->service->meta, "id"));
+static int model_begin_ports(struct lbc_builder *b, struct ccm_error *err)
+{
+    (void)err;
+    b->by_address = true;
+    return 0;
 }
 
 /* A listener whose group cannot be worked out is left as it is. */
 static int model_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
                             struct ccm_error *err)
 {
-    struct lbc_listener *listener = lbc_state_new_listener(b->model->want, &lbc_plain_type);
     const struct ccm_object *meta = &b->in->service->meta;
     char target[64];
     char number[24];
     bool fresh = false;
-    int r;
+    int r = lbc_setting_protocol(b->in->service, want->port, &protocols, &want->protocol, err);
 
     ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
     lbc_candidates_target(b->mode, want->port, target, sizeof(target));
     want->name = lbc_owner_format(target, meta, b->in->cluster_id);
-    if (listener == NULL || want->name == NULL) {
-        return ccm_error_nomem(err);
-    }
-    r = lbc_setting_protocol(b->in->service, want->port, &protocols, &want->protocol, err);
-    listener->protocol = want->protocol;
-    listener->port = listener->last_port = (uint16_t)want->port->port;
-    listener->description = lbc_owner_format(number, meta, b->in->cluster_id);
+    want->weight = lbc_setting_weight(b->in->service, false);
     if (r == 0) {
-        r = lbc_model_group(b, want, &fresh, err);
+        r = want->name == NULL ? -ENOMEM : lbc_model_group(b, want, &fresh, err);
     }
     if (r == -EINVAL) {
-        lbc_model_report_port(b, want->port, want->port->protocol, err);
-        listener->broken = true;
-        return 0;
+        lbc_model_report_port(b, want, err);
+        want->broken = true;
+        r = 0;
     }
-    listener->group = want->group;
-    return r < 0 || listener->description == NULL ||
-                   lbc_model_add_attrs(b->in, &annotations, LBC_ANNO_LISTENER, want->protocol,
-                                       &listener->attrs, &listener->lacks) < 0
+    return r < 0 || lbc_model_listener(b, want,
+                                       lbc_owner_format(number, meta, b->in->cluster_id)) == NULL
                ? ccm_error_nomem(err)
                : 0;
-}
-
-static int model_begin(struct lbc_pass *pass, const struct lbc_model_input *in,
-                       struct ccm_error *err)
-{
-    const struct lbc_node_rules rules = { .labels = "" };
-    struct lbc_builder b = { .model = pass->model,
-                             .in = in,
-                             .problems = &pass->problems,
-                             .mode = lbc_backend_mode(in->service, in->pods_by_default),
-                             .families = LBC_IPV4,
-                             .by_address = true };
-    int r = model_begin_release(pass) < 0 ? ccm_error_nomem(err) : lbc_model_begin(&b, &rules, err);
-
-    for (uint64_t i = 0; r == 0 && i < in->service->port_count; i++) {
-        CCM_CLEANUP(lbc_desired_port_fini)
-        struct lbc_desired_port want = { .port = in->service->ports[i],
-                                         .weight = lbc_setting_weight(in->service, false) };
-
-        r = model_build_port(&b, &want, err);
-    }
-    return r;
 }
 
 static const struct lbc_plan_ops plan_ops = {
@@ -342,30 +315,21 @@ static const struct lbc_product product = {
     .type = "Toy",
     .rules = &lint_rules,
     .no_backends_text = "There are no nodes for the toy load balancer",
-    .is_ours = product_is_ours,
 };
 static const struct lbc_ops ops = {
     .product = &product,
     .cloud = &(const struct lbc_cloud_ops){ .cluster_id = account_cluster_id },
     .mirror = &lbc_plain_type,
     .model = &(const struct lbc_model_ops){ .size = sizeof(struct toy_model),
-                                            .begin = model_begin,
-                                            .begin_release = model_begin_release },
+                                            .type = &lbc_plain_type,
+                                            .annotations = &annotations,
+                                            .lb = model_begin_lb,
+                                            .begin = model_begin_ports,
+                                            .port = model_build_port },
     .read = &(const struct lbc_read_ops){ .lb = read_lb },
     .change = &(const struct lbc_change_ops){ .rules = &plan_ops, .steps = &apply_ops },
     .status = &(const struct lbc_status_ops){ .publish = status_publish },
 };
-
-static int toy_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
-{
-    lbc_lint_service(&lint_rules, service, sink);
-    return 0;
-}
-
-static int toy_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
-{
-    return lbc_plugin_create(host, sizeof(struct lbc_instance), &ops, NULL, ret_self, err);
-}
 
 static const struct ccm_option opt_url = {
     sizeof(opt_url),      CCM_OPTION_STRING, CCM_OPTION_REQUIRED, NULL, "url", NULL, 0, 0, NULL,
@@ -382,18 +346,11 @@ static const struct ccm_option opt_cluster = { sizeof(opt_cluster),
                                                NULL,
                                                "Marks what is this cluster's." };
 
+LBC_PLUGIN_ENTRIES(ops, NULL)
+
 const struct ccm_plugin ccm_plugin = {
-    .abi_major = CCM_ABI_MAJOR,
-    .struct_size = sizeof(struct ccm_plugin),
+    LBC_PLUGIN,
     .name = "toy",
-    .flags = CCM_PLUGIN_PLANS,
     .options = (const struct ccm_option *const[]){ &opt_url, &opt_cluster, LBC_OPTIONS, NULL },
-    .watches = lbc_watches,
-    .create = toy_create,
-    .start = lbc_plugin_start,
-    .reconcile = lbc_plugin_reconcile,
-    .destroy = lbc_plugin_destroy,
     .summary = "Services of class example.com/toy as load balancers of a toy cloud",
-    .lint = toy_lint,
-    .allow_removals = lbc_plugin_allow_removals,
 };

@@ -467,11 +467,11 @@ static void want(struct wanted *ret, const struct ccm_service *service)
                                              { "z", "z", NULL } };
     const struct ccm_object *nodes[3];
     struct ccm_error err = CCM_ERROR_INIT;
-    const struct clb_model_input in = {
-        .lbc.service = service,
-        .lbc.nodes = nodes,
-        .lbc.node_count = 3,
-        .lbc.cluster_id = "c1",
+    const struct lbc_model_input in = {
+        .service = service,
+        .nodes = nodes,
+        .node_count = 3,
+        .cluster_id = "c1",
     };
 
     *ret = (struct wanted){ .problems = LBC_PROBLEMS_INIT };
@@ -485,7 +485,8 @@ static void want(struct wanted *ret, const struct ccm_service *service)
         node->unschedulable = i == 2;
         nodes[i] = &node->meta;
     }
-    assert_int_equal(clb_model_begin(&ret->model, &in, &ret->problems, &err), 0);
+    assert_int_equal(lbc_model_build(&ret->model.lbc, &clb_model_ops, &in, &ret->problems, &err),
+                     0);
 }
 
 static void add_word(char ret[static ANNO_TEXT], const char *word)

@@ -377,11 +377,11 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
         assert_int_equal(
             lbc_setting_protocol(service, service->ports[i], &clb_protocols, &protocol, &err), 0);
         const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };
-        const struct clb_desired_listener want = { .in = &in,
-                                                   .port = service->ports[i],
-                                                   .protocol = protocol };
+        struct clb_model model = { .lbc = { .type = &clb_state_type, .want = &ret->lbc } };
+        struct lbc_builder b = { .ops = &clb_model_ops, .model = &model.lbc, .in = &in };
+        const struct lbc_desired_port want = { .port = service->ports[i], .protocol = protocol };
 
-        assert_int_equal(clb_model_listener(ret, &want, &err), 0);
+        assert_int_equal(clb_model_listener(&b, &want, &err), 0);
     }
 }
 
@@ -759,14 +759,15 @@ static void test_extras(void **state)
         CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .lbc.id = NULL } };
         struct ccm_service *service = service_of(&none, NULL, NULL);
         struct ccm_error err = CCM_ERROR_INIT;
-        const struct lbc_model_input in = { .service = service, .cluster_id = "c1" };
-        const struct clb_desired_listener want = {
-            .in = &in,
-            .port = service->ports[0],
-            .protocol = LBC_TCP,
-            .extras = cases[i].extras,
-            .by_node = cases[i].by_node,
-        };
+        const struct lbc_model_input in = { .service = service,
+                                            .cluster_id = "c1",
+                                            .extras = cases[i].extras };
+        struct clb_model model = { .lbc = { .type = &clb_state_type, .want = &made.lbc } };
+        struct lbc_builder b = { .ops = &clb_model_ops,
+                                 .model = &model.lbc,
+                                 .in = &in,
+                                 .mode = cases[i].by_node ? LBC_MODE_LOCAL : LBC_MODE_PODS };
+        const struct lbc_desired_port want = { .port = service->ports[0], .protocol = LBC_TCP };
 
         service->session_affinity = "ClientIP";
         service->session_affinity_timeout_s = cases[i].seconds;
@@ -774,7 +775,7 @@ static void test_extras(void **state)
         service->health_check_node_port = 32000;
         obj_range(service, "10.0.0.0/8");
         obj_annotate(&service->meta, P "persistence-timeout", cases[i].annotation);
-        assert_int_equal(clb_model_listener(&made, &want, &err), 0);
+        assert_int_equal(clb_model_listener(&b, &want, &err), 0);
 
         const struct lbc_attr *attr = attr_of(&made, LBC_TCP, cases[i].field);
 

@@ -32,7 +32,7 @@ static void test_interval(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 100000;
+    world.lbc.audit.interval_ms = 100000;
     world_steady(&world);
     const struct fake_enqueue *next = last_enqueue(&world);
 
@@ -59,9 +59,9 @@ static void test_interval_made_shorter(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 86400000;
+    world.lbc.audit.interval_ms = 86400000;
     world_steady(&world);
-    world.clb.lbc.audit.interval_ms = 100000;
+    world.lbc.audit.interval_ms = 100000;
     run(&world);
     assert_in_range(last_enqueue(&world)->delay_ms, 80000, 120000);
     fake_host_advance(world.fake, 121000);
@@ -90,7 +90,7 @@ static void test_repair(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 1000;
+    world.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     mini_delete_listener(443);
     mini_set_weight("i-1", 7);
@@ -115,22 +115,22 @@ static void test_put_off(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 1000;
+    world.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     fake_host_advance(world.fake, 1300);
-    atomic_store(&world.clb.lbc.audit.running, 2);
+    atomic_store(&world.lbc.audit.running, 2);
     run(&world);
     assert_string_equal(mini_log(), "");
-    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 2);
+    assert_int_equal(atomic_load(&world.lbc.audit.running), 2);
     assert_int_equal(last_enqueue(&world)->delay_ms, 1000);
-    atomic_store(&world.clb.lbc.audit.running, 0);
+    atomic_store(&world.lbc.audit.running, 0);
     world_add_node(&world, "n3", "cn-hangzhou.i-3");
     run(&world);
     assert_string_equal(mini_log(), "AddVServerGroupBackendServers AddVServerGroupBackendServers");
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
-    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 0);
+    assert_int_equal(atomic_load(&world.lbc.audit.running), 0);
     world_end(&world);
 }
 
@@ -144,12 +144,12 @@ static void test_failed_look(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 1000;
+    world.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     fake_host_advance(world.fake, 1300);
     mini_fail(&fault);
     assert_true(world_run(&world) < 0);
-    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 0);
+    assert_int_equal(atomic_load(&world.lbc.audit.running), 0);
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
@@ -169,7 +169,7 @@ static void test_failure_is_not_hurried(void **state)
         struct world world;
 
         world_begin(&world);
-        world.clb.lbc.audit.interval_ms = 1000;
+        world.lbc.audit.interval_ms = 1000;
         world_steady(&world);
         const size_t before = fake_host_enqueue_count(world.fake);
 
@@ -195,7 +195,7 @@ static void test_never_idle(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.audit.interval_ms = 10000;
+    world.lbc.audit.interval_ms = 10000;
     world_steady(&world);
     fake_host_advance(world.fake, 12001);
     for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
@@ -294,8 +294,8 @@ static void begin_again(struct world *world, bool finished)
     world_steady(world);
     add_service(world, finished);
     world_restart(world);
-    world->clb.lbc.inventory = lbc_inventory_new();
-    assert_non_null(world->clb.lbc.inventory);
+    world->lbc.inventory = lbc_inventory_new();
+    assert_non_null(world->lbc.inventory);
     mini_reset_log();
 }
 
@@ -327,7 +327,7 @@ static void test_edit_after_the_inventory(void **state)
 
     (void)state;
     begin_again(&world, true);
-    assert_false(lbc_inventory_prepare(&world.clb.lbc, &req, world.service));
+    assert_false(lbc_inventory_prepare(&world.lbc, &req, world.service));
     mini_delete_lb();
     before = obj_service_copy(world.service);
     world.service->ingress_count = 0;
@@ -338,7 +338,7 @@ static void test_edit_after_the_inventory(void **state)
                                        .before = &before->meta,
                                        .after = &world.service->meta };
 
-    lbc_watches[0]->map(&world.clb.lbc, &change);
+    lbc_watches[0]->map(&world.lbc, &change);
     mini_reset_log();
     run(&world);
     assert_non_null(strstr(mini_log(), "CreateLoadBalancer"));
@@ -408,9 +408,9 @@ static void test_old(void **state)
 
     (void)state;
     begin_again(&world, true);
-    assert_false(lbc_inventory_prepare(&world.clb.lbc, &req, world.service));
+    assert_false(lbc_inventory_prepare(&world.lbc, &req, world.service));
     fake_host_advance(world.fake, 120000);
-    assert_false(lbc_inventory_take(&world.clb.lbc, world.service, &found.lbc));
+    assert_false(lbc_inventory_take(&world.lbc, world.service, &found.lbc));
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);

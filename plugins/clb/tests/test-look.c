@@ -26,7 +26,7 @@ static void see_change(struct world *world, const struct ccm_service *before)
                                        .after = &world->service->meta };
 
     world_put(world);
-    lbc_watches[0]->map(&world->clb.lbc, &change);
+    lbc_watches[0]->map(&world->lbc, &change);
 }
 
 static void annotate(struct world *world, const char *key, const char *value)

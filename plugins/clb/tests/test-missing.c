@@ -169,7 +169,7 @@ static void test_allow_removals(void **state)
                            "4 backend(s) are kept as they are (nodes NotReady: n1, n2, n3; nodes "
                            "missing: n4); "));
     queued = fake_host_enqueue_count(world.fake);
-    assert_int_equal(lbc_freeze_release(&world.clb.lbc), WINDOW);
+    assert_int_equal(lbc_freeze_release(&world.lbc), WINDOW);
     assert_true(is_enqueued(&world, queued, 0, 0));
     run(&world, REMOVE);
     assert_null(strstr(mini_dump(), "i-"));

@@ -753,7 +753,7 @@ static void test_batches(void **state)
     assert_string_equal(mini_log(),
                         "DescribeLoadBalancers CreateLoadBalancer CreateVServerGroup " ADD " " ADD
                         " " ADD " CreateLoadBalancerTCPListener StartLoadBalancerListener");
-    assert_int_equal(atomic_load(&world.clb.batch), 20);
+    assert_int_equal(atomic_load(&world.lbc.batch), 20);
     assert_non_null(strstr(mini_dump(), "i-50:30080"));
     world_end(&world);
 }
@@ -850,7 +850,7 @@ static void test_no_public(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.disable_public = true;
+    world.lbc.disable_public = true;
     assert_true(world_run(&world) < 0);
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_string_equal(mini_dump(), "");

@@ -81,7 +81,7 @@ static size_t patches(struct story *story)
 
 static void story_start(struct story *story)
 {
-    story->world.clb.lbc.extras = CLB_EXTRA_RANGES;
+    story->world.lbc.extras = CLB_EXTRA_RANGES;
 }
 
 static void story_begin(struct story *story)

@@ -14,7 +14,7 @@
 static void begin(struct world *world)
 {
     world_begin(world);
-    world->clb.lbc.extras = CLB_EXTRA_RANGES;
+    world->lbc.extras = CLB_EXTRA_RANGES;
     obj_range(world->service, "10.0.0.0/8");
     world_put(world);
 }
@@ -48,7 +48,7 @@ static void test_life(void **state)
 
     world_settle(&world);
     world_restart(&world);
-    world.clb.lbc.extras = CLB_EXTRA_RANGES;
+    world.lbc.extras = CLB_EXTRA_RANGES;
     mini_reset_log();
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_log(), "Set"));
@@ -79,7 +79,7 @@ static void test_removed(void **state)
         world_put(&world);
         if (restart == 1) {
             world_restart(&world);
-            world.clb.lbc.extras = CLB_EXTRA_RANGES;
+            world.lbc.extras = CLB_EXTRA_RANGES;
         }
         assert_int_equal(world_run(&world), 0);
         assert_non_null(strstr(mini_log(), SET " " SET " DeleteAccessControlList"));
@@ -154,7 +154,7 @@ static void test_bad_range(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.lbc.extras = CLB_EXTRA_RANGES;
+    world.lbc.extras = CLB_EXTRA_RANGES;
     obj_range(world.service, "2001:db8::/32");
     world_put(&world);
     assert_true(world_run(&world) < 0);
@@ -170,7 +170,7 @@ static void test_option_off(void **state)
 
     (void)state;
     begin(&world);
-    world.clb.lbc.extras = 0;
+    world.lbc.extras = 0;
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(world_event(&world), "spec.loadBalancerSourceRanges has no effect"));
     assert_false(holds("acl "));

@@ -486,14 +486,14 @@ static void test_busy(void **state)
     (void)state;
     fixture_begin(&world, true);
     (void)add_api(&world);
-    assert_int_equal(lbc_mirrors_acquire(world.clb.lbc.mirrors, "default/api", "other", MINI_HAND,
+    assert_int_equal(lbc_mirrors_acquire(world.lbc.mirrors, "default/api", "other", MINI_HAND,
                                          CCM_LANE_SPEC, &entry),
                      0);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world.requeue_ms, 0);
     assert_int_equal(mini_calls(), 0);
     assert_int_equal(fake_host_enqueue_count(world.fake), 0);
-    lbc_mirrors_release(world.clb.lbc.mirrors, entry);
+    lbc_mirrors_release(world.lbc.mirrors, entry);
     assert_int_equal(fake_host_enqueue_count(world.fake), 1);
     assert_string_equal(fake_host_enqueued(world.fake, 0)->key, "default/web");
     assert_int_equal(world_run(&world), 0);
@@ -523,7 +523,7 @@ static void *run_often(void *arg)
             .id = "1",
         };
 
-        runner->done += lbc_reconcile(&runner->world->clb.lbc, &req, &result, &err) == 0;
+        runner->done += lbc_reconcile(&runner->world->lbc, &req, &result, &err) == 0;
     }
     return NULL;
 }

@@ -211,7 +211,7 @@ static void test_condition_turns_back(void **state)
 
     (void)state;
     world_begin(&world);
-    atomic_store(&world.clb.lbc.conditions, true);
+    atomic_store(&world.lbc.conditions, true);
     world_steady(&world);
     world.service->conditions = all;
     world.service->condition_count = 1;

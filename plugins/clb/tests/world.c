@@ -10,8 +10,8 @@
 
 static void world_no_inventory(struct world *world)
 {
-    lbc_inventory_free(world->clb.lbc.inventory);
-    world->clb.lbc.inventory = NULL;
+    lbc_inventory_free(world->lbc.inventory);
+    world->lbc.inventory = NULL;
 }
 
 static void start(struct world *world)
@@ -20,10 +20,10 @@ static void start(struct world *world)
 
     struct ccm_error err = CCM_ERROR_INIT;
 
-    memset(&world->clb, 0, sizeof(world->clb));
-    assert_int_equal(lbc_init(&world->clb.lbc, host, &clb_ops, &err), 0);
+    memset(&world->lbc, 0, sizeof(world->lbc));
+    assert_int_equal(lbc_init(&world->lbc, host, &clb_ops, &err), 0);
     world_no_inventory(world);
-    atomic_init(&world->clb.batch, CLB_BATCH_DEFAULT);
+    atomic_init(&world->lbc.batch, CLB_BATCH_DEFAULT);
 }
 
 void world_begin(struct world *world)
@@ -51,7 +51,7 @@ void world_begin(struct world *world)
 void world_end(struct world *world)
 {
     assert_int_equal(fake_host_borrowed(world->fake), 0);
-    lbc_fini(&world->clb.lbc);
+    lbc_fini(&world->lbc);
     fake_host_free(world->fake);
     mini_end();
     (void)obj_end(NULL); /* always 0 */
@@ -59,7 +59,7 @@ void world_end(struct world *world)
 
 void world_restart(struct world *world)
 {
-    lbc_fini(&world->clb.lbc);
+    lbc_fini(&world->lbc);
     start(world);
 }
 
@@ -87,7 +87,7 @@ static void remove_node(struct world *world, const char *name, uint64_t flags)
 
     assert_non_null(node);
     fake_host_remove(world->fake, CCM_KIND_NODE, name);
-    lbc_watches[2]->map(&world->clb.lbc, &change);
+    lbc_watches[2]->map(&world->lbc, &change);
     host->release(host, node);
 }
 
@@ -103,7 +103,7 @@ void world_lose_node(struct world *world, const char *name)
 
 void world_allow_removals(struct world *world)
 {
-    atomic_store(&world->clb.lbc.released_until_ms, INT64_MAX);
+    atomic_store(&world->lbc.released_until_ms, INT64_MAX);
 }
 
 int world_run(struct world *world)
@@ -125,7 +125,7 @@ int world_run_key(struct world *world, const char *key)
 
     ccm_error_clear(&world->err);
 
-    const int r = lbc_reconcile(&world->clb.lbc, &req, &result, &world->err);
+    const int r = lbc_reconcile(&world->lbc, &req, &result, &world->err);
 
     world->requeue_ms = result.requeue_after_ms;
     return r;

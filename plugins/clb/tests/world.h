@@ -16,7 +16,7 @@
 
 struct world {
     struct fake_host *fake;
-    struct clb clb;
+    struct lbc_instance lbc;
     struct ccm_service *service;
     struct ccm_endpoint_slice *slice;
     struct ccm_error err; /* of the last pass */

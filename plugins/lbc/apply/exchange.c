@@ -97,9 +97,9 @@ static struct lbc_exchanging *exchange_new(struct lbc_run *run, const struct lbc
 
 static size_t exchange_choose_batch(const struct lbc_run *run, size_t planned)
 {
-    const struct lbc_apply_ops *ops = run->apply->ops;
+    const size_t batch = run->apply->batch == NULL ? 0 : atomic_load(run->apply->batch);
 
-    return ops->batch == NULL ? planned : ops->batch(run->apply);
+    return batch == 0 ? planned : batch;
 }
 
 /* Of a step that goes out in several portions, the one that was refused has as many as a call. */
@@ -245,10 +245,8 @@ int lbc_exchange_begin(struct lbc_run *run, size_t index, const struct ccm_error
 static int exchange_fail_call(struct lbc_run *run, struct lbc_exchanging *exchange, int r,
                               struct ccm_error *err)
 {
-    const struct lbc_apply_ops *ops = run->apply->ops;
-
-    if (ops->shrink_batch != NULL && ops->shrink_batch(run->apply, exchange->part.len, err)) {
-        exchange->way.batch = ops->batch(run->apply);
+    if (lbc_apply_shrink_batch(run->apply, exchange->part.len, err)) {
+        exchange->way.batch = exchange_choose_batch(run, exchange->way.batch);
         return 0;
     }
     if (lbc_exchange_is_full(run, exchange->step, err)) {

@@ -321,9 +321,14 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         .left_out = { .max = 560 },
         .full = CCM_ERROR_INIT,
     };
+    const struct lbc_apply_ops *ops = apply->ops;
     size_t to = 0;
     int r = 0;
 
+    if (plan->len == 0 || (ops->is_unready != NULL && ops->is_unready(apply))) {
+        return 0;
+    }
+    apply->failed = ops->counts_problems ? apply->problems->count : 0;
     for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);

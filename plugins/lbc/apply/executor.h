@@ -20,8 +20,11 @@
 #include "lbc/model/problem.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 
 struct lbc_apply;
+struct lbc_model;
+struct lbc_order;
 
 enum lbc_job_state {
     LBC_JOB_RUNNING,
@@ -96,11 +99,14 @@ struct lbc_apply_ops {
     /* Whether backends that are taken out of the group stay until their connections have ended.
      * NULL = never. */
     bool (*is_draining)(const struct lbc_group *group);
-    /* Backends per call. NULL: as the plan has it. */
-    size_t (*batch)(const struct lbc_apply *apply);
-    /* `count` were too many for one call: take fewer from now on. False: not possible. NULL =
-     * never. */
-    bool (*shrink_batch)(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
+    /* Backends were too many for one call, and how many never are. */
+    const struct lbc_refusal_row *too_many;
+    unsigned small_batch;
+    /* Whether the load balancer is still being made or deleted: nothing is done, again_ms says when
+     * to come again. NULL = never. */
+    bool (*is_unready)(struct lbc_apply *apply);
+    bool counts_problems; /* what was wrong before the first step counts as failed */
+    bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */
 };
 
 #define LBC_STEP_NONE UINT_MAX
@@ -113,14 +119,18 @@ struct lbc_apply {
     const struct lbc_cloud *cloud;
     const struct ccm_host *host;
     const struct ccm_request *req;
-    enum lbc_priority *priority; /* of the product's calls; as it is at the beginning for most */
-    bool *uncertain;             /* of the last call: it failed and may have been executed */
-    struct lbc_state *have;      /* the mirror; changed by each step that is done */
+    const struct ccm_service *service;
+    const struct lbc_model *model; /* NULL: a release */
+    struct lbc_order *order;       /* see order.h; NULL where no step asks for it */
+    atomic_uint *batch;            /* backends per call; NULL or 0: as the plan has it */
+    enum lbc_priority *priority;   /* of the product's calls; as it is at the beginning for most */
+    bool *uncertain;               /* of the last call: it failed and may have been executed */
+    struct lbc_state *have;        /* the mirror; changed by each step that is done */
     struct lbc_problems *problems;
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
     bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
     bool fresh;    /* the mirror was read in this pass: a refusal is not due to an old picture */
-    size_t failed; /* begins with what counts as failed before the first step */
+    size_t failed; /* steps, and what counts as failed before them */
     struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
 
     size_t writes;       /* out: steps that were sent */
@@ -139,6 +149,10 @@ struct lbc_apply {
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 
+/* That many backends were too many for one call: from now on they are fewer. False: they cannot be,
+ * or err says something else. */
+bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
+                            const struct ccm_error *err);
 /* For the functions of a product: whether the error is one of the table; NULL is an empty one. */
 bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
 /* r, or 0 when what the step takes away is not there. */

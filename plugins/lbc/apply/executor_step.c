@@ -51,6 +51,17 @@ int lbc_apply_forgive(const struct lbc_apply *apply, int r, const struct ccm_err
                : r;
 }
 
+bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
+                            const struct ccm_error *err)
+{
+    if (apply->batch == NULL || count <= apply->ops->small_batch ||
+        !lbc_refusal_is(apply->ops->too_many, err)) {
+        return false;
+    }
+    atomic_store(apply->batch, apply->ops->small_batch);
+    return true;
+}
+
 int lbc_run_out_of_memory(const struct lbc_run *run)
 {
     struct ccm_error err = CCM_ERROR_INIT;

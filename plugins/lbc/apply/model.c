@@ -1,6 +1,8 @@
 #include "lbc/apply/model.h"
 
 #include "lbc/model/annotation.h"
+#include "lbc/model/lb_attrs.h"
+#include "lbc/model/owner.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -9,16 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
-                    struct lbc_state *want, const struct ccm_service *service)
+int lbc_model_init(struct lbc_model *model, const struct lbc_anno_table *table,
+                   struct lbc_state *want, const struct lbc_model_input *in)
 {
-    const struct ccm_object *meta = &service->meta;
+    const struct ccm_object *meta = &in->service->meta;
+    struct lbc_lb *lb = lbc_state_lb(want);
+    char name[LBC_OWNER_LB_NAME];
 
-    model->type = type;
     model->want = want;
-    model->reused = lbc_setting_is_reused(service);
+    model->reused = lbc_setting_is_reused(in->service);
     model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
-    model->preserve = lbc_setting_preserve(service);
+    model->preserve = lbc_setting_preserve(in->service);
+    lbc_owner_lb_name(meta, name);
+    if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
+        lbc_lb_add_wishes(table, in->service, lb->texts, &model->explicit) < 0 ||
+        (lb->texts[LBC_LB_NAME] == NULL && lbc_text_set(&lb->texts[LBC_LB_NAME], name) < 0)) {
+        return -ENOMEM;
+    }
+    return lbc_lb_add_defaults(table, lb->texts) < 0 ||
+                   lbc_setting_tags(in->service, model->reused, &lb->tags) < 0
+               ? -ENOMEM
+               : 0;
 }
 
 void lbc_model_keep_lb(struct lbc_model *model, unsigned compared)
@@ -49,19 +62,62 @@ void lbc_desired_port_fini(struct lbc_desired_port *want)
     want->name = NULL;
 }
 
-int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
-                    struct ccm_error *err)
+/* Nodes, and what stays as it is because of annotations that are refused. */
+static int model_begin_nodes(struct lbc_builder *b, struct ccm_error *err)
 {
     struct lbc_model *model = b->model;
     const struct lbc_refusals *refused = b->in->refused;
+    const struct lbc_node_rules rules = {
+        .drop_unschedulable = b->drop_unschedulable,
+        .labels = lbc_anno_get(&b->in->service->meta, "backend-label"),
+    };
 
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends = lbc_refusals_freeze(refused, b->mode == LBC_MODE_PODS);
     model->incomplete = model->keep_backends;
-    return lbc_node_table_init(&model->nodes, b->in->nodes, b->in->node_count, rules) < 0
+    return lbc_node_table_init(&model->nodes, b->in->nodes, b->in->node_count, &rules) < 0
                ? ccm_error_nomem(err)
                : 0;
+}
+
+int lbc_model_build_lb(struct lbc_model *model, const struct lbc_model_ops *ops,
+                       const struct lbc_model_input *in)
+{
+    memset(model, 0, ops->size);
+    model->type = ops->type;
+    return ops->lb(model, in);
+}
+
+int lbc_model_build(struct lbc_model *model, const struct lbc_model_ops *ops,
+                    const struct lbc_model_input *in, struct lbc_problems *problems,
+                    struct ccm_error *err)
+{
+    const struct ccm_service *service = in->service;
+    struct lbc_builder b = { .ops = ops,
+                             .model = model,
+                             .in = in,
+                             .problems = problems,
+                             .mode = lbc_backend_mode(service, in->pods_by_default),
+                             .families = LBC_IPV4 };
+    int r = 0;
+
+    if (lbc_model_build_lb(model, ops, in) < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = ops->begin == NULL ? 0 : ops->begin(&b, err);
+    if (r == 0) {
+        r = model_begin_nodes(&b, err);
+    }
+    for (uint64_t i = 0; r == 0 && i < service->port_count; i++) {
+        CCM_CLEANUP(lbc_desired_port_fini)
+        struct lbc_desired_port want = { .port = service->ports[i],
+                                         .index = i,
+                                         .protocol = LBC_OTHER };
+
+        r = ops->port(&b, &want, err);
+    }
+    return r < 0 || ops->end == NULL ? r : ops->end(&b, err);
 }
 
 void lbc_model_choose_group(const struct lbc_builder *b, struct lbc_desired_port *want)
@@ -151,11 +207,38 @@ int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port *want, bool *
     return model_new_group(b, want, &set) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-void lbc_model_report_port(const struct lbc_builder *b, const struct ccm_service_port *port,
-                           const char *protocol, struct ccm_error *err)
+struct lbc_listener *lbc_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
+                                        char *description)
 {
-    (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
-                         protocol); /* sets the text only */
+    struct lbc_listener *listener =
+        description == NULL ? NULL : lbc_state_new_listener(b->model->want, b->model->type);
+
+    if (listener == NULL) {
+        free(description);
+        return NULL;
+    }
+    listener->description = description;
+    listener->protocol = want->protocol;
+    listener->port = want->span.end == 0 ? (uint16_t)want->port->port : want->span.start;
+    listener->last_port = want->span.end == 0 ? listener->port : want->span.end;
+    listener->is_range = want->span.range;
+    listener->broken = want->broken;
+    listener->group = want->group;
+    return lbc_model_add_attrs(b, LBC_ANNO_LISTENER, want->protocol, &listener->attrs,
+                               &listener->lacks) < 0
+               ? NULL
+               : listener;
+}
+
+void lbc_model_report_port(const struct lbc_builder *b, const struct lbc_desired_port *want,
+                           struct ccm_error *err)
+{
+    const char *other = b->other_protocol == NULL ? want->port->protocol : b->other_protocol;
+
+    (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)want->port->port,
+                         want->protocol == LBC_OTHER
+                             ? other
+                             : b->model->type->protocol_name(want->protocol)); /* sets the text */
     lbc_problems_add(b->problems, err, NULL);
     b->model->incomplete = true;
 }
@@ -195,15 +278,14 @@ void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *hav
     }
 }
 
-int lbc_model_add_attrs(const struct lbc_model_input *in, const struct lbc_anno_table *table,
-                        enum lbc_anno_group group, enum lbc_protocol protocol,
-                        struct lbc_attrs *attrs, bool *ret_lacks)
+int lbc_model_add_attrs(const struct lbc_builder *b, enum lbc_anno_group group,
+                        enum lbc_protocol protocol, struct lbc_attrs *attrs, bool *ret_lacks)
 {
-    const struct lbc_attr_source source = { .table = table,
+    const struct lbc_attr_source source = { .table = b->ops->annotations,
                                             .group = group,
                                             .protocol = protocol,
-                                            .service = in->service,
-                                            .refused = in->refused };
+                                            .service = b->in->service,
+                                            .refused = b->in->refused };
 
     return lbc_attrs_add_wishes(attrs, &source, ret_lacks);
 }

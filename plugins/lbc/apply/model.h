@@ -13,7 +13,7 @@
 #include "lbc/model/resolve.h"
 #include "lbc/model/settings.h"
 
-/* What a model is made from; borrowed. A product's own begins with it. */
+/* What a model is made from; borrowed. A release has no nodes, slices and refusals. */
 struct lbc_model_input {
     const struct ccm_service *service;  /* without annotations that cannot be used */
     const struct lbc_refusals *refused; /* those annotations; NULL = none */
@@ -23,6 +23,8 @@ struct lbc_model_input {
     size_t slice_count;
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     const char *cluster_id;
+    const char *resource_group; /* of the account, for what is made; NULL or "" = none */
+    unsigned extras;            /* as in struct lbc_instance */
     bool pods_by_default;
 };
 
@@ -48,18 +50,29 @@ struct lbc_model {
     struct lbc_allow allow; /* groups that a person may choose; zeroed: all */
 };
 
-/* What annotations say about a load balancer of any product, into a zeroed model whose product
- * desires `want`. */
-void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
-                    struct lbc_state *want, const struct ccm_service *service);
+/* What annotations, rows of `table`, say about a load balancer of any product: its id, attributes
+ * and tags, and what creation asks for when nobody says otherwise. Into a zeroed model whose
+ * product desires `want`. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_model_init(struct lbc_model *model, const struct lbc_anno_table *table,
+                                 struct lbc_state *want, const struct lbc_model_input *in);
 /* Nothing of somebody else's load balancer is to be changed; attributes of `compared`, 1 << number,
  * are still compared. */
 void lbc_model_keep_lb(struct lbc_model *model, unsigned compared);
 /* With what is desired. What is the product's own beside that owns nothing. Zeroed is fine. */
 void lbc_model_fini(struct lbc_model *model);
 
-/* While one is built; a product's own begins with it. */
+/* The ports that one listener is for. */
+struct lbc_span {
+    uint16_t start;
+    uint16_t end; /* == start without a range */
+    bool range;
+};
+
+struct lbc_model_ops;
+
+/* While one is built. What a product's begin() says is IPv4, off and NULL before. */
 struct lbc_builder {
+    const struct lbc_model_ops *ops;
     struct lbc_model *model;
     const struct lbc_model_input *in;
     struct lbc_problems *problems;
@@ -67,12 +80,17 @@ struct lbc_builder {
     enum lbc_families families; /* of backends */
     bool by_address;            /* as in struct lbc_candidate_input, as the next */
     bool draining;
+    bool drop_unschedulable;    /* as in struct lbc_node_rules */
+    const char *other_protocol; /* how problems call what is no protocol of a listener; NULL = as
+                                   the port does */
 };
 
-/* A Service port; a product's own begins with it. */
+/* A Service port. */
 struct lbc_desired_port {
     const struct ccm_service_port *port;
+    uint64_t index; /* of it in the Service */
     enum lbc_protocol protocol;
+    struct lbc_span span;      /* that its listener is for; 0 = the port itself */
     char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
     char *name;                /* what its group is called; owned */
     bool any_port;             /* its group is for all ports */
@@ -84,9 +102,62 @@ struct lbc_desired_port {
 
 void lbc_desired_port_fini(struct lbc_desired_port *want);
 
-/* Nodes, and what refused annotations leave as it is. 0, or -ENOMEM with err. */
-CCM_NODISCARD int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
+/* Whether a group that a person chose can be used: 0, or what is wrong with `found`, which is the
+ * one of that id (NULL: there is none). Pure. */
+typedef int lbc_check_group_fn(const struct lbc_model *model, const struct lbc_state *have,
+                               const struct lbc_group *want, const struct lbc_group *found,
+                               struct ccm_error *err);
+
+/* An attribute of somebody else's load balancer that is never changed. */
+struct lbc_fixed_attr {
+    const char *what; /* "address type" */
+    unsigned number;  /* see lb_attrs.h */
+};
+
+/* Of a product. Pure. */
+struct lbc_model_ops {
+    size_t size; /* of its own model, which begins with a struct lbc_model */
+    const struct lbc_state_type *type;
+    const struct lbc_anno_table *annotations;
+    /* What annotations say about the load balancer, by lbc_model_init(); alone for a release. Into
+     * a zeroed model. 0 or -ENOMEM. */
+    int (*lb)(struct lbc_model *model, const struct lbc_model_input *in);
+    /* What holds for all ports: members of the builder. NULL = nothing. Negative with err. */
+    int (*begin)(struct lbc_builder *b, struct ccm_error *err);
+    /* Group and listener of a port. What is wrong with it is a problem, then it is 0; else negative
+     * with err. */
+    int (*port)(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err);
+    int (*end)(struct lbc_builder *b, struct ccm_error *err); /* as begin(), behind all ports */
+    lbc_check_group_fn *check_group;                          /* NULL = nobody can choose one */
+
+    /* What of somebody else's load balancer has to be as annotations ask; ends with a NULL what. */
+    const struct lbc_fixed_attr *fixed;
+    /* Whether it has to be in the VPC of the cluster, and what a person can do when it is not; NULL
+     * = never. */
+    bool (*needs_vpc)(const struct lbc_model *model, const struct lbc_lb *lb);
+    const char *vpc_remedy;
+    /* What else of the product's is not to be changed when nothing of it is; NULL = nothing. */
+    void (*keep_lb)(struct lbc_model *model);
+    /* The attribute that says whether it has a public address: "intranet", in any case, is none. */
+    unsigned address_type;
+};
+
+/*
+ * Build all but the backends, into a product's model of any content. What cannot be used of the
+ * annotations is told elsewhere (model/refusal.h), and what it decides about stays as it is. What
+ * is wrong with one port goes to `problems` and leaves the others alone. 0, or negative with err.
+ * The caller finishes the model in any case; what `in` points to must live as long.
+ */
+CCM_NODISCARD int lbc_model_build(struct lbc_model *model, const struct lbc_model_ops *ops,
+                                  const struct lbc_model_input *in, struct lbc_problems *problems,
                                   struct ccm_error *err);
+
+/* The load balancer's part of it alone, for a release. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_model_build_lb(struct lbc_model *model, const struct lbc_model_ops *ops,
+                                     const struct lbc_model_input *in);
+
+/* --- for the ops of a product --- */
+
 /* `chosen` of the port: annotation vgroup-port, of a load balancer where it counts. */
 void lbc_model_choose_group(const struct lbc_builder *b, struct lbc_desired_port *want);
 /* The group of a port, unless an earlier port has made it: one that is called the same, and is ours
@@ -94,26 +165,25 @@ void lbc_model_choose_group(const struct lbc_builder *b, struct lbc_desired_port
  * own. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: this port has a problem. */
 CCM_NODISCARD int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port *want,
                                   bool *ret_fresh, struct ccm_error *err);
+/* The listener of a port, with its group; `description` (heap, or NULL when there was no memory for
+ * it) moves in. NULL: out of memory. */
+struct lbc_listener *lbc_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,
+                                        char *description);
 /* err is a problem of the port: "port {number}/{protocol}: ...". */
-void lbc_model_report_port(const struct lbc_builder *b, const struct ccm_service_port *port,
-                           const char *protocol, struct ccm_error *err);
+void lbc_model_report_port(const struct lbc_builder *b, const struct lbc_desired_port *want,
+                           struct ccm_error *err);
+/* Attributes of a desired listener or group of that protocol, by the product's rows: as
+ * lbc_attrs_add_wishes(). */
+CCM_NODISCARD int lbc_model_add_attrs(const struct lbc_builder *b, enum lbc_anno_group group,
+                                      enum lbc_protocol protocol, struct lbc_attrs *attrs,
+                                      bool *ret_lacks);
 
-/* Whether a group that a person chose can be used: 0, or what is wrong with `found`, which is the
- * one of that id (NULL: there is none). Pure. */
-typedef int lbc_check_group_fn(const struct lbc_model *model, const struct lbc_state *have,
-                               const struct lbc_group *want, const struct lbc_group *found,
-                               struct ccm_error *err);
+/* --- what becomes of a model --- */
+
 /* Compare the groups that persons chose (annotation vgroup-port) with what is there. What cannot be
  * used is a problem of its ports, which are left as they are. */
 void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
                             lbc_check_group_fn *check, struct lbc_problems *problems);
-
-/* Attributes of a desired listener or group of that protocol, by the product's rows: as
- * lbc_attrs_add_wishes(). */
-CCM_NODISCARD int lbc_model_add_attrs(const struct lbc_model_input *in,
-                                      const struct lbc_anno_table *table, enum lbc_anno_group group,
-                                      enum lbc_protocol protocol, struct lbc_attrs *attrs,
-                                      bool *ret_lacks);
 
 /* Whether a person asked for the value of that row. */
 static inline bool lbc_model_is_explicit(const struct lbc_model *model, unsigned row)

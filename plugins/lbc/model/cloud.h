@@ -41,6 +41,10 @@ struct lbc_cloud_ops {
      * an error. */
     int (*start)(void *account, const struct ccm_host *host, struct ccm_error *err);
     const char *(*cluster_id)(const void *account);
+    /* Where what is made belongs in the account; NULL = there is no such thing. */
+    const char *(*resource_group)(const void *account);
+    /* The VPC of the cluster; NULL = there is no such thing. */
+    const char *(*vpc_id)(const void *account);
 
     /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
      * has pods as backends but by their addresses alone. */

@@ -50,16 +50,18 @@ int bench_run(struct bench *bench, bool deletion)
         find_present(bench, (struct nlb_step *)bench->plan.steps[i]);
     }
     bench->cloud = (struct lbc_cloud){ .ops = &alilb_cloud_ops, .account = bench->sim.call.ali };
-    bench->apply = (struct nlb_apply){
-        .ali = { .lbc = { .cloud = &bench->cloud,
-                          .attempt = &bench->attempt,
-                          .problems = &bench->problems },
-                 .call = bench->sim.call,
-                 .service = obj_service() },
-        .have = &bench->have,
-        .model = deletion ? NULL : &bench->model,
+    bench->apply = (struct alilb_apply){
+        .lbc = { .ops = &nlb_apply_ops.lbc,
+                 .cloud = &bench->cloud,
+                 .attempt = &bench->attempt,
+                 .problems = &bench->problems,
+                 .service = obj_service(),
+                 .have = &bench->have.lbc,
+                 .model = deletion ? NULL : &bench->model.lbc,
+                 .forgives_lb = deletion },
+        .call = bench->sim.call,
     };
-    return nlb_apply_run(&bench->apply, &bench->plan);
+    return alilb_apply_run(&bench->apply, &bench->plan);
 }
 
 void bench_again(struct bench *bench)

@@ -17,7 +17,7 @@ struct bench {
     struct nlb_state want; /* groups that steps are about */
     struct nlb_model model;
     struct lbc_problems problems;
-    struct nlb_apply apply;
+    struct alilb_apply apply;
     struct lbc_cloud cloud;
     uint32_t attempt;
 };

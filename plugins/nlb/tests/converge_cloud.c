@@ -464,12 +464,15 @@ bool trial_run(struct trial *trial, struct lbc_plan *plan)
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     const struct lbc_cloud cloud = { .ops = &alilb_cloud_ops, .account = trial->sim.call.ali };
     uint32_t attempt = 0;
-    struct nlb_apply apply = {
-        .ali = { .lbc = { .cloud = &cloud, .attempt = &attempt, .problems = &problems },
-                 .call = trial->sim.call,
-                 .service = trial->service },
-        .have = &trial->have,
-        .model = &trial->model,
+    struct alilb_apply apply = {
+        .lbc = { .ops = &nlb_apply_ops.lbc,
+                 .cloud = &cloud,
+                 .attempt = &attempt,
+                 .problems = &problems,
+                 .service = trial->service,
+                 .have = &trial->have.lbc,
+                 .model = &trial->model.lbc },
+        .call = trial->sim.call,
     };
 
     sim_forget(&trial->sim);
@@ -484,7 +487,7 @@ bool trial_run(struct trial *trial, struct lbc_plan *plan)
     trial->sim.watch = watch;
     trial->sim.watch_arg = trial;
 
-    const int r = nlb_apply_run(&apply, plan);
+    const int r = alilb_apply_run(&apply, plan);
 
     trial->sim.watch = NULL;
     if (trial->sim.refused.len > 0) {

@@ -270,17 +270,17 @@ static void model_of(const struct ccm_service *service, struct nlb_model *ret)
     struct cluster cluster;
 
     make_cluster(&cluster);
-    const struct nlb_model_input in = {
-        .lbc.service = service,
-        .lbc.nodes = cluster.nodes,
-        .lbc.node_count = 2,
-        .lbc.slices = cluster.slices,
-        .lbc.slice_count = 1,
-        .lbc.cluster_id = CLUSTER,
+    const struct lbc_model_input in = {
+        .service = service,
+        .nodes = cluster.nodes,
+        .node_count = 2,
+        .slices = cluster.slices,
+        .slice_count = 1,
+        .cluster_id = CLUSTER,
         .resource_group = "",
     };
 
-    assert_int_equal(nlb_model_begin(ret, &in, &problems, &err), 0);
+    assert_int_equal(lbc_model_build(&ret->lbc, &nlb_model_ops, &in, &problems, &err), 0);
     assert_false(ret->lbc.incomplete);
     assert_true(ret->want.lbc.group_count <= CCM_ARRAY_LEN(resolved));
     memset(resolved, 0, sizeof(resolved));

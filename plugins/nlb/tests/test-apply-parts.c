@@ -150,7 +150,7 @@ static void test_full_group(void **state)
             assert_non_null(strstr(bench_told(&bench), "add servers: 0 of 1 servers fit: "));
             assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
         }
-        assert_false(bench.apply.ali.lbc.surprised);
+        assert_false(bench.apply.lbc.surprised);
         bench_end(&bench);
     }
 }
@@ -177,7 +177,7 @@ static void test_full_group_drains(void **state)
     assert_int_equal(bench.problems.count, 0);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_true(nlb_group_at(&bench.have, 0)->lbc.unread);
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
 
     /* The next pass finds one on its way out, and waits for it. */
     bench_again(&bench);
@@ -191,7 +191,7 @@ static void test_full_group_drains(void **state)
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(sim_log(&bench.sim), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 0);
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -224,7 +224,7 @@ static void test_remove_of_absent(void **state)
                                              .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 1);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 

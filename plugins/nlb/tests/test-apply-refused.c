@@ -40,7 +40,7 @@ static void test_leave_of_absent(void **state)
         plan_groups(&bench, NLB_STEP_LEAVE, "sg-1", count == 2 ? "sg-2" : NULL);
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, count - 1);
-        assert_int_equal(bench.apply.ali.lbc.surprised, count == 2);
+        assert_int_equal(bench.apply.lbc.surprised, count == 2);
         assert_int_equal(bench.have.lb.security_groups.len, count);
         if (count == 2) { /* looked at again, then only what is joined is left */
             assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
@@ -73,7 +73,7 @@ static void test_join_of_absent(void **state)
                                              .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -181,9 +181,9 @@ static void test_draining_takes_time(void **state)
                                                  .job = "Processing" });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 1 - draining);
-        assert_int_equal(bench.apply.ali.lbc.surprised, draining == 0);
+        assert_int_equal(bench.apply.lbc.surprised, draining == 0);
         assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.unread, draining == 1);
-        assert_int_equal(bench.apply.ali.lbc.again_ms > 0, draining == 1);
+        assert_int_equal(bench.apply.lbc.again_ms > 0, draining == 1);
         bench_end(&bench);
     }
 }
@@ -229,7 +229,7 @@ static void test_no_room_for_listeners(void **state)
                                                "room: 83/TCP, 84/TCP, 100-200/TCP"));
     assert_non_null(strstr(bench_told(&bench), "Spread the ports over several Services"));
     assert_int_equal(bench.have.lbc.listener_count, 2);
-    assert_false(bench.apply.ali.lbc.surprised);
+    assert_false(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 

@@ -45,9 +45,9 @@ static void test_creation(void **state)
                         "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
                         "CreateServerGroup * AddServersToServerGroup CreateListener "
                         "AddServersToServerGroup CreateListener * ");
-    assert_int_equal(bench.apply.ali.lbc.writes, 7);
-    assert_false(bench.apply.ali.lbc.surprised);
-    assert_int_equal(bench.apply.ali.lbc.again_ms, 0);
+    assert_int_equal(bench.apply.lbc.writes, 7);
+    assert_false(bench.apply.lbc.surprised);
+    assert_int_equal(bench.apply.lbc.again_ms, 0);
 
     assert_int_equal(bench.have.lbc.group_count, 2);
     second = nlb_group_at(&bench.have, 1)->lbc.id;
@@ -106,7 +106,7 @@ static void test_creation_takes_time(void **state)
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer GetLoadBalancerAttribute ");
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
     assert_int_equal(bench.problems.count, 0);
     assert_string_equal(bench.have.lb.status, "Provisioning");
 
@@ -118,7 +118,7 @@ static void test_creation_takes_time(void **state)
     bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 1, 80, "g80");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(sim_log(&bench.sim), "");
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
     bench_end(&bench);
 
     bench_begin(&bench);
@@ -127,7 +127,7 @@ static void test_creation_takes_time(void **state)
     assert_true(bench_run(&bench, false) < 0);
     assert_string_equal(sim_log(&bench.sim), "CreateLoadBalancer GetLoadBalancerAttribute ");
     assert_non_null(strstr(bench_told(&bench), "CreateFailed"));
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -144,7 +144,7 @@ static void test_creation_unseen(void **state)
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench.have.lb.lbc.id, "nlb-1");
     assert_string_equal(bench.have.lb.status, "Provisioning");
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -162,7 +162,7 @@ static void test_creation_of_what_is_gone(void **state)
     assert_true(bench_run(&bench, false) < 0);
     assert_int_equal(bench.attempt, 1);
     assert_null(bench.have.lb.lbc.id);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(bench.problems.worst.retry_after_ms, 2000); /* to be found by its tag */
     assert_non_null(strstr(bench_told(&bench), "load balancer nlb-1 of an earlier creation"));
@@ -286,7 +286,7 @@ static void test_deletion_refused(void **state)
     assert_string_equal(sim_log(&bench.sim), "UpdateLoadBalancerProtection ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(bench.have.lbc.group_count, 2);
-    assert_false(bench.apply.ali.lbc.surprised);
+    assert_false(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -301,8 +301,8 @@ static void test_deletion_takes_time(void **state)
     sim_rule(&bench.sim, &(struct sim_rule){ .action = "DeleteLoadBalancer", .job = "Processing" });
     assert_int_equal(bench_run(&bench, true), 0);
     assert_int_equal(bench.problems.count, 0);
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.surprised);
     assert_null(strstr(sim_log(&bench.sim), "DeleteServerGroup"));
     assert_true(fake_host_waited_ms(bench.sim.setup.fake) <= 31000);
 
@@ -312,7 +312,7 @@ static void test_deletion_takes_time(void **state)
     bench_step(&bench, LBC_STEP_DELETE_LB, 1);
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(sim_log(&bench.sim), "");
-    assert_true(bench.apply.ali.lbc.again_ms > 0);
+    assert_true(bench.apply.lbc.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -357,7 +357,7 @@ static void test_group_fails(void **state)
     assert_non_null(strstr(bench_told(&bench), "quota"));
     assert_int_equal(bench.have.lbc.listener_count, 1);
     assert_int_equal(nlb_listener_at(&bench.have, 0)->lbc.port, 443);
-    assert_false(bench.apply.ali.lbc.surprised);
+    assert_false(bench.apply.lbc.surprised);
     bench_end(&bench);
 }
 
@@ -387,7 +387,7 @@ static void test_job_fails(void **state)
         assert_non_null(strstr(bench_told(&bench), "(RequestId r-"));
         assert_non_null(strstr(bench_told(&bench), "console"));
         assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
-        assert_true(bench.apply.ali.lbc.surprised);
+        assert_true(bench.apply.lbc.surprised);
         assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
         assert_int_equal(nlb_group_at(&bench.have, 1)->lbc.backends.len, 1);
         assert_int_equal(bench.have.lbc.listener_count, 2);
@@ -406,7 +406,7 @@ static void test_answer_lost(void **state)
     bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2");
     sim_rule(&bench.sim, &(struct sim_rule){ .action = "AddServersToServerGroup", .lost = true });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
     bench_end(&bench);
@@ -418,7 +418,7 @@ static void test_answer_lost(void **state)
     sim_rule(&bench.sim,
              &(struct sim_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_false(bench.apply.ali.lbc.surprised);
+    assert_false(bench.apply.lbc.surprised);
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
     assert_string_equal(
         fake_request_param(fake_host_request(bench.sim.setup.fake, 0), "ClientToken"),
@@ -472,7 +472,7 @@ static void test_lb_is_gone(void **state)
                                              .code = "ResourceNotFound.loadBalancer",
                                              .http = 404 });
     assert_true(bench_run(&bench, false) < 0);
-    assert_true(bench.apply.ali.lbc.surprised);
+    assert_true(bench.apply.lbc.surprised);
     assert_int_equal(bench.attempt, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
     assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "CreateServerGroup"), 1);

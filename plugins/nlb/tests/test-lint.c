@@ -62,7 +62,7 @@ static void expect(const char *lb_class, const struct set *sets, size_t count, c
         obj_annotate(&service->meta, key, sets[i].value);
     }
     ccm_buf_reset(&heard);
-    assert_int_equal(nlb_lint(service, &sink), 0);
+    lbc_lint_service(&nlb_rules, service, &sink);
     assert_string_equal(ccm_buf_str(&heard), expected);
 }
 

@@ -52,17 +52,17 @@ static void fixture_begin(struct world *w)
 
 static int model_build(struct world *w)
 {
-    const struct nlb_model_input in = {
-        .lbc.service = w->service,
-        .lbc.nodes = w->nodes,
-        .lbc.node_count = w->node_count,
-        .lbc.slices = w->slices,
-        .lbc.slice_count = 2,
-        .lbc.cluster_id = CLUSTER,
+    const struct lbc_model_input in = {
+        .service = w->service,
+        .nodes = w->nodes,
+        .node_count = w->node_count,
+        .slices = w->slices,
+        .slice_count = 2,
+        .cluster_id = CLUSTER,
         .resource_group = "rg-conf",
     };
 
-    return nlb_model_begin(&w->model, &in, &w->problems, &w->err);
+    return lbc_model_build(&w->model.lbc, &nlb_model_ops, &in, &w->problems, &w->err);
 }
 
 static void fixture_end(struct world *w)
@@ -601,11 +601,12 @@ static void test_deletion(void **state)
 
     (void)state;
     fixture_begin(&w);
-    memset(&model, 0, sizeof(model));
     set(&w, "zone-maps", "a:b,c");
     set(&w, "address-type", "nonsense");
     set(&w, "preserve-lb-on-delete", "true");
-    assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
+    assert_int_equal(lbc_model_build_lb(&model.lbc, &nlb_model_ops,
+                                        &(const struct lbc_model_input){ .service = w.service }),
+                     0);
     assert_true(model.lbc.preserve);
     assert_int_equal(model.want.lb.zone_count, 0);
     assert_string_equal(model.want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE], "Internet");
@@ -620,9 +621,10 @@ static void test_chosen_at_the_end(void **state)
 
     (void)state;
     fixture_begin(&w);
-    memset(&model, 0, sizeof(model));
     set(&w, "vgroup-port", "sgp-1:80,sgp-2:81,bad,sgp-1:82");
-    assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
+    assert_int_equal(lbc_model_build_lb(&model.lbc, &nlb_model_ops,
+                                        &(const struct lbc_model_input){ .service = w.service }),
+                     0);
     assert_int_equal(nlb_model_chosen(&model, w.service), 0);
     assert_int_equal(model.want.lbc.group_count, 2);
     assert_string_equal(nlb_group_at(&model.want, 0)->lbc.id, "sgp-1");

@@ -262,7 +262,7 @@ struct run {
     struct lbc_plan plan;
     struct lbc_problems problems;
     struct ccm_error err;
-    struct nlb_apply apply;
+    struct alilb_apply apply;
     uint32_t attempt;
 };
 
@@ -277,12 +277,12 @@ static void run_fini(struct run *run)
 static int model_build(struct run *run)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    const struct nlb_model_input in = { .lbc.service = cluster.service,
-                                        .lbc.nodes = cluster.nodes,
-                                        .lbc.node_count = 2,
-                                        .lbc.cluster_id = CLUSTER,
+    const struct lbc_model_input in = { .service = cluster.service,
+                                        .nodes = cluster.nodes,
+                                        .node_count = 2,
+                                        .cluster_id = CLUSTER,
                                         .resource_group = "" };
-    int r = nlb_model_begin(&run->model, &in, &run->problems, &run->err);
+    int r = lbc_model_build(&run->model.lbc, &nlb_model_ops, &in, &run->problems, &run->err);
 
     if (r < 0) {
         return r;
@@ -296,7 +296,7 @@ static int model_build(struct run *run)
                     resolved.items, &run->err);
     if (r == 0) {
         lbc_model_finish(&run->model.lbc, resolved.items);
-        lbc_model_check_groups(&run->model.lbc, &run->have.lbc, nlb_model_check_group,
+        lbc_model_check_groups(&run->model.lbc, &run->have.lbc, nlb_model_ops.check_group,
                                &run->problems);
     }
     return r;
@@ -307,11 +307,10 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = alilb_read_own_lb(&run->apply.ali.call, &nlb_source, cluster.service, &run->have.lb.lbc,
+    int r = alilb_read_own_lb(&run->apply.call, &nlb_source, cluster.service, &run->have.lb.lbc,
                               &run->err);
 
-    r = r < 0 ? r
-              : nlb_read_parts(&run->apply.ali.call, cluster.service, &need, &run->have, &run->err);
+    r = r < 0 ? r : nlb_read_parts(&run->apply.call, cluster.service, &need, &run->have, &run->err);
     run->read = r == 0;
     return r;
 }
@@ -330,8 +329,9 @@ static int change(struct run *run, enum what what)
     if (r < 0) {
         return ccm_error_nomem(&run->err);
     }
-    run->apply.model = what == ENSURE ? &run->model : NULL;
-    return nlb_apply_run(&run->apply, &run->plan);
+    run->apply.lbc.model = what == ENSURE ? &run->model.lbc : NULL;
+    run->apply.lbc.forgives_lb = what != ENSURE;
+    return alilb_apply_run(&run->apply, &run->plan);
 }
 
 /* The allocation number `at` fails (0: none), and with `all` those behind it. Returns whether one
@@ -341,14 +341,15 @@ static bool run_pass(struct run *run, enum what what, size_t at, bool all)
     memset(run, 0, sizeof(*run));
     run->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     run->err = (struct ccm_error)CCM_ERROR_INIT;
-    run->apply = (struct nlb_apply){
-        .ali = { .lbc = { .cloud = &cloud_account,
-                          .attempt = &run->attempt,
-                          .fresh = true,
-                          .problems = &run->problems },
-                 .call = { .host = &host, .object = "default/web", .cluster_id = CLUSTER },
-                 .service = cluster.service },
-        .have = &run->have,
+    run->apply = (struct alilb_apply){
+        .lbc = { .ops = &nlb_apply_ops.lbc,
+                 .cloud = &cloud_account,
+                 .attempt = &run->attempt,
+                 .fresh = true,
+                 .problems = &run->problems,
+                 .service = cluster.service,
+                 .have = &run->have.lbc },
+        .call = { .host = &host, .object = "default/web", .cluster_id = CLUSTER },
     };
     cloud.log[0] = '\0';
     cloud.made = 0;
@@ -414,7 +415,7 @@ static void check_mirror(const struct run *run, size_t at)
     const size_t groups = base + times("CreateServerGroup ") - times("DeleteServerGroup ");
     const size_t listeners = gone ? 0 : base + times("CreateListener ") - times("DeleteListener ");
 
-    if (!run->read || run->apply.ali.lbc.surprised) {
+    if (!run->read || run->apply.lbc.surprised) {
         return;
     }
     if (run->have.lbc.group_count != groups || run->have.lbc.listener_count != listeners ||
@@ -432,7 +433,7 @@ static void check_run(enum what what, size_t at, bool all, const char *log, cons
     const bool failed = run_pass(&run, what, at, all);
     /* again_ms: a new load balancer could not be looked at, so it counts as still being made. */
     const bool was_reported =
-        run.result < 0 || run.problems.count > 0 || run.apply.ali.lbc.again_ms > 0;
+        run.result < 0 || run.problems.count > 0 || run.apply.lbc.again_ms > 0;
 
     if (run.result < 0 && run.err.message[0] == '\0' && run.problems.count == 0) {
         fail_msg("allocation %zu: nobody says what failed", at);
@@ -471,7 +472,7 @@ static void run_short(enum what what, bool has_all, const char *const *expected)
     (void)run_pass(&good, what, 0, false); /* none fails */
     assert_int_equal(good.result, 0);
     assert_string_equal(ccm_buf_str(&good.problems.text), "");
-    assert_false(good.apply.ali.lbc.surprised);
+    assert_false(good.apply.lbc.surprised);
     for (; *expected != NULL; expected++) {
         if (times(*expected) == 0) {
             fail_msg("%s is not part of it: %s", *expected, cloud.log);
