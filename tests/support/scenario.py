@@ -34,6 +34,10 @@ class ScenarioFailure(AssertionError):
     """The world is not as the scenario expects."""
 
 
+class ScenarioLate(ScenarioFailure):
+    """The machine let the world be looked at so late that what failed may have been tried again meanwhile."""
+
+
 class Loader(yaml.SafeLoader):
     """YAML with the types of YAML 1.2: `on` and `80:44` are texts. A key twice is an error."""
 

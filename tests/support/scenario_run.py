@@ -7,12 +7,13 @@ import time
 
 from . import objects, proc
 from . import scenario_look as look
-from .scenario import ScenarioError, ScenarioFailure
+from .scenario import ScenarioError, ScenarioFailure, ScenarioLate
 from .products import PRODUCTS, Clb, default_name
 from .world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
 PATIENCE_S = 1.3 * proc.SLOW
 LIMIT_S = 20 * proc.SLOW
+RETRY_S = 12  # what waits for an operator is tried again after 15 s at the earliest; calls are counted before
 VARIABLE = re.compile(r"\$\(([^()]+)\)")
 PORT = re.compile(r"^(?:(?P<name>[a-z0-9-]+)=)?(?P<port>[0-9]+)(?::(?P<target>[a-z0-9-]+))?(?:/(?P<protocol>tcp|udp))?$")
 ENDPOINT = re.compile(r"^(?P<address>[0-9a-f.:]+)(?:@(?P<node>\S+))?(?P<flags>(?: \S+)*)$")
@@ -47,6 +48,7 @@ class Runner:
         self.cloud_mark = 0
         self.kube_mark = 0
         self.event_mark = {}
+        self.marked = 0.0  # when the step began
         self.kube_state = {}
 
     # --- one case ---
@@ -520,6 +522,7 @@ class Runner:
         self.cloud_mark = self.world.cloud.mark()
         self.kube_mark = self.world.kube.mark()
         self.event_mark = self._events()
+        self.marked = time.monotonic()
         self.own_writes.clear()
 
     def _expect(self, expect, within=None):
@@ -530,12 +533,14 @@ class Runner:
         changed = time.monotonic()
         previous = None
         lines = []
+        seen = None  # when it was idle first
         while True:
             if self.world.ccmd is not None and not self.world.ccmd.alive():
                 raise ScenarioFailure(f"{self._place()}: ccmd ended\n{self.world.log()[-3000:]}")
             idle = self._is_idle()
             self._look()
             if idle:
+                seen = seen or time.monotonic()
                 lines = self._differences(expect)
                 if not lines:
                     return
@@ -546,7 +551,8 @@ class Runner:
                 break
             time.sleep(self.poll_s)
         lines = lines or [f"it does not come to rest: {self.world.busy}"]
-        raise ScenarioFailure(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
+        late = (seen or time.monotonic()) - self.marked > RETRY_S
+        raise (ScenarioLate if late else ScenarioFailure)(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
 
     def _is_idle(self):
         return self.world.idle()

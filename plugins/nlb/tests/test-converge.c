@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEEDS 300
+#define SEEDS 150
 #define RUNS  4 /* with failures, before the one without */
 
 static void check(const struct trial *trial, bool ok, const char *what, const char *name)
