@@ -1,6 +1,6 @@
 #include "sim_cloud.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 #include "sim/cloud/job.h"
 #include "sim_run.h"
 #include "util/array.h"

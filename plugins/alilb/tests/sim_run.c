@@ -1,6 +1,6 @@
 #include "sim_run.h"
 
-#include "check.h"
+#include "lbc/tests/check.h"
 #include "sim/cloud/fixtures.h"
 #include "util/cleanup.h"
 #include "util/json.h"

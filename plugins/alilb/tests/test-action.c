@@ -4,7 +4,7 @@
 #include "alicloud/tests/setup.h"
 #include "util/cleanup.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Which plugin a Service is for, and the annotation that may say so. */
 #include "alilb/class.h"
-#include "check.h"
 #include "lbc/model/hint.h"
+#include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"
 #include "util/attr.h"
 

@@ -2,7 +2,7 @@
  * Every annotation that is not about a listener's attributes, one row each, for load balancers of
  * our own and for somebody else's; see anno_table.h. test-annotation-table.c has the others.
  */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "alilb/class.h"
 #include "ccm/object.h"
@@ -766,36 +766,6 @@ static const struct anno_world world = {
 
 /* --- the tests --- */
 
-static void test_default(void **state)
-{
-    (void)state;
-    anno_test_default(&world);
-}
-
-static void test_valid(void **state)
-{
-    (void)state;
-    anno_test_valid(&world);
-}
-
-static void test_hidden(void **state)
-{
-    (void)state;
-    anno_test_hidden(&world);
-}
-
-static void test_invalid(void **state)
-{
-    (void)state;
-    anno_test_invalid(&world);
-}
-
-static void test_change(void **state)
-{
-    (void)state;
-    anno_test_change(&world);
-}
-
 /* Every row of the table that is not an attribute of listeners. */
 static void test_complete(void **state)
 {
@@ -819,11 +789,7 @@ static void test_complete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_default, obj_end),
-        cmocka_unit_test_teardown(test_valid, obj_end),
-        cmocka_unit_test_teardown(test_hidden, obj_end),
-        cmocka_unit_test_teardown(test_invalid, obj_end),
-        cmocka_unit_test_teardown(test_change, obj_end),
+        ANNO_TESTS(&world),
         cmocka_unit_test(test_complete),
     };
 

@@ -3,7 +3,7 @@
  * are refused and how, what a change and a removal do to a listener that is there, the older
  * prefix, and protocols that do not know it.
  */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/annotation_text.h"
 #include "clb/annotations.h"

@@ -1,5 +1,5 @@
 /* The table itself, and protocol-port. */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/annotation_text.h"
 #include "clb/annotations.h"

@@ -1,5 +1,5 @@
 /* Listeners that come, go, change and forward: in which order, and whose they are. */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/plan.h"
 #include "lbc/tests/objects.h"

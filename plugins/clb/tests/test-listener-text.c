@@ -1,5 +1,5 @@
 /* Lists and rules of listener annotations. */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/annotation_text.h"
 #include "clb/annotations.h"

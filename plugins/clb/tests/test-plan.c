@@ -1,5 +1,5 @@
 /* Plans as text: what is wanted against what is there. */
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/plan.h"
 #include "lbc/tests/objects.h"

@@ -2,7 +2,7 @@
 #ifndef CCM_CLB_TESTS_WORLD_H
 #define CCM_CLB_TESTS_WORLD_H
 
-#include "check.h"
+#include "lbc/tests/check.h"
 
 #include "clb/controller.h"
 #include "lbc/tests/objects.h"

@@ -83,8 +83,10 @@ static bool next_good(const char **cursor, char *value, char *sent, size_t size)
     return true;
 }
 
-void anno_test_default(const struct anno_world *world)
+void anno_test_default(void **state)
 {
+    const struct anno_world *world = *state;
+
     for (size_t i = 0; i < world->count; i++) {
         const struct anno_row *row = &world->rows[i];
 
@@ -96,8 +98,10 @@ void anno_test_default(const struct anno_world *world)
     }
 }
 
-void anno_test_valid(const struct anno_world *world)
+void anno_test_valid(void **state)
 {
+    const struct anno_world *world = *state;
+
     for (size_t i = 0; i < world->count; i++) {
         const struct anno_row *row = &world->rows[i];
         const char *cursor = row->good;
@@ -119,8 +123,10 @@ void anno_test_valid(const struct anno_world *world)
 }
 
 /* The key of today hides the older one, also when it is empty. */
-void anno_test_hidden(const struct anno_world *world)
+void anno_test_hidden(void **state)
 {
+    const struct anno_world *world = *state;
+
     for (size_t i = 0; i < world->count; i++) {
         const struct anno_row *row = &world->rows[i];
         const char *cursor = row->good;
@@ -169,8 +175,10 @@ static void expect_refused(const struct anno_world *world, const struct anno_row
     }
 }
 
-void anno_test_invalid(const struct anno_world *world)
+void anno_test_invalid(void **state)
 {
+    const struct anno_world *world = *state;
+
     for (size_t i = 0; i < world->count; i++) {
         const char *cursor = world->rows[i].bad;
 
@@ -211,8 +219,10 @@ static void expect_removal(const struct anno_world *world, const struct anno_row
 }
 
 /* From each good value to the next: this one changes. To the same: nothing. */
-void anno_test_change(const struct anno_world *world)
+void anno_test_change(void **state)
 {
+    const struct anno_world *world = *state;
+
     for (size_t i = 0; i < world->count; i++) {
         const struct anno_row *row = &world->rows[i];
         const struct ccm_service *last = NULL;

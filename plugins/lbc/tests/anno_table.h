@@ -60,12 +60,20 @@ const struct anno_row *anno_row_of(const struct anno_world *world, const char *n
 struct ccm_service *anno_service(const struct anno_world *world, const struct anno_row *row,
                                  const char *prefix, const char *value);
 
-/* Each of these goes through all rows and fails the test, with the name of the row. */
-void anno_test_default(const struct anno_world *world);
-void anno_test_valid(const struct anno_world *world);
-void anno_test_hidden(const struct anno_world *world);
-void anno_test_invalid(const struct anno_world *world);
-void anno_test_change(const struct anno_world *world);
+/* Each of these goes through all rows of *state, a struct anno_world, and fails with the name of
+ * the row. */
+void anno_test_default(void **state);
+void anno_test_valid(void **state);
+void anno_test_hidden(void **state);
+void anno_test_invalid(void **state);
+void anno_test_change(void **state);
+/* All of them, in a list of tests. */
+#define ANNO_TEST(test, world)                                                                     \
+    cmocka_unit_test_prestate_setup_teardown(test, NULL, obj_end, (void *)(uintptr_t)(world))
+#define ANNO_TESTS(world)                                                                          \
+    ANNO_TEST(anno_test_default, world), ANNO_TEST(anno_test_valid, world),                        \
+        ANNO_TEST(anno_test_hidden, world), ANNO_TEST(anno_test_invalid, world),                   \
+        ANNO_TEST(anno_test_change, world)
 /* Every row of the table has one here or stands in `elsewhere` (ends with NULL), and the other way
  * round. */
 void anno_test_complete(const struct anno_world *world, const struct lbc_anno_table *table,

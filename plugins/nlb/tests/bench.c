@@ -6,7 +6,7 @@
 #include "nlb/plan_parts.h"
 #include "util/text.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <stdlib.h>
 #include <string.h>

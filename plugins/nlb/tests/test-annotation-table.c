@@ -684,36 +684,6 @@ static const struct anno_world world = {
 
 /* --- the tests --- */
 
-static void test_default(void **state)
-{
-    (void)state;
-    anno_test_default(&world);
-}
-
-static void test_valid(void **state)
-{
-    (void)state;
-    anno_test_valid(&world);
-}
-
-static void test_hidden(void **state)
-{
-    (void)state;
-    anno_test_hidden(&world);
-}
-
-static void test_invalid(void **state)
-{
-    (void)state;
-    anno_test_invalid(&world);
-}
-
-static void test_change(void **state)
-{
-    (void)state;
-    anno_test_change(&world);
-}
-
 static void test_complete(void **state)
 {
     /* Which controller it is for: see test-annotations.c. */
@@ -728,11 +698,7 @@ static void test_complete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_default, obj_end),
-        cmocka_unit_test_teardown(test_valid, obj_end),
-        cmocka_unit_test_teardown(test_hidden, obj_end),
-        cmocka_unit_test_teardown(test_invalid, obj_end),
-        cmocka_unit_test_teardown(test_change, obj_end),
+        ANNO_TESTS(&world),
         cmocka_unit_test(test_complete),
     };
 

@@ -6,7 +6,7 @@
 #include "nlb/nlb.h"
 #include "util/text.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "lbc/tests/objects.h"
 #include "util/text.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <errno.h>
 #include <string.h>

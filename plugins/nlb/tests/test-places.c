@@ -3,7 +3,7 @@
 #include "nlb/api.h"
 #include "util/cleanup.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 #include "util/text.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "nlb/nlb.h"
 #include "util/cleanup.h"
 
-#include "alicloud/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <errno.h>
 #include <string.h>
