@@ -9,7 +9,6 @@
 #define PUT_OFF_MOST 12   /* doublings */
 #define JITTER_PARTS 5    /* of the interval, to either side */
 
-/* Time of the next look. */
 static int64_t next_due(const struct lbc_audit *audit)
 {
     return audit->host->now_ms(audit->host) +
@@ -23,7 +22,6 @@ static bool is_of_longer_interval(const struct lbc_audit *audit, const struct lb
            audit->interval_ms + audit->interval_ms / JITTER_PARTS;
 }
 
-/* Within the number of audits at once. */
 static bool get_place(struct lbc_audit *audit)
 {
     if (atomic_fetch_add(&audit->running, 1) < AT_ONCE_MAX) {

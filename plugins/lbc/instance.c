@@ -56,7 +56,6 @@ void lbc_fini(struct lbc_instance *lbc)
 
 /* --- options --- */
 
-/* Options that may change at any time. */
 static void instance_read_options(struct lbc_instance *lbc)
 {
     const char *option = lbc->ops->product->rules->public_option;

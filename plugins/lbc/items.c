@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What belongs to one Service. */
 struct item {
     const struct lbc_state_type *type;
     bool twice;              /* two load balancers carry the tag */

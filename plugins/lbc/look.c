@@ -28,7 +28,6 @@ static void look_requeue(const struct lbc_pass *pass)
                   free_ms > now_ms ? (uint64_t)(free_ms - now_ms) : 0);
 }
 
-/* There is something that the pass would go by. */
 static bool look_has_mirror(const struct lbc_entry *entry)
 {
     return entry->valid && lbc_state_lb(entry->state)->id != NULL &&
@@ -61,7 +60,6 @@ void lbc_look_begin(struct lbc_pass *pass)
     look->foreign = false;
 }
 
-/* Nothing was asked of the cloud in this pass. */
 static bool look_uses_mirror_alone(const struct lbc_pass *pass)
 {
     return pass->remembered && pass->writes == 0 && !pass->dry;

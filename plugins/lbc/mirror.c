@@ -106,7 +106,6 @@ static void unlink_waiter(struct lbc_shared *shared, const struct lbc_entry *ent
     }
 }
 
-/* It is the first one's turn. */
 static void wake_first(struct lbc_mirrors *mirrors, const struct lbc_shared *shared)
 {
     if (!shared->busy && shared->first != NULL) {

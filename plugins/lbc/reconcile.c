@@ -57,7 +57,6 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
                               err);
 }
 
-/* What one reconcile is about. */
 struct job {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
@@ -127,7 +126,6 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     return r;
 }
 
-/* A pass, and a second look when it is time for one. */
 static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_audit *audit = &job->lbc->audit;

@@ -162,7 +162,6 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
     return r;
 }
 
-/* The load balancer was found; fresh: in this pass. */
 static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;

@@ -324,7 +324,6 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
                : 0;
 }
 
-/* Whether this pass can tell what somebody else has changed. */
 static bool sync_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;

@@ -1,8 +1,8 @@
 /*
- * Which attributes of a listener or a group have to be changed in place: only what a person asks
- * for counts, where it has a meaning for the protocol and beside the others, compared as its row
- * says; and what a person asked for earlier and does not any more, where rows go back to the
- * default. Pure. Every thread.
+ * Which attributes of a listener or a group have to be changed in place: those that a person asks
+ * for, where they mean something for the protocol and beside the others, compared as their rows
+ * say; and those that nobody asks for any more, where rows go back to the default. Pure. Every
+ * thread.
  */
 #ifndef CCM_LBC_COMPARE_H
 #define CCM_LBC_COMPARE_H
@@ -17,8 +17,7 @@ struct lbc_compare {
     enum lbc_protocol protocol;
     const struct lbc_attrs *want;
     const struct lbc_attrs *have;
-    /* What holds without a wish where that depends on more than the row, which says `value`; NULL:
-     * as the row says. */
+    /* The default where it takes more than the row, which says `value`; NULL: as the row says. */
     const char *(*fallback)(const void *arg, const struct lbc_anno *row, const char *value);
     const void *arg;
 };
@@ -42,8 +41,8 @@ CCM_NODISCARD int lbc_compare_overlay(const struct lbc_compare *compare, bool fr
  * -ENOMEM. */
 CCM_NODISCARD int lbc_compare_wishes(const struct lbc_compare *compare, struct lbc_attrs *ret);
 
-/* Mark those of `have` (compare->have) that a person asks for as explicit, and those no longer that
- * have gone back to the default. */
+/* Mark those of `have` (compare->have) as explicit that a person asks for, and not those that have
+ * gone back to the default. */
 void lbc_compare_record(const struct lbc_compare *compare, struct lbc_attrs *have);
 
 /* Append "what from -> to" to a list of differences; from and to may be NULL: not set. */

@@ -1,7 +1,6 @@
 /*
- * A change that the cloud has accepted but does not show before the next day. As long as it shows
- * what was there before, the change is not asked for again. Contents are compared by
- * lbc_written_what(). Pure.
+ * A change that the cloud has accepted but does not show before the next day: while it shows the
+ * old value, the change is not asked for again. Values are compared by lbc_written_what(). Pure.
  */
 #ifndef CCM_LBC_ORDER_H
 #define CCM_LBC_ORDER_H

@@ -1,6 +1,6 @@
 /*
- * What steps that are done come to in the mirror, where it is the same for all products. 0 or
- * -ENOMEM, when the mirror could not follow. One thread per pass.
+ * What done steps change in the mirror, where it is the same for all products. 0, or -ENOMEM when
+ * the mirror could not follow. One thread per pass.
  */
 #ifndef CCM_LBC_RECORD_H
 #define CCM_LBC_RECORD_H

@@ -97,10 +97,10 @@ struct lbc_state {
     bool listeners_known; /* present: all listeners are listed */
 };
 
-/* Free all that it holds, what is the product's own included, and leave it empty. */
+/* Free all that it holds, the product's own too, and leave it empty. */
 void lbc_state_fini(struct lbc_state *state, const struct lbc_state_type *type);
-/* Make it small; nothing but lbc_state_wake(), lbc_state_lb(), lbc_state_move() and
- * lbc_state_fini() may be done to it then. Without memory it stays as it is. */
+/* Make it small; only lbc_state_wake(), lbc_state_lb(), lbc_state_move() and lbc_state_fini() may
+ * be called on it then. Without memory it stays as it is. */
 void lbc_state_rest(struct lbc_state *state);
 /* Make it as it was. 0, or -ENOMEM: it is half awake, which rest and wake can do with. */
 CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);

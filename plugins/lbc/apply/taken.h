@@ -42,9 +42,8 @@ void lbc_taken_format_port(const struct lbc_listener *listener, char ret[static 
 
 /* Append one without facts; NULL on ENOMEM. */
 struct lbc_taken *lbc_taken_new(struct lbc_taken_list *list, const char *port);
-/* The same with group and description (NULL = none). is_again: the group is a controller's, so that
- * it was taken over before, and what the labels of `meta` say of it beside the description holds.
- */
+/* The same with group and description (NULL = none). is_again: the group is a controller's, so it
+ * was taken over before, and what the labels of `meta` say beside the description holds. */
 struct lbc_taken *lbc_taken_record(struct lbc_taken_list *list, const struct ccm_object *meta,
                                    const char *port, const char *group, bool is_again,
                                    const char *description);

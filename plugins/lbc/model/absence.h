@@ -1,10 +1,8 @@
 /*
- * What is not there any more at the API server, and how it went: whether a watch saw the DELETED
- * event, or it was only missed. Nodes are known by their instance, their addresses and their name,
- * endpoints by address. Fed by map(), asked by passes. Every thread; one leaf lock; no I/O.
- *
- * It holds what went within the last day; of what it has forgotten, or never saw because it went
- * before this process began, nobody knows more than that it is missing.
+ * What is gone from the API server, and how it went: by a DELETED event of a watch, or missing from
+ * a list. Nodes are known by instance, addresses and name, endpoints by address. Fed by map(),
+ * asked by passes. It remembers one day; of what went earlier, or before this process began, it
+ * only knows that it is missing. Every thread; one leaf lock; no I/O.
  */
 #ifndef CCM_LBC_ABSENCE_H
 #define CCM_LBC_ABSENCE_H
@@ -34,25 +32,24 @@ struct lbc_absence *lbc_absence_new(const struct ccm_host *host);
 /* NULL is fine. */
 void lbc_absence_free(struct lbc_absence *absence);
 
-/* For map(). is_ours: of which Services slices are of interest. Out of memory forgets. */
+/* For map(). is_ours: whose slices are of interest. Out of memory, it forgets. */
 void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_change *change);
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
                               bool (*is_ours)(const struct ccm_service *service));
-/* A Service went: nobody will ask any more. One that is only missed is kept. */
+/* A deleted Service is forgotten, one that is only missing is kept. */
 void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change);
 
 /* What is known about a missing node. If nothing is, it counts as missed from now on. */
 void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, const char *id,
                            struct lbc_absent *ret);
-/* Whether a slice that is missed had told the endpoint of this address; or one on a node of that
- * name. `key` of the Service. */
+/* Whether a missing slice of the Service held an endpoint with this address, or on this node. */
 bool lbc_absence_find_endpoint(struct lbc_absence *absence, const char *key, const char *address,
                                struct lbc_absent *ret);
 bool lbc_absence_find_endpoint_on(struct lbc_absence *absence, const char *key, const char *node,
                                   struct lbc_absent *ret);
-/* Whether the slices of a Service that has none are missing: one was missed, and none was deleted
- * or came since. One of which nothing is known never had any; but with `first` (an earlier process
- * left it with backends) they are missing from now on. */
+/* Whether the slices of a Service that has none are missing: one was, and none was deleted or came
+ * since. An unknown Service never had any; but with `first` (an earlier process left it with
+ * backends) they are missing from now on. */
 bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool first,
                              struct lbc_absent *ret);
 

@@ -30,15 +30,14 @@ struct lbc_allow {
     const char *namespace_;
 };
 
-/* 0, or -EINVAL with a CCM_ERROR_TERMINAL that names the entry that is none. */
+/* 0, or -EINVAL with a CCM_ERROR_TERMINAL that names the malformed entry. */
 CCM_NODISCARD int lbc_allow_check_entries(const char *const *entries, struct ccm_error *err);
 
 /* One id: 0, or -EPERM with a CCM_ERROR_TERMINAL that names namespace, id and option. */
 CCM_NODISCARD int lbc_allow_check_id(const struct lbc_allow *allow, const char *kind,
                                      const char *id, size_t len, struct ccm_error *err);
 
-/* All ids in the value of one annotation; a row without ids allows any value. As above, for the
- * first that is not allowed. */
+/* The same for all ids in the value of one annotation; a row without ids allows any value. */
 CCM_NODISCARD int lbc_allow_check_row(const struct lbc_allow *allow, const struct lbc_anno *row,
                                       const struct ccm_object *object, struct ccm_error *err);
 

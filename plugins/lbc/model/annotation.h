@@ -1,9 +1,9 @@
 /*
- * Annotations and attributes of the cloud as data. A product lists what it understands in one
- * table, one row each: what a person writes, what the cloud takes and tells, what holds without it
- * and which differences count. The table drives look-up, validation, the desired state, comparison,
- * what is sent and read, hints, lint and the documentation; see attrs.h for values, and
- * CONTRIBUTING.md for how a row is added. Pure. Every thread.
+ * Annotations and attributes of the cloud as data: one table per product, one row each. A row has
+ * what a person writes, what the cloud takes and returns, the default, and which differences count.
+ * The table drives look-up, validation, the desired state, comparison, what is sent and read,
+ * hints, lint and the documentation. Values: attrs.h; how to add a row: CONTRIBUTING.md. Pure.
+ * Every thread.
  */
 #ifndef CCM_LBC_ANNOTATION_H
 #define CCM_LBC_ANNOTATION_H
@@ -27,7 +27,7 @@ enum lbc_anno_type {
     LBC_ANNO_ENUM,   /* one of `values`, "a|b|c" */
     LBC_ANNO_SWITCH, /* "on" or "off" */
     LBC_ANNO_BOOL,   /* on, off, true or false in any case */
-    LBC_ANNO_ANY,    /* any value counts as given; the controller looks at it itself */
+    LBC_ANNO_ANY,    /* any value; the controller looks at it itself */
 };
 
 /* How a bad number is reported; people search for these texts. */
@@ -139,7 +139,7 @@ struct lbc_anno_table {
     bool tells_defaults; /* what an answer leaves out is as the row's default */
 };
 
-/* What of a key is behind one of our prefixes; NULL: it begins with none. */
+/* The key behind one of our prefixes; NULL: it has none. */
 const char *lbc_anno_suffix(const char *key);
 /* Whether the suffix is set, also when it is empty. */
 bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix);
@@ -149,8 +149,7 @@ bool lbc_anno_is_on(const char *value);
  * "" when there is none. Cut to size. */
 void lbc_anno_spell(const char *values, const char *value, char *ret, size_t size);
 
-/* The value for a suffix, "" when it is not set. A present key hides the legacy key, also when
- * empty. */
+/* The value for a suffix, "" when it is not set. The key hides the legacy key, even when empty. */
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix);
 /* Whether that is this word, in any case. */
 bool lbc_anno_says(const struct ccm_object *object, const char *suffix, const char *word);
@@ -163,8 +162,7 @@ const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suf
 const char *lbc_anno_key(const struct ccm_object *object, const struct lbc_anno *row,
                          char key[static LBC_ANNO_KEY_MAX]);
 const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const char *name);
-/* Whether the annotation says something beside the others: it has a value, and what it needs is
- * there. */
+/* Whether the annotation counts: it has a value, and the one that it needs is there. */
 bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object);
 
 /* Whether the value of one row, when it is set and not empty, is well-formed: 0, or -EINVAL with a
@@ -179,9 +177,9 @@ void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,
 /* One finding; see lbc_anno_lint(). */
 typedef void (*lbc_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);
 
-/* What lbc_anno_check() of all rows and lbc_anno_unknown() have to say, one by one: `say` is called
- * with the key as the object has it. Warnings are about annotations without effect: unknown ones,
- * and those of the legacy prefix that are hidden by the same one with the other prefix. */
+/* The findings of lbc_anno_check() of all rows and of lbc_anno_unknown(), one by one: `say` gets
+ * the key as the object has it. Warnings are about annotations without effect: unknown ones, and
+ * those of the legacy prefix that are hidden by the same one with the other prefix. */
 void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
                    lbc_anno_say_fn say, void *arg);
 

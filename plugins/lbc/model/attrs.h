@@ -1,7 +1,7 @@
 /*
- * Values of a listener's or a group's attributes by their rows (annotation.h): what a Service asks
- * for, what the cloud holds. Texts are kept in one spelling: as the cloud writes words, numbers
- * without zeros in front, lists as "a,b". Pure. One thread at a time per set.
+ * Attributes of a listener or a group, desired or actual, as values by their rows (annotation.h).
+ * In one spelling: words as the cloud writes them, numbers without leading zeros, lists as "a,b".
+ * Pure. One thread at a time per set.
  */
 #ifndef CCM_LBC_ATTRS_H
 #define CCM_LBC_ATTRS_H
@@ -18,8 +18,7 @@
 struct lbc_attr {
     const struct lbc_anno *row;
     char *value;
-    bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a
-                  default of creation */
+    bool explicit; /* desired: asked for, so differences are corrected; else a creation's default */
     bool kept;     /* desired: not known what it should be, so it stays; value is NULL then */
 };
 
@@ -32,10 +31,10 @@ struct lbc_attrs {
 /* Set or replace one. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_set(struct lbc_attrs *attrs, const struct lbc_anno *row,
                                 const char *value, bool explicit);
-/* Let it stay as it is, whatever was set so far. 0 or -ENOMEM. */
+/* Let it stay as it is, whatever was set. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_keep(struct lbc_attrs *attrs, const struct lbc_anno *row);
 bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_anno *row);
-/* Take one out; that it is not there is fine. */
+/* Take one out, if it is there. */
 void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* The one of a row, and its value; NULL when there is none. */
 const struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row);
@@ -44,14 +43,13 @@ const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_anno *
  * 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_copy(struct lbc_attrs *to, const struct lbc_attrs *from);
 void lbc_attrs_fini(struct lbc_attrs *attrs);
-/* Give back what is not needed; for what is kept for long. */
+/* Free spare memory of a set that is kept for long. */
 void lbc_attrs_trim(struct lbc_attrs *attrs);
 
 /* --- rows --- */
 
-/* The next attribute of a group (LBC_ANNO_LISTENER, LBC_ANNO_SERVERS) in the order in which they
- * are read and compared, those that no annotation sets last. before NULL: the first. NULL: no more.
- */
+/* The next attribute of LBC_ANNO_LISTENER or LBC_ANNO_SERVERS in the order of reading and
+ * comparing, those that no annotation sets last. before NULL: the first. NULL: no more. */
 const struct lbc_anno *lbc_attr_next(const struct lbc_anno_table *table, enum lbc_anno_group group,
                                      const struct lbc_anno *before);
 /* By the cloud's name; NULL when there is none. */
@@ -62,8 +60,8 @@ bool lbc_attr_applies(const struct lbc_anno *row, enum lbc_protocol protocol);
 
 /* --- values --- */
 
-/* What an annotation says, as the cloud writes it -> *ret, of the heap; NULL: it is no wish, be it
- * empty or what these protocols say by leaving it out. 0 or -ENOMEM. */
+/* An annotation's value as the cloud writes it -> *ret, heap; NULL: no wish, since it is empty or
+ * what these protocols say by leaving it out. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attr_parse(const struct lbc_anno *row, enum lbc_protocol protocol,
                                  const char *value, char **ret);
 /* What holds without a wish, as the cloud writes it; NULL = not known, or nothing. */
@@ -82,9 +80,9 @@ struct lbc_attr_source {
     const struct lbc_refusals *refused; /* those annotations; NULL = none */
 };
 
-/* Defaults that creation asks for and what annotations ask for -> attrs; what those ask for that
- * cannot be used is kept as it is. *ret_lacks (may be NULL) becomes true when one of these fails
- * the Service. 0 or -ENOMEM. */
+/* Defaults that creation asks for, and annotations' values -> attrs; where an annotation cannot be
+ * used the attribute is kept. *ret_lacks (may be NULL) becomes true when one of these fails the
+ * Service. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_add_wishes(struct lbc_attrs *attrs,
                                        const struct lbc_attr_source *source, bool *ret_lacks);
 
@@ -100,8 +98,8 @@ struct lbc_attr_answer {
 /* All that are set -> attrs. 0, -ENOMEM, or -EPROTO: a list is too long. */
 CCM_NODISCARD int lbc_attrs_add_answer(struct lbc_attrs *attrs,
                                        const struct lbc_attr_answer *answer);
-/* A scalar member of an answer as text, whatever its JSON type ("true", "12"); "" when it is not
- * there. "a.b" stands for b inside a. `space` is for numbers; the result lives as long as both. */
+/* A scalar member of an answer as text, whatever its JSON type; "" when it is missing. "a.b" is b
+ * inside a. `space` is for numbers; the result lives as long as both. */
 #define LBC_ATTR_NUMBER 24
 const char *lbc_attr_read(const cJSON *parent, const char *name,
                           char space[static LBC_ATTR_NUMBER]);

@@ -1,6 +1,6 @@
 /*
- * A set of backends, desired or present, ordered by identity: type, server, address, port. The
- * present ones of every load balancer are held in memory, so a set that nobody works with rests: 20
+ * A set of backends, desired or actual, ordered by identity: type, server, address, port. The
+ * actual ones of every load balancer stay in memory, so a set that nobody works with rests: 20
  * bytes per backend instead of 100. One thread at a time per set.
  */
 #ifndef CCM_LBC_BACKEND_H
@@ -25,9 +25,9 @@ struct lbc_backend {
     uint16_t port;     /* 0: any, in a group for all ports */
     uint8_t weight;
     uint8_t type; /* enum lbc_backend_type */
-    /* Present: the cloud is taking it out, so it serves nobody and cannot be changed; who wants it
-     * has to add it again when it is gone. Desired: its pods are being stopped but still serve; it
-     * keeps its place, at weight 0, if it is there, and is not added. */
+    /* Actual: the cloud is taking it out, so it serves nobody and cannot be changed; to have it,
+     * add it again when it is gone. Desired: its pods are being stopped but still serve; it keeps
+     * its place, at weight 0, if it is there, and is not added. */
     bool leaving;
     bool kept; /* desired: it stays as it is if it is there, and is not added; see freeze.h */
 };
@@ -61,8 +61,8 @@ struct lbc_backend *lbc_backends_find(const struct lbc_backends *set,
 /* Whether both hold the same servers, at whatever ports. */
 bool lbc_backends_same_servers(const struct lbc_backends *a, const struct lbc_backends *b);
 
-/* Let the set rest. While it does nothing but lbc_backends_fini() and lbc_backends_wake() may be
- * done to it. Without memory it stays awake. */
+/* Let the set rest: only lbc_backends_fini() and lbc_backends_wake() may be called on it then.
+ * Without memory it stays awake. */
 void lbc_backends_rest(struct lbc_backends *set);
 /* Make it as it was before it rested. 0, or -ENOMEM: it still rests. */
 CCM_NODISCARD int lbc_backends_wake(struct lbc_backends *set);

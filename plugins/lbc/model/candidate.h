@@ -71,8 +71,8 @@ void lbc_candidates_fini(struct lbc_candidates *candidates);
 /* Let the list have at least `need` sets; new ones are empty. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_candidates_reserve(struct lbc_candidates **sets, size_t *cap, size_t need);
 
-/* What the backends of a port are reached at, as names of groups have it: the name or number of the
- * target port where pods are backends, else the node port. Cut to size. */
+/* The part of a group's name that says where backends are reached: the name or number of the target
+ * port where pods are backends, else the node port. Cut to size. */
 void lbc_candidates_target(enum lbc_backend_mode mode, const struct ccm_service_port *port,
                            char *ret, size_t size);
 

@@ -47,7 +47,7 @@ CCM_NODISCARD int lbc_endpoints_collect(const struct ccm_object *const *slices, 
  * is not the pods that are missing. */
 bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
                              enum lbc_families families);
-/* Ready, or one of `accepted` (may be NULL), and not being stopped. */
+/* Ready, or one of `accepted` (may be NULL), and not terminating. */
 bool lbc_endpoint_is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted);
 void lbc_endpoints_fini(struct lbc_endpoints *endpoints);
 

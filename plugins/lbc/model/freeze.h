@@ -1,9 +1,9 @@
 /* clang-format off: a table */
 /*
- * The guard against mass removal: the rule about backends that nobody wants any more, but that
- * somebody has not sent away either: their node is not ready, or a node or an EndpointSlice is
- * missing. Absence is no order to delete. Some go, the others are frozen: they stay in their group
- * as they are. Pure; one thread.
+ * The guard against mass removal: the rule for backends that are not wanted any more, although
+ * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing. Absence
+ * is no order to delete. Some go, the others are frozen: they stay in their group as they are.
+ * Pure; one thread.
  *
  *   node not ready   goes when another backend stays, and the floor allows it
  *   node missing     its deletion was seen: goes when the floor allows it, or when the cloud says

@@ -1,6 +1,6 @@
 /*
- * Annotations that are set and do nothing, or not what they seem to, as data: one Warning event for
- * all of a Service, and findings of lint. Nothing fails because of them. Pure. Every thread.
+ * Annotations that do nothing, or not what they seem to, as data: one Warning event per Service,
+ * and findings of lint. Nothing fails because of them. Pure. Every thread.
  */
 #ifndef CCM_LBC_HINT_H
 #define CCM_LBC_HINT_H
@@ -32,7 +32,7 @@ typedef void (*lbc_hint_fn)(void *arg, const struct lbc_anno *row, const char *w
 void lbc_hint_lacking(const struct lbc_anno_table *table, const struct ccm_service *service,
                       lbc_hint_fn fn, void *arg);
 
-/* Whether the row is to be said, as far as options do not matter. */
+/* Whether the row applies, options aside. */
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service);
 
 #endif

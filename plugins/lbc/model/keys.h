@@ -1,7 +1,7 @@
 /*
- * Keys of annotations, labels, tags and conditions that users, other tools and the controller
- * before know: they are kept byte for byte, whatever the product and its cloud. The only place in
- * model/ and service/ that names a certain cloud.
+ * Keys of annotations, labels, tags and conditions that users, other tools and earlier controllers
+ * know, byte for byte, whatever the product and its cloud. The only place in model/ and service/
+ * that names a certain cloud.
  */
 #ifndef CCM_LBC_KEYS_H
 #define CCM_LBC_KEYS_H

@@ -1,8 +1,7 @@
 /*
  * Attributes of the load balancer itself: LBC_LB_TEXTS texts, each at the number of its row
- * (annotation.h), in the spelling of attrs.h; NULL = not known, or not asked for. Numbers are
- * counted from 0, as products count them: `id` - 1. Rows with LBC_ATTR_OWN have no text. Pure. One
- * thread at a time per load balancer.
+ * (annotation.h: `id` - 1), in the spelling of attrs.h; NULL = not known, or not asked for. Rows
+ * with LBC_ATTR_OWN have no text. Pure. One thread at a time per load balancer.
  */
 #ifndef CCM_LBC_LB_ATTRS_H
 #define CCM_LBC_LB_ATTRS_H

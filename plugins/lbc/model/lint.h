@@ -18,7 +18,7 @@ struct lbc_lint_list {
     bool left; /* the first part is it, else the second */
 };
 
-/* What a plugin has to say about a Service of its own. A table that is NULL is empty. */
+/* What a plugin checks in its own Services. A table that is NULL is empty. */
 struct lbc_lint_rules {
     const struct lbc_anno_table *annotations;
     const struct lbc_check *checks;      /* ends with a NULL suffix */
@@ -31,7 +31,7 @@ struct lbc_lint_rules {
     bool (*is_ours)(const struct ccm_service *service);
     bool (*is_typed)(const struct ccm_service *service);
     const struct ccm_option *by_type;
-    /* BOOL: no load balancer with a public address is made; and what is said of one then. */
+    /* BOOL: no load balancer with a public address is made; and what the refusal says. */
     const char *public_option;
     const char *public_text;
     /* Listeners of the plugin may listen on ranges of ports: it looks for overlaps itself. */
@@ -47,16 +47,16 @@ struct lbc_lint_rules {
     const struct ccm_option *loose; /* BOOL: then it means what it says; NULL = there is none */
 };
 
-/* What is to be said about a value that is `unclear`: `text` (ccm_buf) gets the sentence. */
+/* Append the sentence about a value that is `unclear`. */
 void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc_anno *row,
                             const char *words, bool loose, struct ccm_buf *text);
 
-/* Whether the annotation of the row can do anything for the Service, were its value good: there are
- * listeners of its protocols that are ours to manage, no hint says that it has no effect. */
+/* Whether a good value of the row's annotation would do anything for the Service: there are
+ * listeners of its protocols that are ours to manage, and no hint says otherwise. */
 bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                      const struct lbc_anno *row);
 
-/* For lint() of a plugin: all that is to be said when the Service is its own. */
+/* For lint() of a plugin: all findings, when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);
 /* For `more`: a finding about an annotation by its suffix. */

@@ -27,8 +27,8 @@ struct lbc_node_rules {
 enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
                                     const struct lbc_node_rules *rules);
 
-/* Instance id inside spec.providerID ("region.instance", behind LBC_NODE_CLOUD_PREFIX or
- * not), borrowed; NULL when it has another form. */
+/* Instance id inside spec.providerID ("region.instance", LBC_NODE_CLOUD_PREFIX before it or not),
+ * borrowed; NULL when it has another form. */
 const char *lbc_node_instance_id(const struct ccm_node *node);
 
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */
@@ -36,7 +36,7 @@ bool lbc_node_skippable(const struct ccm_node *node);
 /* Whether a change of a node can change backends. */
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
 
-/* Entries "a=b" separated by commas? 0 or -EINVAL with *ret_entry (borrowed, *ret_len bytes). */
+/* 0 for "a=b,...", else -EINVAL with the bad entry: *ret_entry (borrowed, *ret_len bytes). */
 CCM_NODISCARD int lbc_node_check_labels(const char *labels, const char **ret_entry,
                                         size_t *ret_len);
 

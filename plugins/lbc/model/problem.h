@@ -1,6 +1,6 @@
 /*
- * Several failures of one pass, collected: a broken port does not stop the others, and the person
- * who reads the event sees all of them. One thread.
+ * The failures of one pass, collected: a broken port does not stop the others, and the event shows
+ * all of them. One thread.
  */
 #ifndef CCM_LBC_PROBLEM_H
 #define CCM_LBC_PROBLEM_H
@@ -25,16 +25,14 @@ struct lbc_problems {
 
 void lbc_problems_fini(struct lbc_problems *problems);
 
-/* Add one. remedy (what a person can do) may be NULL. A message that is there already counts but is
- * not repeated. */
+/* Add one. remedy (what a person can do) may be NULL. A repeated message only counts. */
 void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err,
                       const char *remedy);
 
 /* Add all of `from`. */
 void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems *from);
 
-/* The sum as one error: the kind that asks for the earliest retry wins; the message is the whole
- * text. */
+/* All as one error: the whole text, and the kind that asks for the earliest retry. */
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret);
 
 #endif

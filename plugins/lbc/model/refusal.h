@@ -1,13 +1,12 @@
 /*
- * Annotations of a Service that cannot be used, all of them at once, and what stays as it is
- * because of them. A bad value harms itself alone: what it decides about is left as it is in the
- * cloud, everything else goes on, backends above all.
+ * Annotations of a Service that cannot be used, and what stays as it is because of them. A bad
+ * value harms itself alone: what it decides about is left as it is in the cloud, everything else
+ * goes on, backends above all.
  *
- * How a pass uses it: lbc_refusals_collect(), further ones by lbc_refusals_add(), then
- * lbc_refusals_view(): the Service as if those annotations were not set, from which the desired
- * state is built. What is not set is left alone in most places; where it would be set back to a
- * default, or anything else would follow, the model asks lbc_refusals_has(). Pure. One thread at a
- * time.
+ * A pass calls lbc_refusals_collect(), lbc_refusals_add() for further ones, then
+ * lbc_refusals_view(): the Service without those annotations, from which the desired state is
+ * built. What is not set is mostly left alone; where it would go back to a default, or anything
+ * else would follow, the model asks lbc_refusals_has(). Pure. One thread at a time.
  */
 #ifndef CCM_LBC_REFUSAL_H
 #define CCM_LBC_REFUSAL_H
@@ -17,8 +16,8 @@
 
 struct lbc_refusal {
     const struct lbc_anno *row;
-    /* The Service fails because of it. Else it is only told: the annotation has no effect on this
-     * Service, or may not mean what it says (`unclear` of the rules). */
+    /* The Service fails because of it. Else it is only reported: the annotation has no effect here,
+     * or may not mean what it says (`unclear` of the rules). */
     bool fails;
 };
 
@@ -43,20 +42,20 @@ struct lbc_refusals {
 
 void lbc_refusals_fini(struct lbc_refusals *refusals);
 
-/* All that can be said without the cloud, into an initialised struct. loose: what `unclear` of the
- * rules has to say does not count. The rules and the Service must live as long. 0 or -ENOMEM. */
+/* All that can be found without the cloud, into an initialised struct. loose: `unclear` of the
+ * rules does not count. Borrows rules and Service. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_refusals_collect(struct lbc_refusals *refusals,
                                        const struct lbc_lint_rules *rules,
                                        const struct ccm_service *service, bool loose);
 
-/* One more that fails: `suffix` is in the table, err says why. An annotation that is refused
- * already stays so. NULL: it is no annotation's fault, the model finds out by itself what stays. 0
- * or -ENOMEM. */
+/* One more that fails: `suffix` is in the table, err says why; one that was refused before stays
+ * so. NULL: no annotation is to blame, and the model finds out by itself what stays. 0 or -ENOMEM.
+ */
 CCM_NODISCARD int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix,
                                    const struct ccm_error *err);
 
-/* The Service without the annotations that are left alone; those stay that the model reads port by
- * port (LBC_DECIDES_PORTS). It lives as long as `refusals` and the Service. NULL: out of memory. */
+/* The Service without refused annotations, but with those that the model reads port by port
+ * (LBC_DECIDES_PORTS). Lives as long as `refusals` and the Service. NULL: out of memory. */
 const struct ccm_service *lbc_refusals_view(struct lbc_refusals *refusals);
 
 /* Whether the annotation is refused, failing or not. refusals NULL: none is. */
@@ -70,8 +69,8 @@ bool lbc_refusals_freeze(const struct lbc_refusals *refusals, bool pods);
 bool lbc_refusals_keeps(const struct lbc_refusals *refusals, const struct lbc_anno *row);
 bool lbc_refusals_fails(const struct lbc_refusals *refusals, const struct lbc_anno *row);
 
-/* What a person reads about those that fail: their messages or, where these are more than one event
- * holds, their names before them. 0 or -ENOMEM. */
+/* Where the messages of those that fail are more than one event holds, put their names first. 0 or
+ * -ENOMEM. */
 CCM_NODISCARD int lbc_refusals_shorten(struct lbc_refusals *refusals);
 
 /* All that fail as one error: 0, or -EINVAL with a CCM_ERROR_TERMINAL. */

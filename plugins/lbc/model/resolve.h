@@ -1,5 +1,5 @@
 /*
- * From candidates to backends: pod addresses become network interfaces, in one look-up for all
+ * From candidates to backends: pod addresses become network interfaces, looked up once for all
  * ports of a pass. May block (cloud call). Every thread.
  */
 #ifndef CCM_LBC_RESOLVE_H

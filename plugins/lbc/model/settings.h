@@ -1,7 +1,4 @@
-/*
- * Annotations that controllers of all kinds of load balancers read in the same way. Pure. Every
- * thread.
- */
+/* Annotations that all products read in the same way. Pure. Every thread. */
 #ifndef CCM_LBC_SETTINGS_H
 #define CCM_LBC_SETTINGS_H
 
@@ -26,12 +23,12 @@ bool lbc_setting_is_reused(const struct ccm_service *service);
 /* preserve-lb-on-delete: any value that does not say no. */
 bool lbc_setting_preserve(const struct ccm_service *service);
 
-/* Marks of controllers and of the cloud itself, which are not a person's to set; reused: the load
- * balancer is somebody else's. */
+/* Marks of controllers and of the cloud, which are not a person's to set. reused, here and below:
+ * the load balancer is somebody else's. */
 bool lbc_setting_is_reserved_tag(const char *key, bool reused);
 
-/* additional-resource-tags, without those that are not a person's to set; of very many only so many
- * that they are too many. reused: the load balancer is somebody else's. 0 or -ENOMEM. */
+/* additional-resource-tags without reserved ones; of very many only enough to be too many. 0 or
+ * -ENOMEM. */
 CCM_NODISCARD int lbc_setting_tags(const struct ccm_service *service, bool reused,
                                    struct lbc_tags *ret);
 
@@ -81,8 +78,8 @@ CCM_NODISCARD int lbc_setting_protocol(const struct ccm_service *service,
                                        const struct ccm_service_port *port,
                                        const struct lbc_protocols *protocols,
                                        enum lbc_protocol *ret, struct ccm_error *err);
-/* Whether a listener of the Service speaks one of these (1U << enum lbc_protocol), as far as it can
- * be told. */
+/* Whether a listener of the Service speaks one of these (1U << enum lbc_protocol), if that is
+ * known. */
 bool lbc_setting_has_protocol(const struct ccm_service *service,
                               const struct lbc_protocols *protocols, unsigned mask);
 

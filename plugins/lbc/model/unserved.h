@@ -1,6 +1,6 @@
 /*
- * Fields of a Service's specification that a person may rely on and that a controller does not act
- * on, as data: one Warning event per field that is set, and a finding of lint. Pure. Every thread.
+ * Fields of a Service's specification that a controller does not act on, as data: one Warning event
+ * per field that is set, and a finding of lint. Pure. Every thread.
  */
 #ifndef CCM_LBC_UNSERVED_H
 #define CCM_LBC_UNSERVED_H

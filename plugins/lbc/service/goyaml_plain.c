@@ -158,7 +158,6 @@ static bool strip_underscores(const char *text, char *ret, size_t size)
     return true;
 }
 
-/* Each underscore stands between two digits. */
 static bool has_good_underscores(const char *text)
 {
     for (const char *p = strchr(text, '_'); p != NULL; p = strchr(p + 1, '_')) {
@@ -199,20 +198,23 @@ static bool is_base60(const char *text)
     return groups > 0 && *p == '\0';
 }
 
-/* One or two digits of at most `max`; *p goes on behind them. */
-static bool skip_part(const char **p, unsigned max)
+/* A number of at most `most` digits; *p goes on behind them. */
+static bool skip_number(const char **p, size_t most, unsigned *ret_value)
 {
     const size_t len = plain_count_digits(*p);
+
+    *ret_value = 0;
+    for (size_t i = 0; i < len && len <= most; i++) {
+        *ret_value = *ret_value * 10 + (unsigned)(*(*p)++ - '0');
+    }
+    return len > 0 && len <= most;
+}
+
+static bool skip_part(const char **p, unsigned max)
+{
     unsigned value = 0;
 
-    if (len < 1 || len > 2) {
-        return false;
-    }
-    for (size_t i = 0; i < len; i++) {
-        value = value * 10 + (unsigned)((*p)[i] - '0');
-    }
-    *p += len;
-    return value <= max;
+    return skip_number(p, 2, &value) && value <= max;
 }
 
 /* "h:m:s[.fraction]"; NULL when it is none, else what follows. */
@@ -251,37 +253,22 @@ static unsigned days_of(unsigned year, unsigned month)
     return days[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-/* The number that ends at `end`. */
-static unsigned value_of(const char *p, const char *end)
-{
-    unsigned value = 0;
-
-    for (; p < end; p++) {
-        value = value * 10 + (unsigned)(*p - '0');
-    }
-    return value;
-}
-
 /* "yyyy-m-d" of a day that there is; NULL when it is none, else what follows. */
 static const char *skip_date(const char *text)
 {
-    const char *month = text + 5;
-    const char *p = month;
+    const char *p = text;
+    unsigned year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
 
-    if (plain_count_digits(text) != 4 || text[4] != '-' || !skip_part(&p, 12) || *p != '-') {
+    if (plain_count_digits(text) != 4 || !skip_number(&p, 4, &year) || *p++ != '-' ||
+        !skip_number(&p, 2, &month) || *p++ != '-' || month < 1 || month > 12 ||
+        !skip_number(&p, 2, &day)) {
         return NULL;
     }
-    const unsigned number = value_of(month, p);
-    const char *day = ++p;
-
-    if (number == 0 || !skip_part(&p, days_of(value_of(text, text + 4), number)) ||
-        value_of(day, p) == 0) {
-        return NULL;
-    }
-    return p;
+    return day >= 1 && day <= days_of(year, month) ? p : NULL;
 }
 
-/* A day, alone or with a time. */
 static bool is_timestamp(const char *text)
 {
     const char *p = skip_date(text);
@@ -297,7 +284,6 @@ static bool is_timestamp(const char *text)
     return *p == ' ' ? *rest == '\0' : (*p == 'T' || *p == 't') && is_zone(rest);
 }
 
-/* What begins with a point. */
 static bool is_fraction(const char *text)
 {
     char clean[NUMBER_MAX + 1];
@@ -305,7 +291,6 @@ static bool is_fraction(const char *text)
     return strip_underscores(text, clean, sizeof(clean)) && is_float(clean);
 }
 
-/* What begins with a digit or a sign. */
 static bool is_numeric(const char *text)
 {
     char clean[NUMBER_MAX + 1];

@@ -6,7 +6,6 @@
 
 #define BEST_WIDTH 80 /* columns; a line is folded at the first single blank beyond */
 
-/* A scalar on its way into the buffer. */
 struct pen {
     struct ccm_buf *buf;
     size_t column; /* characters since the last line break */
@@ -60,7 +59,6 @@ static void pen_indent(struct pen *pen)
     pen->column = pen->indent;
 }
 
-/* Whether the line is folded here, at a blank. */
 static bool pen_wants_fold(const struct pen *pen, bool after_blank)
 {
     return pen->folds && !after_blank && pen->column > BEST_WIDTH;

@@ -15,7 +15,6 @@
 #define BODY_MAX   4096
 #define LABELS_MAX ((size_t)256 * 1024)
 
-/* The head of a patch, into a member of the metadata. */
 static void life_open_patch(struct ccm_jsonw *w, const struct ccm_service *service,
                             const char *member, char bracket)
 {

@@ -74,8 +74,7 @@ struct lbc_life_state {
 };
 
 /* One patch of the status subresource, which takes labels too, for what differs or what the
- * snapshot is not believed about. *ret_written: there was one. An object that is gone is success.
- */
+ * snapshot is not believed about. *ret_written: there was one. A missing object is success. */
 CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct lbc_life_state *state, bool *ret_written,

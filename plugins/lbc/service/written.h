@@ -1,7 +1,6 @@
 /*
- * What we last wrote to an object, a slot per field. Caches lag behind our own writes: a snapshot
- * that was taken soon after one may be older than it. Whoever goes by the snapshot alone writes
- * twice, or leaves out what has to be written. Pure.
+ * What we last wrote to an object, a slot per field. Caches lag behind our own writes, so whoever
+ * goes by a snapshot alone writes twice, or leaves out what has to be written. Pure.
  */
 #ifndef CCM_LBC_WRITTEN_H
 #define CCM_LBC_WRITTEN_H
@@ -20,8 +19,7 @@ struct lbc_written {
 
 enum lbc_written_verdict {
     LBC_WRITTEN_WELL,   /* it is as wanted */
-    LBC_WRITTEN_COMING, /* not shown yet, but just written: look again, somebody may have undone it
-                         */
+    LBC_WRITTEN_COMING, /* not shown yet, but just written: look again, it may be undone */
     LBC_WRITTEN_WRITE,  /* the snapshot tells what is amiss */
     LBC_WRITTEN_ANEW,   /* the snapshot may be older than what we wrote last: all of it */
 };
