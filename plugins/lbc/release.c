@@ -206,11 +206,17 @@ static int release_looked_up(struct lbc_pass *pass, int r, bool fresh, struct cc
 static int release_one(struct lbc_pass *pass, struct ccm_error *err)
 {
     const bool fresh = !pass->entry->valid;
+    int r;
 
     pass->model->reused = pass->entry->reused;
-    return release_looked_up(
-        pass, pass->model->reused ? release_find_reused(pass, err) : release_find_own(pass, err),
-        fresh, err);
+    r = pass->model->reused ? release_find_reused(pass, err) : release_find_own(pass, err);
+    if (r == 0 && pass->model->reused &&
+        lbc_owner_of_tags(&lbc_pass_lb(pass)->tags, &pass->service->meta,
+                          lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS) {
+        pass->model->reused = false; /* annotation id names what was made for the Service */
+        r = release_find_own(pass, err);
+    }
+    return release_looked_up(pass, r, fresh, err);
 }
 
 /* --- the label tells of a load balancer that no annotation names any more --- */
