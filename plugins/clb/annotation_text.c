@@ -209,18 +209,7 @@ static int check_cookie(const struct lbc_checked *it, struct ccm_error *err)
     return 0;
 }
 
-/* --- health checks --- */
-
-static int check_health_port(const struct lbc_checked *it, struct ccm_error *err)
-{
-    int64_t port = 0;
-
-    if (it->value[0] == '\0' || ccm_parse_i64(it->value, -520, UINT16_MAX, &port) < 0 ||
-        port >= 0 || port == -520) {
-        return 0; /* what is no number at all was refused by its row */
-    }
-    return lbc_check_refuse(it, it->value, err);
-}
+/* --- all of them --- */
 
 /* Without annotation id it means nothing, which is told elsewhere. */
 static int check_groups(const struct lbc_checked *it, struct ccm_error *err)
@@ -245,7 +234,8 @@ const struct lbc_check clb_checks[] = {
       .run = check_cookie,
       .words = "1 to 200 characters without blank, comma and semicolon, not starting with $" },
     { .suffix = "health-check-connect-port",
-      .run = check_health_port,
+      .run = lbc_check_number,
+      .gap = { -519, -1 },
       .words = "1 to 65535, or -520" },
     { .suffix = "health-check-uri", .run = lbc_check_path },
     { .suffix = "health-check-domain", .run = lbc_check_host, .words = "$_ip" },

@@ -29,7 +29,7 @@ int clb_api_find_lb(struct alilb_call *call, const char *tag_value, const char *
     }
     ccm_jsonw_open(&w, NULL, '[');
     ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_str(&w, "TagKey", CLB_TAG_OWNER);
+    ccm_jsonw_str(&w, "TagKey", LBC_TAG_OWNER);
     ccm_jsonw_str(&w, "TagValue", tag_value);
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, ']');

@@ -77,8 +77,8 @@ static int lb_parse_created(const struct lbc_apply *apply, const struct clb_lb *
         return -ENOMEM;
     }
     ret->partial = true;
-    return lbc_tags_put(&ret->lbc.tags, CLB_TAG_OWNER, owner) < 0 ||
-                   lbc_tags_put(&ret->lbc.tags, CLB_TAG_CLUSTER,
+    return lbc_tags_put(&ret->lbc.tags, LBC_TAG_OWNER, owner) < 0 ||
+                   lbc_tags_put(&ret->lbc.tags, LBC_TAG_CLUSTER,
                                 alilb_apply_call(apply)->cluster_id) < 0 ||
                    lbc_text_set(&ret->lbc.id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
                    lbc_text_set(&ret->lbc.texts[CLB_LB_ADDRESS], ccm_json_text(answer, "Address")) <

@@ -7,10 +7,6 @@
 #define CLB_FINALIZER     "service.k8s.alibaba/resources"
 #define CLB_ACL_LABEL     "service.k8s.alibaba/access-list-id"
 #define CLB_COMPONENT     "service-controller"
-#define CLB_TAG_OWNER     LBC_TAG_OWNER
-#define CLB_TAG_CLUSTER   LBC_TAG_CLUSTER
-#define CLB_TAG_REUSE     LBC_TAG_REUSE
-#define CLB_TAGS_MAX      20 /* of one resource */
 #define CLB_BATCH_DEFAULT 40
 #define CLB_PUBLIC_OPTION "disable_public_slb"
 #define CLB_BATCH_SMALL   20 /* what CreateVServerGroup takes, and all calls of some regions */

@@ -25,7 +25,7 @@ static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *mode
 static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *model)
 {
     const struct lbc_tags *tags = &clb_actual(pass)->lb.lbc.tags;
-    const char *key = model->lbc.reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
+    const char *key = model->lbc.reused ? LBC_TAG_REUSE : LBC_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
 
@@ -43,7 +43,7 @@ static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *mode
                      NAME_MAX_DOCUMENTED);
     }
     lbc_pass_advise(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
-    if (tags->len >= CLB_TAGS_MAX && lbc_tags_get(tags, key) == NULL) {
+    if (tags->len >= LBC_TAGS_MAX && lbc_tags_get(tags, key) == NULL) {
         ccm_text_printf(full, sizeof(full),
                         "the load balancer has %zu tags already, %s is left out", tags->len, key);
     }

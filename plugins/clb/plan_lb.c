@@ -157,7 +157,7 @@ int clb_plan_untag_reused(struct lbc_work *work)
     if (!work->in->last_user) {
         return 0;
     }
-    return lbc_tags_copy_equal(have, CLB_TAG_REUSE, "true", &remove) < 0
+    return lbc_tags_copy_equal(have, LBC_TAG_REUSE, "true", &remove) < 0
                ? -ENOMEM
                : lbc_plan_tags_step(work, LBC_STEP_UNTAG, &remove, true);
 }

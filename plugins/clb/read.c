@@ -166,7 +166,7 @@ static int acl_offer(void *arg, const cJSON *item, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     if (lbc_owner_of_tags(&tags, search->service, search->cluster_id) != LBC_OWNER_OURS ||
-        lbc_tags_get(&tags, CLB_TAG_CLUSTER) == NULL ||
+        lbc_tags_get(&tags, LBC_TAG_CLUSTER) == NULL ||
         strcmp(ccm_json_text(item, "AclName"), search->acl.name) != 0) {
         return 0;
     }

@@ -75,7 +75,7 @@ static int release_find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_e
     if (find_user(pass, ret) < 0) {
         return ccm_error_nomem(err);
     }
-    *ret = *ret && lbc_tags_get(&state->lb.lbc.tags, CLB_TAG_REUSE) != NULL && is_last_user(pass);
+    *ret = *ret && lbc_tags_get(&state->lb.lbc.tags, LBC_TAG_REUSE) != NULL && is_last_user(pass);
     if (*ret && !state->lbc.listeners_known) {
         r = clb_read_parts(&call, pass->service, &need, state, err);
         *ret = r == 0 && is_last_user(pass);

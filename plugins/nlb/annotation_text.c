@@ -14,7 +14,6 @@
 
 #define ZONES_MAX    10 /* of one load balancer */
 #define SECURITY_MAX 4  /* security groups of one load balancer */
-#define UDP_IDLE_MAX 90
 #define INTERVAL_MAX 50 /* of checks that are not of type udp */
 
 bool nlb_is_dual_stack(const struct ccm_service *service)
@@ -181,16 +180,24 @@ static void write_span(const struct lbc_span *span, enum lbc_protocol protocol, 
     }
 }
 
-int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
+/* False: it cannot be told, which is said elsewhere. */
+static bool port_find_listener(const struct ccm_service *service, uint64_t index,
+                               struct lbc_span *ret, enum lbc_protocol *ret_protocol)
 {
     struct ccm_error ignored = CCM_ERROR_INIT;
+    const struct ccm_service_port *port = service->ports[index];
+
+    return lbc_setting_protocol(service, port, &nlb_protocols, ret_protocol, &ignored) == 0 &&
+           nlb_span_of(service, port, ret, &ignored) == 0;
+}
+
+int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
+{
     enum lbc_protocol protocol = LBC_OTHER;
     struct lbc_span span;
 
-    if (lbc_setting_protocol(service, service->ports[index], &nlb_protocols, &protocol, &ignored) <
-            0 ||
-        nlb_span_of(service, service->ports[index], &span, &ignored) < 0) {
-        return 0; /* told elsewhere */
+    if (!port_find_listener(service, index, &span, &protocol)) {
+        return 0;
     }
     for (uint64_t i = 0; i < index; i++) {
         enum lbc_protocol other = LBC_OTHER;
@@ -198,9 +205,7 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
         char a[32];
         char b[32];
 
-        if (lbc_setting_protocol(service, service->ports[i], &nlb_protocols, &other, &ignored) <
-                0 ||
-            nlb_span_of(service, service->ports[i], &earlier, &ignored) < 0 ||
+        if (!port_find_listener(service, i, &earlier, &other) ||
             !lbc_protocol_clash(other, protocol) || earlier.end < span.start ||
             span.end < earlier.start) {
             continue;
@@ -252,16 +257,6 @@ static int check_security_groups(const struct lbc_checked *it, struct ccm_error 
                                                "spec.loadBalancerSourceRanges"
                                              : "a list of at most 4 groups",
                               err);
-}
-
-static int check_idle(const struct lbc_checked *it, struct ccm_error *err)
-{
-    uint32_t seconds = 0;
-
-    if (ccm_parse_u32(it->value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
-        return 0; /* what is no number was refused by its row */
-    }
-    return lbc_check_refuse(it, it->value, err);
 }
 
 /* --- health checks; they count only when health-check-flag is on --- */
@@ -324,8 +319,9 @@ const struct lbc_check nlb_checks[] = {
     { .suffix = "security-group-ids", .run = check_security_groups },
     { .suffix = "listener-port-range", .run = check_ranges },
     { .suffix = "idle-timeout",
-      .run = check_idle,
+      .run = lbc_check_number,
       .on = 1U << LBC_UDP,
+      .gap = { 91, UINT32_MAX },
       .words = "at most 90 where the Service has a UDP port" },
     { .suffix = "server-group-type",
       .run = lbc_check_word,

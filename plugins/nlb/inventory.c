@@ -90,7 +90,7 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
         return r;
     }
     set_known(items, false);
-    r = alilb_list(&call, &nlb_api_groups, ALILB_TEXTS(NLB_TAG_CLUSTER, call.cluster_id),
+    r = alilb_list(&call, &nlb_api_groups, ALILB_TEXTS(LBC_TAG_CLUSTER, call.cluster_id),
                    inventory_add_group, &reading, err);
     if (r == 0) {
         r = alilb_list(&call, &nlb_api_servers, ALILB_TEXTS(NULL), inventory_add_server, &reading,

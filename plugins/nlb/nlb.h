@@ -6,9 +6,6 @@
 
 #define NLB_FINALIZER            "service.k8s.alibaba/nlb"
 #define NLB_COMPONENT            "nlb-controller"
-#define NLB_TAG_OWNER            LBC_TAG_OWNER
-#define NLB_TAG_CLUSTER          LBC_TAG_CLUSTER
-#define NLB_TAG_REUSE            LBC_TAG_REUSE
 #define NLB_SECURITY_GROUP_LABEL "service.k8s.alibaba/security-group-id"
 #define NLB_PUBLIC_OPTION        "disable_public_nlb"
 #define NLB_NAME_MAX             128 /* bytes of the name of a server group */

@@ -37,7 +37,7 @@ static int read_find_lb(struct alilb_call *call, const char *tag_value, const ch
                         alilb_item_fn fn, void *arg, struct ccm_error *err)
 {
     return alilb_list(call, &nlb_api_lbs,
-                      tag_value != NULL ? ALILB_TEXTS(NLB_TAG_OWNER, tag_value)
+                      tag_value != NULL ? ALILB_TEXTS(LBC_TAG_OWNER, tag_value)
                                         : ALILB_TEXTS(NULL, NULL, name),
                       fn, arg, err);
 }
@@ -221,7 +221,7 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
 
     lbc_owner_lb_name(&service->meta, tag);
     if (!state->lbc.groups_known) {
-        r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(NLB_TAG_OWNER, tag), read_add_group,
+        r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(LBC_TAG_OWNER, tag), read_add_group,
                        &by_tag, err);
         if (r == 0 && add_used(call, service, state, &ids) < 0) {
             r = ccm_error_nomem(err);
@@ -327,7 +327,7 @@ static int read_add_security_group(void *arg, const cJSON *item, struct ccm_erro
         return alilb_refuse(-EPROTO, "security group", err);
     }
     lbc_owner_lb_name(search->service, own);
-    if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
+    if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, LBC_TAG_OWNER), own)) {
         r = lbc_owner_of_tags(&tags, search->service, search->cluster_id) == LBC_OWNER_OURS
                 ? security_group_record_found(search, item, id)
                 : lbc_text_set(&search->foreign, id);
@@ -347,7 +347,7 @@ static int range_search_check(const struct range_search *search, bool ends, stru
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "security group %s carries this Service's tag but belongs to another "
                              "cluster (tag %s), it is left alone",
-                             search->foreign, NLB_TAG_CLUSTER);
+                             search->foreign, LBC_TAG_CLUSTER);
     }
     return 0;
 }
@@ -361,7 +361,7 @@ static int read_security_group(struct alilb_call *call, const struct ccm_service
     int r;
 
     lbc_owner_lb_name(&service->meta, tag);
-    r = alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(NLB_TAG_OWNER, tag),
+    r = alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(LBC_TAG_OWNER, tag),
                    read_add_security_group, &search, err);
     if (r == 0) {
         r = range_search_check(&search, ends, err);

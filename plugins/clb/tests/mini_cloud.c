@@ -405,12 +405,12 @@ void mini_tag(const char *key, const char *value)
 
 void mini_untag(void)
 {
-    mini_tag(CLB_TAG_OWNER, NULL);
+    mini_tag(LBC_TAG_OWNER, NULL);
 }
 
 void mini_set_cluster(const char *cluster_id)
 {
-    mini_tag(CLB_TAG_CLUSTER, cluster_id);
+    mini_tag(LBC_TAG_CLUSTER, cluster_id);
 }
 
 void mini_set_attr(const char *name, const char *value)

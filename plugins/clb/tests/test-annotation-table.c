@@ -323,7 +323,7 @@ static const struct row rows[] = {
       { { 0 } } },
 };
 
-/* Lists across ports, see test-listener-text.c and test-annotations.c. */
+/* Lists across ports, see test-annotation-text.c and test-annotations.c. */
 static const char *const lists[] = { "protocol-port", "domain-extensions", "forward-port" };
 
 static const char *const labels[][2] = {

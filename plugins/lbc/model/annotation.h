@@ -80,9 +80,8 @@ enum lbc_anno_need {
 #define LBC_ATTR_LIST   32U  /* "a,b"; blanks and empty entries do not count */
 #define LBC_ATTR_SET    64U  /* a list in which the order does not matter either */
 #define LBC_ATTR_TOP    128U /* stands beside, not inside, the protocol's part of an answer */
-#define LBC_ATTR_BOOL                                                                              \
-    256U /* a switch that the cloud writes true and false, as all of type BOOL                     \
-          */
+#define LBC_ATTR_BOOL   256U /* a switch that the cloud writes true and false, as any of type BOOL \
+                              */
 
 #define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
 

@@ -14,7 +14,7 @@
 #define LIST_MAX    4096 /* bytes of a joined list */
 #define SPELLED_MAX 64   /* bytes of a word of a row, or of a number */
 
-static struct lbc_attr *attrs_find_row(const struct lbc_attrs *attrs, const struct lbc_anno *row)
+struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].row == row) {
@@ -27,7 +27,7 @@ static struct lbc_attr *attrs_find_row(const struct lbc_attrs *attrs, const stru
 /* `value`, of the heap, moves in. */
 static int attrs_put(struct lbc_attrs *attrs, const struct lbc_attr *attr)
 {
-    struct lbc_attr *present = attrs_find_row(attrs, attr->row);
+    struct lbc_attr *present = lbc_attrs_find(attrs, attr->row);
 
     if (present == NULL &&
         ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items)) < 0) {
@@ -58,21 +58,16 @@ int lbc_attrs_keep(struct lbc_attrs *attrs, const struct lbc_anno *row)
     return attrs_put(attrs, &attr);
 }
 
-const struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row)
-{
-    return attrs_find_row(attrs, row);
-}
-
 bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_anno *row)
 {
-    const struct lbc_attr *present = attrs_find_row(attrs, row);
+    const struct lbc_attr *present = lbc_attrs_find(attrs, row);
 
     return present != NULL && present->kept;
 }
 
 void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row)
 {
-    struct lbc_attr *present = attrs_find_row(attrs, row);
+    struct lbc_attr *present = lbc_attrs_find(attrs, row);
 
     if (present == NULL) {
         return;
@@ -86,7 +81,7 @@ void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row)
 
 const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_anno *row)
 {
-    const struct lbc_attr *present = attrs_find_row(attrs, row);
+    const struct lbc_attr *present = lbc_attrs_find(attrs, row);
 
     return present == NULL ? NULL : present->value;
 }

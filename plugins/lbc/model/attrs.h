@@ -37,7 +37,7 @@ bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* Take one out, if it is there. */
 void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* The one of a row, and its value; NULL when there is none. */
-const struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row);
+struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* Append copies of all values of `from` to `to`, replacing equal ones; what is kept is none.
  * 0 or -ENOMEM. */

@@ -160,6 +160,15 @@ int lbc_check_codes(const struct lbc_checked *it, struct ccm_error *err)
 
 /* --- of any annotation --- */
 
+int lbc_check_number(const struct lbc_checked *it, struct ccm_error *err)
+{
+    int64_t number = 0;
+
+    return ccm_parse_i64(it->value, it->row->gap[0], it->row->gap[1], &number) < 0
+               ? 0
+               : lbc_check_refuse(it, it->value, err);
+}
+
 int lbc_check_is_set(const struct lbc_checked *it, struct ccm_error *err)
 {
     return it->value[0] != '\0' ? 0 : lbc_check_refuse(it, it->value, err);

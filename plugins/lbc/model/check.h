@@ -26,6 +26,7 @@ struct lbc_check {
     lbc_check_fn *run;
     unsigned on;       /* 1U << enum lbc_protocol: only where a listener speaks one; 0 = always */
     const char *words; /* what the value must be, or as `run` says */
+    int64_t gap[2];    /* numbers from the first to the second are refused */
     const char *refusal[2]; /* before and behind a value that is refused; NULL = our own form */
 };
 
@@ -49,6 +50,8 @@ lbc_check_fn lbc_check_labels;
 lbc_check_fn lbc_check_path;
 lbc_check_fn lbc_check_host;
 lbc_check_fn lbc_check_codes;
+/* A number outside of `gap`. What is no number was refused by the annotation's row. */
+lbc_check_fn lbc_check_number;
 /* Not empty. */
 lbc_check_fn lbc_check_is_set;
 /* One of `words`, "a|b", in any case; or empty. */

@@ -42,8 +42,8 @@ static void owner_tags(const struct trial *trial, struct lbc_tags *ret)
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&trial->service->meta, name);
-    assert_int_equal(lbc_tags_put(ret, NLB_TAG_OWNER, name), 0);
-    assert_int_equal(lbc_tags_put(ret, NLB_TAG_CLUSTER, "c1"), 0);
+    assert_int_equal(lbc_tags_put(ret, LBC_TAG_OWNER, name), 0);
+    assert_int_equal(lbc_tags_put(ret, LBC_TAG_CLUSTER, "c1"), 0);
 }
 
 static const char *put_lb(struct trial *trial)

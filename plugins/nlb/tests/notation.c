@@ -203,9 +203,9 @@ static void read_group_word(struct nlb_group *group, char *word)
     } else if (strcmp(name, "name") == 0) {
         must(lbc_text_set(&group->lbc.name, value));
     } else if (strcmp(name, "owner") == 0) {
-        must(lbc_tags_put(&group->tags, NLB_TAG_OWNER, value));
+        must(lbc_tags_put(&group->tags, LBC_TAG_OWNER, value));
     } else if (strcmp(name, "cluster") == 0) {
-        must(lbc_tags_put(&group->tags, NLB_TAG_CLUSTER, value));
+        must(lbc_tags_put(&group->tags, LBC_TAG_CLUSTER, value));
     } else {
         assert_non_null(nlb_group_field(name));
         must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field(name), value, explicit));

@@ -348,7 +348,7 @@ static void test_lb_attributes(void **state)
     assert_int_equal(nlb_lb_put_zone(lb, "z-b", "vsw-b", "10.0.0.2", NULL), 0);
     lb->lbc.untagged = true;
     one = bench_step(&bench, LBC_STEP_TAG, 0);
-    assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    assert_int_equal(lbc_tags_put(&one->lbc.tags, LBC_TAG_OWNER, BENCH_NAME), 0);
     one = bench_step(&bench, NLB_STEP_ADDRESS_TYPE, 1);
     bench_set(&one->lbc.value, "Internet");
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, "eip-7"), 0);
@@ -363,7 +363,7 @@ static void test_lb_attributes(void **state)
     one = bench_step(&bench, NLB_STEP_PROTECT, 7);
     assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_MODIFICATION, "ConsoleProtection"), 0);
     one = bench_step(&bench, LBC_STEP_UNTAG, 8);
-    assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    assert_int_equal(lbc_tags_put(&one->lbc.tags, LBC_TAG_OWNER, BENCH_NAME), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(
@@ -380,7 +380,7 @@ static void test_lb_attributes(void **state)
     assert_string_equal(
         sim_param(&bench.sim, "UpdateLoadBalancerProtection", "ModificationProtectionReason"),
         "managed.by.ack");
-    assert_string_equal(sim_param(&bench.sim, "UntagResources", "TagKey.1"), NLB_TAG_OWNER);
+    assert_string_equal(sim_param(&bench.sim, "UntagResources", "TagKey.1"), LBC_TAG_OWNER);
     assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "EnableLoadBalancerIpv6Internet"),
                      1);
     assert_false(lb->lbc.untagged);

@@ -27,14 +27,14 @@ static void put_service(struct sim *sim, size_t number)
     SIM_DO(sim, CCM_CLOUD_NLB, lb, "CreateLoadBalancer", "AddressType", "Intranet", "VpcId",
            "vpc-9", "ZoneMappings.1.ZoneId", "z-a", "ZoneMappings.1.VSwitchId", "vsw-a",
            "ZoneMappings.2.ZoneId", "z-b", "ZoneMappings.2.VSwitchId", "vsw-b", "Tag.1.Key",
-           NLB_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key", NLB_TAG_CLUSTER, "Tag.2.Value", "c1");
+           LBC_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key", LBC_TAG_CLUSTER, "Tag.2.Value", "c1");
     for (size_t part = 0; part < 2; part++) {
         char group[24];
 
         ccm_text_printf(group, sizeof(group), "sgp-%zu-%zu", number, part);
         SIM_DO(sim, CCM_CLOUD_NLB, group, "CreateServerGroup", "ServerGroupName", "group", "VpcId",
-               "vpc-9", "Tag.1.Key", NLB_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key",
-               NLB_TAG_CLUSTER, "Tag.2.Value", "c1");
+               "vpc-9", "Tag.1.Key", LBC_TAG_OWNER, "Tag.1.Value", owner, "Tag.2.Key",
+               LBC_TAG_CLUSTER, "Tag.2.Value", "c1");
         SIM_DO(sim, CCM_CLOUD_NLB, NULL, "AddServersToServerGroup", "ServerGroupId", group,
                "Servers.1.ServerId", "i-1", "Servers.1.ServerType", "Ecs", "Servers.1.Port",
                "30080", "Servers.1.Description", "group", "Servers.2.ServerId", "i-2",

@@ -140,7 +140,7 @@ static void test_group_and_servers(void **state)
     assert_int_equal(group.lbc.protocol, LBC_UDP);
     assert_string_equal(group.type, "Ip");
     assert_string_equal(group.family, "dualstack");
-    assert_string_equal(lbc_tags_get(&group.tags, NLB_TAG_CLUSTER), "c1");
+    assert_string_equal(lbc_tags_get(&group.tags, LBC_TAG_CLUSTER), "c1");
     assert_string_equal(lbc_attrs_get(&group.lbc.attrs, nlb_group_field("HealthCheckHttpCode")),
                         "http_2xx,http_3xx");
     assert_string_equal(lbc_attrs_get(&group.lbc.attrs, nlb_group_field("ConnectionDrainTimeout")),
@@ -212,7 +212,7 @@ static void test_find_by_tag(void **state)
     assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &lb.lbc, &err), 0);
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_false(lb.lbc.untagged);
-    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
+    assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Key"), LBC_TAG_OWNER);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Value"), NAME);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
