@@ -56,7 +56,9 @@ struct ccm_object {
      * reads, and this says of what it has too much. Its names, type, class, times, status and the
      * labels, annotations and finalizers of controllers are as they are; lists that count only as a
      * whole (ports, source ranges, endpoints) are empty, which says nothing. Tell people, leave
-     * what you made for it as it is, and release it when it goes.
+     * what you made for it as it is, and release it when it goes. A Service of another type than
+     * LoadBalancer, and without a finalizer, keeps annotations of up to 1,024 bytes each and is too
+     * large beyond 16 KiB.
      */
     const char *too_large;
     uint64_t reserved[3]; /* 0. The head is embedded below, so it cannot grow: later members come

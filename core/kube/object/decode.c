@@ -140,7 +140,9 @@ static int decode_build_object(struct kube_builder *b, struct kube_decode_source
     }
     source->labels = labels;
     source->annotations = annotations;
-    return kube_object_build(b, decoders[kind].fn, source, decoders[kind].max, ret, err);
+    return kube_object_build(b, decoders[kind].fn, source,
+                             source->bystander ? KUBE_DECODE_BYSTANDER_OBJECT : decoders[kind].max,
+                             ret, err);
 }
 
 /* The same for what is within the limits. */
@@ -151,7 +153,7 @@ static int build_cut(struct kube_builder *b, struct kube_decode_source *source, 
 
     ccm_text_copy(problem, sizeof(problem), err->message);
     ccm_error_clear(err);
-    kube_decode_cut(json, source->kind->kind);
+    kube_decode_cut(json, source->kind->kind, source->bystander);
     source->too_large = problem;
 
     const int r = decode_build_object(b, source, ret, err);
@@ -211,7 +213,12 @@ int kube_decode_parsed(struct kube_builder *b, const struct kube_decode_kind *ki
         .json = text->json,
         .text = ccm_buf_str(&raw),
         .key = ccm_buf_str(&own_key),
+        .bystander = kube_decode_is_bystander(text->json, kind->kind),
     };
+
+    if (source.bystander) {
+        kube_decode_cut_bystander(text->json);
+    }
 
     r = decode_build_object(b, &source, ret, err);
     if (r == -EMSGSIZE) {

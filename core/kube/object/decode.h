@@ -11,7 +11,12 @@
  * (`too_large` of its head): events can speak of it, and it can be released when it is deleted.
  *
  * Annotations: Services and Pods keep all of theirs; Nodes keep
- * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none. One thread at a time per builder.
+ * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none.
+ *
+ * Whoever may write a Service decides how large it is, so one that no load balancer belongs to
+ * (another type, no finalizer) takes little memory: annotations of more than
+ * KUBE_DECODE_BYSTANDER_VALUE bytes are left out, and one that is larger than
+ * KUBE_DECODE_BYSTANDER_OBJECT all the same is cut. One thread at a time per builder.
  */
 #ifndef CCM_KUBE_DECODE_H
 #define CCM_KUBE_DECODE_H
@@ -24,6 +29,9 @@
 #define KUBE_DECODE_MAX_TEXT ((size_t)3 * 1024 * 1024)
 /* Decoded; a raw object may take 4 MiB. */
 #define KUBE_DECODE_MAX_OBJECT ((size_t)1024 * 1024)
+
+#define KUBE_DECODE_BYSTANDER_VALUE  ((size_t)1024)
+#define KUBE_DECODE_BYSTANDER_OBJECT ((size_t)16 * 1024)
 
 #define KUBE_DECODE_MAX_PAIRS      4096 /* labels, annotations */
 #define KUBE_DECODE_MAX_FINALIZERS 256

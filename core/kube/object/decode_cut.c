@@ -1,4 +1,4 @@
-/* Objects beyond the limits of decode.h: what of them is kept. */
+/* Objects beyond the limits of decode.h, and Services that nobody serves: what of them is kept. */
 #include "kube/object/decode_priv.h"
 
 #include <string.h>
@@ -98,12 +98,13 @@ static cJSON *cut_parent(cJSON *json, const struct cut *cut)
                : cJSON_GetObjectItemCaseSensitive(parent, cut->inner);
 }
 
-void kube_decode_cut(cJSON *json, uint64_t kind)
+void kube_decode_cut(cJSON *json, uint64_t kind, bool bystander)
 {
     cJSON *meta = cJSON_GetObjectItemCaseSensitive(json, "metadata");
+    const size_t pairs = bystander ? 0 : KUBE_DECODE_MAX_PAIRS;
 
-    cut_names(meta, "labels", KUBE_DECODE_MAX_PAIRS);
-    cut_names(meta, "annotations", KUBE_DECODE_MAX_PAIRS);
+    cut_names(meta, "labels", pairs);
+    cut_names(meta, "annotations", pairs);
     cut_names(meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS);
     for (size_t i = 0; i < CCM_ARRAY_LEN(cuts); i++) {
         cJSON *parent = cuts[i].kind == kind ? cut_parent(json, &cuts[i]) : NULL;
@@ -111,7 +112,33 @@ void kube_decode_cut(cJSON *json, uint64_t kind)
             parent == NULL ? NULL : cJSON_GetObjectItemCaseSensitive(parent, cuts[i].name);
 
         if (cJSON_IsArray(list)) {
-            cut_list(list, cuts[i].most);
+            cut_list(list, bystander ? 0 : cuts[i].most);
         }
+    }
+}
+
+/* --- Services that no load balancer belongs to --- */
+
+bool kube_decode_is_bystander(const cJSON *json, uint64_t kind)
+{
+    const cJSON *finalizers = ccm_json_get(ccm_json_get(json, "metadata"), "finalizers");
+    const char *type = ccm_json_text(ccm_json_get(json, "spec"), "type");
+
+    return kind == CCM_KIND_SERVICE && strcmp(type, "LoadBalancer") != 0 &&
+           (finalizers == NULL || finalizers->child == NULL);
+}
+
+void kube_decode_cut_bystander(cJSON *json)
+{
+    const cJSON *meta = ccm_json_get(json, "metadata");
+    cJSON *annotations = cJSON_GetObjectItemCaseSensitive(meta, "annotations");
+
+    for (cJSON *item = cJSON_IsObject(annotations) ? annotations->child : NULL; item != NULL;) {
+        cJSON *next = item->next;
+
+        if (cJSON_IsString(item) && strlen(item->valuestring) > KUBE_DECODE_BYSTANDER_VALUE) {
+            cJSON_Delete(cJSON_DetachItemViaPointer(annotations, item));
+        }
+        item = next;
     }
 }

@@ -5,6 +5,8 @@
 #include "kube/object/decode.h"
 #include "util/json.h"
 
+#include <stdbool.h>
+
 /* One object on its way from the tree to the builder. Everything here outlives the build. */
 struct kube_decode_source {
     const struct kube_decode_kind *kind;
@@ -16,11 +18,20 @@ struct kube_decode_source {
     const cJSON **annotations;
     size_t annotation_count;
     const char *too_large; /* NULL: the object is whole */
+    bool bystander;        /* see kube_decode_is_bystander() */
 };
 
 /* Take out of the tree whatever is beyond the limits of decode.h: of maps and of finalizers stays
- * what controllers go by, of lists their beginning, or nothing where half of one would mislead. */
-void kube_decode_cut(cJSON *json, uint64_t kind);
+ * what controllers go by, of lists their beginning, or nothing where half of one would mislead. Of
+ * a bystander all maps and lists go. */
+void kube_decode_cut(cJSON *json, uint64_t kind, bool bystander);
+
+/* Whether it is a Service that no load balancer belongs to: of another type, and without a
+ * finalizer, which all that made something for it leave there. */
+bool kube_decode_is_bystander(const cJSON *json, uint64_t kind);
+
+/* Take long annotations out of a bystander. */
+void kube_decode_cut_bystander(cJSON *json);
 
 /* -EBADMSG with "what: problem". */
 int kube_decode_set_malformed(struct ccm_error *err, const char *what, const char *problem);

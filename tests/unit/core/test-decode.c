@@ -1,5 +1,6 @@
 #include "kube/object/decode.h"
 
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -508,10 +509,12 @@ static void test_counts_are_limited(void **state)
         size_t max;
         const char *problem;
     } table[] = {
-        { &service_kind, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"ports\":[", "{\"port\":#}",
-          "]}}", KUBE_DECODE_MAX_PORTS, "ports: more than 1000 elements" },
-        { &service_kind, "{\"metadata\":{\"name\":\"n\",\"annotations\":{", "\"a#\":\"\"", "}}}",
-          KUBE_DECODE_MAX_PAIRS, "annotations: more than 4096 entries" },
+        { &service_kind,
+          "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"type\":\"LoadBalancer\",\"ports\":[",
+          "{\"port\":#}", "]}}", KUBE_DECODE_MAX_PORTS, "ports: more than 1000 elements" },
+        { &service_kind,
+          "{\"spec\":{\"type\":\"LoadBalancer\"},\"metadata\":{\"name\":\"n\",\"annotations\":{",
+          "\"a#\":\"\"", "}}}", KUBE_DECODE_MAX_PAIRS, "annotations: more than 4096 entries" },
         { &service_kind, "{\"metadata\":{\"name\":\"n\",\"finalizers\":[", "\"f#\"", "]}}",
           KUBE_DECODE_MAX_FINALIZERS, "finalizers: more than 256 elements" },
         { &slice_kind, "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[", "{\"addresses\":[\"#\"]}",
@@ -575,9 +578,75 @@ static void test_what_stays_of_a_large_service(void **state)
     }
 }
 
+/* Whoever may write a Service decides how large it is, but not how much memory it takes here. */
+static void test_services_that_nobody_serves(void **state)
+{
+    static const struct {
+        const char *head;
+        size_t value; /* bytes of annotation a */
+        size_t kept;  /* annotations */
+    } rows[] = {
+        { "\"spec\":{\"type\":\"ClusterIP\"},\"metadata\":{", 1024, 2 },
+        { "\"spec\":{\"type\":\"ClusterIP\"},\"metadata\":{", 1025, 1 },
+        { "\"metadata\":{", 250000, 1 },
+        { "\"metadata\":{\"finalizers\":[\"a/b\"],", 250000, 2 },
+        { "\"spec\":{\"type\":\"LoadBalancer\"},\"metadata\":{", 250000, 2 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(ccm_freep) char *value = calloc(1, rows[i].value + 1);
+        CCM_CLEANUP(ccm_freep) char *text = NULL;
+        struct ccm_error err = CCM_ERROR_INIT;
+        const struct ccm_object *object = NULL;
+
+        assert_non_null(value);
+        memset(value, 'x', rows[i].value);
+        text = ccm_text_format("{%s\"name\":\"n\",\"annotations\":{\"a\":\"%s\",\"b\":\"\"}}}",
+                               rows[i].head, value);
+        assert_non_null(text);
+        assert_int_equal(kube_decode(builder, &service_kind, text, strlen(text), &object, &err), 0);
+        assert_int_equal(object->annotation_count, rows[i].kept);
+        assert_null(object->too_large);
+        kube_object_unref(object);
+    }
+}
+
+/* Many small things are as large as a long one. */
+static void test_large_services_that_nobody_serves(void **state)
+{
+    static const char *const parts[][3] = {
+        { "{\"metadata\":{\"name\":\"n\",\"annotations\":{\"kubernetes.io/x\":\"\",", "\"a#\":\"\"",
+          "}}}" },
+        { "{\"metadata\":{\"name\":\"n\",\"labels\":{", "\"l#\":\"\"", "}}}" },
+        { "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[",
+          "{\"port\":#}", "]}}" },
+        { "{\"metadata\":{\"name\":\"n\"},\"status\":{\"loadBalancer\":{\"ingress\":[",
+          "{\"hostname\":\"h#\"}", "]}}}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(parts); i++) {
+        char *text = repeat(parts[i][0], parts[i][1], 900, parts[i][2]);
+        struct ccm_error err = CCM_ERROR_INIT;
+        const struct ccm_object *object = NULL;
+
+        assert_int_equal(kube_decode(builder, &service_kind, text, strlen(text), &object, &err), 0);
+
+        const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+        assert_non_null(object->too_large);
+        assert_int_equal(object->annotation_count + object->label_count, 0);
+        assert_int_equal(service->port_count + service->ingress_count, 0);
+        kube_object_unref(object);
+        free(text);
+    }
+}
+
 static void test_sizes_are_limited(void **state)
 {
-    static const char head[] = "{\"metadata\":{\"name\":\"n\",\"annotations\":{\"a\":\"";
+    static const char head[] = "{\"spec\":{\"type\":\"LoadBalancer\"},\"metadata\":{\"name\":\"n\","
+                               "\"annotations\":{\"a\":\"";
     const size_t sizes[] = { 1000000, KUBE_DECODE_MAX_OBJECT, KUBE_DECODE_MAX_TEXT };
 
     (void)state;
@@ -743,6 +812,8 @@ int main(void)
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_counts_are_limited),
         cmocka_unit_test(test_what_stays_of_a_large_service),
+        cmocka_unit_test(test_services_that_nobody_serves),
+        cmocka_unit_test(test_large_services_that_nobody_serves),
         cmocka_unit_test(test_sizes_are_limited),
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_every_cut_of_an_object_is_refused),
