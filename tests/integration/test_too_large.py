@@ -154,3 +154,21 @@ def test_node(world):
     restart(world, product)
     world.settled()
     assert [len(servers) for servers in views.backends(product.only(world))] == [2]
+
+
+def resident(world):
+    with open(f"/proc/{world.ccmd.popen.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
+
+def test_services_of_others_take_little_memory(world):
+    """Whoever may write a ClusterIP Service does not decide how much memory the controller takes."""
+    product = Clb()
+    begin(world, product)
+    before = resident(world)
+    for number in range(100):
+        service = objects.service(f"other-{number}", [(80, "TCP")], annotations={"note": "x" * 250_000}, type="ClusterIP",
+                                  externalTrafficPolicy=None)
+        world.kube.create(service)
+    world.settled()
+    assert resident(world) - before < 8 * 1024  # KiB; all of them are 25,000
