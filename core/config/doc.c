@@ -32,8 +32,12 @@ static void add_type(struct ccm_buf *buf, const struct ccm_option *row)
         ccm_buf_adds(buf, "absolute path");
         break;
     default:
-        ccm_buf_adds(buf, row->values == NULL ? "text" : "one of ");
-        add_cell(buf, row->values == NULL ? "" : row->values);
+        if (row->values == NULL && row->pattern == NULL) {
+            ccm_buf_adds(buf, "text");
+            break;
+        }
+        ccm_buf_adds(buf, row->values != NULL ? "one of " : "text of the form ");
+        add_cell(buf, row->values != NULL ? row->values : row->pattern);
         break;
     }
 }

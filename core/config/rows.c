@@ -186,7 +186,8 @@ static bool rows_agree(const struct ccm_option *a, const struct ccm_option *b)
     const bool limits = a->type != CCM_OPTION_INT || (a->min == b->min && a->max == b->max);
 
     return a->type == b->type && limits && strcmp(a_fallback, b_fallback) == 0 &&
-           (a->type != CCM_OPTION_STRING || ccm_text_equal(a->values, b->values));
+           (a->type != CCM_OPTION_STRING ||
+            (ccm_text_equal(a->values, b->values) && ccm_text_equal(a->pattern, b->pattern)));
 }
 
 static void add_fault(struct config_tree *config, const struct config_entry *entry,

@@ -181,6 +181,10 @@ static int default_text(struct config_value *value, const char **ret_why)
         *ret_why = "its default is not among its values";
         return -EINVAL;
     }
+    if (*text != '\0' && row->pattern != NULL && ccm_parse_matches(text, row->pattern) != 1) {
+        *ret_why = "its default does not match its pattern";
+        return -EINVAL;
+    }
     value->text = strdup(text);
     return value->text == NULL ? -ENOMEM : 0;
 }
@@ -361,6 +365,12 @@ static int value_read_text(struct config_value *value, const char *label,
     }
     if (!path && !is_choice(row, text)) {
         add_wrong_choice(row, label, text, setting->line, problems);
+        return 0;
+    }
+
+    if (*text != '\0' && row->pattern != NULL && ccm_parse_matches(text, row->pattern) != 1) {
+        config_problems_add(problems, setting->line, "option '%s': '%s' does not match %s", label,
+                            text, row->pattern);
         return 0;
     }
 

@@ -52,6 +52,10 @@ static void print_option(FILE *out, const struct ccm_option *option)
         (void)fputs(", one of ", out);
         print_text(out, option->values);
     }
+    if (option->pattern != NULL) {
+        (void)fputs(" of the form ", out);
+        print_text(out, option->pattern);
+    }
     if ((option->flags & CCM_OPTION_REQUIRED) != 0) {
         (void)fputs(", required", out);
     } else if (!ccm_text_empty(option->fallback)) {

@@ -93,6 +93,10 @@ int plugin_option_check_value(const struct ccm_option *option, const char *text,
     if (option->type == CCM_OPTION_STRING && option->values != NULL) {
         return check_listed(option, text, err);
     }
+    if (option->pattern != NULL && ccm_parse_matches(text, option->pattern) != 1) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "\"%.64s\" does not match %.256s",
+                             text, option->pattern);
+    }
     if (option->type == CCM_OPTION_STRINGS) {
         return check_list(text, err);
     }
@@ -158,6 +162,12 @@ static int check_limits(const struct ccm_option *option, struct ccm_error *err)
     }
     if (option->values != NULL && option->type != CCM_OPTION_STRING) {
         return option_refuse_row(option, err, "values is for texts only");
+    }
+    if (option->pattern != NULL && (option->type != CCM_OPTION_STRING || option->values != NULL ||
+                                    ccm_parse_matches("", option->pattern) < 0)) {
+        return option_refuse_row(option, err,
+                                 "pattern is an extended regular expression, for texts without "
+                                 "values");
     }
     if (option->values != NULL && !is_value_list(option->values)) {
         return option_refuse_row(option, err, "values has an empty part: write a|b|c");

@@ -1,6 +1,10 @@
 #include "util/parse.h"
 
+#include "util/cleanup.h"
+#include "util/text.h"
+
 #include <errno.h>
+#include <regex.h>
 #include <string.h>
 
 int ccm_parse_i64(const char *text, int64_t min, int64_t max, int64_t *ret)
@@ -203,4 +207,18 @@ bool ccm_parse_has_piece(const char *list, char separator, const char *text, siz
         }
     }
     return false;
+}
+
+int ccm_parse_matches(const char *text, const char *pattern)
+{
+    CCM_CLEANUP(ccm_freep) char *whole = ccm_text_format("^(%s)$", pattern);
+    regex_t compiled;
+    int r;
+
+    if (whole == NULL || regcomp(&compiled, whole, REG_EXTENDED | REG_NOSUB) != 0) {
+        return -EINVAL;
+    }
+    r = regexec(&compiled, text, 0, NULL, 0);
+    regfree(&compiled);
+    return r == 0 ? 1 : 0;
 }

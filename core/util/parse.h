@@ -31,4 +31,8 @@ bool ccm_parse_piece(const char **cursor, char separator, const char **ret_start
 /* Whether one of the pieces is the `len` bytes of text; a list of NULL has none. */
 bool ccm_parse_has_piece(const char *list, char separator, const char *text, size_t len);
 
+/* Whether the whole text matches a POSIX extended regular expression: 1 or 0; -EINVAL when that is
+ * none. */
+CCM_NODISCARD int ccm_parse_matches(const char *text, const char *pattern);
+
 #endif

@@ -46,6 +46,10 @@ struct ccm_option {
     int64_t max;
     const char *values; /* CCM_OPTION_STRING only: "a|b|c"; NULL = any text */
     const char *help;   /* one sentence for people */
+    /* Since ABI 1.1. CCM_OPTION_STRING without `values` only: POSIX extended regular expression
+     * that the whole text has to match; "" passes unless the option is
+     * required. NULL = any text. */
+    const char *pattern;
 };
 
 #endif

@@ -58,6 +58,7 @@ const struct ccm_option ali_opt_cluster_id = {
     .flags = CCM_OPTION_REQUIRED,
     .group = "alicloud",
     .name = "cluster_id",
+    .pattern = "[A-Za-z0-9_-]{1,64}", /* a '/' or '.' would end it in a name that holds it */
     .help =
         "Unique id of the cluster, part of tags, names and descriptions in the cloud; a cluster "
         "that the reference controller ran keeps the value of its clusterID (\"clusterid\" "

@@ -68,6 +68,8 @@ def test_broken_service_can_be_deleted(world):
     (dict(plugins='{ name = "clb"; workers = 0; }'), [r"ccmd\.conf:\d+: ", "workers", "1"]),
     (dict(plugins='{ name = "clb"; workerz = 4; }'), [r"ccmd\.conf:\d+: ", "workerz", "workers"]),
     (dict(alicloud="regin = \"cn-hangzhou\";"), [r"ccmd\.conf:\d+: ", "regin", "region"]),
+    (dict(cluster_id="team/prod"), [r"ccmd\.conf:\d+: ", "cluster_id", "does not match"]),
+    (dict(cluster_id="k8s prod"), [r"ccmd\.conf:\d+: ", "cluster_id", "does not match"]),
     (dict(extra="x = = 1;"), [r"ccmd\.conf:\d+: ", "syntax"]),
 ])
 def test_config_error_has_file_and_line(world, options, words):

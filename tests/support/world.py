@@ -282,7 +282,7 @@ class World:
         self.kubesim.wait_listening()
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
-                     plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0):
+                     plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID):
         path = os.path.join(self.folder, name)
         url = self.cloud.base
         with open(path, "w", encoding="utf-8") as file:
@@ -293,7 +293,7 @@ leader_election: {{ {election} }};
 log: {{ level = "{log_level}"; }};
 {'' if 'admin:' in extra else 'admin: { listen = "127.0.0.1:0"; };'}
 alicloud: {{
-    cluster_id = "{CLUSTER_ID}";
+    cluster_id = "{cluster_id}";
     endpoints: {{ slb = "{url}"; nlb = "{url}"; vpc = "{url}"; ecs = "{url}"; sts = "{url}"; metadata = "{url}"; }};
     {alicloud}
 }};

@@ -331,20 +331,14 @@ static const struct lbc_ops ops = {
     .status = &(const struct lbc_status_ops){ .publish = status_publish },
 };
 
-static const struct ccm_option opt_url = {
-    sizeof(opt_url),      CCM_OPTION_STRING, CCM_OPTION_REQUIRED, NULL, "url", NULL, 0, 0, NULL,
-    "Where the cloud is."
-};
-static const struct ccm_option opt_cluster = { sizeof(opt_cluster),
-                                               CCM_OPTION_STRING,
-                                               CCM_OPTION_REQUIRED,
-                                               NULL,
-                                               "cluster_id",
-                                               NULL,
-                                               0,
-                                               0,
-                                               NULL,
-                                               "Marks what is this cluster's." };
+#define TEXT_OPTION(symbol, key, words)                                                            \
+    static const struct ccm_option symbol = { .struct_size = sizeof(symbol),                       \
+                                              .type = CCM_OPTION_STRING,                           \
+                                              .flags = CCM_OPTION_REQUIRED,                        \
+                                              .name = (key),                                       \
+                                              .help = (words) }
+TEXT_OPTION(opt_url, "url", "Where the cloud is.");
+TEXT_OPTION(opt_cluster, "cluster_id", "Marks what is this cluster's.");
 
 LBC_PLUGIN_ENTRIES(ops, NULL)
 

@@ -29,6 +29,7 @@ static const struct ccm_option region = {
     .group = "alicloud",
     .name = "region",
     .help = "Region.",
+    .pattern = "[a-z0-9-]{1,20}",
 };
 static const struct ccm_option network = {
     HEAD,
@@ -94,7 +95,12 @@ static const struct ccm_option *const clb_options[] = {
 };
 
 static const struct ccm_option nlb_region = {
-    HEAD, .type = CCM_OPTION_STRING, .group = "alicloud", .name = "region", .help = "Other words.",
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "alicloud",
+    .name = "region",
+    .help = "Other words.",
+    .pattern = "[a-z0-9-]{1,20}",
 };
 static const struct ccm_option nlb_level = {
     HEAD,
@@ -372,6 +378,10 @@ static const struct {
       ":2: option 'alicloud.region' is required by plugin 'clb'\n" },
     { OK_PLUGIN "alicloud: {\n region = \"\"; };\n",
       ":3: option 'alicloud.region' may not be empty\n" },
+    { OK_PLUGIN "alicloud: {\n region = \"cn/hangzhou\"; };\n",
+      ":3: option 'alicloud.region': 'cn/hangzhou' does not match [a-z0-9-]{1,20}\n" },
+    { OK_PLUGIN "alicloud: {\n region = \"cn-hangzhou-and-so-on\"; };\n",
+      ":3: option 'alicloud.region': 'cn-hangzhou-and-so-on' does not match [a-z0-9-]{1,20}\n" },
     { OK_PLUGIN "alicloud: {\n region = 5; };\n",
       ":3: option 'alicloud.region': expected a text in quotes, found a whole number\n" },
     { OK_PLUGIN "alicloud: { region = \"r\";\n regoin = \"x\";\n endpoints: { sbl = \"\"; }; "
@@ -667,7 +677,8 @@ static void test_option_doc(void **state)
         strstr(buf.data, "| `log.level` | one of error\\|warn\\|info\\|debug | `info` | "));
     assert_non_null(
         strstr(buf.data, "| `controller.timeout_s` | whole number, 5 to 3600 | `120` | "));
-    assert_non_null(strstr(buf.data, "| `alicloud.region` | text | required | Region. |\n"));
+    assert_non_null(strstr(buf.data, "| `alicloud.region` | text of the form [a-z0-9-]{1,20} | "
+                                     "required | Region. |\n"));
     assert_non_null(strstr(buf.data, "| `clb.audit.zones` | list of texts | `a, b` | Zones. |\n"));
     assert_non_null(strstr(buf.data, "There are no options.\n"));
 }

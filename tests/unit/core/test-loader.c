@@ -297,6 +297,8 @@ static void test_bad_options(void **state)
     ASSERT_SPOILT(option.fallback, "", "option limit: its default: \"\" is not a number");
     ASSERT_SPOILT(option.values, "1|2", "option limit: values is for texts only");
     ASSERT_SPOILT(second.min, 1, "option alicloud.region: min and max are for numbers");
+    ASSERT_SPOILT(option.pattern, "a", "option limit: pattern is an extended regular expression");
+    ASSERT_SPOILT(second.pattern, "a(", "option alicloud.region: pattern is an extended");
     ASSERT_SPOILT(second.values, "a||b", "option alicloud.region: values has an empty part");
     ASSERT_SPOILT(second.values, "", "option alicloud.region: values has an empty part");
     ASSERT_SPOILT(options[1], spoilt_.options[0], "option limit is listed twice");
