@@ -41,7 +41,7 @@ extern const struct alilb_action clb_api_listeners; /* a list; ids of load balan
 
 /* Make or change one. group_id NULL: it sends to none. */
 CCM_NODISCARD int clb_api_write_listener(struct alilb_call *call, const char *lb_id,
-                                         const struct clb_listener *listener, const char *group_id,
+                                         const struct lbc_listener *listener, const char *group_id,
                                          bool create, struct ccm_error *err);
 /* Id of the load balancer, port, protocol. */
 extern const struct alilb_action clb_api_start_listener;

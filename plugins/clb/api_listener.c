@@ -55,7 +55,7 @@ const struct alilb_action clb_api_certificate = {
 /* --- what is made and changed with attributes --- */
 
 int clb_api_write_listener(struct alilb_call *call, const char *lb_id,
-                           const struct clb_listener *listener, const char *group_id, bool create,
+                           const struct lbc_listener *listener, const char *group_id, bool create,
                            struct ccm_error *err)
 {
     const char *used = group_id == NULL ? "off" : "on";
@@ -68,14 +68,14 @@ int clb_api_write_listener(struct alilb_call *call, const char *lb_id,
         .creates = create,
     };
     const struct alilb_args args = {
-        .texts = { lb_id, ALILB_NUMBER(listener->lbc.port), create ? NULL : used, group_id,
-                   listener->lbc.description },
-        .attrs = &listener->lbc.attrs,
-        .protocol = listener->lbc.protocol,
+        .texts = { lb_id, ALILB_NUMBER(listener->port), create ? NULL : used, group_id,
+                   listener->description },
+        .attrs = &listener->attrs,
+        .protocol = listener->protocol,
     };
 
     ccm_text_printf(name, sizeof(name),
                     create ? "CreateLoadBalancer%sListener" : "SetLoadBalancer%sListenerAttribute",
-                    lbc_protocol_name(listener->lbc.protocol));
+                    lbc_protocol_name(listener->protocol));
     return alilb_write(call, &action, &args, NULL, err);
 }

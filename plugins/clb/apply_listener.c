@@ -15,7 +15,7 @@
 /* --- what must be there first --- */
 
 /* An empty list would let everybody in. */
-static bool lacks_acl(const struct lbc_apply *apply, const struct clb_listener *to)
+static bool lacks_acl(const struct lbc_apply *apply, const struct lbc_listener *to)
 {
     const struct clb_acl *acl = &clb_apply_have(apply)->acl;
 
@@ -23,9 +23,9 @@ static bool lacks_acl(const struct lbc_apply *apply, const struct clb_listener *
 }
 
 /* A listener that forwards cannot be made before the one it leads to. */
-static bool lacks_target(const struct lbc_apply *apply, const struct clb_listener *to)
+static bool lacks_target(const struct lbc_apply *apply, const struct lbc_listener *to)
 {
-    const uint16_t target = clb_forward_target(&to->lbc);
+    const uint16_t target = clb_forward_target(to);
 
     return target != 0 && lbc_state_listener_on(apply->have, LBC_HTTPS, target, target) == NULL;
 }
@@ -49,15 +49,14 @@ static bool is_target(const struct lbc_apply *apply, const struct lbc_step *step
 }
 
 /* Bound to the list that is asked for, as far as we know. */
-static bool listener_is_unlisted(const struct clb_listener *to, const struct lbc_listener *present)
+static bool listener_is_unlisted(const struct lbc_listener *to, const struct lbc_listener *present)
 {
-    return to->ranges &&
-           !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
+    return to->ranges && !lbc_attrs_is_on(&present->attrs, clb_field_find("AclStatus"));
 }
 
 bool clb_apply_is_blocked(const struct lbc_apply *apply, const struct lbc_step *step)
 {
-    const struct clb_listener *to = clb_step_listener(step);
+    const struct lbc_listener *to = step->to;
 
     switch (step->type) {
     case LBC_STEP_CREATE_LISTENER:
@@ -135,9 +134,9 @@ static int check_certificate(struct lbc_apply *apply, const char *old_id, const 
 
 /* --- the listener itself --- */
 
-static int bind_acl(const struct lbc_apply *apply, struct clb_listener *to)
+static int bind_acl(const struct lbc_apply *apply, struct lbc_listener *to)
 {
-    return to->ranges ? lbc_attrs_set(&to->lbc.attrs, clb_field_find("AclId"),
+    return to->ranges ? lbc_attrs_set(&to->attrs, clb_field_find("AclId"),
                                       clb_apply_have(apply)->acl.id, true)
                       : 0;
 }
@@ -155,9 +154,9 @@ int clb_apply_record_listener(struct lbc_listener *listener)
 
 int clb_apply_listener(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)
 {
-    struct clb_listener *to = clb_step_listener(step);
+    struct lbc_listener *to = step->to;
     const char *old_cert = NULL;
-    const char *new_cert = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
+    const char *new_cert = lbc_attrs_get(&to->attrs, clb_field_find(CERT));
 
     if (bind_acl(apply, to) < 0) {
         return ccm_error_nomem(err);

@@ -7,12 +7,6 @@
 
 #include "apply.h"
 
-/* The listener of a step as it shall be. */
-static inline struct clb_listener *clb_step_listener(const struct lbc_step *step)
-{
-    return (struct clb_listener *)step->to;
-}
-
 /* What the cloud holds. */
 static inline struct clb_state *clb_apply_have(const struct lbc_apply *apply)
 {

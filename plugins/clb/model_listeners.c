@@ -82,7 +82,7 @@ static int set_extras(struct clb_listener *listener, const struct lbc_builder *b
         r = set_node_check(listener, service->health_check_node_port);
     }
     if (r == 0 && (extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
-        listener->ranges = true;
+        listener->lbc.ranges = true;
         r = listener_set_attr(listener, "AclStatus", "on", true);
         r = r < 0 ? r : listener_set_attr(listener, "AclType", "white", true);
     }
@@ -146,7 +146,7 @@ static int keep_acl_of(struct clb_listener *listener)
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(fields); i++) {
         r = lbc_attrs_keep(&listener->lbc.attrs, clb_field_find(fields[i]));
     }
-    listener->ranges = false;
+    listener->lbc.ranges = false;
     listener->lbc.lacks = true; /* without it, it would let everybody in */
     return r;
 }

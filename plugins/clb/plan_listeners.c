@@ -10,35 +10,28 @@
 
 /* --- forwarding of http ports --- */
 
+static bool listener_forwards(const struct lbc_listener *listener)
+{
+    return lbc_attrs_is_on(&listener->attrs, clb_field_find("ListenerForward"));
+}
+
 uint16_t clb_forward_target(const struct lbc_listener *listener)
 {
     const char *port = lbc_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
-    const char *on = lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
     uint32_t number = 0;
 
-    if (port == NULL || !ccm_text_equal(on, "on") ||
-        ccm_parse_u32(port, 1, UINT16_MAX, &number) < 0) {
-        return 0;
-    }
-    return (uint16_t)number;
-}
-
-static bool listener_forwards(const struct lbc_listener *listener)
-{
-    return ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
-}
-
-/* The present group that a desired listener is to send to; NULL: there is none so far. */
-static struct lbc_group *plan_find_group(const struct lbc_work *work,
-                                         const struct lbc_listener *want)
-{
-    return want->group == NULL ? NULL : lbc_state_group_for(work->have, want->group);
+    return listener_forwards(listener) && port != NULL &&
+                   ccm_parse_u32(port, 1, UINT16_MAX, &number) == 0
+               ? (uint16_t)number
+               : 0;
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
-static bool needs_rebuild(const struct lbc_listener *want, const struct lbc_listener *have,
-                          const struct lbc_group *group)
+bool clb_plan_needs_rebuild(const struct lbc_work *work, const struct lbc_listener *want,
+                            const struct lbc_listener *have)
 {
+    const struct lbc_group *group = lbc_work_group_of(work, want);
+
     if (listener_forwards(want) != listener_forwards(have)) {
         return true;
     }
@@ -64,76 +57,43 @@ static bool goes_early(struct lbc_work *work, const struct lbc_listener *have)
            clb_forward_target(want) != target;
 }
 
-bool clb_plan_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
-                             const struct lbc_listener *have)
-{
-    return work->model->reused && work->in->restores && want->protocol == have->protocol &&
-           needs_rebuild(want, have, plan_find_group(work, want));
-}
-
 /* --- deletion --- */
 
+/* What forwards goes before what it forwards to. */
 int clb_plan_stale_listeners(struct lbc_work *work)
 {
-    const struct lbc_state *have = work->have;
+    const size_t count = lbc_model_has_listeners(work->model) ? work->have->listener_count : 0;
     int r = 0;
 
-    if (!lbc_model_has_listeners(work->model)) {
-        return 0;
-    }
-    /* What forwards goes before what it forwards to. */
-    for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
-        struct lbc_listener *one = have->listeners[i];
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        struct lbc_listener *one = work->have->listeners[i];
 
-        if (!listener_forwards(one)) {
-            continue;
-        }
-        if (lbc_plan_is_stale(work, one)) {
+        if (listener_forwards(one) && lbc_plan_is_stale(work, one)) {
             r = lbc_plan_release_listener(work, one);
-        } else if (goes_early(work, one)) {
+        } else if (listener_forwards(one) && goes_early(work, one)) {
             r = lbc_plan_drop_listener(work, one);
         }
     }
-    for (size_t i = 0; r == 0 && i < have->listener_count; i++) {
-        struct lbc_listener *one = have->listeners[i];
-
-        if (!listener_forwards(one) && lbc_plan_is_stale(work, one)) {
-            r = lbc_plan_release_listener(work, one);
-        }
-    }
-    return r;
+    return r < 0 ? r : lbc_plan_stale_listeners(work);
 }
 
-/* --- creation and change --- */
+/* --- what a listener has beside its attributes --- */
 
-static int plan_start_listener(struct lbc_work *work, const struct clb_listener *want,
-                               struct lbc_listener *have)
+static int plan_domain(struct lbc_work *work, unsigned type, const struct lbc_listener *want,
+                       struct lbc_listener *have, const struct clb_domain *domain)
 {
-    struct lbc_step *step =
-        lbc_work_listener_step(work, CLB_STEP_START_LISTENER, 0, &want->lbc, have);
-
-    if (step == NULL) {
-        return -ENOMEM;
-    }
-    ((struct clb_listener *)step->to)->ranges = want->ranges;
-    return 0;
-}
-
-static int plan_domain(struct lbc_work *work, unsigned type, const struct clb_listener *want,
-                       const struct clb_domain *domain)
-{
-    struct lbc_step *step = lbc_work_listener_step(work, type, 0, &want->lbc,
-                                                   lbc_state_listener_like(work->have, &want->lbc));
+    struct lbc_step *step = lbc_work_listener_step(work, type, 0, want, have);
 
     return step == NULL ? -ENOMEM : lbc_tags_put(&step->tags, domain->name, domain->cert);
 }
 
-/* Other certificates first, then new domains, then those that go. have NULL: a new listener. */
+/* Other certificates first, then new domains, then those that go. */
 static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
-                        const struct clb_listener *have)
+                        struct clb_listener *have)
 {
     static const struct clb_domains none = { 0 };
     const struct clb_domains *present = have == NULL ? &none : &have->domains;
+    struct lbc_listener *whose = have == NULL ? NULL : &have->lbc;
     int r = 0;
 
     if (!want->lbc.certs_known || (have != NULL && !have->lbc.certs_known)) {
@@ -144,198 +104,143 @@ static int plan_domains(struct lbc_work *work, const struct clb_listener *want,
         const struct clb_domain *twin = clb_domains_find(present, domain->name);
 
         if (twin != NULL && !ccm_text_equal(twin->cert, domain->cert)) {
-            r = plan_domain(work, CLB_STEP_SET_DOMAIN, want, domain);
+            r = plan_domain(work, CLB_STEP_SET_DOMAIN, &want->lbc, whose, domain);
         }
     }
     for (size_t i = 0; r == 0 && i < want->domains.len; i++) {
-        const struct clb_domain *domain = &want->domains.items[i];
-
-        if (clb_domains_find(present, domain->name) == NULL) {
-            r = plan_domain(work, CLB_STEP_CREATE_DOMAIN, want, domain);
+        if (clb_domains_find(present, want->domains.items[i].name) == NULL) {
+            r = plan_domain(work, CLB_STEP_CREATE_DOMAIN, &want->lbc, whose,
+                            &want->domains.items[i]);
         }
     }
     for (size_t i = 0; r == 0 && i < present->len; i++) {
-        const struct clb_domain *domain = &present->items[i];
-
-        if (clb_domains_find(&want->domains, domain->name) == NULL) {
-            r = plan_domain(work, CLB_STEP_DELETE_DOMAIN, want, domain);
+        if (clb_domains_find(&want->domains, present->items[i].name) == NULL) {
+            r = plan_domain(work, CLB_STEP_DELETE_DOMAIN, &want->lbc, whose, &present->items[i]);
         }
     }
     return r;
 }
 
-/* Where it sends to. */
-static void step_set_group(struct lbc_step *step, const struct lbc_listener *want,
-                           struct lbc_group *group)
+int clb_plan_more(struct lbc_work *work, const struct lbc_listener *want, struct lbc_listener *have)
 {
-    step->want = want->group;
-    step->group = group;
+    const int r =
+        plan_domains(work, (const struct clb_listener *)want, (struct clb_listener *)have);
+
+    return r < 0 || (have != NULL && have->running) ||
+                   lbc_work_listener_step(work, CLB_STEP_START_LISTENER, 0, want, have) != NULL
+               ? r
+               : -ENOMEM;
 }
 
-static int plan_create_listener(struct lbc_work *work, const struct clb_listener *want,
-                                struct lbc_group *group)
-{
-    struct lbc_step *step =
-        lbc_work_listener_step(work, LBC_STEP_CREATE_LISTENER, 0, &want->lbc, NULL);
+/* --- change --- */
 
-    if (step == NULL || clb_listener_copy((struct clb_listener *)step->to, want) < 0) {
-        return -ENOMEM;
-    }
-    step_set_group(step, &want->lbc, group);
-    if (plan_domains(work, want, NULL) < 0) {
-        return -ENOMEM;
-    }
-    return plan_start_listener(work, want, NULL);
-}
-
-static bool acl_differs(const struct lbc_work *work, const struct clb_listener *want,
-                        const struct clb_listener *have)
+static bool acl_differs(const struct lbc_work *work, const struct lbc_listener *want,
+                        const struct lbc_listener *have)
 {
-    const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
+    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
 
     return want->ranges && (clb_work_have(work)->acl.id == NULL ||
                             !ccm_text_equal(clb_work_have(work)->acl.id, id));
 }
 
 /* Our own list stays bound although no ranges are asked for any more. */
-static bool acl_is_left(const struct lbc_work *work, const struct clb_listener *want,
-                        const struct clb_listener *have)
+static bool acl_is_left(const struct lbc_work *work, const struct lbc_listener *want,
+                        const struct lbc_listener *have)
 {
-    const char *status = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclStatus"));
-    const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
+    const struct lbc_anno *status = clb_field_find("AclStatus");
+    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
 
-    return !want->ranges && !lbc_attrs_keeps(&want->lbc.attrs, clb_field_find("AclStatus")) &&
+    return !want->ranges && lbc_attrs_find(&want->attrs, status) == NULL &&
            clb_work_have(work)->acl.id != NULL && ccm_text_equal(clb_work_have(work)->acl.id, id) &&
-           ccm_text_equal(status, "on") &&
-           lbc_attrs_get(&want->lbc.attrs, clb_field_find("AclStatus")) == NULL;
+           lbc_attrs_is_on(&have->attrs, status);
 }
 
-static bool attr_differs(const struct clb_listener *want, const struct lbc_attr *attr,
-                         const struct clb_listener *have)
+static bool attr_differs(const struct lbc_listener *want, const struct lbc_attr *attr,
+                         const struct lbc_listener *have)
 {
-    const struct lbc_compare compare =
-        lbc_compare_listeners(&clb_annotations, &want->lbc, &have->lbc);
+    const struct lbc_compare compare = lbc_compare_listeners(&clb_annotations, want, have);
 
     return lbc_compare_target(&compare, attr->row) != NULL;
 }
 
-static bool listener_differs(const struct lbc_work *work, const struct clb_listener *want,
-                             const struct clb_listener *have, const struct lbc_group *group)
+static bool listener_differs(const struct lbc_work *work, const struct lbc_listener *want,
+                             const struct lbc_listener *have, const struct lbc_group *group)
 {
-    if (group == NULL || !ccm_text_equal(group->id, have->lbc.group_id) ||
-        !ccm_text_equal(want->lbc.description, have->lbc.description) ||
-        acl_differs(work, want, have) || acl_is_left(work, want, have)) {
+    if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
+        !ccm_text_equal(want->description, have->description) || acl_differs(work, want, have) ||
+        acl_is_left(work, want, have)) {
         return true;
     }
-    for (size_t i = 0; i < want->lbc.attrs.len; i++) {
-        if (attr_differs(want, &want->lbc.attrs.items[i], have)) {
+    for (size_t i = 0; i < want->attrs.len; i++) {
+        if (attr_differs(want, &want->attrs.items[i], have)) {
             return true;
         }
     }
     return false;
 }
 
-/* A listener that is open goes on telling the list that it had, which may be gone by now: the cloud
- * refuses the whole change that names one. */
-static void overlay_drop_acl(struct clb_listener *listener)
-{
-    if (ccm_text_equal(lbc_attrs_get(&listener->lbc.attrs, clb_field_find("AclStatus")), "off")) {
-        lbc_attrs_remove(&listener->lbc.attrs, clb_field_find("AclId"));
-    }
-}
-
 /* What somebody asks for and is there already is said again, whatever else may be old. */
 static bool is_repeated(const struct lbc_work *work, const struct lbc_attr *attr,
-                        const struct clb_listener *have)
+                        const struct lbc_listener *have)
 {
     return !work->in->fresh && attr->explicit && (attr->row->cloud & LBC_ATTR_CREATE) == 0 &&
-           ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->row));
+           ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->row));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
  * sets all of it, and leaves alone what is not named. */
-static int listener_overlay(struct clb_listener *to, const struct lbc_work *work,
-                            const struct clb_listener *want, const struct clb_listener *have)
+static int listener_overlay(const struct lbc_work *work, const struct lbc_listener *want,
+                            const struct lbc_listener *have, struct lbc_attrs *ret)
 {
-    int r = work->in->fresh ? clb_listener_copy(to, have) : 0;
+    const struct lbc_anno *status = clb_field_find("AclStatus");
+    int r = work->in->fresh ? lbc_attrs_copy(ret, &have->attrs) : 0;
 
-    to->lbc.running = have->lbc.running;
-    to->ranges = want->ranges;
-    if (r == 0) {
-        r = lbc_text_set(&to->lbc.description, want->lbc.description);
-    }
-    for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
-        const struct lbc_attr *attr = &want->lbc.attrs.items[i];
+    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
+        const struct lbc_attr *attr = &want->attrs.items[i];
 
         if (attr_differs(want, attr, have) || is_repeated(work, attr, have)) {
-            r = lbc_attrs_set(&to->lbc.attrs, attr->row, attr->value, true);
+            r = lbc_attrs_set(ret, attr->row, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(work, want, have)) {
-        r = lbc_attrs_set(&to->lbc.attrs, clb_field_find("AclStatus"), "off", true);
+        r = lbc_attrs_set(ret, status, "off", true);
     }
-    overlay_drop_acl(to);
+    /* A listener that is open goes on telling the list that it had, which may be gone by now: the
+     * cloud refuses the whole change that names one. */
+    if (ccm_text_equal(lbc_attrs_get(ret, status), "off")) {
+        lbc_attrs_remove(ret, clb_field_find("AclId"));
+    }
     return r;
 }
 
-static int plan_update_listener(struct lbc_work *work, const struct clb_listener *want,
-                                struct clb_listener *have, struct lbc_group *group)
+int clb_plan_update_listener(struct lbc_work *work, const struct lbc_listener *want,
+                             struct lbc_listener *have, struct lbc_group *group)
 {
-    struct lbc_step *step =
-        lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, 0, &want->lbc, &have->lbc);
+    struct lbc_step *step = NULL;
 
-    if (step == NULL) {
-        return -ENOMEM;
+    if (listener_forwards(want) || !listener_differs(work, want, have, group)) {
+        return 0;
     }
-    step_set_group(step, &want->lbc, group);
-    return listener_overlay((struct clb_listener *)step->to, work, want, have);
+    step = lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, 0, want, have);
+    return step == NULL || lbc_step_describe_listener(step, want, group) < 0
+               ? -ENOMEM
+               : listener_overlay(work, want, have, &step->to->attrs);
 }
 
 /* --- all of it --- */
 
-static int plan_one(struct lbc_work *work, const struct clb_listener *want)
+/* The listeners that forward, or those that send to the group. */
+static int plan_listeners_of(struct lbc_work *work, bool forwarding, const struct lbc_group *group)
 {
-    struct clb_listener *have =
-        (struct clb_listener *)lbc_state_listener_like(work->have, &want->lbc);
-    struct lbc_group *group = plan_find_group(work, &want->lbc);
-    const struct lbc_listener *obstacle = lbc_plan_obstacle(work, &want->lbc);
-    const bool rebuilds = have != NULL && needs_rebuild(&want->lbc, &have->lbc, group);
+    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
     int r = 0;
 
-    if (obstacle != NULL) {
-        lbc_plan_refuse(work, &want->lbc, obstacle);
-        return 0;
-    }
-    if (have == NULL || rebuilds) {
-        if (want->lbc.lacks) {
-            return 0;
-        }
-        if (rebuilds && !goes_early(work, &have->lbc)) {
-            r = lbc_plan_drop_listener(work, &have->lbc);
-        }
-        return r < 0 ? r : plan_create_listener(work, want, group);
-    }
-    if (!listener_forwards(&want->lbc) && listener_differs(work, want, have, group)) {
-        r = plan_update_listener(work, want, have, group);
-    }
-    if (r == 0) {
-        r = plan_domains(work, want, have);
-    }
-    return r == 0 && !have->lbc.running ? plan_start_listener(work, want, &have->lbc) : r;
-}
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct lbc_listener *want = work->want->listeners[i];
 
-static int plan_listeners_of(struct lbc_work *work, const struct lbc_group *group)
-{
-    int r = 0;
-
-    if (work->model->keep_backends && lbc_state_group_for(work->have, group) == NULL) {
-        return 0; /* it is not made, so nobody can be sent there */
-    }
-    for (size_t i = 0; r == 0 && i < work->want->listener_count; i++) {
-        const struct clb_listener *want = clb_listener_at(&clb_work_model(work)->want, i);
-
-        if (!want->lbc.broken && !listener_forwards(&want->lbc) && want->lbc.group == group) {
-            r = plan_one(work, want);
+        if (!want->broken && listener_forwards(want) == forwarding &&
+            (forwarding || want->group == group)) {
+            r = lbc_plan_listener(work, want);
         }
     }
     return r;
@@ -352,8 +257,10 @@ int clb_plan_groups(struct lbc_work *work)
             continue;
         }
         r = lbc_plan_group(work, group);
-        if (r == 0 && lbc_model_has_listeners(work->model)) {
-            r = plan_listeners_of(work, group);
+        /* To one that is not made nobody can be sent. */
+        if (r == 0 &&
+            (!work->model->keep_backends || lbc_state_group_for(work->have, group) != NULL)) {
+            r = plan_listeners_of(work, false, group);
         }
     }
     return r;
@@ -361,15 +268,5 @@ int clb_plan_groups(struct lbc_work *work)
 
 int clb_plan_forwards(struct lbc_work *work)
 {
-    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct clb_listener *want = clb_listener_at(&clb_work_model(work)->want, i);
-
-        if (!want->lbc.broken && listener_forwards(&want->lbc)) {
-            r = plan_one(work, want);
-        }
-    }
-    return r;
+    return plan_listeners_of(work, true, NULL);
 }

@@ -21,9 +21,14 @@ static inline const struct clb_state *clb_work_have(const struct lbc_work *work)
 
 /* The port that a listener forwards to; 0 = none. */
 uint16_t clb_forward_target(const struct lbc_listener *listener);
-/* A person's listener that would have to be made anew, and could not be put back. */
-bool clb_plan_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
-                             const struct lbc_listener *have);
+/* Members of the table for lbc. */
+bool clb_plan_needs_rebuild(const struct lbc_work *work, const struct lbc_listener *want,
+                            const struct lbc_listener *have);
+CCM_NODISCARD int clb_plan_update_listener(struct lbc_work *work, const struct lbc_listener *want,
+                                           struct lbc_listener *have, struct lbc_group *group);
+/* Domain extensions, and the start of a listener that does not run. */
+CCM_NODISCARD int clb_plan_more(struct lbc_work *work, const struct lbc_listener *want,
+                                struct lbc_listener *have);
 /* Own listeners that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_listeners(struct lbc_work *work);
 /* Groups, each with the listeners that send to it. */

@@ -1,6 +1,7 @@
 /* Steps for source ranges: access lists and their entries. */
 #include "clb.h"
 #include "plan_parts.h"
+#include "util/cleanup.h"
 
 #include <errno.h>
 
@@ -12,23 +13,14 @@ static bool acl_is_desired(const struct lbc_work *work)
 }
 
 /* Steps of one type for all of `from` that `present` lacks. */
-static int add_entries(struct lbc_work *work, unsigned type, const struct lbc_texts *from,
-                       const struct lbc_texts *present)
+static int plan_entries(struct lbc_work *work, unsigned type, const struct lbc_texts *from,
+                        const struct lbc_texts *present)
 {
-    struct lbc_step *step = NULL;
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts missing = { 0 };
 
-    for (size_t i = 0; i < from->len; i++) {
-        if (lbc_texts_has(present, from->items[i])) {
-            continue;
-        }
-        if (step == NULL || step->texts.len >= ENTRIES_PER_CALL) {
-            step = lbc_work_lb_step(work, type);
-        }
-        if (step == NULL || lbc_texts_put(&step->texts, from->items[i]) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
+    return lbc_texts_put_missing(&missing, from, present, NULL) < 0
+               ? -ENOMEM
+               : lbc_work_text_steps(work, type, &missing, ENTRIES_PER_CALL, NULL, NULL);
 }
 
 int clb_plan_acl(struct lbc_work *work)
@@ -45,9 +37,9 @@ int clb_plan_acl(struct lbc_work *work)
     }
     /* Before anything is taken out: an empty list lets everybody in. */
     if (r == 0) {
-        r = add_entries(work, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
+        r = plan_entries(work, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
     }
-    return r < 0 ? r : add_entries(work, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
+    return r < 0 ? r : plan_entries(work, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
 }
 
 int clb_plan_stale_acl(struct lbc_work *work)

@@ -66,9 +66,3 @@ const struct lbc_state_type clb_state_type = {
     .listener_fini = listener_fini_own,
     .protocol_name = lbc_protocol_lower,
 };
-
-int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
-{
-    to->ranges = from->ranges;
-    return lbc_listener_copy(&to->lbc, &from->lbc);
-}

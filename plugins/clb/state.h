@@ -45,7 +45,6 @@ enum clb_lb_field {
 
 struct clb_listener {
     struct lbc_listener lbc;
-    bool ranges;                /* desired: AclId is that of our own access list */
     struct clb_domains domains; /* domain extensions, of https listeners */
 };
 
@@ -119,9 +118,5 @@ static inline struct clb_listener *clb_state_listener(const struct clb_state *st
 {
     return (struct clb_listener *)lbc_state_listener_on(&state->lbc, protocol, port, port);
 }
-
-/* Deep copy into an empty listener, without its domains. 0 or -ENOMEM (the caller finishes `to` in
- * any case). */
-CCM_NODISCARD int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from);
 
 #endif

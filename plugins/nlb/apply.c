@@ -137,8 +137,7 @@ static unsigned step_find_place_maker(const struct lbc_step *step, const struct 
 
 static bool group_is_draining(const struct lbc_group *group)
 {
-    return ccm_text_equal(lbc_attrs_get(&group->attrs, nlb_group_field("ConnectionDrainEnabled")),
-                          "true");
+    return lbc_attrs_is_on(&group->attrs, nlb_group_field("ConnectionDrainEnabled"));
 }
 
 /* Nothing can be done with one that is still being made, or is on its way out. */

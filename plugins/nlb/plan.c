@@ -10,7 +10,7 @@
 /* The order between resources. */
 static const lbc_plan_fn ensure_parts[] = {
     nlb_plan_lb,
-    nlb_plan_stale_listeners,
+    lbc_plan_stale_listeners,
     lbc_plan_groups,
     lbc_plan_listeners,
     lbc_plan_next_stage,
@@ -24,7 +24,7 @@ static const lbc_plan_fn drop_parts[] = { nlb_plan_drop_lb, lbc_plan_drop_groups
 static const lbc_plan_fn preserve_parts[] = { nlb_plan_unprotect_lb, nlb_plan_untag_groups,
                                               lbc_plan_next_stage, lbc_plan_untag_marks, NULL };
 /* The security group is that of a load balancer of its own, before. */
-static const lbc_plan_fn leave_parts[] = { nlb_plan_stale_listeners, lbc_plan_next_stage,
+static const lbc_plan_fn leave_parts[] = { lbc_plan_stale_listeners, lbc_plan_next_stage,
                                            lbc_plan_drop_groups, nlb_plan_drop_security_group,
                                            NULL };
 

@@ -1,4 +1,4 @@
-/* Steps that delete listeners, and those for additional certificates. */
+/* Steps for additional certificates of listeners. */
 #include "nlb.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
@@ -9,46 +9,9 @@
 
 #define CERTS_PER_LISTENER 25
 
-int nlb_plan_stale_listeners(struct lbc_work *work)
-{
-    return lbc_model_has_listeners(work->model) ? lbc_plan_stale_listeners(work) : 0;
-}
-
-/* --- additional certificates --- */
-
-static int cert_steps(struct lbc_work *work, unsigned type, unsigned *stage,
-                      const struct nlb_listener *who, struct lbc_listener *have,
-                      const struct lbc_texts *certs)
-{
-    struct lbc_step *step = NULL;
-
-    for (size_t i = 0; i < certs->len; i++) {
-        if (i % NLB_CERTS_MAX == 0) {
-            step = lbc_work_listener_step(work, type, (*stage)++, &who->lbc, have);
-        }
-        if (step == NULL || lbc_texts_put(&step->texts, certs->items[i]) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
-}
-
-/* Those of `from` that `to` lacks; the listener's own certificate is none of them. */
-static int certs_find_missing(const struct lbc_texts *from, const struct lbc_texts *to,
-                              const char *own, struct lbc_texts *ret)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < from->len; i++) {
-        if (!lbc_texts_has(to, from->items[i]) && !ccm_text_equal(from->items[i], own)) {
-            r = lbc_texts_put(ret, from->items[i]);
-        }
-    }
-    return r;
-}
-
-/* From `stage` on. have NULL: a new listener. New ones first, unless there is no room for both. */
-int nlb_plan_certs(struct lbc_work *work, unsigned stage, const struct lbc_listener *desired,
+/* New ones first, unless there is no room for both. The listener's own certificate is none of them.
+ */
+int nlb_plan_certs(struct lbc_work *work, const struct lbc_listener *desired,
                    struct lbc_listener *whose)
 {
     const struct nlb_listener *want = (const struct nlb_listener *)desired;
@@ -64,18 +27,20 @@ int nlb_plan_certs(struct lbc_work *work, unsigned stage, const struct lbc_liste
         (have != NULL && !have->lbc.certs_known)) {
         return 0;
     }
-    r = certs_find_missing(&want->certs, present, own, &add);
+    r = lbc_texts_put_missing(&add, &want->certs, present, own);
     if (r == 0) {
-        r = certs_find_missing(present, &want->certs, own, &remove);
+        r = lbc_texts_put_missing(&remove, present, &want->certs, own);
     }
     const bool crowded = present->len + add.len > CERTS_PER_LISTENER;
 
     if (r == 0 && crowded) {
-        r = cert_steps(work, NLB_STEP_REMOVE_CERTS, &stage, want, whose, &remove);
+        r = lbc_work_text_steps(work, NLB_STEP_REMOVE_CERTS, &remove, NLB_CERTS_MAX, desired,
+                                whose);
     }
     if (r == 0) {
-        r = cert_steps(work, NLB_STEP_ADD_CERTS, &stage, want, whose, &add);
+        r = lbc_work_text_steps(work, NLB_STEP_ADD_CERTS, &add, NLB_CERTS_MAX, desired, whose);
     }
     return r < 0 || crowded ? r
-                            : cert_steps(work, NLB_STEP_REMOVE_CERTS, &stage, want, whose, &remove);
+                            : lbc_work_text_steps(work, NLB_STEP_REMOVE_CERTS, &remove,
+                                                  NLB_CERTS_MAX, desired, whose);
 }

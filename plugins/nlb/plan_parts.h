@@ -55,8 +55,7 @@ CCM_NODISCARD int nlb_plan_untag_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c --- */
 
-CCM_NODISCARD int nlb_plan_stale_listeners(struct lbc_work *work);
-CCM_NODISCARD int nlb_plan_certs(struct lbc_work *work, unsigned stage,
-                                 const struct lbc_listener *desired, struct lbc_listener *whose);
+CCM_NODISCARD int nlb_plan_certs(struct lbc_work *work, const struct lbc_listener *desired,
+                                 struct lbc_listener *whose);
 
 #endif

@@ -183,15 +183,11 @@ static int find_change(const struct lbc_work *work, struct change *ret)
     const bool joined = own != NULL && lbc_texts_has(present, own);
     int r = 0;
 
-    for (size_t i = 0; explicit && r == 0 && i < wanted->len; i++) {
-        if (!lbc_texts_has(present, wanted->items[i])) {
-            r = lbc_texts_put(&ret->join, wanted->items[i]);
-        }
+    if (explicit) {
+        r = lbc_texts_put_missing(&ret->join, wanted, present, NULL);
     }
-    for (size_t i = 0; explicit && r == 0 && i < present->len; i++) {
-        if (!lbc_texts_has(wanted, present->items[i]) && !ccm_text_equal(present->items[i], own)) {
-            r = lbc_texts_put(&ret->leave, present->items[i]);
-        }
+    if (explicit && r == 0) {
+        r = lbc_texts_put_missing(&ret->leave, present, wanted, own);
     }
     ret->joins_own = nlb_work_model(work)->want.security_group.wanted && !joined;
     ret->leaves_own = !nlb_work_model(work)->want.security_group.wanted && joined &&

@@ -782,7 +782,7 @@ static void test_extras(void **state)
         if (!ccm_text_equal(attr == NULL ? NULL : attr->value, cases[i].expect)) {
             fail_msg("case %zu: %s", i, attr == NULL ? "nothing" : attr->value);
         }
-        assert_true(clb_listener_at(&made, 0)->ranges ==
+        assert_true(clb_listener_at(&made, 0)->lbc.ranges ==
                     ((cases[i].extras & CLB_EXTRA_RANGES) != 0));
     }
 }

@@ -493,7 +493,7 @@ static void fill_acl(const struct acl_case *one, struct clb_state *want, struct 
 
     have->acl.known = true;
     want->acl.known = one->want != NULL;
-    clb_listener_at(want, 0)->ranges = one->want != NULL;
+    clb_listener_at(want, 0)->lbc.ranges = one->want != NULL;
     if (one->want != NULL) {
         assert_int_equal(lbc_text_set(&want->acl.name, "name"), 0);
         put_words(&want->acl.entries, one->want);

@@ -94,6 +94,13 @@ static bool wish_has_meaning(const struct lbc_compare *compare, const struct lbc
            ((row->cloud & LBC_ATTR_SET) == 0 || wish->value[0] != '\0');
 }
 
+/* Whether a creation says it. */
+static bool wish_is_sent(const struct lbc_compare *compare, const struct lbc_attr *wish)
+{
+    return wish->row->need == LBC_NEED_COMPARED ? lbc_attr_applies(wish->row, compare->protocol)
+                                                : wish_has_meaning(compare, wish);
+}
+
 /* The value that shall hold; NULL = whatever there is. */
 static const char *compare_get_wanted(const struct lbc_compare *compare, const struct lbc_anno *row)
 {
@@ -155,7 +162,7 @@ int lbc_compare_wishes(const struct lbc_compare *compare, struct lbc_attrs *ret)
     for (size_t i = 0; r == 0 && i < compare->want->len; i++) {
         const struct lbc_attr *wish = &compare->want->items[i];
 
-        if (!wish->kept && wish_has_meaning(compare, wish)) {
+        if (!wish->kept && wish_is_sent(compare, wish)) {
             r = lbc_attrs_set(ret, wish->row, wish->value, wish->explicit);
         }
     }

@@ -37,8 +37,8 @@ const char *lbc_compare_target(const struct lbc_compare *compare, const struct l
 CCM_NODISCARD int lbc_compare_overlay(const struct lbc_compare *compare, bool fresh,
                                       struct lbc_attrs *ret, struct ccm_buf *change);
 
-/* Attributes that a new one is to be made with -> ret: those wishes that have a meaning. 0 or
- * -ENOMEM. */
+/* Attributes that a new one is to be made with -> ret: those wishes that are sent (enum
+ * lbc_anno_need). 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_compare_wishes(const struct lbc_compare *compare, struct lbc_attrs *ret);
 
 /* Mark those of `have` (compare->have) as explicit that a person asks for, and not those that have

@@ -47,12 +47,17 @@ struct lbc_plan_ops {
     /* Steps for attributes of a present group. */
     int (*update_group)(struct lbc_work *work, const struct lbc_group *want,
                         struct lbc_group *have);
-    /* Steps from `stage` on for what a listener has beside attributes; have NULL: it is made. */
-    int (*plan_more)(struct lbc_work *work, unsigned stage, const struct lbc_listener *want,
+    /* Steps from work->stage on for what a listener has beside its attributes; have NULL: it is
+     * made. */
+    int (*plan_more)(struct lbc_work *work, const struct lbc_listener *want,
                      struct lbc_listener *have);
-    /* A person's listener that cannot be changed into the desired one, nor be put back. */
-    bool (*loses_listener)(const struct lbc_work *work, const struct lbc_listener *want,
-                           const struct lbc_listener *have);
+    /* Steps for the attributes of a present listener and the group that it sends to (NULL: that is
+     * still to be made). NULL: by the rows alone. */
+    int (*update_listener)(struct lbc_work *work, const struct lbc_listener *want,
+                           struct lbc_listener *have, struct lbc_group *group);
+    /* Whether a listener cannot be changed into the desired one, but has to be made anew. */
+    bool (*needs_rebuild)(const struct lbc_work *work, const struct lbc_listener *want,
+                          const struct lbc_listener *have);
     /* Whether a listener that is put back may send to the group (NULL: it had none). */
     bool (*may_restore)(const struct lbc_work *work, const struct lbc_group *group);
 
@@ -147,6 +152,12 @@ struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
 struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, unsigned stage,
                                         const struct lbc_listener *who, struct lbc_listener *have);
 
+/* As many steps as the texts need, at most so many each, with a stage each; about the listener
+ * `who`, as above, or (NULL) the load balancer. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_work_text_steps(struct lbc_work *work, unsigned type,
+                                      const struct lbc_texts *texts, size_t most,
+                                      const struct lbc_listener *who, struct lbc_listener *have);
+
 /* A part of a plan: what follows begins behind all steps so far. */
 CCM_NODISCARD int lbc_plan_next_stage(struct lbc_work *work);
 
@@ -212,7 +223,16 @@ bool lbc_plan_is_any_refused(struct lbc_work *work);
 /* All that would send to the desired group is refused: nobody has to make it. */
 bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want);
 
-/* --- plan_serve.c --- */
+/* --- plan_serve.c: listeners that are made and changed --- */
+
+/* The present group that a desired listener sends to; NULL: there is none so far. */
+struct lbc_group *lbc_work_group_of(const struct lbc_work *work, const struct lbc_listener *want);
+/* What the listener shall be but for its attributes, with the present group that it shall send to.
+ * 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
+                                             struct lbc_group *present);
+/* One desired listener: it is made, changed, made anew or refused. */
+CCM_NODISCARD int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want);
 
 /* The desired listeners are made and changed, from the stage behind work->stage on. */
 CCM_NODISCARD int lbc_plan_listeners(struct lbc_work *work);
@@ -226,7 +246,9 @@ CCM_NODISCARD int lbc_plan_list_taken(struct lbc_plan *plan, const struct lbc_pl
 CCM_NODISCARD int lbc_plan_drop_listener(struct lbc_work *work, struct lbc_listener *have);
 /* The same, but one that was taken over becomes what it was, where that is known and possible. */
 CCM_NODISCARD int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have);
-/* All that are stale, in any order. */
+/* Whether the plan does one of both already. */
+bool lbc_plan_drops(const struct lbc_plan *plan, const struct lbc_listener *have);
+/* All others that are stale, where listeners are ours to manage. */
 CCM_NODISCARD int lbc_plan_stale_listeners(struct lbc_work *work);
 
 #endif

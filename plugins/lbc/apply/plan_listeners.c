@@ -81,6 +81,14 @@ bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
            !work_drops_in_vain(work, have);
 }
 
+/* A person's that would have to be made anew, and could not be put back. */
+static bool work_loses_listener(const struct lbc_work *work, const struct lbc_listener *want,
+                                const struct lbc_listener *have)
+{
+    return work->ops->needs_rebuild != NULL && work->model->reused && work->in->restores &&
+           want->protocol == have->protocol && work->ops->needs_rebuild(work, want, have);
+}
+
 struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_listener *want)
 {
     struct lbc_listener *have = lbc_state_listener_like(work->have, want);
@@ -95,8 +103,7 @@ struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_l
     }
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
     if (owner == LBC_OWNER_NONE &&
-        (work->model->as_it_is ||
-         (work->ops->loses_listener != NULL && work->ops->loses_listener(work, want, have)))) {
+        (work->model->as_it_is || work_loses_listener(work, want, have))) {
         return have;
     }
     return NULL;
@@ -120,7 +127,7 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
     }
     if (owner != LBC_OWNER_NONE) {
         whose = owner == LBC_OWNER_OTHER ? "another Service" : "another port of this Service";
-    } else if (ops->loses_listener != NULL && ops->loses_listener(work, want, have)) {
+    } else if (work_loses_listener(work, want, have)) {
         whose = "somebody else, and could not be put back";
     }
     (void)ccm_error_set(&err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,

@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the listener shall be but for its attributes. */
-static int step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
-                                  struct lbc_group *present)
+int lbc_step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
+                               struct lbc_group *present)
 {
     step->want = want->group;
     step->group = present;
@@ -19,7 +18,15 @@ static int step_describe_listener(struct lbc_step *step, const struct lbc_listen
 static int plan_listener_rest(struct lbc_work *work, unsigned stage,
                               const struct lbc_listener *want, struct lbc_listener *have)
 {
-    return work->ops->plan_more == NULL ? 0 : work->ops->plan_more(work, stage, want, have);
+    const unsigned before = work->stage;
+    int r = 0;
+
+    if (work->ops->plan_more != NULL) {
+        work->stage = stage;
+        r = work->ops->plan_more(work, want, have);
+        work->stage = before;
+    }
+    return r;
 }
 
 static int plan_create_listener(struct lbc_work *work, const struct lbc_listener *want,
@@ -30,7 +37,7 @@ static int plan_create_listener(struct lbc_work *work, const struct lbc_listener
     struct lbc_step *step =
         lbc_work_listener_step(work, LBC_STEP_CREATE_LISTENER, stage, want, NULL);
 
-    if (step == NULL || step_describe_listener(step, want, present) < 0 ||
+    if (step == NULL || lbc_step_describe_listener(step, want, present) < 0 ||
         lbc_compare_wishes(&wishes, &step->to->attrs) < 0) {
         return -ENOMEM;
     }
@@ -63,7 +70,7 @@ static int plan_update_listener(struct lbc_work *work, const struct lbc_listener
         return r < 0 ? r : plan_listener_rest(work, stage, want, have);
     }
     step = lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, stage, want, have);
-    if (step == NULL || step_describe_listener(step, want, present) < 0) {
+    if (step == NULL || lbc_step_describe_listener(step, want, present) < 0) {
         return -ENOMEM;
     }
     step->needs_backends = moves; /* nobody is sent to a group that did not get its servers */
@@ -73,24 +80,54 @@ static int plan_update_listener(struct lbc_work *work, const struct lbc_listener
     return r < 0 ? r : plan_listener_rest(work, stage + 1, want, have);
 }
 
-static int plan_serve_port(struct lbc_work *work, const struct lbc_listener *want)
+struct lbc_group *lbc_work_group_of(const struct lbc_work *work, const struct lbc_listener *want)
+{
+    return want->group == NULL ? NULL : lbc_state_group_for(work->have, want->group);
+}
+
+static int plan_keep_listener(struct lbc_work *work, const struct lbc_listener *want,
+                              struct lbc_listener *have)
+{
+    struct lbc_group *group = lbc_work_group_of(work, want);
+    int r = 0;
+
+    if (work->ops->update_listener == NULL) {
+        return plan_update_listener(work, want, have, group);
+    }
+    r = work->ops->update_listener(work, want, have, group);
+    return r < 0 ? r : plan_listener_rest(work, work->stage, want, have);
+}
+
+int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want)
 {
     struct lbc_listener *have = lbc_state_listener_like(work->have, want);
-    struct lbc_group *present = lbc_state_group_for(work->have, want->group);
     const struct lbc_listener *other = lbc_plan_obstacle(work, want);
+    const bool rebuilds = have != NULL && work->ops->needs_rebuild != NULL &&
+                          work->ops->needs_rebuild(work, want, have);
+    int r = 0;
 
-    if (present == NULL && work->model->keep_backends) {
-        return 0; /* it is not made, so nobody can be sent there */
-    }
-    if (have == NULL && want->lacks) {
-        return 0;
-    }
     if (other != NULL) {
         lbc_plan_refuse(work, want, other);
         return 0;
     }
-    return have == NULL ? plan_create_listener(work, want, present)
-                        : plan_update_listener(work, want, have, present);
+    if (have != NULL && !rebuilds) {
+        return plan_keep_listener(work, want, have);
+    }
+    if (want->lacks) {
+        return 0;
+    }
+    if (rebuilds && !lbc_plan_drops(work->plan, have)) {
+        r = lbc_plan_drop_listener(work, have);
+    }
+    return r < 0 ? r : plan_create_listener(work, want, lbc_work_group_of(work, want));
+}
+
+/* Whether it is there, or can be made with the group that it sends to. */
+static bool work_can_serve(const struct lbc_work *work, const struct lbc_listener *want)
+{
+    return !want->broken && want->group != NULL && !want->group->broken &&
+           (!work->model->keep_backends || lbc_work_group_of(work, want) != NULL) &&
+           (!want->lacks || lbc_state_listener_like(work->have, want) != NULL);
 }
 
 int lbc_plan_listeners(struct lbc_work *work)
@@ -99,10 +136,8 @@ int lbc_plan_listeners(struct lbc_work *work)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct lbc_listener *want = work->want->listeners[i];
-
-        if (!want->broken && want->group != NULL && !want->group->broken) {
-            r = plan_serve_port(work, want);
+        if (work_can_serve(work, work->want->listeners[i])) {
+            r = lbc_plan_listener(work, work->want->listeners[i]);
         }
     }
     return r;

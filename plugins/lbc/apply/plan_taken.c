@@ -159,14 +159,28 @@ int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have)
     return lbc_step_set_change(step, &change);
 }
 
+bool lbc_plan_drops(const struct lbc_plan *plan, const struct lbc_listener *have)
+{
+    for (size_t i = 0; i < plan->len; i++) {
+        const struct lbc_step *step = plan->steps[i];
+
+        if (step->listener == have &&
+            (step->type == LBC_STEP_DELETE_LISTENER || step->type == LBC_STEP_RESTORE_LISTENER)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int lbc_plan_stale_listeners(struct lbc_work *work)
 {
+    const size_t count = lbc_model_has_listeners(work->model) ? work->have->listener_count : 0;
     int r = 0;
 
-    for (size_t i = 0; i < work->have->listener_count && r == 0; i++) {
+    for (size_t i = 0; r == 0 && i < count; i++) {
         struct lbc_listener *have = work->have->listeners[i];
 
-        if (lbc_plan_is_stale(work, have)) {
+        if (lbc_plan_is_stale(work, have) && !lbc_plan_drops(work->plan, have)) {
             r = lbc_plan_release_listener(work, have);
         }
     }

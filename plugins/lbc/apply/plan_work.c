@@ -1,6 +1,7 @@
 /* Plans: what all parts build on; see plan.h. */
 #include "lbc/apply/plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
@@ -62,8 +63,26 @@ struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, un
         step->to->port = who->port;
         step->to->last_port = who->last_port;
         step->to->is_range = who->is_range;
+        step->to->ranges = who->ranges;
     }
     return step != NULL && step->to != NULL ? step : NULL;
+}
+
+int lbc_work_text_steps(struct lbc_work *work, unsigned type, const struct lbc_texts *texts,
+                        size_t most, const struct lbc_listener *who, struct lbc_listener *have)
+{
+    struct lbc_step *step = NULL;
+
+    for (size_t i = 0; i < texts->len; i++) {
+        if (i % most == 0) {
+            step = who == NULL ? lbc_work_lb_step(work, type)
+                               : lbc_work_listener_step(work, type, work->stage++, who, have);
+        }
+        if (step == NULL || lbc_texts_put(&step->texts, texts->items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
 }
 
 int lbc_plan_next_stage(struct lbc_work *work)

@@ -65,6 +65,7 @@ int lbc_record_new_listener(struct lbc_state *have, struct lbc_step *step,
     listener->id = CCM_STEAL(step->sent.made_id);
     listener->running = false;
     listener->certs_known = true;
+    listener->ranges = false;
     step->listener = listener;
     return lbc_record_listener(step);
 }

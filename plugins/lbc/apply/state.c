@@ -82,6 +82,7 @@ int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from)
     to->running = from->running;
     to->broken = from->broken;
     to->lacks = from->lacks;
+    to->ranges = from->ranges;
     if (lbc_text_set(&to->id, from->id) < 0 ||
         lbc_text_set(&to->description, from->description) < 0 ||
         lbc_text_set(&to->group_id, from->group_id) < 0) {

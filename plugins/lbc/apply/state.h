@@ -43,6 +43,7 @@ struct lbc_listener {
     bool running;       /* present */
     bool broken;        /* desired: could not be worked out, so what is there stays as it is */
     bool lacks;       /* desired: a value for it cannot be used, so it is changed but never made */
+    bool ranges;      /* desired: it is bound to the list that the product keeps of source ranges */
     bool certs_known; /* its further certificates: present: were read; desired: are told */
     char *description;
     struct lbc_group *group; /* desired: where it sends to, of the same state; NULL = not known */

@@ -184,6 +184,11 @@ static bool row_says_on(const struct lbc_anno *row, const char *value)
                : strcmp(value, "on") == 0;
 }
 
+bool lbc_attrs_is_on(const struct lbc_attrs *attrs, const struct lbc_anno *row)
+{
+    return ccm_text_equal(lbc_attrs_get(attrs, row), lbc_attr_word(row, true));
+}
+
 const char *lbc_attr_default(const struct lbc_anno *row, enum lbc_protocol protocol)
 {
     if ((row->other.on >> protocol & 1U) != 0) {

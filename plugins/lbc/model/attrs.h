@@ -39,6 +39,8 @@ void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* The one of a row, and its value; NULL when there is none. */
 struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_anno *row);
+/* Whether it is a switch that is on, as the cloud writes it. */
+bool lbc_attrs_is_on(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* Append copies of all values of `from` to `to`, replacing equal ones; what is kept is none.
  * 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_copy(struct lbc_attrs *to, const struct lbc_attrs *from);

@@ -212,6 +212,19 @@ int lbc_texts_copy(struct lbc_texts *to, const struct lbc_texts *from)
     return 0;
 }
 
+int lbc_texts_put_missing(struct lbc_texts *texts, const struct lbc_texts *from,
+                          const struct lbc_texts *without, const char *but)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        if (!lbc_texts_has(without, from->items[i]) && !ccm_text_equal(from->items[i], but)) {
+            r = lbc_texts_put(texts, from->items[i]);
+        }
+    }
+    return r;
+}
+
 void lbc_texts_fini(struct lbc_texts *texts)
 {
     for (size_t i = 0; i < texts->len; i++) {

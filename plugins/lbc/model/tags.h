@@ -46,6 +46,9 @@ bool lbc_texts_equal(const struct lbc_texts *a, const struct lbc_texts *b);
 /* Put the items of a comma list, empty ones left out. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_texts_split(struct lbc_texts *texts, const char *list);
 CCM_NODISCARD int lbc_texts_copy(struct lbc_texts *to, const struct lbc_texts *from);
+/* Put those of `from` that `without` lacks, but for one text (NULL = none). 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_texts_put_missing(struct lbc_texts *texts, const struct lbc_texts *from,
+                                        const struct lbc_texts *without, const char *but);
 void lbc_texts_fini(struct lbc_texts *texts);
 
 /* Replace a heap text by a copy; NULL or "" clears it. 0 or -ENOMEM. */
