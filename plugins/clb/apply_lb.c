@@ -218,36 +218,21 @@ int clb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct c
 
 /* --- attributes --- */
 
-/* What a step sets; the second where its action has two. */
-static const struct {
-    enum clb_lb_field value;
-    enum clb_lb_field extra;
-} changes[] = {
-    [CLB_STEP_CHARGE] = { CLB_LB_CHARGE, CLB_LB_SPEC },
-    [CLB_STEP_SPEC] = { .value = CLB_LB_SPEC },
-    [CLB_STEP_INTERNET] = { CLB_LB_TRAFFIC_CHARGE, CLB_LB_BANDWIDTH },
-    [CLB_STEP_PROTECT_MODIFICATION] = { .value = CLB_LB_MODIFICATION },
-    [CLB_STEP_RENAME] = { .value = CLB_LB_NAME },
-};
-
-int clb_apply_attribute_done(struct lbc_apply *apply, struct lbc_step *step)
+int clb_apply_internet_done(struct lbc_apply *apply, struct lbc_step *step)
 {
     struct clb_lb *lb = apply_lb(apply);
 
-    if (step->type == CLB_STEP_INTERNET) {
-        lbc_order_record(apply->order,
-                         clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
-                                            lb->lbc.texts[CLB_LB_BANDWIDTH]),
-                         clb_lb_charge_what(lb, step->value, step->extra),
-                         apply->host->now_ms(apply->host));
-    }
-    if (step->type == CLB_STEP_PROTECT || step->type == CLB_STEP_UNPROTECT) {
-        lb->protect = ccm_text_equal(step->value, "on");
-        return 0;
-    }
-    return lbc_text_set(&lb->lbc.texts[changes[step->type].value], step->value) < 0 ||
-                   (step->extra != NULL &&
-                    lbc_text_set(&lb->lbc.texts[changes[step->type].extra], step->extra) < 0)
-               ? -ENOMEM
-               : 0;
+    lbc_order_record(apply->order,
+                     clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                        lb->lbc.texts[CLB_LB_BANDWIDTH]),
+                     clb_lb_charge_what(lb, step->value, step->extra),
+                     apply->host->now_ms(apply->host));
+    return lbc_record_values(&clb_steps, step, &lb->lbc);
+}
+
+/* A value of NULL switches it off. */
+int clb_apply_protect_done(struct lbc_apply *apply, struct lbc_step *step)
+{
+    apply_lb(apply)->protect = ccm_text_equal(step->value, "on");
+    return 0;
 }

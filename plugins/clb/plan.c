@@ -14,13 +14,6 @@ static const lbc_plan_fn preserve_parts[] = { clb_plan_unprotect_lb, lbc_plan_un
 static const lbc_plan_fn leave_parts[] = { clb_plan_stale_listeners, lbc_plan_drop_groups,
                                            clb_plan_untag_reused, NULL };
 
-/* Whoever uses it: the cloud refuses to delete a group that is in use, and says so. */
-static int plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
-{
-    (void)used;
-    return lbc_plan_drop_group(work, have, false);
-}
-
 const struct lbc_plan_ops clb_plan_ops = {
     .steps = &clb_steps,
     .ensure = ensure_parts,
@@ -28,7 +21,6 @@ const struct lbc_plan_ops clb_plan_ops = {
     .preserve = preserve_parts,
     .leave = leave_parts,
     .annotations = &clb_annotations,
-    .drop_group = plan_drop_group,
     .plan_more = clb_plan_more,
     .update_listener = clb_plan_update_listener,
     .needs_rebuild = clb_plan_needs_rebuild,
@@ -37,6 +29,7 @@ const struct lbc_plan_ops clb_plan_ops = {
     .guards = "Acl",
     .batch = CLB_BATCH_DEFAULT,
     .create_batch = CLB_BATCH_SMALL,
+    .deletes_used = true,
     .is_serial = true,
     .lists_all = true,
 };

@@ -4,24 +4,29 @@
 #include "plan_parts.h"
 #include "util/text.h"
 
-static const char *const names[] = {
-    [CLB_STEP_CHARGE] = "change instance charge type",
-    [CLB_STEP_SPEC] = "change specification",
-    [CLB_STEP_INTERNET] = "change traffic charge",
-    [CLB_STEP_PROTECT] = "set deletion protection",
-    [CLB_STEP_PROTECT_MODIFICATION] = "set modification protection",
-    [CLB_STEP_RENAME] = "rename load balancer",
-    [CLB_STEP_UNPROTECT] = "switch deletion protection off",
-    [LBC_STEP_ADD] = "add backends",
-    [LBC_STEP_REMOVE] = "remove backends",
-    [CLB_STEP_START_LISTENER] = "start listener",
-    [CLB_STEP_SET_DOMAIN] = "update domain extension",
-    [CLB_STEP_CREATE_DOMAIN] = "create domain extension",
-    [CLB_STEP_DELETE_DOMAIN] = "delete domain extension",
-    [CLB_STEP_CREATE_ACL] = "create access list",
-    [CLB_STEP_ADD_ENTRIES] = "add access list entries",
-    [CLB_STEP_REMOVE_ENTRIES] = "remove access list entries",
-    [CLB_STEP_DELETE_ACL] = "delete access list",
+static const struct lbc_step_row rows[] = {
+    [CLB_STEP_CHARGE] = { .name = "change instance charge type",
+                          .value = LBC_SETS(CLB_LB_CHARGE),
+                          .extra = LBC_SETS(CLB_LB_SPEC) },
+    [CLB_STEP_SPEC] = { .name = "change specification", .value = LBC_SETS(CLB_LB_SPEC) },
+    [CLB_STEP_INTERNET] = { .name = "change traffic charge",
+                            .value = LBC_SETS(CLB_LB_TRAFFIC_CHARGE),
+                            .extra = LBC_SETS(CLB_LB_BANDWIDTH) },
+    [CLB_STEP_PROTECT] = { .name = "set deletion protection" },
+    [CLB_STEP_PROTECT_MODIFICATION] = { .name = "set modification protection",
+                                        .value = LBC_SETS(CLB_LB_MODIFICATION) },
+    [CLB_STEP_RENAME] = { .name = "rename load balancer", .value = LBC_SETS(CLB_LB_NAME) },
+    [CLB_STEP_UNPROTECT] = { .name = "switch deletion protection off" },
+    [LBC_STEP_ADD] = { .name = "add backends" },
+    [LBC_STEP_REMOVE] = { .name = "remove backends" },
+    [CLB_STEP_START_LISTENER] = { .name = "start listener" },
+    [CLB_STEP_SET_DOMAIN] = { .name = "update domain extension" },
+    [CLB_STEP_CREATE_DOMAIN] = { .name = "create domain extension" },
+    [CLB_STEP_DELETE_DOMAIN] = { .name = "delete domain extension" },
+    [CLB_STEP_CREATE_ACL] = { .name = "create access list" },
+    [CLB_STEP_ADD_ENTRIES] = { .name = "add access list entries" },
+    [CLB_STEP_REMOVE_ENTRIES] = { .name = "remove access list entries" },
+    [CLB_STEP_DELETE_ACL] = { .name = "delete access list" },
 };
 
 /* --- the parts of a line --- */
@@ -61,40 +66,21 @@ static void print_new_lb(const struct lbc_plan_input *in, struct ccm_buf *text)
     }
 }
 
-/* Present values of what a step for the load balancer changes, in the order of value and extra. */
+/* Present values of what a step for the load balancer changes. */
 static void print_old_lb(const struct lbc_step *step, const struct clb_lb *have,
                          struct ccm_buf *text)
 {
-    const char *value = NULL;
-    const char *extra = NULL;
+    const struct lbc_step_row *row = &rows[step->type];
 
-    switch (step->type) {
-    case CLB_STEP_CHARGE:
-        value = have->lbc.texts[CLB_LB_CHARGE];
-        extra = have->lbc.texts[CLB_LB_SPEC];
-        break;
-    case CLB_STEP_SPEC:
-        value = have->lbc.texts[CLB_LB_SPEC];
-        break;
-    case CLB_STEP_INTERNET:
-        value = have->lbc.texts[CLB_LB_TRAFFIC_CHARGE];
-        extra = have->lbc.texts[CLB_LB_BANDWIDTH];
-        break;
-    case CLB_STEP_PROTECT:
-        value = have->protect ? "on" : "off";
-        break;
-    case CLB_STEP_PROTECT_MODIFICATION:
-        value = have->lbc.texts[CLB_LB_MODIFICATION];
-        break;
-    case CLB_STEP_RENAME:
-        value = have->lbc.texts[CLB_LB_NAME];
-        break;
-    default:
+    if (step->type == CLB_STEP_PROTECT) {
+        ccm_buf_addf(text, " %s ->", have->protect ? "on" : "off");
+    }
+    if (row->value == 0) {
         return;
     }
-    ccm_buf_addf(text, " %s", print_value_or_none(value));
+    ccm_buf_addf(text, " %s", print_value_or_none(have->lbc.texts[row->value - 1]));
     if (step->extra != NULL) {
-        ccm_buf_addf(text, " %s", print_value_or_none(extra));
+        ccm_buf_addf(text, " %s", print_value_or_none(have->lbc.texts[row->extra - 1]));
     }
     ccm_buf_adds(text, " ->");
 }
@@ -172,7 +158,7 @@ static void print_details(const struct lbc_step *step, const struct lbc_plan_inp
 const struct lbc_step_table clb_steps = {
     .size = sizeof(struct lbc_step),
     .state = &clb_state_type,
-    .names = names,
+    .rows = rows,
     .backends_shown = 20,
     .print_about = print_about,
     .print_details = print_details,

@@ -14,10 +14,10 @@ static const struct lbc_step_ops step_ops[] = {
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, LBC_NEEDS_LB },
     [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_zones, nlb_apply_address_type_done, LBC_NEEDS_LB },
     [NLB_STEP_ZONES] = { nlb_apply_zones, nlb_apply_zones_done, LBC_NEEDS_LB },
-    [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, nlb_apply_ipv6_type_done, LBC_NEEDS_LB },
+    [NLB_STEP_IPV6] = { nlb_apply_ipv6_type, NULL, LBC_NEEDS_LB },
     [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, LBC_NEEDS_LB },
-    [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_package_done, LBC_NEEDS_LB },
-    [NLB_STEP_ATTACH] = { alilb_apply_row, nlb_apply_package_done, LBC_NEEDS_LB },
+    [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_detach_done, LBC_NEEDS_LB },
+    [NLB_STEP_ATTACH] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
     [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_NEEDS_LB | LBC_SECURES },
     [NLB_STEP_LEAVE] = { nlb_apply_leave, nlb_apply_join_done, LBC_NEEDS_LB },
 

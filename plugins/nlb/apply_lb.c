@@ -112,17 +112,12 @@ int nlb_apply_ipv6_type(struct lbc_apply *apply, struct lbc_step *step, struct c
                              ALILB_TEXTS(alilb_apply_lb_id(apply)), err);
 }
 
-int nlb_apply_ipv6_type_done(struct lbc_apply *apply, struct lbc_step *step)
-{
-    return nlb_lb_set(&nlb_apply_have(apply)->lb, NLB_LB_IPV6_TYPE, step->value);
-}
-
 /* --- bandwidth packages --- */
 
-int nlb_apply_package_done(struct lbc_apply *apply, struct lbc_step *step)
+int nlb_apply_detach_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    return nlb_lb_set(&nlb_apply_have(apply)->lb, NLB_LB_PACKAGE,
-                      step->type == NLB_STEP_ATTACH ? step->value : "");
+    (void)step;
+    return lbc_text_set(&lbc_state_lb(apply->have)->texts[NLB_LB_PACKAGE], NULL);
 }
 
 /* --- zones and addresses --- */
@@ -130,13 +125,9 @@ int nlb_apply_package_done(struct lbc_apply *apply, struct lbc_step *step)
 static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
                                                  const struct nlb_zone *like)
 {
-    for (size_t i = 0; i < lb->zone_count; i++) {
-        if (ccm_text_equal(lb->zones[i].zone_id, like->zone_id) &&
-            ccm_text_equal(lb->zones[i].vswitch_id, like->vswitch_id)) {
-            return &lb->zones[i];
-        }
-    }
-    return NULL;
+    const struct nlb_zone *zone = nlb_lb_find_zone(lb, like->zone_id);
+
+    return zone != NULL && ccm_text_equal(zone->vswitch_id, like->vswitch_id) ? zone : NULL;
 }
 
 int nlb_apply_zones(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)

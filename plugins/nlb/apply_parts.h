@@ -46,9 +46,8 @@ lbc_send_fn nlb_apply_join;
 lbc_send_fn nlb_apply_leave;
 lbc_done_fn nlb_apply_address_type_done;
 lbc_done_fn nlb_apply_zones_done;
-lbc_done_fn nlb_apply_ipv6_type_done;
 lbc_done_fn nlb_apply_fields_done;
-lbc_done_fn nlb_apply_package_done;
+lbc_done_fn nlb_apply_detach_done;
 lbc_done_fn nlb_apply_join_done;
 
 /* --- apply_ranges.c: the security group for source ranges --- */

@@ -36,23 +36,6 @@ static void check_immutable(const struct lbc_work *work)
 
 /* --- creation --- */
 
-static bool is_reserved(const struct lbc_work *work, const char *key)
-{
-    return lbc_setting_is_reserved_tag(key, work->model->reused);
-}
-
-static int put_tags(const struct lbc_work *work, const struct lbc_tags *from, struct lbc_tags *to)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < from->len; i++) {
-        if (!is_reserved(work, from->items[i].key)) {
-            r = lbc_tags_put(to, from->items[i].key, from->items[i].value);
-        }
-    }
-    return r;
-}
-
 /* What holds once it is made from the wishes that creation takes. */
 static int pretend_made(const struct lbc_work *work, struct nlb_lb *ret)
 {
@@ -71,7 +54,7 @@ static int plan_creation(struct lbc_work *work, struct nlb_lb *pretend)
     struct nlb_step *step = nlb_plan_lb_step(work, LBC_STEP_CREATE_LB);
 
     if (step == NULL || nlb_lb_copy(&step->lb, &nlb_work_model(work)->want.lb) < 0 ||
-        put_tags(work, &nlb_work_model(work)->want.lb.lbc.tags, &step->lbc.tags) < 0 ||
+        lbc_plan_missing_tags(work, &step->lbc.tags) < 0 ||
         lbc_text_set(&step->lbc.value,
                      nlb_work_model(work)->want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE]) < 0) {
         return -ENOMEM;
@@ -80,11 +63,17 @@ static int plan_creation(struct lbc_work *work, struct nlb_lb *pretend)
     return pretend_made(work, pretend);
 }
 
-/* --- fields --- */
+/* --- attributes --- */
 
-/* One step for all fields of the list that have to be set. */
-static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_field *fields,
-                       const char *const *names, size_t count)
+struct lb_change {
+    enum nlb_lb_field field;
+    const char *name;  /* for people */
+    const char *value; /* NULL: it is as it shall be */
+};
+
+/* One step for all of them. */
+static int plan_changes(struct lbc_work *work, unsigned type, const struct lb_change *changes,
+                        size_t count)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb set = { 0 };
@@ -92,11 +81,11 @@ static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_f
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const char *value = lbc_plan_lb_target(work, fields[i]);
+        const struct lb_change *one = &changes[i];
 
-        if (value != NULL) {
-            lbc_compare_add_change(&change, names[i], work->lb->texts[fields[i]], value);
-            r = nlb_lb_set(&set, fields[i], value);
+        if (one->value != NULL) {
+            lbc_compare_add_change(&change, one->name, work->lb->texts[one->field], one->value);
+            r = lbc_text_set(&set.lbc.texts[one->field], one->value);
         }
     }
     if (r < 0 || change.len == 0) {
@@ -111,33 +100,27 @@ static int plan_fields(struct lbc_work *work, unsigned type, const enum nlb_lb_f
     return lbc_step_set_change(&step->lbc, &change);
 }
 
-static int plan_protection(struct lbc_work *work)
+static int plan_protections(struct lbc_work *work, const char *deletion, const char *modification)
 {
-    static const enum nlb_lb_field fields[] = { NLB_LB_PROTECT, NLB_LB_MODIFICATION };
-    static const char *const names[] = { "deletion protection", "modification protection" };
+    const struct lb_change changes[] = {
+        { NLB_LB_PROTECT, "deletion protection", deletion },
+        { NLB_LB_MODIFICATION, "modification protection", modification },
+    };
 
-    return plan_fields(work, NLB_STEP_PROTECT, fields, names, CCM_ARRAY_LEN(fields));
+    return plan_changes(work, NLB_STEP_PROTECT, changes, CCM_ARRAY_LEN(changes));
 }
 
 static int plan_attribute(struct lbc_work *work)
 {
-    static const enum nlb_lb_field fields[] = { NLB_LB_NAME, NLB_LB_CROSS_ZONE };
-    static const char *const names[] = { "name", "cross-zone" };
+    const struct lb_change changes[] = {
+        { NLB_LB_NAME, "name", lbc_plan_lb_target(work, NLB_LB_NAME) },
+        { NLB_LB_CROSS_ZONE, "cross-zone", lbc_plan_lb_target(work, NLB_LB_CROSS_ZONE) },
+    };
 
-    return plan_fields(work, NLB_STEP_ATTRIBUTE, fields, names, CCM_ARRAY_LEN(fields));
+    return plan_changes(work, NLB_STEP_ATTRIBUTE, changes, CCM_ARRAY_LEN(changes));
 }
 
 /* --- addresses --- */
-
-static const struct nlb_zone *lb_find_zone(const struct nlb_lb *lb, const char *zone_id)
-{
-    for (size_t i = 0; i < lb->zone_count; i++) {
-        if (ccm_text_equal(lb->zones[i].zone_id, zone_id)) {
-            return &lb->zones[i];
-        }
-    }
-    return NULL;
-}
 
 /* The elastic addresses of zones that stay come with the new type. */
 static int add_addresses(const struct lbc_work *work, struct nlb_step *step)
@@ -147,7 +130,7 @@ static int add_addresses(const struct lbc_work *work, struct nlb_step *step)
 
     for (size_t i = 0; r == 0 && i < want->zone_count; i++) {
         const struct nlb_zone *zone = &want->zones[i];
-        const struct nlb_zone *present = lb_find_zone(nlb_work_lb(work), zone->zone_id);
+        const struct nlb_zone *present = nlb_lb_find_zone(nlb_work_lb(work), zone->zone_id);
 
         if (zone->eip != NULL && present != NULL &&
             ccm_text_equal(zone->vswitch_id, present->vswitch_id)) {
@@ -180,7 +163,7 @@ static int plan_address_type(struct lbc_work *work, bool *ret_public)
 /* `fresh_public`: it turns public now, and gets the elastic address that is asked for. */
 static bool zone_fits(const struct nlb_zone *want, const struct nlb_lb *have, bool fresh_public)
 {
-    const struct nlb_zone *zone = lb_find_zone(have, want->zone_id);
+    const struct nlb_zone *zone = nlb_lb_find_zone(have, want->zone_id);
 
     return zone != NULL && ccm_text_equal(want->vswitch_id, zone->vswitch_id) &&
            (want->address == NULL || ccm_text_equal(want->address, zone->address)) &&
@@ -199,7 +182,7 @@ static bool zones_differ(const struct lbc_work *work, bool fresh_public)
     }
     for (size_t i = 0; i < nlb_work_lb(work)->zone_count; i++) {
         if (!work->model->reused &&
-            lb_find_zone(want, nlb_work_lb(work)->zones[i].zone_id) == NULL) {
+            nlb_lb_find_zone(want, nlb_work_lb(work)->zones[i].zone_id) == NULL) {
             return true;
         }
     }
@@ -219,21 +202,18 @@ static int plan_zones(struct lbc_work *work, bool fresh_public)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
     struct nlb_step *step = NULL;
-    int r = 0;
 
     if (!nlb_work_model(work)->zones_explicit || want->zone_count == 0 ||
         !zones_differ(work, fresh_public)) {
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ZONES);
-    for (size_t i = 0; step != NULL && r == 0 && i < want->zone_count; i++) {
-        const struct nlb_zone *zone = &want->zones[i];
-
-        r = nlb_lb_put_zone(&step->lb, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
+    if (step == NULL || nlb_lb_copy_zones(&step->lb, want) < 0) {
+        return -ENOMEM;
     }
     ccm_buf_adds(&change, "instead of ");
     list_zones(nlb_work_lb(work), &change);
-    return step == NULL || r < 0 ? -ENOMEM : lbc_step_set_change(&step->lbc, &change);
+    return lbc_step_set_change(&step->lbc, &change);
 }
 
 static int plan_ipv6(struct lbc_work *work)
@@ -305,7 +285,8 @@ static int plan_lb_parts(struct lbc_work *work, struct nlb_lb *pretend)
         r = lbc_plan_tags(work); /* before the name: without both nobody would find it again */
     }
     if (r == 0) {
-        r = plan_protection(work);
+        r = plan_protections(work, lbc_plan_lb_target(work, NLB_LB_PROTECT),
+                             lbc_plan_lb_target(work, NLB_LB_MODIFICATION));
     }
     return r < 0 ? r : plan_addresses(work);
 }
@@ -328,39 +309,21 @@ int nlb_plan_lb(struct lbc_work *work)
 
 static int plan_unprotect(struct lbc_work *work, bool both)
 {
-    const char *deletion = nlb_work_have(work)->lb.lbc.texts[NLB_LB_PROTECT];
-    const char *modification = nlb_work_have(work)->lb.lbc.texts[NLB_LB_MODIFICATION];
-    const bool off = ccm_text_equal(deletion, "false");
-    const bool open = !both || ccm_text_equal(modification, "NonProtection");
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
-    struct nlb_step *step = NULL;
+    char *const *have = work->lb->texts;
+    const bool off = ccm_text_equal(have[NLB_LB_PROTECT], "false");
+    const bool open = !both || ccm_text_equal(have[NLB_LB_MODIFICATION], "NonProtection");
 
-    if (off && open) {
-        return 0;
-    }
-    step = nlb_plan_lb_step(work, NLB_STEP_PROTECT);
-    if (step == NULL || (!off && nlb_lb_set(&step->lb, NLB_LB_PROTECT, "false") < 0) ||
-        (!open && nlb_lb_set(&step->lb, NLB_LB_MODIFICATION, "NonProtection") < 0)) {
-        return -ENOMEM;
-    }
-    if (!off) {
-        lbc_compare_add_change(&change, "deletion protection", deletion, "false");
-    }
-    if (!open) {
-        lbc_compare_add_change(&change, "modification protection", modification, "NonProtection");
-    }
-    return lbc_step_set_change(&step->lbc, &change);
+    return plan_protections(work, off ? NULL : "false", open ? NULL : "NonProtection");
 }
 
 int nlb_plan_unprotect_lb(struct lbc_work *work)
 {
-    return nlb_work_have(work)->lb.lbc.id == NULL ? 0 : plan_unprotect(work, true);
+    return work->lb->id == NULL ? 0 : plan_unprotect(work, true);
 }
 
 int nlb_plan_drop_lb(struct lbc_work *work)
 {
-    if (nlb_work_have(work)->lb.lbc.id == NULL) {
-        return 0;
-    }
-    return plan_unprotect(work, false) < 0 ? -ENOMEM : lbc_work_last_step(work, LBC_STEP_DELETE_LB);
+    const int r = work->lb->id == NULL ? 0 : plan_unprotect(work, false);
+
+    return r < 0 || work->lb->id == NULL ? r : lbc_work_last_step(work, LBC_STEP_DELETE_LB);
 }

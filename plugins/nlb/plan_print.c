@@ -2,27 +2,27 @@
 #include "plan.h"
 #include "util/text.h"
 
-static const char *const names[] = {
-    [NLB_STEP_PROTECT] = "set protection",
-    [NLB_STEP_ADDRESS_TYPE] = "change address type",
-    [NLB_STEP_ZONES] = "change zones",
-    [NLB_STEP_IPV6] = "change IPv6 address type",
-    [NLB_STEP_ATTRIBUTE] = "update load balancer",
-    [NLB_STEP_DETACH] = "detach bandwidth package",
-    [NLB_STEP_ATTACH] = "attach bandwidth package",
-    [NLB_STEP_CREATE_SECURITY_GROUP] = "create security group",
-    [NLB_STEP_ADD_RULES] = "add security group rules",
-    [NLB_STEP_MODIFY_RULE] = "change security group rule",
-    [NLB_STEP_REMOVE_RULES] = "remove security group rules",
-    [NLB_STEP_RENAME_SECURITY_GROUP] = "rename security group",
-    [NLB_STEP_JOIN] = "join security groups",
-    [NLB_STEP_LEAVE] = "leave security groups",
-    [LBC_STEP_UPDATE] = "update servers",
-    [LBC_STEP_RESTORE_LISTENER] = "update listener",
-    [NLB_STEP_ADD_CERTS] = "add certificates",
-    [NLB_STEP_REMOVE_CERTS] = "remove certificates",
-    [NLB_STEP_UNTAG_GROUP] = "untag server group",
-    [NLB_STEP_DELETE_SECURITY_GROUP] = "delete security group",
+static const struct lbc_step_row rows[] = {
+    [NLB_STEP_PROTECT] = { .name = "set protection" },
+    [NLB_STEP_ADDRESS_TYPE] = { .name = "change address type" },
+    [NLB_STEP_ZONES] = { .name = "change zones" },
+    [NLB_STEP_IPV6] = { .name = "change IPv6 address type", .value = LBC_SETS(NLB_LB_IPV6_TYPE) },
+    [NLB_STEP_ATTRIBUTE] = { .name = "update load balancer" },
+    [NLB_STEP_DETACH] = { .name = "detach bandwidth package" },
+    [NLB_STEP_ATTACH] = { .name = "attach bandwidth package", .value = LBC_SETS(NLB_LB_PACKAGE) },
+    [NLB_STEP_CREATE_SECURITY_GROUP] = { .name = "create security group" },
+    [NLB_STEP_ADD_RULES] = { .name = "add security group rules" },
+    [NLB_STEP_MODIFY_RULE] = { .name = "change security group rule" },
+    [NLB_STEP_REMOVE_RULES] = { .name = "remove security group rules" },
+    [NLB_STEP_RENAME_SECURITY_GROUP] = { .name = "rename security group" },
+    [NLB_STEP_JOIN] = { .name = "join security groups" },
+    [NLB_STEP_LEAVE] = { .name = "leave security groups" },
+    [LBC_STEP_UPDATE] = { .name = "update servers" },
+    [LBC_STEP_RESTORE_LISTENER] = { .name = "update listener" },
+    [NLB_STEP_ADD_CERTS] = { .name = "add certificates" },
+    [NLB_STEP_REMOVE_CERTS] = { .name = "remove certificates" },
+    [NLB_STEP_UNTAG_GROUP] = { .name = "untag server group" },
+    [NLB_STEP_DELETE_SECURITY_GROUP] = { .name = "delete security group" },
 };
 
 /* --- the parts of a line --- */
@@ -109,7 +109,7 @@ const struct lbc_step_table nlb_steps = {
     .size = sizeof(struct nlb_step),
     .state = &nlb_state_type,
     .fini = step_fini,
-    .names = names,
+    .rows = rows,
     .print_about = print_about,
     .print_details = print_details,
 };

@@ -160,85 +160,61 @@ int nlb_plan_stale_security_group(struct lbc_work *work)
 
 /* --- which ones are joined --- */
 
-struct change {
-    struct lbc_texts join;
-    struct lbc_texts leave;
-    bool joins_own;
-    bool leaves_own;
-};
-
-static void change_fini(struct change *change)
-{
-    lbc_texts_fini(&change->join);
-    lbc_texts_fini(&change->leave);
-}
-
-/* Only what an annotation speaks of, and our own one, is changed: others may have joined more. */
-static int find_change(const struct lbc_work *work, struct change *ret)
-{
-    const struct lbc_texts *wanted = &nlb_work_model(work)->want.lb.security_groups;
-    const struct lbc_texts *present = &nlb_work_lb(work)->security_groups;
-    const bool explicit = nlb_work_model(work)->groups_explicit;
-    const char *own = nlb_work_have(work)->security_group.id;
-    const bool joined = own != NULL && lbc_texts_has(present, own);
-    int r = 0;
-
-    if (explicit) {
-        r = lbc_texts_put_missing(&ret->join, wanted, present, NULL);
-    }
-    if (explicit && r == 0) {
-        r = lbc_texts_put_missing(&ret->leave, present, wanted, own);
-    }
-    ret->joins_own = nlb_work_model(work)->want.security_group.wanted && !joined;
-    ret->leaves_own = !nlb_work_model(work)->want.security_group.wanted && joined &&
-                      !(explicit && lbc_texts_has(wanted, own));
-    return r;
-}
-
 /* Ours is joined when its rules are complete, and nothing is left before what takes its place has
  * been joined: it is better to stay as it is than to open up. */
-static int change_step(struct lbc_work *work, unsigned type, const struct lbc_texts *texts,
-                       bool security_group)
+static int join_step(struct lbc_work *work, unsigned type, const struct lbc_texts *texts, bool own)
 {
     struct nlb_step *step = NULL;
 
-    if (texts->len == 0 && !security_group) {
+    if (texts->len == 0 && !own) {
         return 0;
     }
     step = nlb_plan_lb_step(work, type);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->with_security_group = security_group;
-    step->lbc.needs_security = security_group || type == NLB_STEP_LEAVE;
+    step->with_security_group = own;
+    step->lbc.needs_security = own || type == NLB_STEP_LEAVE;
     return lbc_texts_copy(&step->lbc.texts, texts);
+}
+
+/* Only what an annotation speaks of, and our own one, is changed: others may have joined more. */
+static int plan_joined(struct lbc_work *work)
+{
+    static const struct lbc_texts none = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts join = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts leave = { 0 };
+    const struct nlb_model *model = nlb_work_model(work);
+    const struct lbc_texts *wanted = &model->want.lb.security_groups;
+    const struct lbc_texts *present = &nlb_work_lb(work)->security_groups;
+    const char *own = nlb_work_have(work)->security_group.id;
+    const bool wants_own = model->want.security_group.wanted;
+    const bool joined = own != NULL && lbc_texts_has(present, own);
+    const bool leaves_own =
+        !wants_own && joined && !(model->groups_explicit && lbc_texts_has(wanted, own));
+    bool crowded = false;
+    int r = 0;
+
+    if (model->groups_explicit && (lbc_texts_put_missing(&join, wanted, present, NULL) < 0 ||
+                                   lbc_texts_put_missing(&leave, present, wanted, own) < 0)) {
+        return -ENOMEM;
+    }
+    crowded = present->len + join.len + (wants_own && !joined) > GROUPS_PER_LB;
+    if (crowded) {
+        r = join_step(work, NLB_STEP_LEAVE, &leave, leaves_own);
+    }
+    if (r == 0) {
+        r = join_step(work, NLB_STEP_JOIN, &none, wants_own && !joined);
+    }
+    if (r == 0) {
+        r = join_step(work, NLB_STEP_JOIN, &join, false);
+    }
+    return r < 0 || crowded ? r : join_step(work, NLB_STEP_LEAVE, &leave, leaves_own);
 }
 
 int nlb_plan_security(struct lbc_work *work)
 {
-    static const struct lbc_texts none = { 0 };
-    CCM_CLEANUP(change_fini) struct change change = { .join = { 0 } };
-    int r = 0;
+    const int r = nlb_work_model(work)->keep_security ? 0 : plan_own_security_group(work);
 
-    if (nlb_work_model(work)->keep_security) {
-        return 0;
-    }
-    r = plan_own_security_group(work);
-    if (r == 0) {
-        r = find_change(work, &change);
-    }
-    const bool crowded =
-        nlb_work_lb(work)->security_groups.len + change.join.len + change.joins_own > GROUPS_PER_LB;
-
-    if (r == 0 && crowded) {
-        r = change_step(work, NLB_STEP_LEAVE, &change.leave, change.leaves_own);
-    }
-    if (r == 0) {
-        r = change_step(work, NLB_STEP_JOIN, &none, change.joins_own);
-    }
-    if (r == 0) {
-        r = change_step(work, NLB_STEP_JOIN, &change.join, false);
-    }
-    return r < 0 || crowded ? r
-                            : change_step(work, NLB_STEP_LEAVE, &change.leave, change.leaves_own);
+    return r < 0 || nlb_work_model(work)->keep_security ? r : plan_joined(work);
 }

@@ -144,6 +144,16 @@ static int zone_set(struct nlb_zone *zone, const char *zone_id, const char *vswi
                : 0;
 }
 
+const struct nlb_zone *nlb_lb_find_zone(const struct nlb_lb *lb, const char *zone_id)
+{
+    for (size_t i = 0; i < lb->zone_count; i++) {
+        if (ccm_text_equal(lb->zones[i].zone_id, zone_id)) {
+            return &lb->zones[i];
+        }
+    }
+    return NULL;
+}
+
 int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,
                     const char *address, const char *eip)
 {
@@ -178,6 +188,18 @@ int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_
 
 /* --- copies --- */
 
+int nlb_lb_copy_zones(struct nlb_lb *to, const struct nlb_lb *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->zone_count; i++) {
+        const struct nlb_zone *zone = &from->zones[i];
+
+        r = nlb_lb_put_zone(to, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
+    }
+    return r;
+}
+
 static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
 {
     struct nlb_lb *to = (struct nlb_lb *)base;
@@ -186,10 +208,8 @@ static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
                 ? -ENOMEM
                 : 0;
 
-    for (size_t i = 0; r == 0 && i < from->zone_count; i++) {
-        const struct nlb_zone *zone = &from->zones[i];
-
-        r = nlb_lb_put_zone(to, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
+    if (r == 0) {
+        r = nlb_lb_copy_zones(to, from);
     }
     return r < 0 ? r : lbc_texts_copy(&to->security_groups, &from->security_groups);
 }

@@ -174,6 +174,10 @@ void nlb_security_group_drop_rule(struct nlb_security_group *security_group, siz
 /* Add a zone, in order; replaces the one of that zone id. 0 or -ENOMEM. Texts may be NULL. */
 CCM_NODISCARD int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,
                                   const char *address, const char *eip);
+/* Put all of another one. */
+CCM_NODISCARD int nlb_lb_copy_zones(struct nlb_lb *to, const struct nlb_lb *from);
+/* NULL: there is none. */
+const struct nlb_zone *nlb_lb_find_zone(const struct nlb_lb *lb, const char *zone_id);
 void nlb_lb_clear_zones(struct nlb_lb *lb);
 /* 0 or -ENOMEM; "" is a value of the package, else it clears, as NULL does. */
 CCM_NODISCARD static inline int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field,
@@ -186,8 +190,8 @@ CCM_NODISCARD static inline int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field 
  * there because a person asked for them. */
 void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before);
 
-/* Deep copies into empty structs. 0 or -ENOMEM (the caller finishes `to` in any case). */
-/* Which group it is: without tags, backends and those attributes that can be changed. */
+/* Deep copies into empty structs; of a group all that says which one it is, which cannot be
+ * changed. 0 or -ENOMEM (the caller finishes `to` in any case). */
 CCM_NODISCARD int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from);
 CCM_NODISCARD int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from);
 

@@ -281,7 +281,6 @@ static const struct lbc_plan_ops plan_ops = {
     .preserve = (const lbc_plan_fn[]){ lbc_plan_untag_marks, NULL },
     .leave = (const lbc_plan_fn[]){ lbc_plan_stale_listeners, lbc_plan_drop_groups, NULL },
     .annotations = &annotations,
-    .drop_group = lbc_plan_drop_group,
     .batch = 50,
     .create_batch = 50,
     .is_serial = true,

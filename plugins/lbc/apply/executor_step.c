@@ -218,8 +218,10 @@ static int step_record_new_listener(struct lbc_apply *apply, struct lbc_step *st
 }
 
 /* What is the same for all products. */
-static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
+static int step_record_common(const struct lbc_run *run, struct lbc_step *step)
 {
+    struct lbc_apply *apply = run->apply;
+
     switch (step->type) {
     case LBC_STEP_TAG:
     case LBC_STEP_UNTAG:
@@ -250,7 +252,7 @@ static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
         step->listener = NULL;
         return 0;
     default:
-        return 0;
+        return lbc_record_values(run->plan->table, step, lbc_state_lb(apply->have));
     }
 }
 
@@ -265,7 +267,7 @@ static int step_finish(struct lbc_run *run, struct lbc_step *step)
 {
     struct lbc_apply *apply = run->apply;
     const struct lbc_step_ops *ops = step_ops(run, step);
-    const int r = ops->done != NULL ? ops->done(apply, step) : step_record_common(apply, step);
+    const int r = ops->done != NULL ? ops->done(apply, step) : step_record_common(run, step);
 
     step->verdict = LBC_VERDICT_DONE;
     plan_link_made(run->plan, step);

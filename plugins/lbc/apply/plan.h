@@ -38,12 +38,11 @@ struct lbc_plan_ops {
     bool (*is_key)(const char *text);
     const struct lbc_anno_table *annotations; /* attributes of listeners are rows of it */
 
-    /* A group that no port wants goes. used: somebody's listener sends to it,
-     * and goes on doing so. */
-    int (*drop_group)(struct lbc_work *work, struct lbc_group *have, bool used);
-
     /* --- may be NULL --- */
 
+    /* A group that no port wants goes. used: somebody's listener sends to it, and goes on doing so.
+     * NULL: lbc_plan_drop_group(). */
+    int (*drop_group)(struct lbc_work *work, struct lbc_group *have, bool used);
     /* Steps for attributes of a present group. */
     int (*update_group)(struct lbc_work *work, const struct lbc_group *want,
                         struct lbc_group *have);
@@ -68,6 +67,7 @@ struct lbc_plan_ops {
     size_t create_batch; /* backends that the creation of a group takes */
     bool names_listener; /* a listener that has the port is told with its own protocol and port */
     bool tells_changes;  /* steps carry what becomes different, for people */
+    bool deletes_used;   /* a group goes whoever uses it: the cloud refuses that, and says so */
     bool is_serial;      /* each step has a stage of its own */
     bool lists_all;      /* `have` has groups of others, whose backends are not read */
     bool tags_reuse;     /* somebody else's load balancer is marked as one that is in use */
@@ -133,8 +133,6 @@ CCM_NODISCARD int lbc_plan_describe_repair(const struct lbc_plan *plan,
 
 struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
                                const struct lbc_plan_input *in, struct lbc_problems *problems);
-/* Append an empty step; NULL on ENOMEM. */
-struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage);
 /* The same as the rules have it; NULL is nobody's. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_plan_parse_owner(const struct lbc_plan_ops *ops, const char *text,
                                        bool as_listener, const struct ccm_object *service,
@@ -142,7 +140,7 @@ CCM_NODISCARD int lbc_plan_parse_owner(const struct lbc_plan_ops *ops, const cha
 bool lbc_work_is_key(const struct lbc_work *work, const char *text);
 /* Whose text it is; NULL is nobody's. Out of memory: nobody's, and work->error. */
 enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener);
-/* The same with a stage of its own. */
+/* Append an empty step with a stage of its own; NULL on ENOMEM. */
 struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type);
 /* The same about a group, as desired and as it is; at work->stage. */
 struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
@@ -178,6 +176,8 @@ CCM_NODISCARD int lbc_work_last_step(struct lbc_work *work, unsigned type);
 /* A step for these tags; none when there are none. */
 CCM_NODISCARD int lbc_plan_tags_step(struct lbc_work *work, unsigned type,
                                      const struct lbc_tags *tags, bool last);
+/* The additional tags that work->lb lacks -> add, which may have some. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_missing_tags(const struct lbc_work *work, struct lbc_tags *add);
 /* Put our marks and the additional tags on work->lb where they are missing or have another value,
  * and take off those that nobody wants any more, of those that we put on: everything else may be
  * somebody's accounting. Before a rename: without name and tag nobody would find it again. */
@@ -207,18 +207,15 @@ CCM_NODISCARD int lbc_plan_stale_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c: whose port it is --- */
 
-/* A present listener that no port wants, which is ours to take away. */
-bool lbc_plan_is_unwanted(struct lbc_work *work, const struct lbc_listener *have);
-/* The same, and nothing keeps it for now. */
+/* A present listener that no port wants, which is ours to take away, and nothing keeps it for now.
+ */
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have);
 /* The listener that has the port of a desired one and is not ours to change; NULL: none has. */
 struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_listener *want);
 /* Tell that `have` has the port, which is a problem of it. */
 void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
                      const struct lbc_listener *have);
-/* Whether a listener that is not the Service's has the port. */
-bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want);
-/* The same of any desired listener. */
+/* Whether a listener that is not the Service's has the port of any desired one. */
 bool lbc_plan_is_any_refused(struct lbc_work *work);
 /* All that would send to the desired group is refused: nobody has to make it. */
 bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want);

@@ -303,6 +303,12 @@ static enum lbc_owner work_find_user(struct lbc_work *work, const struct lbc_gro
     return owner;
 }
 
+static int work_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
+{
+    return work->ops->drop_group != NULL ? work->ops->drop_group(work, have, used)
+                                         : lbc_plan_drop_group(work, have, used);
+}
+
 int lbc_plan_stale_groups(struct lbc_work *work)
 {
     int r = 0;
@@ -313,7 +319,7 @@ int lbc_plan_stale_groups(struct lbc_work *work)
 
         /* A listener of ours that stays, because nothing could take its place, keeps its group. */
         if (!work_wants_group(work, have) && work_find_user(work, have, &used) != LBC_OWNER_OURS) {
-            r = work->ops->drop_group(work, have, used);
+            r = work_drop_group(work, have, used && !work->ops->deletes_used);
         }
     }
     return r;

@@ -17,7 +17,8 @@ static bool work_keeps_port(const struct lbc_work *work, const struct lbc_listen
     return false;
 }
 
-bool lbc_plan_is_unwanted(struct lbc_work *work, const struct lbc_listener *have)
+/* A listener that no port wants, which is ours to take away. */
+static bool work_can_spare(struct lbc_work *work, const struct lbc_listener *have)
 {
     const bool any = work->ops->sweeps && !work->model->reused;
 
@@ -34,7 +35,7 @@ static struct lbc_listener *work_find_occupant(struct lbc_work *work,
         struct lbc_listener *have = work->have->listeners[i];
 
         if (have->protocol != LBC_OTHER && lbc_listener_clash(want, have) &&
-            !lbc_plan_is_unwanted(work, have)) {
+            !work_can_spare(work, have)) {
             return have;
         }
     }
@@ -77,8 +78,7 @@ static bool work_is_short(const struct lbc_work *work)
 
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
 {
-    return lbc_plan_is_unwanted(work, have) && !work_is_short(work) &&
-           !work_drops_in_vain(work, have);
+    return work_can_spare(work, have) && !work_is_short(work) && !work_drops_in_vain(work, have);
 }
 
 /* A person's that would have to be made anew, and could not be put back. */
@@ -138,7 +138,8 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
     lbc_problems_add(work->problems, &err, ops->remedy);
 }
 
-bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want)
+/* A listener that is not the Service's has the port. */
+static bool work_refuses_port(struct lbc_work *work, const struct lbc_listener *want)
 {
     const struct lbc_listener *other = want->broken || !lbc_model_has_listeners(work->model)
                                            ? NULL
@@ -150,7 +151,7 @@ bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want)
 bool lbc_plan_is_any_refused(struct lbc_work *work)
 {
     for (size_t i = 0; i < work->want->listener_count; i++) {
-        if (lbc_plan_is_refused(work, work->want->listeners[i])) {
+        if (work_refuses_port(work, work->want->listeners[i])) {
             return true;
         }
     }
@@ -167,7 +168,7 @@ bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want)
         if (listener->group != want) {
             continue;
         }
-        if (!lbc_plan_is_refused(work, listener)) {
+        if (!work_refuses_port(work, listener)) {
             return false;
         }
         useless = true;

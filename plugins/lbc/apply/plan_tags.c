@@ -43,10 +43,9 @@ static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
     return ops->tags_cluster ? lbc_tags_put(add, LBC_TAG_CLUSTER, work->in->cluster_id) : 0;
 }
 
-/* To `add`, which may have some. */
-static int tags_plan_additions(struct lbc_work *work, const struct lbc_tags *want,
-                               struct lbc_tags *add)
+int lbc_plan_missing_tags(const struct lbc_work *work, struct lbc_tags *add)
 {
+    const struct lbc_tags *want = &lbc_state_lb(work->want)->tags;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < want->len; i++) {
@@ -57,7 +56,7 @@ static int tags_plan_additions(struct lbc_work *work, const struct lbc_tags *wan
             r = lbc_tags_put(add, tag->key, tag->value);
         }
     }
-    return r < 0 ? r : lbc_plan_tags_step(work, LBC_STEP_TAG, add, false);
+    return r;
 }
 
 static int tags_plan_removals(struct lbc_work *work, const struct lbc_tags *want)
@@ -86,7 +85,10 @@ int lbc_plan_tags(struct lbc_work *work)
     int r = tags_add_marks(work, &add);
 
     if (r == 0) {
-        r = tags_plan_additions(work, want, &add);
+        r = lbc_plan_missing_tags(work, &add);
+    }
+    if (r == 0) {
+        r = lbc_plan_tags_step(work, LBC_STEP_TAG, &add, false);
     }
     return r < 0 ? r : tags_plan_removals(work, want);
 }

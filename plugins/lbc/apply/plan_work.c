@@ -21,7 +21,7 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
     };
 }
 
-struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigned stage)
+static struct lbc_step *work_new_step(struct lbc_work *work, unsigned type, unsigned stage)
 {
     return lbc_plan_new_step(work->plan, type,
                              work->ops->is_serial ? (unsigned)work->plan->len : stage);
@@ -29,13 +29,13 @@ struct lbc_step *lbc_work_new_step(struct lbc_work *work, unsigned type, unsigne
 
 struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type)
 {
-    return lbc_work_new_step(work, type, work->stage++);
+    return work_new_step(work, type, work->stage++);
 }
 
 struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
                                      const struct lbc_group *want, struct lbc_group *have)
 {
-    struct lbc_step *step = lbc_work_new_step(work, type, work->stage);
+    struct lbc_step *step = work_new_step(work, type, work->stage);
 
     if (step != NULL) {
         step->want = want;
@@ -49,7 +49,7 @@ struct lbc_step *lbc_work_group_step(struct lbc_work *work, unsigned type,
 struct lbc_step *lbc_work_listener_step(struct lbc_work *work, unsigned type, unsigned stage,
                                         const struct lbc_listener *who, struct lbc_listener *have)
 {
-    struct lbc_step *step = lbc_work_new_step(work, type, stage);
+    struct lbc_step *step = work_new_step(work, type, stage);
 
     if (step != NULL) {
         step->port = who->port;

@@ -84,6 +84,19 @@ int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type
     return 0;
 }
 
+int lbc_record_values(const struct lbc_step_table *table, const struct lbc_step *step,
+                      struct lbc_lb *lb)
+{
+    const struct lbc_step_row *row = table->rows == NULL ? NULL : &table->rows[step->type];
+
+    return row != NULL && ((row->value != 0 &&
+                            lbc_text_set(&lb->texts[row->value - 1], step->value) < 0) ||
+                           (row->extra != 0 && step->extra != NULL &&
+                            lbc_text_set(&lb->texts[row->extra - 1], step->extra) < 0))
+               ? -ENOMEM
+               : 0;
+}
+
 int lbc_record_tags(const struct lbc_step *step, struct lbc_lb *lb)
 {
     int r = 0;

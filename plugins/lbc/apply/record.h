@@ -21,6 +21,9 @@ CCM_NODISCARD int lbc_record_new_listener(struct lbc_state *have, struct lbc_ste
 /* All that is the load balancer's went with it. */
 CCM_NODISCARD int lbc_record_deleted(struct lbc_state *have, const struct lbc_state_type *type);
 /* The load balancer's tags, by a LBC_STEP_TAG or LBC_STEP_UNTAG. */
+/* Values of the attributes that it sets. */
+CCM_NODISCARD int lbc_record_values(const struct lbc_step_table *table, const struct lbc_step *step,
+                                    struct lbc_lb *lb);
 CCM_NODISCARD int lbc_record_tags(const struct lbc_step *step, struct lbc_lb *lb);
 /* The set was added to `to`, or else taken out of it. */
 CCM_NODISCARD int lbc_record_texts(struct lbc_texts *to, const struct lbc_texts *set, bool added);

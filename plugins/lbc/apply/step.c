@@ -99,7 +99,7 @@ void lbc_plan_sort(struct lbc_plan *plan)
 
 const char *lbc_step_name(const struct lbc_step_table *table, unsigned type)
 {
-    const char *own = table->names == NULL ? NULL : table->names[type];
+    const char *own = table->rows == NULL ? NULL : table->rows[type].name;
 
     return own != NULL || type >= LBC_STEP_OWN ? own : common_names[type];
 }

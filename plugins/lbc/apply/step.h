@@ -91,14 +91,23 @@ struct lbc_step {
 
 struct lbc_plan_input; /* plan.h */
 
+/* A type of step. */
+struct lbc_step_row {
+    const char *name; /* what it does, in two or three words; NULL: as all products call it */
+    /* Attributes of the load balancer (lb_attrs.h) that `value` and `extra` are set to, each as
+     * LBC_SETS(number); 0 = none. */
+    unsigned value;
+    unsigned extra;
+};
+#define LBC_SETS(number) ((number) + 1U)
+
 /* A product's steps. */
 struct lbc_step_table {
     size_t size;                         /* of its struct */
     const struct lbc_state_type *state;  /* of the listeners in it; protocols for people */
     void (*fini)(struct lbc_step *step); /* what stands behind the common members; NULL = nothing */
-    /* What each type does, in two or three words; NULL for a common one: as others call it. */
-    const char *const *names;
-    size_t backends_shown; /* of one step; 0 = all */
+    const struct lbc_step_row *rows;     /* by type; NULL = there are but common ones */
+    size_t backends_shown;               /* of one step; 0 = all */
     /* Print what the step is about (the group, an id), and what is the product's own (NULL =
      * nothing). in: what the plan was made from, for present values; NULL = without them. */
     void (*print_about)(const struct lbc_step *step, const struct lbc_plan_input *in,

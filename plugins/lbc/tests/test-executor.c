@@ -15,20 +15,20 @@
 
 enum { TOY_JOIN = LBC_STEP_OWN, TOY_LEAVE, TOY_TYPES };
 
-static const char *const names[] = {
-    [LBC_STEP_CREATE_LB] = "make",
-    [LBC_STEP_DELETE_LB] = "drop",
-    [LBC_STEP_CREATE_GROUP] = "group",
-    [LBC_STEP_DELETE_GROUP] = "ungroup",
-    [LBC_STEP_ADD] = "add",
-    [LBC_STEP_REMOVE] = "remove",
-    [LBC_STEP_UPDATE] = "weigh",
-    [LBC_STEP_CREATE_LISTENER] = "listen",
-    [LBC_STEP_UPDATE_LISTENER] = "change",
-    [LBC_STEP_RESTORE_LISTENER] = "restore",
-    [LBC_STEP_DELETE_LISTENER] = "unlisten",
-    [TOY_JOIN] = "join",
-    [TOY_LEAVE] = "leave",
+static const struct lbc_step_row step_rows[] = {
+    [LBC_STEP_CREATE_LB] = { .name = "make" },
+    [LBC_STEP_DELETE_LB] = { .name = "drop" },
+    [LBC_STEP_CREATE_GROUP] = { .name = "group" },
+    [LBC_STEP_DELETE_GROUP] = { .name = "ungroup" },
+    [LBC_STEP_ADD] = { .name = "add" },
+    [LBC_STEP_REMOVE] = { .name = "remove" },
+    [LBC_STEP_UPDATE] = { .name = "weigh" },
+    [LBC_STEP_CREATE_LISTENER] = { .name = "listen" },
+    [LBC_STEP_UPDATE_LISTENER] = { .name = "change" },
+    [LBC_STEP_RESTORE_LISTENER] = { .name = "restore" },
+    [LBC_STEP_DELETE_LISTENER] = { .name = "unlisten" },
+    [TOY_JOIN] = { .name = "join" },
+    [TOY_LEAVE] = { .name = "leave" },
 };
 
 static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_state) +
@@ -40,7 +40,7 @@ static const struct lbc_state_type state_type = { .size = sizeof(struct lbc_stat
 
 static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
                                              .state = &state_type,
-                                             .names = names };
+                                             .rows = step_rows };
 
 /* An answer that is no yes. */
 struct rule {
@@ -109,7 +109,7 @@ static int toy_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_er
     const struct rule *rule = find_rule(toy, step);
     const bool adds = step->type == LBC_STEP_ADD || step->type == LBC_STEP_CREATE_GROUP;
 
-    ccm_buf_addf(&toy->log, "%s %u", names[step->type], step->port);
+    ccm_buf_addf(&toy->log, "%s %u", step_rows[step->type].name, step->port);
     if (step->backends.len > 0) {
         ccm_buf_addf(&toy->log, " x%zu", step->backends.len);
     }
