@@ -4,10 +4,10 @@
 #include "alilb/read.h"
 #include "apply.h"
 #include "clb.h"
-#include "inventory.h"
 #include "lbc/model/owner.h"
 #include "lint.h"
 #include "model_listeners.h"
+#include "read.h"
 #include "util/cleanup.h"
 
 #include <errno.h>

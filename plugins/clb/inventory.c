@@ -1,5 +1,4 @@
-#include "inventory.h"
-
+/* What the cloud holds for all Services, read at once: see clb_inventory_ops. */
 #include "api.h"
 #include "read.h"
 

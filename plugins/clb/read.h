@@ -4,9 +4,14 @@
 #define CCM_CLB_READ_H
 
 #include "alilb/read.h"
+#include "lbc/inventory.h"
 #include "state.h"
 
 extern const struct alilb_source clb_source;
+
+/* What the cloud holds for this cluster, read in bulk when work begins (lbc/inventory.h): load
+ * balancers by cluster tag and their listeners, a hundred and ten load balancers per call. */
+extern const struct lbc_inventory_ops clb_inventory_ops;
 
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */

@@ -4,10 +4,10 @@
 #include "alilb/read.h"
 #include "annotation_text.h"
 #include "apply.h"
-#include "inventory.h"
 #include "lbc/model/annotation.h"
 #include "lint.h"
 #include "names.h"
+#include "read.h"
 #include "util/text.h"
 
 #include <errno.h>

@@ -4,9 +4,14 @@
 #define CCM_NLB_READ_H
 
 #include "alilb/read.h"
+#include "lbc/inventory.h"
 #include "state.h"
 
 extern const struct alilb_source nlb_source;
+
+/* What the cloud holds for this cluster, read in bulk when work begins (lbc/inventory.h): load
+ * balancers, listeners, groups and servers, a hundred per call. */
+extern const struct lbc_inventory_ops nlb_inventory_ops;
 
 /* Whether it serves, or will: 0, or -EIO when its making failed or the cloud closed it. Pure. */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);

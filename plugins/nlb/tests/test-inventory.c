@@ -1,6 +1,6 @@
 /* What is read in bulk: how many calls it takes, whose part is whose, and what is left to each
  * Service when something is missing. */
-#include "nlb/inventory.h"
+#include "nlb/read.h"
 
 #include "alilb/tests/sim_cloud.h"
 #include "lbc/tests/objects.h"

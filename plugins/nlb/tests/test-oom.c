@@ -6,7 +6,6 @@
 #include "lbc/tests/objects.h"
 #include "nlb/apply.h"
 #include "nlb/controller.h"
-#include "nlb/inventory.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
 #include "nlb/read.h"
