@@ -8,7 +8,6 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static int text_shown_len(size_t len)

@@ -6,7 +6,6 @@
 #include "clb.h"
 #include "model.h"
 #include "model_listeners.h"
-#include "util/text.h"
 
 #include <string.h>
 

@@ -4,14 +4,10 @@
 #include "annotations.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/owner.h"
-#include "util/cleanup.h"
-#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The API server's default and the longest that the cloud keeps. */
 #define PERSISTENCE_MAX 3600 /* seconds; the cluster knows longer ones */

@@ -11,9 +11,6 @@
 #include "nlb.h"
 #include "util/text.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define PATH_MAX_BYTES 64
 
 const struct ccm_option nlb_opt_loose = {

@@ -4,7 +4,6 @@
 #include "lbc/model/settings.h"
 #include "model_parts.h"
 #include "names.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "util/parse.h"
 #include "util/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *hint_get_annotation(const struct ccm_service *service, const char *suffix)

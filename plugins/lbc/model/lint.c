@@ -2,10 +2,8 @@
 
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
-#include "util/parse.h"
 #include "util/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define PATH_MAX_BYTES 64

@@ -7,7 +7,6 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 bool lbc_setting_is_reused(const struct ccm_service *service)
