@@ -1,6 +1,7 @@
 #include "admin/answer.h"
 
 #include "admin/control_token.h"
+#include "admin/hostname.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/parse.h"
@@ -127,6 +128,13 @@ static bool is_allowed(const struct admin_options *options, struct MHD_Connectio
     return has_bearer(connection, token.hidden, len);
 }
 
+/* Whoever has the token is no page of another site. */
+static bool is_asked_by_name(const struct admin_options *options, struct MHD_Connection *connection)
+{
+    return options->token_file[0] != '\0' || admin_hostname_is_local(MHD_lookup_connection_value(
+                                                 connection, MHD_HEADER_KIND, "host"));
+}
+
 /* Whoever changes what the daemon does needs more than to reach it. */
 static enum MHD_Result answer_allow(const struct admin_options *options,
                                     struct MHD_Connection *connection)
@@ -192,6 +200,11 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     }
     if (!is_allowed(options, connection)) {
         return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "a bearer token is needed\n");
+    }
+    if (!is_asked_by_name(options, connection)) {
+        return answer_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                           "unknown host: ask by address, as localhost, or by a name that ends in "
+                           ".svc or .svc.cluster.local; any name does with admin.token_file\n");
     }
     if (strcmp(url, "/idlez") == 0) {
         return answer_idle(options, connection);

@@ -322,13 +322,23 @@ def test_methods_and_paths(world):
     assert world.admin("/")[0] == 404
     assert world.admin("/livez/")[0] == 404
     assert world.admin("/../../etc/passwd")[0] == 404
-    head = raw(world, b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    head = raw(world, b"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 ") and head.endswith(b"\r\n\r\n")
     assert b"content-security-policy: default-src 'none'" in head.lower()
     for broken in (b"\x00\x01\x02\x03\r\n\r\n", b"GET /livez\r\n\r\n", b"GET " + b"/a" * 40000 + b" HTTP/1.1\r\n\r\n",
                    b"GET /livez HTTP/1.1\r\n" + b"a: b\r\n" * 20000 + b"\r\n", b"\x16\x03\x01\x00\xa5\x01\x00\x00"):
         raw_quietly(world, broken)
     assert live(world)
+
+
+def test_pages_of_other_sites_read_nothing(world):
+    """A name that somebody else gives out and lets lead here (DNS rebinding) opens nothing to a browser; probes are no secret."""
+    world.start_ccmd()
+    for path in ("/metrics", "/statusz", "/idlez"):
+        answer = raw(world, f"GET {path} HTTP/1.1\r\nHost: evil.example:10258\r\nConnection: close\r\n\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 421 ") and b"admin.token_file" in answer
+    assert raw(world, b"GET /livez HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+    assert raw(world, b"GET /metrics HTTP/1.1\r\nHost: ccmd.kube-system.svc\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
 
 
 def raw_quietly(world, request):
