@@ -63,8 +63,8 @@ static const struct lbc_product product = {
 
 static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
-    .matches = clb_reuse_matches,
-    .mismatch = clb_reuse_mismatch,
+    .matches = clb_sync_matches,
+    .mismatch = clb_sync_mismatch,
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,
     .release = clb_release_read,

@@ -30,11 +30,10 @@ static inline struct clb_model *clb_desired(const struct lbc_pass *pass)
 CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
 bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
+char *clb_sync_mismatch(const struct lbc_pass *pass);
 /* events.c */
 void clb_emit_events(struct lbc_pass *pass);
-/* reuse.c */
-bool clb_reuse_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
-char *clb_reuse_mismatch(const struct lbc_pass *pass);
 /* A pass that releases: release.c */
 CCM_NODISCARD int clb_release_read(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);

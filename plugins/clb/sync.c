@@ -1,17 +1,9 @@
-/* CLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
+/* CLB's part of a pass that ensures: what is there, and what the Service says about it. */
 #include "controller.h"
 
-#include "lbc/apply/taken.h"
-#include "lbc/reuse.h"
 #include "model_listeners.h"
 #include "read.h"
-#include "util/cleanup.h"
 #include "util/text.h"
-
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- actual state --- */
 
@@ -67,6 +59,23 @@ int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_model_has_listeners(&model->lbc)
                ? clb_read_details(&call, pass->service, &need, clb_actual(pass), err)
                : 0;
+}
+
+/* --- somebody else's load balancer, and the Service's status --- */
+
+/* An entry with a name and no address says nothing about the load balancer. */
+bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
+{
+    return clb_desired(pass)->show_eip ||
+           ccm_text_equal(address->ip, clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]) ||
+           (ccm_text_empty(address->ip) && !ccm_text_empty(address->hostname));
+}
+
+char *clb_sync_mismatch(const struct lbc_pass *pass)
+{
+    return ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
+                           pass->service->ingress[0]->ip,
+                           clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]);
 }
 
 /* --- what the Service says then --- */

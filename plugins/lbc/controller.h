@@ -3,10 +3,9 @@
  * instance.
  *
  * How a plugin uses it:
- *   1. Its model with a struct lbc_model, its state with a struct lbc_state. Life cycle, options
- *      and watches of the descriptor: instance.h.
- *   2. It fills in a struct lbc_ops. The functions get the pass (pass.h), which holds all three.
- *   3. lint() is lbc_lint_service() (model/lint.h).
+ *   1. Its model begins with a struct lbc_model (apply/model.h), its state with a struct lbc_state.
+ *   2. It fills in a struct lbc_ops. The functions get the pass (pass.h), or what is pure of it.
+ *   3. Its descriptor is LBC_PLUGIN with name and options (instance.h).
  *
  * Functions may block where said. Those that take a pass are called by the one thread of that pass,
  * all others by any.

@@ -17,7 +17,7 @@
 #define CCM_LBC_PASS_H
 
 #include "lbc/apply/executor.h"
-#include "lbc/controller.h"
+#include "lbc/controller.h" /* whoever has a pass goes on to its instance and its tables */
 #include "lbc/model/problem.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/readiness.h"
@@ -160,6 +160,9 @@ CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether a port of the Service is served, whatever else went wrong. */
 bool lbc_pass_lb_serves(const struct lbc_pass *pass);
+
+/* --- from what is there to what is desired; change.c --- */
+
 /* What a plan is made from. fresh, here and below: the mirror was read in this pass. */
 struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh);
 /* Carry a plan out, or in a dry run print it. Blocks. Failures are in pass->problems; negative with
@@ -181,6 +184,8 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
  * pass and entry. */
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
 void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
+/* The plan of a pass that ensures, and its run. Blocks. Failures as of lbc_pass_run_plan(). */
+CCM_NODISCARD int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err);
 
 /* --- listeners that were taken over; taken_pass.c, see apply/taken.h --- */
 

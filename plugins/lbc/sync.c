@@ -1,19 +1,16 @@
-/* The middle of a pass that ensures: what is desired, what is there, and the way between them. */
+/* The middle of a pass that ensures: what is desired, what is there, and whether it may be changed.
+ */
 #include "lbc/pass.h"
 
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
-#include "lbc/service/marks.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
-#define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
 
 /* --- desired state --- */
 
@@ -196,23 +193,7 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
     return lbc_model_has_listeners(model) && model->incomplete;
 }
 
-/* --- the way from one to the other --- */
-
-struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh)
-{
-    return (struct lbc_plan_input){
-        .model = pass->model,
-        .have = pass->entry->state,
-        .service = pass->service,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
-        .batch = atomic_load(&pass->lbc->batch),
-        .fresh = fresh,
-        .last_user = pass->last_user,
-        .restores = lbc_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
-    };
-}
+/* --- what the model cannot know --- */
 
 /* What leaves only because nodes or slices are missing or not ready may have to stay. */
 static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
@@ -264,131 +245,6 @@ static void sync_emit_groups(struct lbc_pass *pass)
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
 
-/* What persons have there is remembered before it is taken over. */
-static int sync_remember_taken(struct lbc_pass *pass, struct lbc_plan *plan,
-                               const struct lbc_plan_input *in, struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
-
-    if (lbc_plan_list_taken(plan, pass->lbc->ops->change->rules, in, &taken) < 0) {
-        return ccm_error_nomem(err);
-    }
-    return lbc_taken_remember(pass, &taken, err) < 0 ? -EAGAIN : 0; /* err says more */
-}
-
-/* The cloud still takes backends out of these groups: only they are read again. */
-static void sync_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts *groups, bool failed)
-{
-    for (size_t i = 0; i < groups->len; i++) {
-        struct lbc_group *group = lbc_state_group_by_id(pass->entry->state, groups->items[i]);
-
-        if (group != NULL) {
-            group->unread = true;
-        }
-    }
-    if (groups->len > 0) {
-        pass->requeue_ms = REMOVING_MS;
-        pass->unfinished = !failed;
-    }
-}
-
-/* Where a product needs nothing but the pass for its calls. */
-static int pass_apply_plain(struct lbc_pass *pass, struct lbc_plan *plan,
-                            enum lbc_priority priority, bool fresh)
-{
-    struct lbc_apply apply = lbc_pass_begin_apply(pass, fresh);
-    bool uncertain = false;
-    int r;
-
-    apply.priority = &priority;
-    apply.uncertain = &uncertain;
-    r = lbc_apply_run(&apply, plan);
-    lbc_pass_end_apply(pass, &apply);
-    return r;
-}
-
-int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct lbc_plan_input *in,
-                      enum lbc_priority priority, struct ccm_error *err)
-{
-    const struct lbc_change_ops *change = pass->lbc->ops->change;
-    int r;
-
-    if (pass->dry) {
-        lbc_plan_print(plan, change->prints_present ? in : NULL, &pass->steps);
-        return 0;
-    }
-    r = change->apply == NULL ? pass_apply_plain(pass, plan, priority, in->fresh)
-                              : change->apply(pass, plan, priority, in->fresh);
-    return r < 0 && pass->problems.count == 0
-               ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up")
-               : 0;
-}
-
-static bool sync_can_show_repair(const struct lbc_pass *pass)
-{
-    const struct lbc_state *aside = pass->entry->aside;
-
-    return (pass->audit || pass->looked) && aside != NULL &&
-           ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
-}
-
-/* steps: what somebody had changed beside us and was changed back, as one text; "" = nothing. */
-static void sync_emit_repair(const struct lbc_pass *pass, const char *steps)
-{
-    if (steps[0] != '\0') {
-        lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
-                       "Load balancer [%s] had been changed by somebody else and was repaired: %s",
-                       lbc_pass_lb_id(pass), steps);
-    }
-}
-
-static int sync_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    const struct lbc_change_ops *change = pass->lbc->ops->change;
-    const bool is_new = lbc_pass_lb(pass)->id == NULL;
-    const size_t known = pass->problems.count;
-    const size_t before = pass->writes;
-    struct lbc_entry *entry = pass->entry;
-    struct lbc_plan_input in = lbc_pass_plan_input(pass, pass->fresh);
-    int r;
-
-    in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
-    in.order = &entry->order;
-    r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
-    if (r == 0 && sync_can_show_repair(pass)) {
-        r = lbc_plan_describe_repair(&plan, change->rules, &in, entry->aside, &repair);
-    }
-    if (r < 0) {
-        return ccm_error_nomem(err);
-    }
-    r = sync_remember_taken(pass, &plan, &in, err);
-    if (r < 0) {
-        return r;
-    }
-    const bool refused = pass->problems.count > known;
-
-    entry->blocked = plan.blocked;
-    r = lbc_pass_run_plan(pass, &plan, &in, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
-    if (change->record != NULL) {
-        change->record(pass);
-    }
-    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
-    if (pass->model->reused &&
-        lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), &lbc_pass_lb(pass)->tags) < 0) {
-        return ccm_error_nomem(err);
-    }
-    if (refused && !pass->fresh) {
-        lbc_pass_invalidate_mirror(pass);
-    }
-    sync_wait_for_groups(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
-    if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        sync_emit_repair(pass, ccm_buf_str(&repair));
-    }
-    return r;
-}
-
 int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -423,7 +279,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     sync_emit_groups(pass);
-    return sync_plan_and_apply(pass, err);
+    return lbc_pass_plan_and_apply(pass, err);
 }
 
 /* --- what comes of it --- */
@@ -459,86 +315,4 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass)
         }
     }
     return want->listener_count == 0;
-}
-
-struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
-{
-    const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
-
-    return (struct lbc_apply){
-        .ops = ops,
-        .cloud = &pass->lbc->cloud,
-        .host = pass->lbc->host,
-        .req = pass->req,
-        .service = pass->service,
-        .model = pass->releases ? NULL : pass->model,
-        .order = &pass->entry->order,
-        .batch = &pass->lbc->batch,
-        .have = pass->entry->state,
-        .problems = &pass->problems,
-        .attempt = &pass->entry->attempt,
-        .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
-        .fresh = fresh,
-    };
-}
-
-void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
-{
-    struct lbc_entry *entry = pass->entry;
-
-    pass->writes += apply->writes;
-    entry->freed = entry->freed || apply->freed;
-    entry->unrestored += apply->cannot_restore ? 1 : 0;
-    entry->valid = entry->valid && !apply->surprised;
-    if (apply->lb_gone) {
-        lbc_entry_drop(entry);
-    }
-    if (apply->again_ms > 0 && pass->problems.count == 0) {
-        pass->unfinished = true;
-        pass->requeue_ms = apply->again_ms;
-    }
-}
-
-void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
-{
-    struct lbc_entry *entry = pass->entry;
-    const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
-    const bool news = lbc_entry_is_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
-
-    if (news || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
-        entry->invalidated_ms = now;
-        entry->valid = false;
-    }
-}
-
-/* What earlier processes have put on, as far as the Service tells. */
-static int pass_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
-{
-    const struct ccm_object *meta = &pass->service->meta;
-    const char *marks = ccm_object_label(meta, LBC_LIFE_TAGS_LABEL);
-    struct lbc_entry *entry = pass->entry;
-    int r = pass->known ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
-
-    for (size_t i = 0; r == 0 && i < present->len; i++) {
-        const struct lbc_tag *tag = &present->items[i];
-
-        if (!lbc_setting_is_reserved_tag(tag->key, true) && lbc_marks_has(marks, meta->uid, tag)) {
-            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
-        }
-    }
-    entry->applied_known = r == 0 && (pass->known || marks != NULL);
-    return r;
-}
-
-const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present)
-{
-    struct lbc_entry *entry = pass->entry;
-
-    if (lbc_refusals_has(&pass->refused, "additional-resource-tags")) {
-        return NULL; /* what is wanted is not known, so nothing is taken off */
-    }
-    if (!entry->applied_known && !entry->reused && pass_recall_tags(pass, present) < 0) {
-        return NULL; /* out of memory: not known */
-    }
-    return entry->applied_known ? &entry->applied : NULL;
 }

@@ -65,8 +65,8 @@ static const struct lbc_product product = {
 static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
     .status = nlb_sync_check_status,
-    .matches = nlb_reuse_matches,
-    .mismatch = nlb_reuse_mismatch,
+    .matches = nlb_sync_matches,
+    .mismatch = nlb_sync_mismatch,
     .parts = nlb_sync_read_parts,
     .release = nlb_release_read,
 };

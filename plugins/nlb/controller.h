@@ -29,11 +29,10 @@ CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error 
 CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 void nlb_sync_record(struct lbc_pass *pass);
 bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+bool nlb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
+char *nlb_sync_mismatch(const struct lbc_pass *pass);
 /* events.c */
 void nlb_emit_events(struct lbc_pass *pass);
-/* reuse.c */
-bool nlb_reuse_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
-char *nlb_reuse_mismatch(const struct lbc_pass *pass);
 /* A pass that releases: release.c */
 CCM_NODISCARD int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err);
 

@@ -1,15 +1,10 @@
-/* NLB's part of a pass that ensures: what is desired, what is there, and the way between them. */
+/* NLB's part of a pass that ensures: what is there, and what the Service says about it. */
 #include "controller.h"
 
 #include "lbc/model/object.h"
-#include "lbc/reuse.h"
 #include "names.h"
 #include "read.h"
-#include "util/cleanup.h"
 #include "util/text.h"
-
-#include <errno.h>
-#include <string.h>
 
 #define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
 
@@ -94,6 +89,22 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 void nlb_sync_record(struct lbc_pass *pass)
 {
     nlb_plan_record_explicit(nlb_actual(pass), nlb_desired(pass));
+}
+
+/* --- somebody else's load balancer, and the Service's status --- */
+
+bool nlb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
+{
+    return ccm_text_equal(address->hostname, nlb_actual(pass)->lb.dns);
+}
+
+char *nlb_sync_mismatch(const struct lbc_pass *pass)
+{
+    const char *dns = nlb_actual(pass)->lb.dns;
+
+    return ccm_text_format("service has been associated with dnsname [%s], cannot be bound to "
+                           "dnsname [%s]: delete and recreate the service",
+                           pass->service->ingress[0]->hostname, dns == NULL ? "" : dns);
 }
 
 /* --- what the Service says then --- */
