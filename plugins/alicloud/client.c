@@ -294,6 +294,12 @@ static void progress_record_success(const struct progress *progress)
     }
 }
 
+/* The pause is that of the governor, so that the call can be put off. */
+static bool progress_is_held(const struct progress *progress, const struct outcome *outcome)
+{
+    return progress->call->patience_ms > 0 && outcome->class_ == ALI_CLASS_THROTTLED;
+}
+
 /* All tries. On failure err is that of the last try that was made. */
 static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm_error *err)
 {
@@ -306,8 +312,8 @@ static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm
         int r = progress_prepare_try(progress, &credential, &failure);
 
         if (r < 0) {
-            /* What the cloud said tells more than that time ran out afterwards. */
-            if (last == 0) {
+            /* What the cloud said tells more than that time ran out afterwards, but not when. */
+            if (last == 0 || (progress->call->patience_ms > 0 && ali_error_is_put_off(&failure))) {
                 ccm_error_copy(err, &failure);
                 last = r;
             }
@@ -326,7 +332,8 @@ static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm
 
         const int64_t delay = next_try(progress, credential, &outcome, &failure);
 
-        if (delay < 0 || (delay > 0 && ali_ctx_wait(progress->ctx, delay) < 0)) {
+        if (delay < 0 || (delay > 0 && !progress_is_held(progress, &outcome) &&
+                          ali_ctx_wait(progress->ctx, delay) < 0)) {
             return last;
         }
     }

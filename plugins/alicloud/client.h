@@ -61,11 +61,14 @@ struct ali_call {
     /* The resource that a change is about, when it takes one change at a time (pace.h, this
      * folder); NULL = none. */
     const char *paced;
+    /* How long it waits for its turn; 0 = up to the deadline. A call whose turn comes later is put
+     * off: see ali_error_is_put_off() (error.h, this folder). Needs an object. */
+    int64_t patience_ms;
 };
 
 /*
- * One call. Blocks up to the deadline of the request. Inside: rate budget by
- * priority, jittered retry of throttling and busy codes and, as `repeat` allows, of transport
+ * One call. Blocks up to the deadline of the request, or as its patience says. Inside: rate budget
+ * by priority, jittered retry of throttling and busy codes and, as `repeat` allows, of transport
  * failures and 5xx; one fresh signature per try; one credential refresh after a credential error.
  *
  * 0: *ret is the answer (the caller frees it with cJSON_Delete; may be NULL if not wanted).

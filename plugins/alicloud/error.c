@@ -125,8 +125,17 @@ uint64_t ali_error_kind(enum ali_class class_)
     return CCM_ERROR_TRANSIENT;
 }
 
+bool ali_error_is_put_off(const struct ccm_error *err)
+{
+    return err->kind == CCM_ERROR_THROTTLED && err->code[0] == '\0' && err->http_status == 0 &&
+           err->retry_after_ms > 0;
+}
+
 bool ali_error_is_wait(const struct ccm_error *err)
 {
+    if (ali_error_is_put_off(err)) {
+        return true;
+    }
     switch (ali_error_find(err->code, err->message, err->http_status)->class_) {
     case ALI_CLASS_THROTTLED:
     case ALI_CLASS_BUSY:

@@ -44,6 +44,10 @@ ALI_API const struct ali_error_row *ali_error_row_at(size_t index);
  * thinks. */
 ALI_API bool ali_error_is_wait(const struct ccm_error *err);
 
+/* Whether a failed ali_call() was not sent, or not sent again, because its turn comes later than
+ * its patience lasts: err->retry_after_ms tells when to call again. */
+ALI_API bool ali_error_is_put_off(const struct ccm_error *err);
+
 /* Remedy for a failed ali_call(), or NULL: for events. */
 ALI_API const char *ali_error_remedy(const struct ccm_error *err);
 

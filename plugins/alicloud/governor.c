@@ -20,6 +20,9 @@
 #define CAREFUL_WINDOWS 30 /* after a throttled answer */
 #define CAREFUL_CALLS   2  /* under way at once */
 #define CAREFUL_POLL_MS 20
+#define KEPT_MAX        10000 /* places of an action */
+#define KEPT_PART       4     /* of a window: how late who has a place may be, */
+#define KEPT_LEAST_MS   5000  /* and that at least */
 
 /* One action. */
 struct bucket {
@@ -30,6 +33,7 @@ struct bucket {
     struct ali_window window;
     int64_t shown; /* the share as the metric has it */
     struct ali_ticket *first;
+    size_t kept; /* of these places */
 };
 
 struct ali_governor {
@@ -41,11 +45,25 @@ struct ali_governor {
     bool beyond;                               /* shares may rise above the quotas */
 };
 
+static void ticket_free(struct ali_ticket *ticket)
+{
+    free(ticket->keeper);
+    free(ticket);
+}
+
 static void bucket_free(void *arg)
 {
     struct bucket *bucket = arg;
 
     if (bucket != NULL) {
+        while (bucket->first != NULL) {
+            struct ali_ticket *ticket = bucket->first;
+
+            bucket->first = ticket->next;
+            if (ticket->keeper != NULL) {
+                ticket_free(ticket);
+            }
+        }
         ali_window_fini(&bucket->window);
         free(bucket);
     }
@@ -124,19 +142,33 @@ static int64_t bucket_span(const struct bucket *bucket)
     return bucket->rate.window_ms + (spare < SPARE_LEAST_MS ? SPARE_LEAST_MS : spare);
 }
 
-/* How long until so many calls of the window (from 1 on) do not count any more. */
-static int64_t bucket_wait_ms(const struct bucket *bucket, int64_t count, int64_t now_ms)
+/* When the n-th call of the window (from 1 on, oldest first) does not count any more; one that runs
+ * is taken to end now. */
+static int64_t bucket_free_ms(const struct bucket *bucket, int64_t number, int64_t now_ms)
 {
     const int64_t span = bucket_span(bucket);
-    const int64_t rest = count - bucket->window.ended;
-    int64_t wait;
 
-    if (rest <= 0) {
-        wait = ali_window_when_free(&bucket->window, count, span) - now_ms;
-    } else { /* those that run now end soon; then come those that wait, window by window */
-        wait = span * (1 + (rest - 1) / bucket->share.allowed);
+    return number > bucket->window.ended ? now_ms + span
+                                         : ali_window_when_free(&bucket->window, number, span);
+}
+
+/* How long until so many calls (from 1 on) have made place where `limit` may be. Beyond those of
+ * the window it is the turn of those that wait and get the places before, again and again. */
+static int64_t bucket_wait_ms(const struct bucket *bucket, int64_t count, int64_t limit,
+                              int64_t now_ms)
+{
+    const int64_t used = bucket->window.ended + bucket->window.running;
+    const int64_t later = count - used - 1;
+    const int64_t number = later % limit + used - limit + 1; /* whose place; below 1: a free one */
+    int64_t at;
+
+    if (later < 0) {
+        at = bucket_free_ms(bucket, count, now_ms);
+    } else {
+        at = (number < 1 ? now_ms : bucket_free_ms(bucket, number, now_ms)) +
+             (1 + later / limit) * bucket_span(bucket);
     }
-    return wait < 1 ? 1 : wait;
+    return at <= now_ms ? 1 : at - now_ms;
 }
 
 /* As ali_governor_poll(), for a ticket that has so many before it. */
@@ -153,10 +185,10 @@ static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *buck
     int64_t wait = 0;
 
     if (over > 0) {
-        wait = bucket_wait_ms(bucket, over, now_ms);
+        wait = bucket_wait_ms(bucket, over, limit, now_ms);
         bucket->share.used_up = true;
     } else if (now_ms < governor->careful_ms[bucket->product] &&
-               bucket->window.running + before >= CAREFUL_CALLS) {
+               bucket->window.running >= CAREFUL_CALLS) {
         wait = CAREFUL_POLL_MS;
     }
     return held > wait ? held : wait;
@@ -164,44 +196,101 @@ static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *buck
 
 /* --- tickets --- */
 
-int ali_governor_enter(struct ali_governor *governor, enum ali_product product, const char *action,
-                       enum ali_priority priority, int64_t now_ms, struct ali_ticket *ticket)
+/* Where it stands; the place that points to NULL when it is not there. */
+static struct ali_ticket **ticket_find(struct bucket *bucket, const struct ali_ticket *ticket,
+                                       int64_t *ret_before)
+{
+    struct ali_ticket **place = &bucket->first;
+
+    *ret_before = 0;
+    while (*place != NULL && *place != ticket) {
+        place = &(*place)->next;
+        ++*ret_before;
+    }
+    return place;
+}
+
+static void ticket_unlink(struct ali_ticket *ticket)
+{
+    int64_t before = 0;
+    struct ali_ticket **place = ticket_find(ticket->bucket, ticket, &before);
+
+    *place = ticket->next;
+    ticket->bucket = NULL;
+}
+
+/* Takes a place out that was kept. */
+static void place_drop(struct bucket *bucket, struct ali_ticket **place)
+{
+    struct ali_ticket *ticket = *place;
+
+    *place = ticket->next;
+    bucket->kept--;
+    ticket_free(ticket);
+}
+
+static void bucket_drop_old(struct bucket *bucket, int64_t now_ms)
+{
+    struct ali_ticket **place = &bucket->first;
+
+    while (bucket->kept > 0 && *place != NULL) {
+        if ((*place)->keeper != NULL && (*place)->until_ms <= now_ms) {
+            place_drop(bucket, place);
+        } else {
+            place = &(*place)->next;
+        }
+    }
+}
+
+/* The place that is kept for the object; NULL: none is, or it is no better. */
+static struct ali_ticket **bucket_find_kept(struct bucket *bucket, const char *object,
+                                            enum ali_priority priority, int64_t request)
+{
+    struct ali_ticket **place = &bucket->first;
+
+    if (object == NULL || bucket->kept == 0) {
+        return NULL;
+    }
+    while (*place != NULL && ((*place)->keeper == NULL || (*place)->request == request ||
+                              strcmp((*place)->keeper, object) != 0)) {
+        place = &(*place)->next;
+    }
+    return *place == NULL || (*place)->priority > priority ? NULL : place;
+}
+
+static void bucket_enter(struct bucket *bucket, const struct ali_call *call, int64_t request,
+                         struct ali_ticket *ticket)
+{
+    struct ali_ticket **place = bucket_find_kept(bucket, call->object, call->priority, request);
+
+    *ticket =
+        (struct ali_ticket){ .bucket = bucket, .priority = call->priority, .request = request };
+    if (place != NULL) {
+        ticket->priority = (*place)->priority;
+        place_drop(bucket, place);
+    } else {
+        place = &bucket->first;
+        while (*place != NULL && (*place)->priority <= call->priority) {
+            place = &(*place)->next;
+        }
+    }
+    ticket->next = *place;
+    *place = ticket;
+}
+
+int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call, int64_t request,
+                       int64_t now_ms, struct ali_ticket *ticket)
 {
     ccm_lock(&governor->lock);
 
-    struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
+    struct bucket *bucket = bucket_get_locked(governor, call->product, call->action, now_ms);
 
-    if (bucket == NULL) {
-        ccm_unlock(&governor->lock);
-        return -ENOMEM;
+    if (bucket != NULL) {
+        bucket_drop_old(bucket, now_ms);
+        bucket_enter(bucket, call, request, ticket);
     }
-
-    struct ali_ticket **place = &bucket->first;
-
-    while (*place != NULL && (*place)->priority <= priority) {
-        place = &(*place)->next;
-    }
-    *ticket = (struct ali_ticket){ .next = *place, .bucket = bucket, .priority = priority };
-    *place = ticket;
     ccm_unlock(&governor->lock);
-    return 0;
-}
-
-/* Number of tickets before this one; unlinks it when asked to. */
-static int64_t ticket_place(struct bucket *bucket, struct ali_ticket *ticket, bool unlink)
-{
-    struct ali_ticket **place = &bucket->first;
-    int64_t before = 0;
-
-    while (*place != NULL && *place != ticket) {
-        place = &(*place)->next;
-        before++;
-    }
-    if (unlink && *place == ticket) {
-        *place = ticket->next;
-        ticket->bucket = NULL;
-    }
-    return before;
+    return bucket == NULL ? -ENOMEM : 0;
 }
 
 int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
@@ -210,11 +299,15 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
     ccm_lock(&governor->lock);
 
     struct bucket *bucket = ticket->bucket;
-    const int64_t before = ticket_place(bucket, ticket, false);
+    int64_t before = 0;
+
+    bucket_drop_old(bucket, now_ms);
+    (void)ticket_find(bucket, ticket, &before); /* it is there */
+
     const int64_t wait = bucket_poll_ms(governor, bucket, ticket->priority, before, now_ms);
 
     if (wait == 0) {
-        (void)ticket_place(bucket, ticket, true); /* its place is known */
+        ticket_unlink(ticket);
         ali_window_begin(&bucket->window);
         *ret = (struct ali_turn){ .bucket = bucket, .began_ms = now_ms };
     }
@@ -226,9 +319,38 @@ void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket
 {
     ccm_lock(&governor->lock);
     if (ticket->bucket != NULL) {
-        (void)ticket_place(ticket->bucket, ticket, true); /* its place does not matter any more */
+        ticket_unlink(ticket);
     }
     ccm_unlock(&governor->lock);
+}
+
+void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,
+                       int64_t now_ms, int64_t wait_ms)
+{
+    struct ali_ticket *kept = calloc(1, sizeof(*kept));
+    char *keeper = strdup(object);
+
+    ccm_lock(&governor->lock);
+
+    struct bucket *bucket = ticket->bucket;
+
+    if (kept != NULL && keeper != NULL && bucket->kept < KEPT_MAX) {
+        const int64_t late = bucket->rate.window_ms / KEPT_PART;
+        int64_t before = 0;
+        struct ali_ticket **place = ticket_find(bucket, ticket, &before);
+
+        *kept = *ticket;
+        kept->keeper = CCM_STEAL(keeper);
+        kept->until_ms = now_ms + wait_ms + (late < KEPT_LEAST_MS ? KEPT_LEAST_MS : late);
+        *place = CCM_STEAL(kept);
+        ticket->bucket = NULL;
+        bucket->kept++;
+    } else {
+        ticket_unlink(ticket);
+    }
+    ccm_unlock(&governor->lock);
+    free(keeper);
+    free(kept);
 }
 
 void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
@@ -334,7 +456,7 @@ static int64_t poll_now(struct ali_governor *governor, const struct ccm_host *ho
     return ali_governor_poll(governor, ticket, host->now_ms(host), ret);
 }
 
-static int too_long(const struct ali_call *call, int64_t wait_ms, struct ccm_error *err)
+static int call_put_off(const struct ali_call *call, int64_t wait_ms, struct ccm_error *err)
 {
     (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
                         "%s: held back: its budget of calls is used up for the next %" PRId64 " ms",
@@ -360,31 +482,47 @@ static void turn_measure_share(struct ali_governor *governor, const struct ccm_h
     }
 }
 
+/* 0, or the ticket has left the queue. */
+static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
+                       const struct ali_call *call, struct ali_ticket *ticket, struct ali_turn *ret,
+                       struct ccm_error *err)
+{
+    const struct ccm_host *host = ctx->host;
+    const bool keeps = call->patience_ms > 0 && call->object != NULL;
+    const int64_t patience = host->now_ms(host) + call->patience_ms;
+    const int64_t until = keeps && patience < ctx->deadline_ms ? patience : ctx->deadline_ms;
+    int64_t wait = 0;
+
+    while ((wait = poll_now(governor, host, ticket, call->product, ret)) > 0) {
+        if (host->now_ms(host) + wait > until) {
+            if (keeps) {
+                ali_governor_keep(governor, ticket, call->object, host->now_ms(host), wait);
+            }
+            ali_governor_leave(governor, ticket);
+            return call_put_off(call, wait, err);
+        }
+        if (host->wait(host, ctx->req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait)) <
+            0) {
+            ali_governor_leave(governor, ticket);
+            return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled",
+                                 call->action);
+        }
+    }
+    return 0;
+}
+
 int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
                          const struct ali_call *call, struct ali_turn *ret, struct ccm_error *err)
 {
     const struct ccm_host *host = ctx->host;
     const int64_t started = host->now_ms(host);
     struct ali_ticket ticket;
-    int64_t wait = 0;
-    int r =
-        ali_governor_enter(governor, call->product, call->action, call->priority, started, &ticket);
+    int r = ali_governor_enter(governor, call, ctx->deadline_ms, started, &ticket);
 
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    while ((wait = poll_now(governor, host, &ticket, call->product, ret)) > 0) {
-        if (host->now_ms(host) + wait > ctx->deadline_ms) {
-            r = too_long(call, wait, err);
-            break;
-        }
-        r = host->wait(host, ctx->req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait));
-        if (r < 0) {
-            r = ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled", call->action);
-            break;
-        }
-    }
-    ali_governor_leave(governor, &ticket);
+    r = ticket_wait(governor, ctx, call, &ticket, ret, err);
     if (r == 0) {
         turn_measure_share(governor, host, call, ret);
     }

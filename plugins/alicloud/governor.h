@@ -33,6 +33,9 @@ struct ali_ticket {
     struct ali_ticket *next;
     void *bucket;
     enum ali_priority priority;
+    int64_t request;  /* of the call, see ali_governor_enter() */
+    int64_t until_ms; /* a place that is kept: given up then; else 0 */
+    char *keeper;     /* whom it is kept for; owned */
 };
 
 /* A call that may be made, and has to be ended. */
@@ -41,10 +44,10 @@ struct ali_turn {
     int64_t began_ms;
 };
 
-/* Queue up. 0 or -ENOMEM. */
-CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, enum ali_product product,
-                                     const char *action, enum ali_priority priority, int64_t now_ms,
-                                     struct ali_ticket *ticket);
+/* Queue up, or take a place that was kept for the object of the call, unless this same request had
+ * it kept. request: any number that tells the requests of an object apart. 0 or -ENOMEM. */
+CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call,
+                                     int64_t request, int64_t now_ms, struct ali_ticket *ticket);
 
 /* 0: the call may be made, *ret is set, and the ticket has left the queue. Otherwise ms after which
  * to ask again; as far as is known no turn comes earlier, unless somebody before us leaves. */
@@ -53,6 +56,15 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
 
 /* Give up the place; nothing happens after a poll that answered 0. */
 void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket);
+
+/*
+ * Leave, but keep the place for the next call of the action for this object: it is served as if it
+ * had stood there all the time. wait_ms: what the last poll answered; the place is given up when
+ * nobody has come a quarter of a window (at least 5 s) after that. Without memory, or with
+ * 10,000 places kept for an action, the place is lost.
+ */
+void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,
+                       int64_t now_ms, int64_t wait_ms);
 
 /* What became of a turn. */
 enum ali_turn_end {
@@ -73,7 +85,8 @@ int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product pro
 /*
  * Wait for a turn through host->wait(), following the quotas as the host tells them. deadline_ms is
  * monotonic. 0, then *ret has to be ended; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at
- * once when the turn cannot come before the deadline; -ECANCELED.
+ * once when the turn cannot come before the deadline, or within the patience of the call: then its
+ * place is kept; -ECANCELED.
  */
 CCM_NODISCARD int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
                                        const struct ali_call *call, struct ali_turn *ret,

@@ -608,6 +608,52 @@ static void test_hints(void **state)
     }
 }
 
+/* A call with patience does not wait out what the cloud asks for: it comes again. */
+static void test_put_off(void **state)
+{
+    static const struct {
+        const char *header;
+        int64_t patience_ms;
+        uint64_t retry_ms; /* 0: it waited, and got through */
+    } rows[] = {
+        { "x-acs-retry-after: 7", 0, 0 },
+        { "x-acs-retry-after: 7", 1000, 7000 },
+        { "x-acs-retry-after: 1", 1000, 0 },
+        { NULL, 1000, 3750 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const struct fake_reply reply = { .match = "CreateLoadBalancer",
+                                          .status = 400,
+                                          .body = SLOW_BODY,
+                                          .headers = { rows[i].header } };
+        struct ali_call request = { .product = ALI_SLB,
+                                    .action = "CreateLoadBalancer",
+                                    .repeat = ALI_ONCE,
+                                    .object = "default/web",
+                                    .patience_ms = rows[i].patience_ms };
+        struct ccm_error err = CCM_ERROR_INIT;
+        bool uncertain = true;
+        struct setup setup;
+        int r;
+
+        setup_begin(&setup, NULL);
+        fake_host_reply(setup.fake, &reply);
+        fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
+        r = ali_call(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &request, NULL,
+                     &uncertain, &err);
+        assert_int_equal(r, rows[i].retry_ms == 0 ? 0 : -EAGAIN);
+        assert_false(uncertain);
+        if (r < 0) {
+            assert_true(ali_error_is_put_off(&err));
+            assert_int_equal(err.retry_after_ms, rows[i].retry_ms);
+            assert_int_equal(fake_host_waited_ms(setup.fake), 0);
+        }
+        setup_end(&setup);
+    }
+}
+
 static void test_backoff(void **state)
 {
     (void)state;
@@ -852,6 +898,7 @@ int main(void)
         cmocka_unit_test(test_used_nonce),
         cmocka_unit_test(test_refused_credential),
         cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_backoff),
         cmocka_unit_test(test_configuration_errors),
         cmocka_unit_test(test_one_instance),

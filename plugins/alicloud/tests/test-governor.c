@@ -1,11 +1,18 @@
 /* The governor: whole quotas at once, what is kept of them, order of service, throttling. */
 #include "alicloud/governor.h"
 
+#include "alicloud/error.h"
 #include "support/fake_host.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include "check.h"
+
+#define ACTION(text, rank)                                                                         \
+    &(const struct ali_call)                                                                       \
+    {                                                                                              \
+        .product = ALI_SLB, .action = (text), .priority = (rank)                                   \
+    }
 
 #define QUOTA 90    /* of a changing action of CLB, */
 #define SPAN  61000 /* and how long a call counts */
@@ -22,7 +29,7 @@ static int64_t ask_as(struct ali_governor *governor, const char *action, enum al
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ALI_SLB, action, priority, now, &ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, ACTION(action, priority), 0, now, &ticket), 0);
 
     const int64_t wait = ali_governor_poll(governor, &ticket, now, &turn);
 
@@ -53,7 +60,8 @@ static void throttle(struct ali_governor *governor, const char *action, int64_t 
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ALI_SLB, action, ALI_PRIO_SPEC, now, &ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), 0, now, &ticket),
+                     0);
     assert_int_equal(ali_governor_poll(governor, &ticket, now, &turn), 0);
     ali_governor_end(governor, &turn, ALI_TURN_THROTTLED, now, hint);
 }
@@ -161,8 +169,8 @@ static bool worker_step(struct worker *worker, struct ali_governor *governor, st
     }
     if (now >= worker->ends) {
         ali_governor_end(governor, &worker->turn, ALI_TURN_TAKEN, now, 0);
-        assert_int_equal(ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup", ALI_PRIO_SPEC,
-                                            now, &worker->ticket),
+        assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
+                                            0, now, &worker->ticket),
                          0);
     }
     return true;
@@ -184,8 +192,9 @@ static void test_no_window_of_a_cloud_is_exceeded(void **state)
         int64_t done = 0;
 
         for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
-            assert_int_equal(ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup",
-                                                ALI_PRIO_SPEC, 12345, &workers[w].ticket),
+            assert_int_equal(ali_governor_enter(governor,
+                                                ACTION("CreateVServerGroup", ALI_PRIO_SPEC), 0,
+                                                12345, &workers[w].ticket),
                              0);
         }
         for (int64_t now = 12345; now < 12345 + 8 * SPAN; now++) {
@@ -222,8 +231,9 @@ static void test_priority_and_order(void **state)
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
-        assert_int_equal(ali_governor_enter(governor, ALI_SLB, "AddVServerGroupBackendServers",
-                                            waiters[i].priority, 60500, &tickets[i]),
+        assert_int_equal(ali_governor_enter(
+                             governor, ACTION("AddVServerGroupBackendServers", waiters[i].priority),
+                             0, 60500, &tickets[i]),
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
@@ -267,8 +277,9 @@ static void test_throttling(void **state)
         const bool careful = now < 1000 + 1800000;
 
         for (size_t i = 0; i < 4; i++) {
-            assert_int_equal(ali_governor_enter(governor, ALI_SLB, "StopLoadBalancerListener",
-                                                ALI_PRIO_SPEC, now, &tickets[i]),
+            assert_int_equal(ali_governor_enter(governor,
+                                                ACTION("StopLoadBalancerListener", ALI_PRIO_SPEC),
+                                                0, now, &tickets[i]),
                              0);
         }
         for (size_t i = 0; i < 4; i++) {
@@ -292,9 +303,9 @@ static void test_what_was_not_sent_does_not_count(void **state)
         struct ali_ticket ticket;
         struct ali_turn turn;
 
-        assert_int_equal(
-            ali_governor_enter(governor, ALI_SLB, "CreateVServerGroup", ALI_PRIO_SPEC, 0, &ticket),
-            0);
+        assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
+                                            0, 0, &ticket),
+                         0);
         assert_int_equal(ali_governor_poll(governor, &ticket, 0, &turn), 0);
         ali_governor_end(governor, &turn, ALI_TURN_UNUSED, 0, 0);
     }
@@ -387,6 +398,175 @@ static void test_acquire_refuses_early(void **state)
     fake_host_free(fake);
 }
 
+/* --- places that are kept --- */
+
+struct visit {
+    const char *object;
+    enum ali_priority priority;
+    int64_t pass; /* of the object */
+};
+
+/* Ms to come again after; 0: it had its turn. */
+static int64_t acquire_or_keep(struct ali_governor *governor, struct fake_host *fake,
+                               struct visit visit)
+{
+    const struct ali_ctx ctx = ali_ctx(fake_host_table(fake), NULL, 90000 + visit.pass);
+    struct ali_call call = create_call;
+    const int64_t now = fake_host_now(fake);
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ali_turn turn = { .bucket = NULL };
+
+    call.object = visit.object;
+    call.priority = visit.priority;
+    call.patience_ms = 1000;
+
+    const int r = ali_governor_acquire(governor, &ctx, &call, &turn, &err);
+
+    if (r == 0) {
+        ali_governor_end(governor, &turn, ALI_TURN_TAKEN, fake_host_now(fake), 0);
+        return 0;
+    }
+    assert_int_equal(r, -EAGAIN);
+    assert_true(ali_error_is_put_off(&err));
+    assert_true(ali_error_is_wait(&err));
+    assert_int_equal(fake_host_now(fake), now);
+    return (int64_t)err.retry_after_ms;
+}
+
+/* 86 calls, two a second: from SPAN after the start on there is a place each half second. */
+static void test_put_off_with_its_place_kept(void **state)
+{
+    static const struct {
+        int64_t at_ms; /* since the start; the clock stays when it is later */
+        struct visit visit;
+        int64_t ret_ms; /* when to come again, since the start; 0 = its turn */
+        int64_t end_ms; /* waited for until then; 0 = not */
+    } rows[] = {
+        /* In order of priority and arrival. */
+        { 43000, { "a", ALI_PRIO_SPEC, 1 }, SPAN, 0 },
+        { 43000, { "b", ALI_PRIO_BULK, 1 }, SPAN + 500, 0 },
+        { 43000, { "c", ALI_PRIO_SPEC, 1 }, SPAN + 500, 0 },
+        { 43000, { "a", ALI_PRIO_SPEC, 1 }, SPAN + 1000, 0 }, /* its second call */
+        { 43000, { "d", ALI_PRIO_SPEC, 1 }, SPAN + 1500, 0 },
+        /* Who asks too early has the same places. */
+        { 44000, { "b", ALI_PRIO_BULK, 2 }, SPAN + 2000, 0 },
+        { 44000, { "a", ALI_PRIO_SPEC, 2 }, SPAN, 0 },
+        { 44000, { "a", ALI_PRIO_SPEC, 2 }, SPAN + 1000, 0 },
+        /* A place is there, but for `a`; others wait, within their patience. */
+        { SPAN, { "e", ALI_PRIO_SPEC, 1 }, SPAN + 2000, 0 },
+        { SPAN, { "c", ALI_PRIO_SPEC, 2 }, 0, SPAN + 500 },
+        { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 500 },
+        { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 1000 },
+        { SPAN, { "d", ALI_PRIO_SPEC, 2 }, 0, SPAN + 1500 },
+        /* A better priority does not need the place that is kept. */
+        { SPAN, { "b", ALI_PRIO_REMOVE, 3 }, 0, SPAN + 1500 },
+    };
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct fake_host *fake = fake_host_new();
+    const int64_t start = fake_host_now(fake);
+
+    (void)state;
+    for (int i = 0; i < 86; i++) {
+        assert_int_equal(acquire_or_keep(governor, fake, (struct visit){ "z", ALI_PRIO_SPEC, i }),
+                         0);
+        fake_host_advance(fake, 500);
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const int64_t rest = start + rows[i].at_ms - fake_host_now(fake);
+
+        fake_host_advance(fake, rest > 0 ? rest : 0);
+
+        const int64_t now = fake_host_now(fake) - start;
+        const int64_t wait = acquire_or_keep(governor, fake, rows[i].visit);
+
+        print_message("row %zu\n", i);
+        assert_int_equal(wait, rows[i].ret_ms == 0 ? 0 : rows[i].ret_ms - now);
+        assert_int_equal(fake_host_now(fake) - start, rows[i].end_ms == 0 ? now : rows[i].end_ms);
+    }
+    fake_host_free(fake);
+}
+
+static void test_places_are_given_up(void **state)
+{
+    static const struct {
+        int64_t later_ms; /* than its turn */
+        bool waits;       /* another one */
+    } rows[] = { { 0, true }, { 14999, true }, { 15000, false } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        struct fake_host *fake = fake_host_new();
+
+        assert_int_equal(
+            ask_until_refused(governor, "CreateVServerGroup", ALI_PRIO_SPEC, fake_host_now(fake)),
+            86);
+        for (int n = 0; n < 86; n++) { /* as many as there are places then */
+            assert_int_equal(
+                acquire_or_keep(governor, fake, (struct visit){ "gone", ALI_PRIO_SPEC, 1 }), SPAN);
+        }
+        fake_host_advance(fake, SPAN + rows[i].later_ms);
+        assert_int_equal(ask(governor, "CreateVServerGroup", fake_host_now(fake)) > 0,
+                         rows[i].waits);
+        fake_host_free(fake);
+    }
+}
+
+/* Far behind: the windows to come are as large as this one may be, however few calls are in it. */
+static void test_waits_of_a_long_queue(void **state)
+{
+    static const int64_t used[] = { 0, 13, 86 };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(used); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        struct fake_host *fake = fake_host_new();
+        int64_t left = 86 - used[i];
+
+        for (int64_t n = 0; n < used[i]; n++) {
+            assert_int_equal(ask(governor, "CreateVServerGroup", fake_host_now(fake)), 0);
+        }
+        fake_host_advance(fake, 30000);
+        for (int64_t n = 0; n < left; n++) {
+            assert_int_equal(ask(governor, "CreateVServerGroup", fake_host_now(fake)), 0);
+        }
+        for (int n = 0; n < 1000; n++) {
+            const int64_t since = n % 86 < used[i] ? 30000 : 0;
+            char name[16];
+
+            ccm_text_printf(name, sizeof(name), "s-%d", n);
+            assert_int_equal(
+                acquire_or_keep(governor, fake, (struct visit){ name, ALI_PRIO_SPEC, 1 }),
+                SPAN - since + n / 86 * SPAN);
+        }
+        fake_host_free(fake);
+    }
+}
+
+/* After a throttled answer few calls are under way at once; those whose places are kept are not. */
+static void test_kept_places_do_not_run(void **state)
+{
+    static const char *const objects[] = { "a", "b", "c", "d" };
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct fake_host *fake = fake_host_new();
+
+    (void)state;
+    throttle(governor, "CreateVServerGroup", fake_host_now(fake), 7000);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(objects); i++) {
+        assert_int_equal(
+            acquire_or_keep(governor, fake, (struct visit){ objects[i], ALI_PRIO_SPEC, 1 }), 7000);
+    }
+    fake_host_advance(fake, 7000);
+    for (size_t i = CCM_ARRAY_LEN(objects); i > 0; i--) {
+        const int64_t now = fake_host_now(fake);
+
+        assert_int_equal(
+            acquire_or_keep(governor, fake, (struct visit){ objects[i - 1], ALI_PRIO_SPEC, 2 }), 0);
+        assert_int_equal(fake_host_now(fake), now);
+    }
+    fake_host_free(fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +579,10 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_acquire_waits),
         cmocka_unit_test(test_acquire_refuses_early),
+        cmocka_unit_test(test_put_off_with_its_place_kept),
+        cmocka_unit_test(test_places_are_given_up),
+        cmocka_unit_test(test_waits_of_a_long_queue),
+        cmocka_unit_test(test_kept_places_do_not_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
