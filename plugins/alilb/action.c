@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX 1000 /* more is no list, but a server that goes round in circles */
+#define PAGES_MAX   1000 /* more is no list, but a server that goes round in circles */
+#define PATIENCE_MS 1500 /* a worker waits no longer for the turn of a call */
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {
@@ -32,6 +33,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .cluster_id = lbc_cluster_id(pass->lbc),
         .priority = lbc_pass_priority(pass, priority),
         .paced = source->paced ? &lbc_pass_lb(pass)->id : NULL,
+        .waits = pass->dry,
     };
 }
 
@@ -42,6 +44,7 @@ struct alilb_call alilb_call_for_all(const struct lbc_instance *lbc, const struc
         .host = lbc->host,
         .req = req,
         .object = "inventory",
+        .waits = true,
         .cluster_id = lbc_cluster_id(lbc),
         .priority = LBC_PRIO_SPEC,
     };
@@ -209,6 +212,7 @@ static int params_send(struct alilb_call *call, const struct alilb_action *actio
         .repeat = action->repeat,
         .object = call->object,
         .paced = call->paced == NULL || action->aside ? NULL : *call->paced,
+        .patience_ms = call->waits ? 0 : PATIENCE_MS,
     };
 
     params_pick(params, action, true, &query);

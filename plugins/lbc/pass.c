@@ -178,7 +178,7 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
                       struct ccm_error *err)
 {
     lbc_problems_sum(&pass->problems, err);
-    if (err->kind != CCM_ERROR_CANCELLED &&
+    if (err->kind != CCM_ERROR_CANCELLED && !lbc_problems_only_wait(&pass->problems) &&
         lbc_entry_is_news(pass->entry, reason, ccm_buf_str(&pass->problems.signature))) {
         lbc_life_event(&pass->lbc->life, pass->service, true, reason, "%s [%s]: %s", what,
                        lbc_pass_lb_id(pass), ccm_buf_str(&pass->problems.text));

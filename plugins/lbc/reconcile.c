@@ -35,7 +35,8 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     };
 
     /* A second look that fails says nothing about the Service; the next pass will. */
-    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit)) {
+    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit ||
+                  lbc_problems_only_wait(&pass->problems))) {
         return r;
     }
     if (r == 0 && (pass->unfinished || pass->unverified)) {
@@ -63,8 +64,9 @@ struct job {
     const struct ccm_service *service;
     int64_t seen_ms; /* before the Service was looked up */
     struct lbc_entry *entry;
-    bool idle;   /* out: the last pass had nothing to do */
-    bool looked; /* out: it had its mirror read for the sake of an edit */
+    bool idle;    /* out: the last pass had nothing to do */
+    bool looked;  /* out: it had its mirror read for the sake of an edit */
+    bool put_off; /* out: it goes on when it is the turn of its calls */
 };
 
 /* What we wrote and do not see yet is looked for: somebody may have undone it. */
@@ -74,6 +76,18 @@ static uint64_t requeue_of(const struct lbc_pass *pass)
 
     return pass->entry->memory.coming && (ms == 0 || ms > LBC_WRITTEN_LAG_MS) ? LBC_WRITTEN_LAG_MS
                                                                               : ms;
+}
+
+/* A pass whose calls have to wait for their turns gives its worker back and comes again then. */
+static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    if (r == 0 || !lbc_problems_only_wait(&pass->problems) || !lbc_error_is_put_off(err)) {
+        return r;
+    }
+    pass->unfinished = true;
+    pass->requeue_ms = pass->problems.wait_ms;
+    ccm_error_clear(err);
+    return 0;
 }
 
 static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
@@ -104,9 +118,11 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         pass.readiness.plan = &pass.steps;
     }
     lbc_measure_mirror(job->lbc, job->entry);
-    const int r = pass.releases ? lbc_pass_release(&pass, err)
-                                : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
+    int r = pass.releases ? lbc_pass_release(&pass, err)
+                          : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
 
+    r = pass_end_wait(&pass, r, err);
+    job->put_off = r == 0 && lbc_problems_only_wait(&pass.problems);
     lbc_measure_pass(&pass, started_ms, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {
         job->entry->read_ms = started_ms;
@@ -132,7 +148,7 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
     const bool was_valid = job->entry->valid;
     int r = job_run_pass(job, false, ret, err);
 
-    if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry) {
+    if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry || job->put_off) {
         return r;
     }
     if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
@@ -140,7 +156,7 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
         lbc_audit_end(audit, job->entry);
         lbc_measure_audit(job->lbc, r, !job->idle);
     }
-    if (r == 0) {
+    if (r == 0 && !job->put_off) {
         lbc_audit_schedule(audit, job->entry);
     }
     return r;
@@ -173,7 +189,12 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     const char *key = req->keys[0];
     const int64_t seen_ms = lbc->host->now_ms(lbc->host);
     const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
-    struct job job = { lbc, req, (const struct ccm_service *)object, seen_ms, NULL, false, false };
+    struct job job = {
+        .lbc = lbc,
+        .req = req,
+        .service = (const struct ccm_service *)object,
+        .seen_ms = seen_ms,
+    };
     int r = 0;
 
     if (object == NULL) {

@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.support import objects, views  # noqa: E402
-from tests.support.world import World  # noqa: E402
+from tests.support.world import CLUSTER_ID, Kube, World, wait  # noqa: E402
 
 PORTS = ((80, "TCP"), (443, "TCP"))
 WINDOW_S = 60
@@ -119,8 +119,9 @@ def phase(world, removals, figure, name, act, done, window_s, more, timeout):
 
 
 def balanced(world, count):
+    """So many Services have their address: that is the last thing that happens to a new one."""
     return sum(bool(item.get("status", {}).get("loadBalancer", {}).get("ingress")) for item in
-               world.kube.items("Service")) >= count + 1
+               world.kube.items("Service")) >= count
 
 
 def joined(world, count):
@@ -148,7 +149,7 @@ def measure(build, folder, figure, count, window_s=WINDOW_S, workers=4):
         try:
             phase(world, removals, figure, f"quota-{count}-services",
                   lambda: world.kube.create(*(objects.service(f"s-{n}", PORTS) for n in range(count))),
-                  lambda: balanced(world, count), window_s, more, timeout)
+                  lambda: balanced(world, count + 1), window_s, more, timeout)
             time.sleep(window_s + 2)  # the windows are empty again
             phase(world, removals, figure, f"quota-node-joins-{count}-services",
                   lambda: views.nodes(world, 1, first=NODES + 1),
@@ -159,11 +160,71 @@ def measure(build, folder, figure, count, window_s=WINDOW_S, workers=4):
             world.stop_ccmd()
 
 
+class Neighbour(World):
+    """Another cluster with a ccmd of its own, of the same account."""
+
+    def __init__(self, first, folder):
+        super().__init__(first.build, folder)
+        self.first = first
+
+    def __enter__(self):
+        os.makedirs(self.folder, exist_ok=True)
+        self.kubeconfig = os.path.join(self.folder, "kubeconfig")
+        self.kubesim = self._start_kubesim("127.0.0.1:0")
+        self.cloud = self.first.cloud
+        self.kube = Kube("http://" + self.kubesim.wait_listening())
+        wait(lambda: os.path.exists(self.kubeconfig), "kubesim's kubeconfig")
+        return self
+
+    def configure(self, **options):
+        self.config = self.write_config(**options)
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read().replace(f'"{CLUSTER_ID}"', f'"{CLUSTER_ID}-2"')
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def share(build, folder, figure, count, window_s, workers=4):
+    """`count` new Services in each of two clusters of one account: how much is throttled, and how even it is."""
+    os.makedirs(folder, exist_ok=True)
+    path = quota_file(folder, window_s)
+    options = {"log_level": "warn", "alicloud": f"quotas: {{ window_s = {window_s}; }};",
+               "plugins": f'{{ name = "clb"; workers = {workers}; }}'}
+    first = World(build, os.path.join(folder, "1"), cloud_args=[f"--quota={path}", "--limit=load-balancers=2000", "--call-log=100000"])
+    with first, Neighbour(first, os.path.join(folder, "2")) as second:
+        first.config = first.write_config(**options)
+        second.configure(**options)
+        for world in (first, second):
+            views.nodes(world, 2)
+            world.start_ccmd()
+        began = time.monotonic()
+        for number in range(count):
+            for world in (first, second):
+                world.kube.create(objects.service(f"s-{number}", PORTS))
+        done = {}
+
+        def finished():
+            for world in (first, second):
+                if world not in done and balanced(world, count):
+                    done[world] = time.monotonic() - began
+            return len(done) == 2
+
+        first.wait(finished, "all Services", timeout=60 + count * 6 / WRITES * window_s, every=0.2)
+        calls = first.cloud.calls()
+        throttled = sum(c["http"] == 400 for c in calls)
+        times = sorted(done.values())
+        figure(f"quota-shared-{count}-services-each", round(times[1], 1), "s", first=round(times[0], 1), calls=len(calls),
+               throttled=throttled, throttled_percent=round(100 * throttled / len(calls), 2), window_s=window_s, workers=workers)
+        first.stop_ccmd()
+        second.stop_ccmd()
+
+
 def run(build, folder, figure):
     print(table(), flush=True)
     measure(build, os.path.join(folder, "40"), figure, 40)
     for count in (200, 500, 1000):
         measure(build, os.path.join(folder, str(count)), figure, count, window_s=6)
+    share(build, os.path.join(folder, "shared"), figure, 300, 6)
 
 
 def main():
@@ -172,15 +233,19 @@ def main():
     parser.add_argument("--services", type=int, nargs="*", default=[40])
     parser.add_argument("--window", type=int, default=WINDOW_S)
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--shared", action="store_true", help="with another cluster of the same account")
     parser.add_argument("--table", action="store_true", help="only print the table of docs/limits.md")
     args = parser.parse_args()
     if args.table:
         print(table())
         return
+
+    def figure(name, value, unit, **more):
+        print(json.dumps({"figure": name, "value": value, "unit": unit, **more}), flush=True)
+
     for count in args.services:
         with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
-            measure(args.build, folder, lambda name, value, unit, **more: print(json.dumps(
-                {"figure": name, "value": value, "unit": unit, **more}), flush=True), count, args.window, args.workers)
+            (share if args.shared else measure)(args.build, folder, figure, count, args.window, args.workers)
 
 
 if __name__ == "__main__":

@@ -54,16 +54,46 @@ static void add_signature(struct ccm_buf *to, const char *text, const char *requ
     ccm_buf_adds(to, rest);
 }
 
+bool lbc_error_is_put_off(const struct ccm_error *err)
+{
+    return err->kind == CCM_ERROR_THROTTLED && err->code[0] == '\0' && err->http_status == 0 &&
+           err->retry_after_ms > 0;
+}
+
+bool lbc_problems_only_wait(const struct lbc_problems *problems)
+{
+    return problems->waits > 0 && problems->waits == problems->count;
+}
+
+static void problems_add_waits(struct lbc_problems *problems, size_t count, uint64_t ms)
+{
+    if (count > 0 && (problems->waits == 0 || ms < problems->wait_ms)) {
+        problems->wait_ms = ms;
+    }
+    problems->waits += count;
+}
+
+/* Whether a failure of this kind decides, not those that are there. */
+static bool problems_are_less(const struct lbc_problems *problems, uint64_t kind)
+{
+    return problems->count == problems->waits ||
+           problem_rank_kind(kind) > problem_rank_kind(problems->worst.kind);
+}
+
 void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err,
                       const char *remedy)
 {
+    const bool put_off = lbc_error_is_put_off(err);
     struct ccm_buf one = { .max = CCM_ERROR_MESSAGE_MAX };
 
-    if (problems->count == 0 ||
-        problem_rank_kind(err->kind) > problem_rank_kind(problems->worst.kind)) {
+    if (put_off ? problems->count == 0 : problems_are_less(problems, err->kind)) {
         ccm_error_copy(&problems->worst, err);
     }
     problems->count++;
+    if (put_off) {
+        problems_add_waits(problems, 1, err->retry_after_ms);
+        return;
+    }
     add_signature(&one, err->message, err->request_id);
     if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&one)) == NULL) {
         if (problems->text.len > 0) {
@@ -89,11 +119,12 @@ void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems 
     if (from->count == 0) {
         return;
     }
-    if (problems->count == 0 ||
-        problem_rank_kind(from->worst.kind) > problem_rank_kind(problems->worst.kind)) {
+    if (lbc_problems_only_wait(from) ? problems->count == 0
+                                     : problems_are_less(problems, from->worst.kind)) {
         ccm_error_copy(&problems->worst, &from->worst);
     }
     problems->count += from->count;
+    problems_add_waits(problems, from->waits, from->wait_ms);
     if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&from->signature)) != NULL) {
         return; /* all of it was said */
     }
@@ -104,5 +135,11 @@ void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems 
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret)
 {
     ccm_error_copy(ret, &problems->worst);
-    ccm_text_copy(ret->message, sizeof(ret->message), ccm_buf_str(&problems->text));
+    if (problems->text.len > 0) {
+        ccm_text_copy(ret->message, sizeof(ret->message), ccm_buf_str(&problems->text));
+    }
+    if (problems->waits > 0 && ret->kind != CCM_ERROR_CANCELLED) {
+        ret->kind = CCM_ERROR_THROTTLED;
+        ret->retry_after_ms = problems->wait_ms;
+    }
 }

@@ -9,10 +9,13 @@
 #include "util/attr.h"
 #include "util/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct lbc_problems {
     size_t count;
+    size_t waits;             /* of these: calls that were put off until their turn comes, */
+    uint64_t wait_ms;         /* the first of them after that */
     struct ccm_error worst;   /* the one that decides about the retry */
     struct ccm_buf text;      /* all messages with remedies, for people */
     struct ccm_buf signature; /* the same without request ids: equal means "nothing new to say" */
@@ -25,14 +28,23 @@ struct lbc_problems {
 
 void lbc_problems_fini(struct lbc_problems *problems);
 
-/* Add one. remedy (what a person can do) may be NULL. A repeated message only counts. */
+/* Whether an error says no more than that a call has to come again after err->retry_after_ms: our
+ * own side holds it back, the cloud was not asked. */
+bool lbc_error_is_put_off(const struct ccm_error *err);
+
+/* Whether that is all that there is. */
+bool lbc_problems_only_wait(const struct lbc_problems *problems);
+
+/* Add one. remedy (what a person can do) may be NULL. A repeated message only counts, as does a
+ * call that was put off. */
 void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err,
                       const char *remedy);
 
 /* Add all of `from`. */
 void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems *from);
 
-/* All as one error: the whole text, and the kind that asks for the earliest retry. */
+/* All as one error: the whole text, and the kind that asks for the earliest retry; a call that was
+ * put off decides when. */
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret);
 
 #endif

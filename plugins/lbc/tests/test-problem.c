@@ -67,12 +67,62 @@ static void test_signature(void **state)
     assert_string_equal(ccm_buf_str(&problems.signature), "port 80: Code: bad");
 }
 
+/* Calls that were put off: they say nothing, but when to come again. */
+static void test_waits(void **state)
+{
+    static const struct {
+        uint64_t waits[2]; /* ms; 0 = none */
+        uint64_t kind;     /* of a failure between them; CCM_ERROR_NONE = there is none */
+        bool only;
+        uint64_t sum;
+        uint64_t retry_ms;
+        const char *message;
+    } rows[] = {
+        { { 0, 0 }, CCM_ERROR_TERMINAL, false, CCM_ERROR_TERMINAL, 0, "bad" },
+        { { 3000, 0 }, CCM_ERROR_NONE, true, CCM_ERROR_THROTTLED, 3000, "held back" },
+        { { 3000, 2000 }, CCM_ERROR_NONE, true, CCM_ERROR_THROTTLED, 2000, "held back" },
+        { { 3000, 2000 }, CCM_ERROR_TERMINAL, false, CCM_ERROR_THROTTLED, 2000, "bad" },
+        { { 0, 5000 }, CCM_ERROR_CONFLICT, false, CCM_ERROR_THROTTLED, 5000, "bad" },
+        { { 1, 1 }, CCM_ERROR_CANCELLED, false, CCM_ERROR_CANCELLED, 0, "bad" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems all = LBC_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems first = LBC_PROBLEMS_INIT;
+        const bool joined = i >= CCM_ARRAY_LEN(rows);
+        struct lbc_problems *problems = joined ? &first : &all;
+        struct ccm_error sum = CCM_ERROR_INIT;
+        size_t row = i % CCM_ARRAY_LEN(rows);
+
+        for (size_t n = 0; n < 2; n++) {
+            struct ccm_error err = CCM_ERROR_INIT;
+
+            if (n == 1 && rows[row].kind != CCM_ERROR_NONE) {
+                add(problems, rows[row].kind, "", "bad", NULL);
+            }
+            (void)ccm_error_set(&err, 0, CCM_ERROR_THROTTLED, "held back"); /* as given */
+            err.retry_after_ms = rows[row].waits[n];
+            if (err.retry_after_ms > 0) {
+                lbc_problems_add(problems, &err, NULL);
+            }
+        }
+        lbc_problems_join(&all, &first);
+        assert_int_equal(lbc_problems_only_wait(&all), rows[row].only);
+        lbc_problems_sum(&all, &sum);
+        assert_int_equal(sum.kind, rows[row].sum);
+        assert_int_equal(sum.retry_after_ms, rows[row].retry_ms);
+        assert_string_equal(sum.message, rows[row].message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_signature),
+        cmocka_unit_test(test_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
