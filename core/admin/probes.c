@@ -47,6 +47,13 @@ void admin_probe_live_lease(const struct kube_lease_status *status, int64_t now_
     }
 }
 
+void admin_probe_ready_process(bool stopping, struct ccm_buf *wrong)
+{
+    if (stopping) {
+        ccm_buf_adds(wrong, "shutting down\n");
+    }
+}
+
 void admin_probe_ready_plugin(const struct admin_probe_plugin *plugin, bool leads,
                               struct ccm_buf *wrong)
 {

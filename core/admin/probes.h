@@ -39,6 +39,7 @@ void admin_probe_live_lease(const struct kube_lease_status *status, int64_t now_
  * ready: it works, or could at once when it is its turn: a standby is ready when its caches are
  * filled and it can see the Lease.
  */
+void admin_probe_ready_process(bool stopping, struct ccm_buf *wrong);
 void admin_probe_ready_plugin(const struct admin_probe_plugin *plugin, bool leads,
                               struct ccm_buf *wrong);
 void admin_probe_ready_cache(const char *name, const struct kube_reflector_status *status,

@@ -1,10 +1,11 @@
 /*
  * `ccmd plan`: what would change, without changing it. daemon_plan() runs the plugins with a book
  * (daemon/plan_book.h) to write their steps into. Nothing is written for three reasons:
- * daemon/runner.c runs only plugins that heed host->dry_run() (CCM_PLUGIN_PLANS), which print their
- * steps instead of carrying them out; daemon/host.c refuses patches and puts events into the book
- * (host_patch(), host_event()); alicloud/client.c refuses every call that is no read (ali_call()).
- * The one write is the Event that option --event asks for, by write_event() below.
+ * daemon/runner.c, may_run(), lets only plugins run that heed host->dry_run() (CCM_PLUGIN_PLANS):
+ * they print their steps instead of carrying them out; daemon/host.c refuses patches and puts
+ * events into the book (host_patch(), host_event()); alicloud/client.c refuses every call that is
+ * no read (ali_call()). The one write is the Event that option --event asks for, by write_event()
+ * below.
  */
 #include "cli/command.h"
 #include "daemon/daemon.h"

@@ -94,9 +94,7 @@ void daemon_observe_ready(void *arg, struct ccm_buf *wrong)
     struct daemon_watch_view watch;
     const bool leads = is_leading(seen, &lease);
 
-    if (atomic_load(&seen->stopping)) {
-        ccm_buf_adds(wrong, "shutting down\n");
-    }
+    admin_probe_ready_process(atomic_load(&seen->stopping), wrong);
     for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &watch); i++) {
         admin_probe_ready_cache(watch.name, &watch.status, wrong);
     }

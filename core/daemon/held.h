@@ -1,6 +1,6 @@
 /*
- * Removals that a plugin holds back because they would go only since nodes are missing or not
- * ready: per object how many, and why. For people. Every thread; one lock, a leaf.
+ * Removals that a plugin holds back because nothing asks for them but nodes that are missing
+ * or not ready: how many per object, and why. For people. Every thread; one lock, a leaf.
  */
 #ifndef CCM_HELD_H
 #define CCM_HELD_H

@@ -8,7 +8,7 @@
 #ifndef CCM_RUNNER_H
 #define CCM_RUNNER_H
 
-#include "admin/failures.h"
+#include "admin/trouble.h"
 #include "config/load.h"
 #include "daemon/caches.h"
 #include "daemon/host.h"

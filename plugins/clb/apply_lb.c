@@ -222,11 +222,11 @@ int clb_apply_internet_done(struct lbc_apply *apply, struct lbc_step *step)
 {
     struct clb_lb *lb = apply_lb(apply);
 
-    lbc_order_record(apply->order,
-                     clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
-                                        lb->lbc.texts[CLB_LB_BANDWIDTH]),
-                     clb_lb_charge_what(lb, step->value, step->extra),
-                     apply->host->now_ms(apply->host));
+    lbc_pending_change_record(apply->pending,
+                              clb_lb_charge_what(lb, lb->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                                 lb->lbc.texts[CLB_LB_BANDWIDTH]),
+                              clb_lb_charge_what(lb, step->value, step->extra),
+                              apply->host->now_ms(apply->host));
     return lbc_record_values(&clb_steps, step, &lb->lbc);
 }
 

@@ -28,8 +28,8 @@ enum clb_step_type {
 };
 
 /* Steps are struct lbc_step: one call each. Those of one group stand together: adds, then removals,
- * then weights. `to` of a listener that is updated: present values, as far as they are not old,
- * overlaid with wanted. */
+ * then weights. `to` of a listener that is updated has the desired value of each attribute that the
+ * Service decides about, and the actual one of all others. */
 extern const struct lbc_step_table clb_steps;
 extern const struct lbc_plan_ops clb_plan_ops;
 

@@ -71,11 +71,12 @@ static bool is_ordered(const struct lbc_work *work, const char *charge, const ch
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
 
-    return work->in->order != NULL &&
-           lbc_order_stands(work->in->order,
-                            clb_lb_charge_what(have, have->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
-                                               have->lbc.texts[CLB_LB_BANDWIDTH]),
-                            clb_lb_charge_what(have, charge, bandwidth), work->in->now_ms);
+    return work->in->pending != NULL &&
+           lbc_pending_change_stands(work->in->pending,
+                                     clb_lb_charge_what(have,
+                                                        have->lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                                        have->lbc.texts[CLB_LB_BANDWIDTH]),
+                                     clb_lb_charge_what(have, charge, bandwidth), work->in->now_ms);
 }
 
 static int plan_internet(struct lbc_work *work)

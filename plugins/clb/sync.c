@@ -32,9 +32,10 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     int r = 0;
 
     if (pass->fresh) {
-        lbc_order_see(&pass->entry->order,
-                      clb_lb_charge_what(&have->lb, have->lb.lbc.texts[CLB_LB_TRAFFIC_CHARGE],
-                                         have->lb.lbc.texts[CLB_LB_BANDWIDTH]));
+        lbc_pending_change_see(&pass->entry->pending,
+                               clb_lb_charge_what(&have->lb,
+                                                  have->lb.lbc.texts[CLB_LB_TRAFFIC_CHARGE],
+                                                  have->lb.lbc.texts[CLB_LB_BANDWIDTH]));
     }
     if (have->lb.lbc.id == NULL) {
         return 0;

@@ -78,7 +78,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .req = pass->req,
         .service = pass->service,
         .model = pass->releases ? NULL : pass->model,
-        .order = &pass->entry->order,
+        .pending = &pass->entry->pending,
         .batch = &pass->lbc->batch,
         .have = pass->entry->state,
         .problems = &pass->problems,
@@ -211,7 +211,7 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     int r;
 
     in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
-    in.order = &entry->order;
+    in.pending = &entry->pending;
     r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
     if (r == 0 && change_can_show_repair(pass)) {
         r = lbc_plan_describe_repair(&plan, change->rules, &in, entry->aside, &repair);

@@ -16,7 +16,7 @@
 #define CCM_LBC_MIRROR_H
 
 #include "ccm/host.h"
-#include "lbc/apply/order.h"
+#include "lbc/apply/pending_change.h"
 #include "lbc/apply/state.h"
 #include "lbc/look.h"
 #include "lbc/model/tags.h"
@@ -58,9 +58,9 @@ struct lbc_entry {
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
     struct ccm_strmap *past;       /* by id of a group: what went because of nodes, see freeze.h */
-    struct lbc_order order;        /* of how traffic is paid for */
-    bool frozen;                   /* backends are kept that the model lacks */
-    bool looked;                   /* a pass of this process has decided about its groups */
+    struct lbc_pending_change pending; /* of how traffic is paid for */
+    bool frozen;                       /* backends are kept that the model lacks */
+    bool looked;                       /* a pass of this process has decided about its groups */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct lbc_state_type *type;

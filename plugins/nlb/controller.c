@@ -6,7 +6,7 @@
 #include "apply.h"
 #include "lbc/model/annotation.h"
 #include "lint.h"
-#include "names.h"
+#include "owner_key.h"
 #include "read.h"
 #include "util/text.h"
 

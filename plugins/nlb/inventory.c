@@ -1,8 +1,8 @@
 /* What the cloud holds for all Services, read at once: see nlb_inventory_ops. */
 #include "api.h"
 #include "lbc/pass.h"
-#include "names.h"
 #include "nlb.h"
+#include "owner_key.h"
 #include "read.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"

@@ -3,8 +3,8 @@
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "model_parts.h"
-#include "names.h"
 #include "nlb.h"
+#include "owner_key.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

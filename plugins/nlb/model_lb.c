@@ -3,7 +3,7 @@
 #include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
 #include "model_parts.h"
-#include "names.h"
+#include "owner_key.h"
 #include "util/text.h"
 
 #include <errno.h>

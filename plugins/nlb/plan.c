@@ -2,8 +2,8 @@
 
 #include "compare.h"
 #include "lbc/model/lb_attrs.h"
-#include "names.h"
 #include "nlb.h"
+#include "owner_key.h"
 #include "plan_parts.h"
 #include "util/text.h"
 

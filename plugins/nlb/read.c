@@ -1,8 +1,8 @@
 #include "read.h"
 
 #include "api.h"
-#include "names.h"
 #include "nlb.h"
+#include "owner_key.h"
 #include "plan.h"
 #include "util/buf.h"
 #include "util/cleanup.h"

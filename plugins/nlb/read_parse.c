@@ -2,7 +2,7 @@
 #include "read.h"
 
 #include "lbc/model/lb_attrs.h"
-#include "names.h"
+#include "owner_key.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"

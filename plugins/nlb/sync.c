@@ -2,7 +2,7 @@
 #include "controller.h"
 
 #include "lbc/model/object.h"
-#include "names.h"
+#include "owner_key.h"
 #include "read.h"
 #include "util/text.h"
 

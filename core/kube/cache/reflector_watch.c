@@ -1,4 +1,5 @@
-/* Watches and streaming lists: one event per line. */
+/* Watches and streaming lists: one event per line. What an end of one leads to (410 Gone: list
+ * again) is decided in reflector_end.c. */
 #include "kube/cache/reflector_priv.h"
 #include "kube/cache/watch_event.h"
 #include "util/cleanup.h"

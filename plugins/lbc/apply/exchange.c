@@ -1,457 +1,142 @@
 #include "lbc/apply/exchange.h"
 
-#include "util/array.h"
-#include "util/text.h"
+/* Refusals with another reason than the one before; as there are quotas. */
+#define SURPRISES_MAX 2
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define DRAINED_MS 5000 /* until backends that are being taken out are looked at again */
-
-/* The exchange of one group. */
-struct lbc_exchanging {
-    struct lbc_step *step; /* the next call; borrows what the refused step owns, but for `sent` */
-    struct lbc_backends part;
-    enum lbc_exchange_move move;
-    struct lbc_exchange way;
-    struct lbc_capacity capacity; /* the group's, unless that of the load balancer is meant */
-    struct ccm_error own_why;
-    struct ccm_error *why; /* the last refusal */
-    bool has_ended;
-    bool is_wide;    /* it is the load balancer that is full: others may make place */
-    bool is_waiting; /* backends that are on their way out still count */
-    size_t freed;    /* run->freed when it ended */
-};
-
-static void exchange_free(struct lbc_exchanging *exchange)
+void lbc_exchange_fini(struct lbc_exchange *exchange)
 {
-    lbc_backends_fini(&exchange->part);
-    lbc_exchange_fini(&exchange->way);
-    if (exchange->step != NULL) {
-        lbc_sent_fini(&exchange->step->sent);
+    lbc_backends_fini(&exchange->add);
+    lbc_backends_fini(&exchange->remove);
+}
+
+static size_t count_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The smallest number whose square is not less. */
+static size_t count_root(size_t number)
+{
+    size_t root = 1;
+
+    while (root * root < number) {
+        root++;
     }
-    free(exchange->step);
-    free(exchange);
+    return root;
 }
 
-void lbc_exchanges_fini(struct lbc_run *run)
+/* How many to add in the next call; 0: not now. */
+static size_t count_add(const struct lbc_exchange *exchange)
 {
-    for (size_t i = 0; i < run->exchange_count; i++) {
-        exchange_free(run->exchanges[i]);
+    const struct lbc_capacity *capacity = exchange->capacity;
+    const size_t most = count_least(exchange->add.len, exchange->batch);
+
+    if (exchange->is_failed || exchange->is_robbed || most == 0) {
+        return 0;
     }
-    free(run->exchanges);
-}
-
-/* What is known about the capacity holds for all groups. */
-static bool capacity_is_shared(const struct lbc_run *run)
-{
-    return run->apply->ops->lb_full == NULL;
-}
-
-static bool step_adds_backends(const struct lbc_step *step)
-{
-    return (step->type == LBC_STEP_ADD || step->type == LBC_STEP_CREATE_GROUP) &&
-           step->backends.len > 0;
-}
-
-bool lbc_exchange_is_due(const struct lbc_run *run, const struct lbc_step *step)
-{
-    return step_adds_backends(step) &&
-           lbc_capacity_lacks(&run->apply->capacity, step->backends.len);
-}
-
-bool lbc_exchange_is_full(const struct lbc_run *run, const struct lbc_step *step,
-                          const struct ccm_error *err)
-{
-    return step_adds_backends(step) && lbc_refusal_is(run->apply->ops->full_of_backends, err);
-}
-
-static struct lbc_exchanging *exchange_new(struct lbc_run *run, const struct lbc_step *step)
-{
-    const size_t size = run->plan->table->size;
-    struct lbc_exchanging *fresh = NULL;
-
-    if (ccm_array_grow(&run->exchanges, &run->exchange_cap, run->exchange_count + 1,
-                       sizeof(struct lbc_exchanging *)) < 0) {
-        return NULL;
+    if (!capacity->is_known) {
+        return most;
     }
-    fresh = calloc(1, sizeof(*fresh));
-    if (fresh == NULL) {
-        return NULL;
+    if (capacity->fits > 0) {
+        return count_least(most, capacity->fits);
     }
-    run->exchanges[run->exchange_count++] = fresh;
-    fresh->way.capacity = capacity_is_shared(run) ? &run->apply->capacity : &fresh->capacity;
-    fresh->why = capacity_is_shared(run) ? &run->full : &fresh->own_why;
-    fresh->step = malloc(size);
-    if (fresh->step == NULL) {
-        return NULL;
+    if (capacity->below <= 1) {
+        return 0;
     }
-    memcpy(fresh->step, step, size);
-    memset(&fresh->step->sent, 0, sizeof(fresh->step->sent));
-    fresh->step->is_exchanged = true;
-    return fresh;
-}
-
-/* --- refusals --- */
-
-static size_t exchange_choose_batch(const struct lbc_run *run, size_t planned)
-{
-    const size_t batch = run->apply->batch == NULL ? 0 : atomic_load(run->apply->batch);
-
-    return batch == 0 ? planned : batch;
-}
-
-/* Of a step that goes out in several portions, the one that was refused has as many as a call. */
-static size_t exchange_count_asked(const struct lbc_run *run, const struct lbc_step *step)
-{
-    const size_t batch = exchange_choose_batch(run, step->backends.len);
-    size_t missing = 0;
-
-    for (size_t i = 0; i < step->backends.len; i++) {
-        missing += step->group == NULL ||
-                   lbc_backends_find(&step->group->backends, &step->backends.items[i]) == NULL;
+    if (exchange->remove.len > 0 && !exchange->is_stuck) {
+        /* The last one that serves goes only when not even one fits beside it. */
+        return exchange->stays == 0 && exchange->remove.len == 1 ? 1 : 0;
     }
-    return missing < batch ? missing : batch;
+    /* Steps of the root, then single ones: at most two more refusals whatever the answer is. */
+    return exchange->is_single ? 1 : count_root(count_least(most, capacity->below - 1));
 }
 
-static void exchange_record_why(const struct lbc_run *run, struct lbc_exchanging *exchange,
-                                const struct ccm_error *err)
+/* How many to remove in the next call; 0: not now. */
+static size_t count_remove(const struct lbc_exchange *exchange)
 {
-    ccm_error_copy(exchange->why, err);
-    exchange->is_wide = capacity_is_shared(run) || lbc_refusal_is(run->apply->ops->lb_full, err);
+    const size_t most = count_least(exchange->remove.len, exchange->batch);
+    const size_t half = (exchange->stays + exchange->remove.len) / 2;
+
+    if (exchange->is_stuck || most == 0) {
+        return 0;
+    }
+    /* Nobody takes their place now. */
+    if (exchange->is_failed || exchange->is_robbed) {
+        return exchange->stays > 0 ? most : 0;
+    }
+    if (exchange->add.len == 0) {
+        return most;
+    }
+    return count_least(count_least(most, exchange->add.len), half > 0 ? half : 1);
 }
 
-/* The refusal that an exchange begins with. */
-static void exchange_record_first(const struct lbc_run *run, struct lbc_exchanging *exchange,
-                                  size_t asked, const struct ccm_error *err)
+static int exchange_copy_part(const struct lbc_backends *from, size_t count,
+                              struct lbc_backends *ret)
 {
-    struct lbc_capacity *capacity = exchange->way.capacity;
-    struct lbc_usage usage = { 0 };
+    int r = 0;
 
-    if (lbc_capacity_parse(err->message, &usage) && usage.used + asked > usage.most) {
-        lbc_capacity_set(capacity, &usage);
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = lbc_backends_put(ret, &from->items[i]);
+    }
+    return r;
+}
+
+int lbc_exchange_next(const struct lbc_exchange *exchange, enum lbc_exchange_move *ret_move,
+                      struct lbc_backends *ret_part)
+{
+    const size_t add = count_add(exchange);
+    const size_t remove = add > 0 ? 0 : count_remove(exchange);
+
+    *ret_move = add > 0 ? LBC_EXCHANGE_ADD : remove > 0 ? LBC_EXCHANGE_REMOVE : LBC_EXCHANGE_END;
+    return add > 0 ? exchange_copy_part(&exchange->add, add, ret_part)
+                   : exchange_copy_part(&exchange->remove, remove, ret_part);
+}
+
+void lbc_exchange_done(struct lbc_exchange *exchange, enum lbc_exchange_move move,
+                       const struct lbc_backends *part)
+{
+    struct lbc_backends *from = move == LBC_EXCHANGE_ADD ? &exchange->add : &exchange->remove;
+
+    for (size_t i = 0; i < part->len; i++) {
+        lbc_backends_remove(from, &part->items[i]);
+    }
+    if (move == LBC_EXCHANGE_ADD) {
+        exchange->stays += part->len;
+        lbc_capacity_use(exchange->capacity, part->len);
     } else {
-        lbc_capacity_refuse(capacity, asked);
+        lbc_capacity_free(exchange->capacity, part->len);
     }
-    exchange_record_why(run, exchange, err);
 }
 
-static void exchange_record_refusal(const struct lbc_run *run, struct lbc_exchanging *exchange,
-                                    const struct ccm_error *err)
+void lbc_exchange_refuse(struct lbc_exchange *exchange, const struct lbc_backends *part,
+                         const struct lbc_usage *usage)
 {
-    struct lbc_usage usage = { 0 };
-    const bool has_usage = lbc_capacity_parse(err->message, &usage);
+    struct lbc_capacity *capacity = exchange->capacity;
+    const bool is_surprise = capacity->is_known && part->len <= capacity->fits;
+    const bool is_explained = usage != NULL && usage->used + part->len > usage->most;
 
-    lbc_exchange_refuse(&exchange->way, &exchange->part, has_usage ? &usage : NULL);
-    exchange_record_why(run, exchange, err);
-}
-
-/* --- what is to be done --- */
-
-/* Backends of one step that are still to come or to go. */
-static int exchange_collect_step(struct lbc_exchange *to, const struct lbc_group *group,
-                                 const struct lbc_step *step)
-{
-    const struct lbc_backends *set = &step->backends;
-    const bool removes = step->type == LBC_STEP_REMOVE;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < set->len; i++) {
-        if (removes == (lbc_backends_find(&group->backends, &set->items[i]) != NULL)) {
-            r = lbc_backends_put(removes ? &to->remove : &to->add, &set->items[i]);
-        }
-    }
-    return r;
-}
-
-/* Ports that have chosen the same group describe their backends each in its own way. */
-static bool exchange_includes_step(const struct lbc_step *first, const struct lbc_step *step)
-{
-    return (step->type == LBC_STEP_REMOVE ||
-            (step->type == LBC_STEP_ADD &&
-             ccm_text_equal(lbc_group_key(step->want), lbc_group_key(first->want)))) &&
-           step->verdict == LBC_VERDICT_OPEN && !step->last && step->group == first->group;
-}
-
-static int exchange_collect(struct lbc_run *run, struct lbc_exchanging *exchange, size_t index)
-{
-    const struct lbc_step *first = run->plan->steps[index];
-    const struct lbc_group *group = first->group;
-    size_t planned = 0;
-    size_t leaving = 0;
-    int r = 0;
-
-    for (size_t i = index; r == 0 && i < run->plan->len; i++) {
-        struct lbc_step *step = run->plan->steps[i];
-
-        if (step == first || exchange_includes_step(first, step)) {
-            r = exchange_collect_step(&exchange->way, group, step);
-            planned = planned > step->backends.len ? planned : step->backends.len;
-            step->verdict = LBC_VERDICT_EXCHANGED;
-        }
-    }
-    for (size_t i = 0; i < group->backends.len; i++) {
-        leaving += group->backends.items[i].leaving ? 1 : 0;
-    }
-    exchange->way.batch = exchange_choose_batch(run, planned);
-    exchange->way.stays = group->backends.len - leaving - exchange->way.remove.len;
-    exchange->is_waiting = leaving > 0;
-    exchange->way.is_robbed = leaving > 0; /* they make place when they are gone */
-    return r;
-}
-
-/* A group is made without backends: an earlier one may have to go before they fit. */
-static int exchange_make_group(struct lbc_run *run, struct lbc_step *step)
-{
-    const struct lbc_backends all = step->backends;
-    struct ccm_error err = CCM_ERROR_INIT;
-    int r;
-
-    memset(&step->backends, 0, sizeof(step->backends));
-    r = lbc_run_send(run, step, &err);
-    r = r < 0 ? lbc_run_fail(run, step, r, &err, NULL) : lbc_run_end(run, &step, 1);
-    step->backends = all;
-    return r;
-}
-
-int lbc_exchange_begin(struct lbc_run *run, size_t index, const struct ccm_error *err)
-{
-    struct lbc_step *step = run->plan->steps[index];
-    struct lbc_exchanging *exchange = NULL;
-    const size_t asked = exchange_count_asked(run, step);
-    int r = 0;
-
-    if (step->type == LBC_STEP_CREATE_GROUP) {
-        r = exchange_make_group(run, step);
-    }
-    if (r < 0 || step->group == NULL) {
-        return r; /* told there */
-    }
-    exchange = exchange_new(run, step);
-    if (exchange == NULL) {
-        return lbc_run_out_of_memory(run);
-    }
-    if (err != NULL) {
-        exchange_record_first(run, exchange, asked, err);
-    }
-    return exchange_collect(run, exchange, index) < 0 ? lbc_run_out_of_memory(run) : 0;
-}
-
-/* --- doing it --- */
-
-/* A call was refused. 0 and the exchange goes on, or negative when the rest of the plan makes no
- * sense. */
-static int exchange_fail_call(struct lbc_run *run, struct lbc_exchanging *exchange, int r,
-                              struct ccm_error *err)
-{
-    if (lbc_apply_shrink_batch(run->apply, exchange->part.len, err)) {
-        exchange->way.batch = exchange_choose_batch(run, exchange->way.batch);
-        return 0;
-    }
-    if (lbc_exchange_is_full(run, exchange->step, err)) {
-        exchange_record_refusal(run, exchange, err);
-        return 0;
-    }
-    lbc_exchange_fail(&exchange->way, exchange->move);
-    return lbc_run_fail(run, exchange->step, r, err, NULL);
-}
-
-/* The next call of an exchange; *ret_sent false: there is none. */
-static int exchange_send(struct lbc_run *run, struct lbc_exchanging *exchange, bool *ret_sent)
-{
-    struct lbc_step *step = exchange->step;
-    int r = 0;
-
-    *ret_sent = false;
-    while (r == 0) {
-        struct ccm_error err = CCM_ERROR_INIT;
-
-        r = lbc_run_check_cancelled(run);
-        lbc_backends_fini(&exchange->part);
-        if (r < 0) {
-            return r;
-        }
-        if (lbc_exchange_next(&exchange->way, &exchange->move, &exchange->part) < 0) {
-            return lbc_run_out_of_memory(run);
-        }
-        if (exchange->move == LBC_EXCHANGE_END) {
-            exchange->has_ended = true;
-            exchange->freed = run->freed;
-            return 0;
-        }
-        step->type = exchange->move == LBC_EXCHANGE_ADD ? LBC_STEP_ADD : LBC_STEP_REMOVE;
-        step->backends = exchange->part; /* borrowed */
-        r = lbc_run_send(run, step, &err);
-        if (r == 0) {
-            *ret_sent = true;
-            return 0;
-        }
-        r = exchange_fail_call(run, exchange, r, &err);
-    }
-    return r;
-}
-
-/* What came of a call that was sent. */
-static void exchange_settle(struct lbc_exchanging *exchange)
-{
-    if (exchange->step->verdict == LBC_VERDICT_DONE) {
-        lbc_exchange_done(&exchange->way, exchange->move, &exchange->part);
+    exchange->surprises += is_surprise ? 1 : 0;
+    exchange->is_robbed = exchange->surprises > (is_explained ? SURPRISES_MAX : 0);
+    exchange->is_single = exchange->is_single || (capacity->is_known && !is_surprise);
+    if (is_explained) {
+        lbc_capacity_set(capacity, usage);
     } else {
-        lbc_exchange_fail(&exchange->way, exchange->move);
+        lbc_capacity_refuse(capacity, part->len);
     }
-    lbc_sent_fini(&exchange->step->sent);
 }
 
-/* One call for each group, then their jobs together; without jobs, all of one group. `sent` is as
- * long as there are exchanges. *ret_sent: how many calls there were. */
-static int exchanges_run_round(struct lbc_run *run, struct lbc_step **sent, size_t *ret_sent)
+void lbc_exchange_fail(struct lbc_exchange *exchange, enum lbc_exchange_move move)
 {
-    const bool alone = run->apply->ops->wait == NULL;
-    int r = 0;
-
-    *ret_sent = 0;
-    memset(sent, 0, run->exchange_count * sizeof(struct lbc_step *));
-    for (size_t i = 0; r == 0 && i < run->exchange_count && !(alone && *ret_sent > 0); i++) {
-        bool is_sent = false;
-
-        if (!run->exchanges[i]->has_ended) {
-            r = exchange_send(run, run->exchanges[i], &is_sent);
-        }
-        if (is_sent) {
-            sent[i] = run->exchanges[i]->step;
-            ++*ret_sent;
-        }
+    if (move == LBC_EXCHANGE_ADD) {
+        exchange->is_failed = true;
+    } else {
+        exchange->is_stuck = true;
     }
-    if (r < 0) {
-        run->apply->surprised = run->apply->surprised || *ret_sent > 0;
-    } else if (*ret_sent > 0) {
-        r = lbc_run_end(run, sent, run->exchange_count);
-    }
-    for (size_t i = 0; i < run->exchange_count; i++) {
-        if (sent[i] != NULL) {
-            exchange_settle(run->exchanges[i]);
-        }
-    }
-    return r;
 }
 
-/* What the steps of ended exchanges have come to: a group that got none of its backends did not get
- * them, any other has what fits. */
-static int exchanges_close_steps(struct lbc_run *run)
+void lbc_exchange_renew(struct lbc_exchange *exchange)
 {
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < run->plan->len; i++) {
-        struct lbc_step *step = run->plan->steps[i];
-
-        if (step->verdict == LBC_VERDICT_EXCHANGED && step_adds_backends(step)) {
-            step->verdict = LBC_VERDICT_DONE;
-            if (step->group->backends.len == 0) {
-                step->verdict = LBC_VERDICT_FAILED;
-                r = lbc_run_mark_short(run, step->group);
-            }
-        }
-    }
-    return r;
-}
-
-int lbc_exchanges_run(struct lbc_run *run)
-{
-    struct lbc_step **sent = NULL;
-    size_t count = 1;
-    int r = 0;
-
-    if (run->exchange_count == 0) {
-        return 0;
-    }
-    sent = calloc(run->exchange_count, sizeof(struct lbc_step *));
-    if (sent == NULL) {
-        return lbc_run_out_of_memory(run);
-    }
-    while (r == 0 && count > 0 && run->apply->again_ms == 0) {
-        r = exchanges_run_round(run, sent, &count);
-    }
-    free(sent);
-    return r < 0 ? r : exchanges_close_steps(run);
-}
-
-/* --- in the end --- */
-
-static bool exchange_is_short(const struct lbc_exchanging *exchange)
-{
-    return exchange->way.add.len > 0 && !exchange->way.is_failed;
-}
-
-/* Whether there may be place by now. */
-static bool exchange_may_go_on(const struct lbc_run *run, const struct lbc_exchanging *exchange)
-{
-    if (!exchange_is_short(exchange)) {
-        return false;
-    }
-    return capacity_is_shared(run) ? !lbc_capacity_lacks(exchange->way.capacity, 1)
-                                   : exchange->is_wide && run->freed > exchange->freed;
-}
-
-static void exchange_renew(struct lbc_exchanging *exchange)
-{
-    lbc_exchange_renew(&exchange->way);
-    exchange->capacity = (struct lbc_capacity){ 0 };
-    exchange->has_ended = false;
-}
-
-/* One after the other where they take the capacity from one another. */
-static int exchanges_go_on(struct lbc_run *run)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < run->exchange_count; i++) {
-        if (exchange_may_go_on(run, run->exchanges[i])) {
-            exchange_renew(run->exchanges[i]);
-            r = capacity_is_shared(run) ? lbc_exchanges_run(run) : 0;
-        }
-    }
-    return r < 0 || run->apply->again_ms > 0 ? r : lbc_exchanges_run(run);
-}
-
-static int exchange_report_rest(struct lbc_run *run, struct lbc_exchanging *exchange)
-{
-    const struct lbc_exchange *way = &exchange->way;
-    struct ccm_error err;
-    int r;
-
-    exchange->step->type = LBC_STEP_ADD;
-    exchange->step->backends = way->add; /* borrowed */
-    *run->apply->uncertain = false;
-    ccm_error_copy(&err, exchange->why);
-    r = ccm_error_wrap(&err, -ENOSPC, "%zu of %zu %s fit", way->stays, way->stays + way->add.len,
-                       run->apply->ops->backends_name);
-    return lbc_run_fail(run, exchange->step, r, &err, NULL);
-}
-
-/* Backends on their way out take up place until their connections have ended. */
-static bool exchange_awaits_drain(const struct lbc_run *run, const struct lbc_exchanging *exchange)
-{
-    return exchange->way.is_robbed &&
-           (exchange->is_waiting || lbc_run_is_draining(run, exchange->step->group));
-}
-
-int lbc_exchanges_finish(struct lbc_run *run)
-{
-    int r = exchanges_go_on(run);
-
-    for (size_t i = 0; r == 0 && i < run->exchange_count; i++) {
-        struct lbc_exchanging *exchange = run->exchanges[i];
-
-        if (!exchange_is_short(exchange) || !exchange->has_ended) {
-            continue; /* complete, told, or to be gone on with by the next pass */
-        }
-        if (exchange_awaits_drain(run, exchange)) {
-            exchange->step->group->unread = true;
-            run->apply->again_ms = DRAINED_MS;
-        } else {
-            r = exchange_report_rest(run, exchange);
-        }
-    }
-    return r;
+    exchange->is_single = false;
+    exchange->is_robbed = false;
+    exchange->surprises = 0;
 }

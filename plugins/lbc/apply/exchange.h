@@ -1,30 +1,56 @@
 /*
- * Groups that lack capacity for what they shall have: old backends make place for new ones, see
- * capacity.h. All such groups go on at the same time, a call each and their jobs together; without
- * jobs one after the other. A part of executor.c. May block. One thread per pass.
+ * The order of additions and removals in one group that has no room for old and new backends beside
+ * each other: portions leave, and others take their places. Where there is room, all additions come
+ * before all removals: plan_groups.c. Pure: executor_exchange.c makes the calls and says what came
+ * of them. One thread.
  */
 #ifndef CCM_LBC_EXCHANGE_H
 #define CCM_LBC_EXCHANGE_H
 
-#include "lbc/apply/executor_parts.h"
+#include "lbc/apply/capacity.h"
+#include "lbc/model/backend.h"
 
-void lbc_exchanges_fini(struct lbc_run *run);
+enum lbc_exchange_move {
+    LBC_EXCHANGE_END,
+    LBC_EXCHANGE_ADD,
+    LBC_EXCHANGE_REMOVE,
+};
 
-/* Whether the step is known to be refused for want of capacity. */
-bool lbc_exchange_is_due(const struct lbc_run *run, const struct lbc_step *step);
-/* Whether the step failed with that error because group or load balancer take no further backends,
- * whichever they are. */
-bool lbc_exchange_is_full(const struct lbc_run *run, const struct lbc_step *step,
-                          const struct ccm_error *err);
-/* Such a step, due or refused with that error (NULL: due), begins an exchange, which the later
- * additions and removals of its group become a part of. A group that is to be made is made without
- * backends. 0, or negative with a problem. */
-CCM_NODISCARD int lbc_exchange_begin(struct lbc_run *run, size_t index,
-                                     const struct ccm_error *err);
-/* After the steps of a stage: what the exchanges come to, as far as that is possible now. 0, or
- * negative when the rest of the plan makes no sense. */
-CCM_NODISCARD int lbc_exchanges_run(struct lbc_run *run);
-/* After all stages: once more where there may be place by now; what does not fit is told. */
-CCM_NODISCARD int lbc_exchanges_finish(struct lbc_run *run);
+/*
+ * Old backends go in portions, at most half of those that serve per call, and new ones take their
+ * places before the next portion goes: the group serves all the while, unless only one backend
+ * fits. In the end it has what is wanted, or as much of it as fits. Finding out how much fits takes
+ * three refusals at most, the first one included.
+ */
+struct lbc_exchange {
+    struct lbc_backends add;       /* still to come */
+    struct lbc_backends remove;    /* still to go */
+    size_t stays;                  /* what is there, serves, and is not in `remove` */
+    size_t batch;                  /* backends per call */
+    struct lbc_capacity *capacity; /* borrowed; may be that of several groups */
+    bool is_single;                /* a portion was refused: the next ones are of one */
+    unsigned surprises;            /* refusals of what must have fitted */
+    bool is_robbed;                /* so often that somebody else takes what goes */
+    bool is_failed;                /* an addition failed for another reason */
+    bool is_stuck;                 /* a removal failed */
+};
+
+void lbc_exchange_fini(struct lbc_exchange *exchange);
+
+/* The next call, with its backends appended to an empty set; then call one of the three below.
+ * LBC_EXCHANGE_END: what is left in `add` did not fit, or failed. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_exchange_next(const struct lbc_exchange *exchange,
+                                    enum lbc_exchange_move *ret_move,
+                                    struct lbc_backends *ret_part);
+void lbc_exchange_done(struct lbc_exchange *exchange, enum lbc_exchange_move move,
+                       const struct lbc_backends *part);
+/* An addition was refused for want of capacity. usage: what the cloud says about it, NULL =
+ * nothing; with several quotas it may say something else the next time. */
+void lbc_exchange_refuse(struct lbc_exchange *exchange, const struct lbc_backends *part,
+                         const struct lbc_usage *usage);
+/* Any other failure. */
+void lbc_exchange_fail(struct lbc_exchange *exchange, enum lbc_exchange_move move);
+/* Something has become free elsewhere: what did not fit may be tried again. */
+void lbc_exchange_renew(struct lbc_exchange *exchange);
 
 #endif

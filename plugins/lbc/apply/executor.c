@@ -1,6 +1,6 @@
 #include "lbc/apply/executor.h"
 
-#include "lbc/apply/exchange.h"
+#include "lbc/apply/executor_exchange.h"
 #include "lbc/apply/executor_parts.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -204,8 +204,8 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
         run->no_listener_fits = true;
         ccm_error_copy(&run->no_listener_err, err);
     }
-    if (lbc_exchange_is_full(run, step, err)) {
-        return lbc_exchange_begin(run, index, err);
+    if (lbc_exchanges_is_full(run, step, err)) {
+        return lbc_exchanges_begin(run, index, err);
     }
     if (step_defer(run, step, r, err)) {
         return 0;
@@ -237,8 +237,8 @@ static int step_start(struct lbc_run *run, size_t index, size_t failed_before)
         step->verdict = LBC_VERDICT_FAILED;
         return lbc_run_mark_short(run, step->group);
     }
-    if (lbc_exchange_is_due(run, step)) {
-        return lbc_exchange_begin(run, index, NULL);
+    if (lbc_exchanges_is_due(run, step)) {
+        return lbc_exchanges_begin(run, index, NULL);
     }
     r = lbc_run_send(run, step, &err);
     return r < 0 ? step_record_refusal(run, index, r, &err) : 0;

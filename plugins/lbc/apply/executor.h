@@ -8,7 +8,7 @@
  * everybody.
  * - A quota that is full for listeners is asked about once; what it leaves out is one problem.
  * - A step that a quota refused waits for a later one that makes room for it, if there is one.
- * - Groups that lack capacity exchange their backends in portions, see exchange.h.
+ * - Groups that lack capacity exchange their backends in portions, see executor_exchange.h.
  */
 #ifndef CCM_LBC_EXECUTOR_H
 #define CCM_LBC_EXECUTOR_H
@@ -24,7 +24,7 @@
 
 struct lbc_apply;
 struct lbc_model;
-struct lbc_order;
+struct lbc_pending_change;
 
 enum lbc_job_state {
     LBC_JOB_RUNNING,
@@ -120,12 +120,12 @@ struct lbc_apply {
     const struct ccm_host *host;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    const struct lbc_model *model; /* NULL: a release */
-    struct lbc_order *order;       /* see order.h; NULL where no step asks for it */
-    atomic_uint *batch;            /* backends per call; NULL or 0: as the plan has it */
-    enum lbc_priority *priority;   /* of the product's calls; as it is at the beginning for most */
-    bool *uncertain;               /* of the last call: it failed and may have been executed */
-    struct lbc_state *have;        /* the mirror; changed by each step that is done */
+    const struct lbc_model *model;      /* NULL: a release */
+    struct lbc_pending_change *pending; /* see pending_change.h; NULL where no step asks for it */
+    atomic_uint *batch;                 /* backends per call; NULL or 0: as the plan has it */
+    enum lbc_priority *priority; /* of the product's calls; as it is at the beginning for most */
+    bool *uncertain;             /* of the last call: it failed and may have been executed */
+    struct lbc_state *have;      /* the mirror; changed by each step that is done */
     struct lbc_problems *problems;
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
     bool forgives_lb;  /* the load balancer goes: that it is gone already is well */

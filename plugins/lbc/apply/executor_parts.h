@@ -1,6 +1,7 @@
 /*
  * One run of a plan: what its parts share. executor_step.c has what happens to a step and what its
- * failure means, exchange.c what a lack of capacity leads to, executor.c the stages. One thread.
+ * failure means, executor_exchange.c what a lack of capacity leads to, executor.c the stages. One
+ * thread.
  */
 #ifndef CCM_LBC_EXECUTOR_PARTS_H
 #define CCM_LBC_EXECUTOR_PARTS_H

@@ -1,6 +1,6 @@
 /*
- * What a product need not write whose load balancers have nothing but a name, an address and our
- * marks: its state, its steps, the parts of its plans. Pure. One thread per state and plan.
+ * State, steps and plan for a product whose load balancers have nothing but a name, an address and
+ * our marks: such a product does not have to write its own. Pure. One thread per state and plan.
  */
 #ifndef CCM_LBC_PLAIN_H
 #define CCM_LBC_PLAIN_H

@@ -9,7 +9,7 @@
 #include "ccm/object.h"
 #include "lbc/apply/diff.h"
 #include "lbc/apply/model.h"
-#include "lbc/apply/order.h"
+#include "lbc/apply/pending_change.h"
 #include "lbc/apply/step.h"
 #include "lbc/apply/taken.h"
 #include "lbc/model/freeze.h"
@@ -70,8 +70,8 @@ struct lbc_plan_ops {
     bool deletes_used;   /* a group goes whoever uses it: the cloud refuses that, and says so */
     bool is_serial;      /* each step has a stage of its own */
     bool lists_all;      /* `have` has groups of others, whose backends are not read */
-    bool tags_reuse;     /* somebody else's load balancer is marked as one that is in use */
-    bool tags_cluster;   /* so is one of its own with the cluster, not with its owner alone */
+    bool tags_reuse;     /* a load balancer that somebody else made is tagged as one in use */
+    bool tags_cluster;   /* our own is tagged with the cluster, not with its owner alone */
     size_t tags_max;     /* so many tags leave no room for marks; 0 = there always is */
     bool sweeps;         /* on a load balancer of its own a listener that no port wants goes,
                             whoever made it, and so does one that is in the way */
@@ -84,11 +84,12 @@ struct lbc_plan_input {
     const struct ccm_service *service;
     const char *cluster_id;
     const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
-    const struct lbc_order *order;  /* a change that is not shown yet; NULL = there is none */
-    int64_t now_ms;                 /* monotonic; only with an order */
-    size_t batch;                   /* backends per call; 0 = as many as the product takes */
-    bool fresh;                     /* `have` was read in this pass */
-    bool last_user;                 /* a release: nobody else uses the load balancer */
+    const struct lbc_pending_change
+        *pending;        /* a change that is not shown yet; NULL = there is none */
+    int64_t now_ms;      /* monotonic; only with such a change */
+    size_t batch;        /* backends per call; 0 = as many as the product takes */
+    bool fresh;          /* `have` was read in this pass */
+    bool last_user;      /* a release: nobody else uses the load balancer */
     bool restores;       /* listeners that were taken over are put back, or else not taken over */
     bool cannot_restore; /* the cloud refuses that */
 };

@@ -1,18 +1,17 @@
-/* clang-format off: a table */
 /*
  * The guard against mass removal: the rule for backends that are not wanted any more, although
  * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing. Absence
  * is no order to delete. Some go, the others are frozen: they stay in their group as they are.
- * Pure; one thread.
- *
+ * The floor is that of util/removal_budget.h, per group: removal_budget.c says how many may go. A
+ * person may lift all of it for a time. Which of the three causes it is, freeze_cause.c finds out;
+ * freeze_pass.c applies the rule in a pass. Pure; one thread.
+ */
+/* clang-format off: a table */
+/*
  *   node not ready   goes when another backend stays, and the floor allows it
  *   node missing     its deletion was seen: goes when the floor allows it, or when the cloud says
  *                    that the instance is gone; else not before it has been missing for some time
  *   slice missing    the same, but nobody can be asked
- *
- * The floor is that of util/removal_budget.h, per group: removal_budget.c says how many may go. A
- * person may lift all of it for a time. Which of the three causes it is, freeze_cause.c finds out;
- * freeze_pass.c applies the rule in a pass.
  */
 /* clang-format on */
 #ifndef CCM_LBC_FREEZE_H

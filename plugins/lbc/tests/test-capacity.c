@@ -1,7 +1,7 @@
 /* What a group looks like on its way through a quota: every mixture of old, new and room. */
 #include "check.h"
 
-#include "lbc/apply/capacity.h"
+#include "lbc/apply/exchange.h"
 #include "util/attr.h"
 #include "util/cleanup.h"
 #include "util/text.h"

@@ -1,8 +1,8 @@
 #include "notation.h"
 
 #include "lbc/tests/objects.h"
-#include "nlb/names.h"
 #include "nlb/nlb.h"
+#include "nlb/owner_key.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"

@@ -6,7 +6,7 @@
 #include "converge.h"
 
 #include "lbc/tests/objects.h"
-#include "nlb/names.h"
+#include "nlb/owner_key.h"
 #include "nlb/rules.h"
 #include "tests/fuzz/oom.h"
 #include "util/array.h"

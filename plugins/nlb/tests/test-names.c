@@ -2,8 +2,8 @@
 #include "lbc/tests/check.h"
 
 #include "lbc/tests/objects.h"
-#include "nlb/names.h"
 #include "nlb/nlb.h"
+#include "nlb/owner_key.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

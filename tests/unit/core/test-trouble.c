@@ -1,5 +1,5 @@
 /* Failing keys: noted, forgotten, in the order in which they began to fail. */
-#include "admin/failures.h"
+#include "admin/trouble.h"
 
 #include "util/cleanup.h"
 #include "util/clock.h"

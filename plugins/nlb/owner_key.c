@@ -1,4 +1,4 @@
-#include "names.h"
+#include "owner_key.h"
 
 #include "lbc/service/hash.h"
 #include "nlb.h"

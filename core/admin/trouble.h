@@ -2,8 +2,8 @@
  * Keys whose last reconcile failed, with the failure and the time of the next try: what an operator
  * asks first. Every thread; one lock, a leaf.
  */
-#ifndef CCM_ADMIN_FAILURES_H
-#define CCM_ADMIN_FAILURES_H
+#ifndef CCM_ADMIN_TROUBLE_H
+#define CCM_ADMIN_TROUBLE_H
 
 #include "ccm/error.h"
 #include "util/attr.h"

@@ -1,4 +1,4 @@
-#include "admin/failures.h"
+#include "admin/trouble.h"
 
 #include "util/cleanup.h"
 #include "util/clock.h"

@@ -1,7 +1,7 @@
 /* What was ordered and counts later is not ordered again. */
 #include "check.h"
 
-#include "lbc/apply/order.h"
+#include "lbc/apply/pending_change.h"
 
 #define OLD    1
 #define WANTED 2
@@ -18,8 +18,8 @@ struct row {
 
 static const struct row rows[] = {
     { "just now", OLD, WANTED, 0, true },
-    { "nearly over", OLD, WANTED, LBC_ORDER_MS - 1, true },
-    { "not carried out for too long", OLD, WANTED, LBC_ORDER_MS, false },
+    { "nearly over", OLD, WANTED, LBC_PENDING_CHANGE_MS - 1, true },
+    { "not carried out for too long", OLD, WANTED, LBC_PENDING_CHANGE_MS, false },
     { "somebody changed it since", OTHER, WANTED, 0, false },
     { "something else is wanted by now", OLD, OTHER, 0, false },
     { "the other way round", WANTED, OLD, 0, false },
@@ -29,12 +29,12 @@ static void test_rows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct lbc_order order = { 0 };
+        struct lbc_pending_change change = { 0 };
 
-        assert_false(lbc_order_stands(&order, rows[i].before, rows[i].wanted, NOW));
-        lbc_order_record(&order, OLD, WANTED, NOW);
-        if (lbc_order_stands(&order, rows[i].before, rows[i].wanted, NOW + rows[i].age_ms) !=
-            rows[i].expect) {
+        assert_false(lbc_pending_change_stands(&change, rows[i].before, rows[i].wanted, NOW));
+        lbc_pending_change_record(&change, OLD, WANTED, NOW);
+        if (lbc_pending_change_stands(&change, rows[i].before, rows[i].wanted,
+                                      NOW + rows[i].age_ms) != rows[i].expect) {
             fail_msg("%s", rows[i].what);
         }
     }
@@ -42,14 +42,15 @@ static void test_rows(void **state)
 
 static void test_arrived(void **state)
 {
-    struct lbc_order order = { 0 };
+    struct lbc_pending_change change = { 0 };
 
     (void)state;
-    lbc_order_record(&order, OLD, WANTED, NOW);
-    lbc_order_see(&order, OLD);
-    assert_true(lbc_order_stands(&order, OLD, WANTED, NOW));
-    lbc_order_see(&order, WANTED);
-    assert_false(lbc_order_stands(&order, OLD, WANTED, NOW)); /* somebody has set it back */
+    lbc_pending_change_record(&change, OLD, WANTED, NOW);
+    lbc_pending_change_see(&change, OLD);
+    assert_true(lbc_pending_change_stands(&change, OLD, WANTED, NOW));
+    lbc_pending_change_see(&change, WANTED);
+    assert_false(
+        lbc_pending_change_stands(&change, OLD, WANTED, NOW)); /* somebody has set it back */
 }
 
 int main(void)

@@ -3,8 +3,8 @@
  * server groups and describes our listeners and servers. Only what carries such a key of this
  * Service and cluster is ever changed or deleted. Pure. Every thread.
  */
-#ifndef CCM_NLB_NAMES_H
-#define CCM_NLB_NAMES_H
+#ifndef CCM_NLB_OWNER_KEY_H
+#define CCM_NLB_OWNER_KEY_H
 
 #include "annotations.h"
 #include "ccm/object.h"
