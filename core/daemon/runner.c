@@ -105,6 +105,7 @@ static int runner_prepare_plugin(struct runner *runner)
     const struct sched_controller_options options = {
         .name = runner->entry->name,
         .workers = workers_of(runner),
+        .kept_workers = 1,
         .batch_max = cut_u32(desc->batch_max),
         .batch_wait_ms = cut_u32(desc->batch_wait_ms),
         .timeout_ms = seconds_option(runner, "timeout_s"),

@@ -1,5 +1,6 @@
 #include "sched/controller.h"
 
+#include "sched/lanes.h"
 #include "sched/measure.h"
 #include "sched/verdict.h"
 #include "util/cleanup.h"
@@ -55,13 +56,12 @@ struct sched_controller {
 
 /* --- one call ------------------------------------------------------------------------------- */
 
-/* The most urgent lane: the lowest number. */
 static uint64_t urgent_lane(const struct sched_queue_item *items, size_t count)
 {
     uint64_t lane = items[0].lane;
 
     for (size_t i = 1; i < count; i++) {
-        lane = items[i].lane < lane ? items[i].lane : lane;
+        lane = sched_lanes_is_before(items[i].lane, lane) ? items[i].lane : lane;
     }
     return lane;
 }
@@ -351,6 +351,15 @@ static void set_options(struct sched_controller *controller,
     own->slow_ms = own->slow_ms == 0 ? DEFAULT_SLOW_MS : own->slow_ms;
 }
 
+/* Most workers that take keys of any lane; 0 = all do. */
+static size_t controller_common_max(const struct sched_controller_options *options)
+{
+    if (options->batch_max > 1 || options->kept_workers == 0) {
+        return 0;
+    }
+    return options->workers > options->kept_workers ? options->workers - options->kept_workers : 1;
+}
+
 static void controller_freep(struct sched_controller **controller)
 {
     sched_controller_free(*controller);
@@ -391,8 +400,11 @@ int sched_controller_new(const struct sched_controller_options *options,
     atomic_init(&controller->next_id, 1);
     atomic_init(&controller->timeout_ms, controller->options.timeout_ms);
 
-    const struct sched_queue_options queue_options = { .backoff = options->backoff,
-                                                       .gate = options->gate };
+    const struct sched_queue_options queue_options = {
+        .backoff = options->backoff,
+        .gate = options->gate,
+        .common_max = controller_common_max(&controller->options),
+    };
 
     controller->queue = sched_queue_new(&queue_options);
     if (controller->queue == NULL || init_workers(controller) < 0) {

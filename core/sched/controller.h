@@ -50,7 +50,10 @@ struct sched_controller_options {
     uint32_t batch_max;     /* most keys per call; 0 = 1; cut to SCHED_CONTROLLER_BATCH_MAX */
     uint32_t batch_wait_ms; /* how long a call waits to be filled; cut to ..._BATCH_WAIT_MAX_MS */
     uint32_t timeout_ms;    /* deadline of one call; 0 = 120 s */
-    uint32_t slow_ms;       /* a call that takes longer is named in the log; 0 = 30 s */
+    /* Of the workers, so many take keys of the lanes remove and backends alone; one always takes
+     * all. Without effect on batches. */
+    uint32_t kept_workers;
+    uint32_t slow_ms; /* a call that takes longer is named in the log; 0 = 30 s */
     const struct sched_backoff_policy *backoff; /* borrowed; NULL = sched_backoff_default */
 
     struct ccm_metrics *metrics; /* borrowed; NULL = nothing is measured */

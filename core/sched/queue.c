@@ -14,6 +14,15 @@
 
 #define HELD_CHECK_MS 100 /* nobody says when the gate is let go */
 #define CALM_SLICE_MS 10  /* a worker takes a key that is due within this time */
+/* Lanes that any worker may serve. */
+#define KEPT_LANES (1U << CCM_LANE_REMOVE | 1U << CCM_LANE_BACKENDS)
+
+/* Keys of one namespace; it lives while there is one. */
+struct share {
+    struct sched_lanes_group group;
+    size_t entries;
+    char name[];
+};
 
 /* All that is known about one key; it lives while the key is in any set or has failures. */
 struct entry {
@@ -26,7 +35,9 @@ struct entry {
     uint64_t lane;    /* while dirty */
     int64_t dirty_ms; /* since when */
 
+    struct share *share;           /* of its namespace */
     struct sched_lanes_item place; /* in the lane, while dirty and not processing */
+    bool common;                   /* while processing: it was taken from a lane that is not kept */
 
     uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
     struct sched_backoff backoff;
@@ -44,10 +55,12 @@ struct sched_queue {
 
     enum state state;
     struct ccm_strmap *entries;
+    struct ccm_strmap *shares;
     struct sched_lanes lanes;
     int64_t ready_since_ms; /* while a lane holds a key: how long at most the oldest has waited */
     struct sched_heap delays;
     size_t processing;
+    size_t common; /* of these: not from a kept lane */
     uint64_t random;
     uint64_t adds;
     uint64_t retries;
@@ -69,6 +82,59 @@ static struct entry *entry_of_delay(struct sched_heap_item *item)
 static struct entry *entry_of_place(struct sched_lanes_item *item)
 {
     return (struct entry *)(void *)((char *)item - offsetof(struct entry, place));
+}
+
+/* The share of the key's namespace, made when there is none. NULL on ENOMEM. */
+static struct share *queue_obtain_share(struct sched_queue *queue, const char *key)
+{
+    const char *slash = strchr(key, '/');
+    const size_t len = slash == NULL ? 0 : (size_t)(slash - key);
+    char name[SCHED_QUEUE_KEY_MAX + 1] = "";
+    struct share *share;
+
+    memcpy(name, key, len);
+    share = ccm_strmap_get(queue->shares, name);
+    if (share != NULL) {
+        return share;
+    }
+    share = calloc(1, sizeof(*share) + len + 1);
+    if (share != NULL) {
+        memcpy(share->name, name, len);
+        if (ccm_strmap_set(queue->shares, name, share) < 0) {
+            free(share);
+            share = NULL;
+        }
+    }
+    return share;
+}
+
+static void queue_drop_share(struct sched_queue *queue, struct share *share)
+{
+    if (share != NULL && share->entries == 0) {
+        ccm_strmap_del(queue->shares, share->name);
+    }
+}
+
+static struct entry *queue_make_entry(struct sched_queue *queue, const char *key, size_t len)
+{
+    struct share *share = queue_obtain_share(queue, key);
+    struct entry *entry = share == NULL ? NULL : calloc(1, sizeof(*entry) + len + 1);
+
+    if (entry != NULL) {
+        memcpy(entry->key, key, len + 1);
+        if (ccm_strmap_set(queue->entries, key, entry) < 0) {
+            free(entry);
+            entry = NULL;
+        }
+    }
+    if (entry == NULL) {
+        queue_drop_share(queue, share);
+        return NULL;
+    }
+    entry->share = share;
+    entry->place.group = &share->group;
+    share->entries++;
+    return entry;
 }
 
 /* Find or make the entry. Room in the heap is kept for every entry, so delaying never fails. */
@@ -96,25 +162,19 @@ static int queue_obtain_entry(struct sched_queue *queue, const char *key, struct
     if (r < 0) {
         return r;
     }
-    entry = calloc(1, sizeof(*entry) + len + 1);
-    if (entry == NULL) {
-        return -ENOMEM;
-    }
-    memcpy(entry->key, key, len + 1);
-    r = ccm_strmap_set(queue->entries, key, entry);
-    if (r < 0) {
-        free(entry);
-        return r;
-    }
-    *ret = entry;
-    return 0;
+    *ret = queue_make_entry(queue, key, len);
+    return *ret == NULL ? -ENOMEM : 0;
 }
 
 static void drop_if_unused(struct sched_queue *queue, struct entry *entry)
 {
     if (!entry->dirty && !entry->processing && !sched_heap_has(&entry->delay) &&
         sched_backoff_failures(&entry->backoff) == 0) {
+        struct share *share = entry->share;
+
         ccm_strmap_del(queue->entries, entry->key);
+        share->entries--;
+        queue_drop_share(queue, share);
     }
 }
 
@@ -133,7 +193,7 @@ static void append_ready(struct sched_queue *queue, struct entry *entry)
 static void make_dirty(struct sched_queue *queue, struct entry *entry, uint64_t lane)
 {
     if (entry->dirty) {
-        if (lane < entry->lane) {
+        if (sched_lanes_is_before(lane, entry->lane)) {
             if (entry->processing) {
                 entry->lane = lane;
             } else {
@@ -161,7 +221,8 @@ static void delay_until(struct sched_queue *queue, struct entry *entry, uint64_t
         entry->delay_is_verdict = verdict;
         sched_heap_put(&queue->delays, &entry->delay, due_ms);
     } else {
-        entry->delay_lane = lane < entry->delay_lane ? lane : entry->delay_lane;
+        entry->delay_lane =
+            sched_lanes_is_before(lane, entry->delay_lane) ? lane : entry->delay_lane;
         entry->delay_is_verdict = entry->delay_is_verdict && verdict;
         if (due_ms < entry->delay.due_ms) {
             sched_heap_remove(&queue->delays, &entry->delay);
@@ -221,7 +282,7 @@ static void drop_ready_locked(struct sched_queue *queue)
 {
     struct sched_lanes_item *item;
 
-    while ((item = sched_lanes_next(&queue->lanes)) != NULL) {
+    while ((item = sched_lanes_next(&queue->lanes, SCHED_LANES_ALL)) != NULL) {
         struct entry *entry = entry_of_place(item);
 
         entry->dirty = false;
@@ -235,6 +296,7 @@ static void drop_ready_locked(struct sched_queue *queue)
 static struct sched_queue *queue_discard_new(struct sched_queue *queue)
 {
     ccm_strmap_free(queue->entries);
+    ccm_strmap_free(queue->shares);
     free(queue);
     return NULL;
 }
@@ -256,7 +318,9 @@ struct sched_queue *sched_queue_new(const struct sched_queue_options *options)
                         ? queue->options.seed
                         : (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)queue;
     queue->entries = ccm_strmap_new(free);
-    if (queue->entries == NULL || pthread_mutex_init(&queue->lock, NULL) != 0) {
+    queue->shares = ccm_strmap_new(free);
+    if (queue->entries == NULL || queue->shares == NULL ||
+        pthread_mutex_init(&queue->lock, NULL) != 0) {
         return queue_discard_new(queue);
     }
     if (ccm_clock_cond_init(&queue->ready) < 0) {
@@ -281,6 +345,7 @@ void sched_queue_free(struct sched_queue *queue)
     ccm_lock_fini(&queue->lock);
     sched_heap_fini(&queue->delays);
     ccm_strmap_free(queue->entries);
+    ccm_strmap_free(queue->shares);
     free(queue);
 }
 
@@ -409,6 +474,15 @@ static int64_t due_of_batch(const struct sched_queue *queue, size_t max, int64_t
                : queue->ready_since_ms + wait_ms;
 }
 
+/* Lanes that may be served now. */
+static unsigned queue_open_lanes(const struct sched_queue *queue)
+{
+    return queue->options.common_max > 0 && queue->common >= queue->options.common_max &&
+                   queue->state == OPEN
+               ? KEPT_LANES
+               : SCHED_LANES_ALL;
+}
+
 /* Take up to max ready keys. What stays begins to wait for the next batch. */
 static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
                                       struct sched_queue_item *items)
@@ -418,11 +492,14 @@ static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
     size_t count = 0;
     struct sched_lanes_item *item;
 
-    while (count < max && (item = sched_lanes_next(&queue->lanes)) != NULL) {
+    while (count < max &&
+           (item = sched_lanes_next(&queue->lanes, queue_open_lanes(queue))) != NULL) {
         struct entry *entry = entry_of_place(item);
 
         entry->dirty = false;
         entry->processing = true;
+        entry->common = (KEPT_LANES >> entry->lane & 1U) == 0;
+        queue->common += entry->common ? 1 : 0;
         entry->luck = luck;
         if (sched_heap_has(&entry->delay) && entry->delay_is_verdict) {
             sched_heap_remove(&queue->delays, &entry->delay);
@@ -474,7 +551,7 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
         int64_t due = held ? now_ms(queue) + HELD_CHECK_MS : INT64_MAX;
 
         promote_locked(queue);
-        if (queue->lanes.len > 0 && !held) {
+        if (!held && sched_lanes_has(&queue->lanes, queue_open_lanes(queue))) {
             due = due_of_batch(queue, max, wait_ms);
             if (due <= now_ms(queue)) {
                 count = queue_take_ready_locked(queue, max, items);
@@ -515,6 +592,7 @@ void sched_queue_done(struct sched_queue *queue, const char *key)
     if (entry != NULL) {
         entry->processing = false;
         queue->processing--;
+        queue->common -= entry->common ? 1 : 0;
         if (entry->dirty && queue->state != SHUT) {
             append_ready(queue, entry);
         } else {
@@ -610,7 +688,7 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
 {
     ccm_lock(&queue->lock);
     for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
-        ret->depth[i] = queue->lanes.lists[i].len;
+        ret->depth[i] = queue->lanes.lanes[i].len;
     }
     ret->delayed = queue->delays.len;
     ret->processing = queue->processing;

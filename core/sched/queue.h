@@ -7,10 +7,17 @@
  * queued by done(). Hence a key is never with two workers, and no change is lost.
  *
  * Lanes (CCM_LANE_*). Dirty keys wait in the lane they were added with; added again with a more
- * urgent lane they move up (to its end), never down. get() serves the lanes by weighted round
- * robin, 8 : 4 : 2 : 1: each lane has that many credits, the most urgent lane that has both a key
- * and a credit is served, and all credits are renewed when no waiting lane has one left. So under
- * any load a waiting lane gets its share of every 15 keys, and an idle lane costs nothing.
+ * urgent lane they move up (to its end), never down. get() serves the lanes remove, urgent, spec,
+ * backends, bulk by weighted round robin, 8 : 8 : 4 : 2 : 1: each lane has that many credits, the
+ * most urgent lane that has both a key and a credit is served, and all credits are renewed when no
+ * waiting lane has one left. So under any load a waiting lane gets its share of every 23 keys, and
+ * an idle lane costs nothing.
+ *
+ * Within a lane the namespaces (of a key "namespace/name") take turns, and keys of one namespace
+ * are served as they came: however many keys a namespace has, it delays another one's by one key.
+ *
+ * The lanes remove and backends are short work that must not wait for the long one of others: with
+ * common_max, keys of the other lanes never take all workers.
  *
  * Delays. Of several delays for one key the earliest wins, and the most urgent of their lanes. A
  * delay that a verdict set (add_rate_limited(), requeue_after()) is dropped when the key is handed
@@ -30,7 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHED_QUEUE_LANES        4
+#define SCHED_QUEUE_LANES        5
 #define SCHED_QUEUE_KEY_MAX      1024                /* bytes of a key */
 #define SCHED_QUEUE_KEYS_MAX     ((size_t)1 << 20)   /* keys known at one time */
 #define SCHED_QUEUE_DELAY_MAX_MS INT64_C(2592000000) /* 30 days; longer delays are cut to it */
@@ -48,6 +55,9 @@ struct sched_queue_options {
      */
     const struct ccm_gate *gate;
     uint64_t seed; /* of the jitter; 0 = from the clock */
+    /* Most keys of lanes other than remove and backends that are processed at a time; 0 = any
+     * number. */
+    size_t common_max;
 };
 
 struct sched_queue_item {

@@ -38,10 +38,12 @@ struct ccm_request; /* plugin.h */
 #define CCM_LEVEL_DEBUG UINT64_C(3)
 
 /* Queue lanes: a busy lane never starves another. */
-#define CCM_LANE_URGENT   UINT64_C(0) /* deletions, new objects */
+#define CCM_LANE_URGENT   UINT64_C(0) /* new objects */
 #define CCM_LANE_SPEC     UINT64_C(1) /* the object's own specification changed */
 #define CCM_LANE_BACKENDS UINT64_C(2) /* endpoints changed */
 #define CCM_LANE_BULK     UINT64_C(3) /* fan-out of node events, audits */
+/* Deletions, before all others. Since ABI 1.1: an older core takes it for BULK. */
+#define CCM_LANE_REMOVE UINT64_C(4)
 
 #define CCM_PATCH_MERGE     UINT64_C(1) /* RFC 7386 */
 #define CCM_PATCH_STRATEGIC UINT64_C(2) /* strategic merge patch, built-in kinds only */

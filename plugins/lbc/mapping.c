@@ -8,6 +8,7 @@
 #include "lbc/model/endpoint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
+#include "lbc/pass.h"
 #include "lbc/service/hash.h"
 #include "util/text.h"
 
@@ -78,14 +79,19 @@ static bool same_spec(const struct ccm_service *a, const struct ccm_service *b)
            same_texts(a->ip_families, a->ip_family_count, b->ip_families, b->ip_family_count);
 }
 
-/* Deletions and new objects go first; Services that a restart finds finished come behind them. */
-static uint64_t lane_of(const struct ccm_service *service)
+/* It was never finished. */
+static bool is_new(const struct ccm_service *service)
 {
-    if (lbc_class_needs_delete(service) ||
-        ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL) {
-        return CCM_LANE_URGENT;
+    return ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL;
+}
+
+/* Deletions and new objects go first; Services that a restart finds finished come behind them. */
+static uint64_t lane_of(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    if (lbc_pass_is_unwanted(lbc, service)) {
+        return CCM_LANE_REMOVE;
     }
-    return CCM_LANE_SPEC;
+    return is_new(service) ? CCM_LANE_URGENT : CCM_LANE_SPEC;
 }
 
 static void mapping_enqueue_service(const struct lbc_instance *lbc,
@@ -199,10 +205,12 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
         if (lbc->inventory != NULL) {
             lbc_inventory_record_edit(lbc->inventory, &after->meta);
         }
-        mapping_enqueue_service(lbc, after,
-                                lbc_class_needs_delete(after) || !lbc->is_ours(before)
-                                    ? CCM_LANE_URGENT
-                                    : CCM_LANE_SPEC);
+        uint64_t lane = lbc->is_ours(before) ? CCM_LANE_SPEC : CCM_LANE_URGENT;
+
+        if (lbc_pass_is_unwanted(lbc, after)) {
+            lane = CCM_LANE_REMOVE;
+        }
+        mapping_enqueue_service(lbc, after, lane);
     }
 }
 
@@ -216,7 +224,7 @@ static void map_service(void *self, const struct ccm_change *change)
     if (change->type == CCM_CHANGE_UPDATED) {
         service_updated(lbc, before, after);
     } else if (change->type == CCM_CHANGE_ADDED && mapping_concerns_service(lbc, after)) {
-        mapping_enqueue_service(lbc, after, lane_of(after));
+        mapping_enqueue_service(lbc, after, lane_of(lbc, after));
     } else if (change->type == CCM_CHANGE_DELETED && mapping_concerns_service(lbc, before)) {
         /* Nothing is left to do in the cloud, but what is remembered about it can go. */
         mapping_enqueue_service(lbc, before, CCM_LANE_BULK);
@@ -238,7 +246,9 @@ static void enqueue_named(const struct lbc_instance *lbc, const struct ccm_endpo
         return;
     }
     if (lbc->is_ours((const struct ccm_service *)object)) {
-        lbc->host->enqueue(lbc->host, key, CCM_LANE_BACKENDS, 0);
+        lbc->host->enqueue(
+            lbc->host, key,
+            is_new((const struct ccm_service *)object) ? CCM_LANE_URGENT : CCM_LANE_BACKENDS, 0);
     }
     lbc->host->release(lbc->host, object);
 }

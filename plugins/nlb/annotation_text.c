@@ -179,15 +179,29 @@ static void write_span(const struct lbc_span *span, enum lbc_protocol protocol, 
     }
 }
 
+static bool spans_meet(const struct lbc_span *one, const struct lbc_span *other)
+{
+    return one->start <= other->end && other->start <= one->end;
+}
+
 /* False: it cannot be told, which is said elsewhere. */
-static bool port_find_listener(const struct ccm_service *service, uint64_t index,
-                               struct lbc_span *ret, enum lbc_protocol *ret_protocol)
+static bool port_find_span(const struct ccm_service *service, uint64_t index, struct lbc_span *ret)
 {
     struct ccm_error ignored = CCM_ERROR_INIT;
-    const struct ccm_service_port *port = service->ports[index];
 
-    return lbc_setting_protocol(service, port, &nlb_protocols, ret_protocol, &ignored) == 0 &&
-           nlb_span_of(service, port, ret, &ignored) == 0;
+    return nlb_span_of(service, service->ports[index], ret, &ignored) == 0;
+}
+
+/* LBC_OTHER: it cannot be told either. */
+static enum lbc_protocol port_find_protocol(const struct ccm_service *service, uint64_t index)
+{
+    struct ccm_error ignored = CCM_ERROR_INIT;
+    enum lbc_protocol protocol = LBC_OTHER;
+
+    return lbc_setting_protocol(service, service->ports[index], &nlb_protocols, &protocol,
+                                &ignored) < 0
+               ? LBC_OTHER
+               : protocol;
 }
 
 int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
@@ -195,18 +209,21 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     enum lbc_protocol protocol = LBC_OTHER;
     struct lbc_span span;
 
-    if (!port_find_listener(service, index, &span, &protocol)) {
+    if (index == 0 || !port_find_span(service, index, &span)) {
         return 0;
     }
-    for (uint64_t i = 0; i < index; i++) {
+    protocol = port_find_protocol(service, index);
+    for (uint64_t i = 0; protocol != LBC_OTHER && i < index; i++) {
         enum lbc_protocol other = LBC_OTHER;
         struct lbc_span earlier;
         char a[32];
         char b[32];
 
-        if (!port_find_listener(service, i, &earlier, &other) ||
-            !lbc_protocol_clash(other, protocol) || earlier.end < span.start ||
-            span.end < earlier.start) {
+        if (!port_find_span(service, i, &earlier) || !spans_meet(&span, &earlier)) {
+            continue;
+        }
+        other = port_find_protocol(service, i);
+        if (other == LBC_OTHER || !lbc_protocol_clash(other, protocol)) {
             continue;
         }
         write_span(&span, protocol, a, sizeof(a));

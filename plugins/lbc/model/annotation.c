@@ -261,6 +261,11 @@ int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
 {
     const char *value = lbc_anno_value(object, row);
 
+    if (strnlen(value, LBC_ANNO_VALUE_MAX + 1) > LBC_ANNO_VALUE_MAX) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "annotation %s%s must be at most %d bytes long, got [%.40s...]",
+                             prefix_of(row), row->name, LBC_ANNO_VALUE_MAX, value);
+    }
     return value[0] == '\0' ? 0 : check_row(row, value, err);
 }
 

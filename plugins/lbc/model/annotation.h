@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LBC_ANNO_KEY_MAX 256 /* bytes of a whole key, NUL included; suffixes are short */
+#define LBC_ANNO_KEY_MAX   256   /* bytes of a whole key, NUL included; suffixes are short */
+#define LBC_ANNO_VALUE_MAX 16384 /* bytes of a value; what is longer means no good */
 
 enum lbc_anno_type {
     LBC_ANNO_TEXT,   /* where a row says nothing */
@@ -80,8 +81,9 @@ enum lbc_anno_need {
 #define LBC_ATTR_LIST   32U  /* "a,b"; blanks and empty entries do not count */
 #define LBC_ATTR_SET    64U  /* a list in which the order does not matter either */
 #define LBC_ATTR_TOP    128U /* stands beside, not inside, the protocol's part of an answer */
-#define LBC_ATTR_BOOL   256U /* a switch that the cloud writes true and false, as any of type BOOL \
-                              */
+#define LBC_ATTR_BOOL                                                                              \
+    256U /* a switch that the cloud writes true and false, as any of type BOOL                     \
+          */
 
 #define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
 
@@ -164,8 +166,9 @@ const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const c
 /* Whether the annotation counts: it has a value, and the one that it needs is there. */
 bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object);
 
-/* Whether the value of one row, when it is set and not empty, is well-formed: 0, or -EINVAL with a
- * CCM_ERROR_TERMINAL that names key and value. */
+/* Whether the value of one row, when it is set and not empty, is well-formed, and short enough to
+ * be looked at again and again: 0, or -EINVAL with a CCM_ERROR_TERMINAL that names key and value.
+ */
 CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                                  struct ccm_error *err);
 

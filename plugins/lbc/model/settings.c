@@ -131,7 +131,14 @@ bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret)
     if (*cursor == NULL || **cursor == '\0' || !ccm_parse_piece(cursor, ',', &start, &len)) {
         return false;
     }
-    /* An annotation can hold tens of thousands of them, read for each port: no byte too many. */
+    if (strnlen(start, LBC_PAIRS_MAX + 1) > LBC_PAIRS_MAX) {
+        *cursor = NULL;
+        *ret = (struct lbc_setting_pair){ .left = "", .right = "" };
+        ccm_text_printf(ret->entry, sizeof(ret->entry), "a list of more than %d bytes",
+                        LBC_PAIRS_MAX);
+        return true;
+    }
+    /* No byte too many: it is read for each port. */
     const size_t shown = len < LBC_PAIR_MAX ? len : LBC_PAIR_MAX - 1;
 
     memcpy(ret->entry, start, shown);

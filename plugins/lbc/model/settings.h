@@ -40,7 +40,8 @@ struct lbc_weight_rule lbc_setting_weight(const struct ccm_service *service, boo
 int lbc_setting_refuse(const char *suffix, const char *value, const char *expected,
                        struct ccm_error *err);
 
-#define LBC_PAIR_MAX 160
+#define LBC_PAIR_MAX  160
+#define LBC_PAIRS_MAX 4096 /* bytes of a list of pairs, which is read for each port */
 
 /* One entry "left:right" of a comma list, blanks stripped. */
 struct lbc_setting_pair {
@@ -54,7 +55,8 @@ struct lbc_setting_pair {
 /* Split "left:right" in place, blanks stripped; either may be empty. False: not two parts. */
 bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right);
 
-/* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */
+/* Next entry; *cursor = the whole value at first. False at the end; "" has no entry, a list of more
+ * than LBC_PAIRS_MAX bytes one that is not good. */
 bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret);
 
 /* In a list "text:port,...": the text of the first entry for the port, "" when there is none. */

@@ -123,6 +123,31 @@ static void test_check(void **state)
     }
 }
 
+/* However it is to be read: nobody looks through a quarter of a megabyte again and again. */
+static void test_long_value(void **state)
+{
+    static char value[LBC_ANNO_VALUE_MAX + 2];
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        char key[LBC_ANNO_KEY_MAX];
+
+        memset(value, 'a', sizeof(value) - 1);
+        obj_annotate(&service->meta, lbc_anno_key(&service->meta, &rows[i], key), value);
+        assert_int_equal(lbc_anno_check(&rows[i], &service->meta, &err), -EINVAL);
+        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        assert_non_null(strstr(err.message, key));
+        assert_non_null(strstr(err.message, "must be at most 16384 bytes long"));
+        value[LBC_ANNO_VALUE_MAX] = '\0';
+        obj_annotate(&service->meta, key, value);
+        ccm_error_clear(&err);
+        assert_true((lbc_anno_check(&rows[i], &service->meta, &err) == 0) ==
+                    (rows[i].type == LBC_ANNO_TEXT));
+    }
+}
+
 static void test_unknown(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
@@ -270,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_lookup, obj_end),
         cmocka_unit_test_teardown(test_check, obj_end),
+        cmocka_unit_test_teardown(test_long_value, obj_end),
         cmocka_unit_test_teardown(test_unknown, obj_end),
         cmocka_unit_test_teardown(test_long_unknown, obj_end),
         cmocka_unit_test_teardown(test_foreign, obj_end),

@@ -176,7 +176,7 @@ static void test_service_update(void **state)
 {
     static const struct update_case cases[] = {
         { "nothing", nothing, false, 0, NULL },
-        { "to ClusterIP", to_cluster_ip, true, CCM_LANE_URGENT, "TypeChanged" },
+        { "to ClusterIP", to_cluster_ip, true, CCM_LANE_REMOVE, "TypeChanged" },
         { "from ClusterIP", from_cluster_ip, true, CCM_LANE_URGENT, "TypeChanged" },
         { "never ours", never_ours, false, 0, NULL },
         { "uid", new_uid, true, CCM_LANE_SPEC, NULL },
@@ -184,14 +184,14 @@ static void test_service_update(void **state)
         { "port", new_port, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
         { "policy", policy, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
         { "ranges", ranges, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
-        { "deletion", deleted, true, CCM_LANE_URGENT, "DeleteTimestampChanged" },
+        { "deletion", deleted, true, CCM_LANE_REMOVE, "DeleteTimestampChanged" },
         { "labels, finalizers, status", labelled, false, 0, NULL },
         { "status cleared", status_cleared, true, CCM_LANE_SPEC, NULL },
         { "tunnel", tunnel, false, 0, NULL },
-        { "tunnel, but ours", tunnel_with_finalizer, true, CCM_LANE_SPEC, "TypeChanged" },
+        { "tunnel, but ours", tunnel_with_finalizer, true, CCM_LANE_REMOVE, "TypeChanged" },
         { "class", other_class, false, 0, NULL },
-        { "finalizer after the type change", finalizer_too_late, true, CCM_LANE_URGENT, NULL },
-        { "deletion of what was ours", deleted_not_ours, true, CCM_LANE_URGENT,
+        { "finalizer after the type change", finalizer_too_late, true, CCM_LANE_REMOVE, NULL },
+        { "deletion of what was ours", deleted_not_ours, true, CCM_LANE_REMOVE,
           "DeleteTimestampChanged" },
     };
 
@@ -251,11 +251,12 @@ static void test_service_added(void **state)
     assert_int_equal(map_added(service, &lane), 0);
     obj_finalizer(&service->meta, FINALIZER);
     assert_int_equal(map_added(service, &lane), 1);
-    assert_int_equal(lane, CCM_LANE_URGENT);
+    assert_int_equal(lane, CCM_LANE_REMOVE);
 }
 
-static size_t map_slice(const struct ccm_endpoint_slice *before,
-                        const struct ccm_endpoint_slice *after, bool ours)
+/* Of a Service that was never finished, or that was. */
+static size_t map_slice_of(const struct ccm_endpoint_slice *before,
+                           const struct ccm_endpoint_slice *after, bool ours, bool finished)
 {
     struct ccm_service *service = obj_service();
     const struct ccm_change change = { sizeof(change),
@@ -268,15 +269,28 @@ static size_t map_slice(const struct ccm_endpoint_slice *before,
 
     fixture_begin(&fixture);
     service->type = ours ? "LoadBalancer" : "ClusterIP";
+    if (finished) {
+        obj_label(&service->meta, LBC_HASH_LABEL, "x");
+    }
     fake_host_put(fixture.fake, &service->meta);
     lbc_watches[1]->map(&fixture.lbc, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
     if (count > 0) {
-        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BACKENDS);
+        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane,
+                         finished ? CCM_LANE_BACKENDS : CCM_LANE_URGENT);
     }
     fixture_end(&fixture);
+    return count;
+}
+
+static size_t map_slice(const struct ccm_endpoint_slice *before,
+                        const struct ccm_endpoint_slice *after, bool ours)
+{
+    const size_t count = map_slice_of(before, after, ours, true);
+
+    assert_int_equal(map_slice_of(before, after, ours, false), count);
     return count;
 }
 

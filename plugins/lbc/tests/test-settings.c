@@ -55,6 +55,41 @@ static void test_long_pair(void **state)
     assert_false(lbc_setting_next_pair(&cursor, &pair));
 }
 
+/* One entry says it all: nothing walks through the rest. */
+static void test_long_list(void **state)
+{
+    static char text[LBC_PAIRS_MAX + 2];
+    const char *cursor = text;
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_service *service = obj_service();
+    struct lbc_setting_pair pair;
+    char word[LBC_PAIR_MAX];
+    size_t count = 0;
+
+    (void)state;
+    for (size_t i = 0; i + 6 <= LBC_PAIRS_MAX; i += 6) {
+        memcpy(text + i, "tcp:1,", 6);
+    }
+    while (lbc_setting_next_pair(&cursor, &pair)) {
+        assert_true(pair.good);
+        count++;
+    }
+    assert_int_equal(count, LBC_PAIRS_MAX / 6);
+    memset(text, ',', sizeof(text) - 1);
+    memcpy(text, "udp:80", 6);
+    cursor = text;
+    assert_true(lbc_setting_next_pair(&cursor, &pair));
+    assert_false(pair.good);
+    assert_string_equal(pair.entry, "a list of more than 4096 bytes");
+    assert_false(lbc_setting_next_pair(&cursor, &pair));
+    obj_annotate(&service->meta, LBC_ANNO_PREFIX "protocol-port", text);
+    obj_port(service, "http", "TCP", 80, "80", 30080);
+    assert_int_equal(lbc_setting_protocol_word(service, service->ports[0], NULL, word, &err),
+                     -EINVAL);
+    lbc_setting_for_port(service, "protocol-port", 80, word);
+    assert_string_equal(word, "");
+}
+
 struct range {
     char text[LBC_RANGE_TEXT];
     bool ipv6;
@@ -226,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_long_pair),
+        cmocka_unit_test_teardown(test_long_list, obj_end),
         cmocka_unit_test_teardown(test_range, obj_end),
         cmocka_unit_test_teardown(test_preserve, obj_end),
         cmocka_unit_test_teardown(test_tags, obj_end),

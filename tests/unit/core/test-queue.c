@@ -175,6 +175,8 @@ static void test_lane_shares(void **state)
     } table[] = {
         { { true, true, true, true }, 15, { 8, 4, 2, 1 } },
         { { true, true, true, true }, 150, { 80, 40, 20, 10 } },
+        { { true, true, true, true, true }, 230, { 80, 40, 20, 10, 80 } },
+        { { false, false, false, true, true }, 9, { 0, 0, 0, 1, 8 } },
         { { true, false, false, true }, 90, { 80, 0, 0, 10 } },
         { { false, true, true, false }, 60, { 0, 40, 20, 0 } },
         { { false, false, false, true }, 5, { 0, 0, 0, 5 } },
@@ -207,6 +209,70 @@ static void test_lane_shares(void **state)
         assert_memory_equal(served, table[i].served, sizeof(served));
         (void)tear_down(&own);
     }
+}
+
+/* Namespaces take turns in each lane; one that has taken its turn goes behind the others. */
+static void test_namespaces_take_turns(void **state)
+{
+    struct fixture *f = *state;
+    char key[32];
+
+    for (int i = 0; i < 400; i++) {
+        (void)snprintf(key, sizeof(key), "many/%d", i);
+        add(f, key, CCM_LANE_URGENT);
+    }
+    add(f, "few/0", CCM_LANE_URGENT);
+    add(f, "other/0", CCM_LANE_URGENT);
+    add(f, "few/1", CCM_LANE_URGENT);
+    add(f, "node", CCM_LANE_URGENT); /* of no namespace */
+    expect_run(f, "many/0");
+    expect_run(f, "few/0");
+    expect_run(f, "other/0");
+    expect_run(f, "node");
+    expect_run(f, "many/1");
+    expect_run(f, "few/1");
+    expect_run(f, "many/2");
+    expect_run(f, "many/3");
+    add(f, "few/2", CCM_LANE_BULK); /* its turn in one lane is none in another */
+    add(f, "few/2", CCM_LANE_URGENT);
+    expect_run(f, "many/4");
+    expect_run(f, "few/2");
+    assert_int_equal(stats_of(f).depth[CCM_LANE_URGENT], 395);
+}
+
+/* Long work of other lanes never takes all workers. */
+static void test_kept_lanes(void **state)
+{
+    struct fixture own = { .now_ms = 1000 };
+    struct fixture *f = &own;
+
+    (void)state;
+    own.queue = sched_queue_new(&(struct sched_queue_options){
+        .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 2 });
+    assert_non_null(own.queue);
+    add(f, "a/1", CCM_LANE_URGENT);
+    add(f, "a/2", CCM_LANE_SPEC);
+    add(f, "a/3", CCM_LANE_BULK);
+    expect_get(f, "a/1");
+    expect_get(f, "a/2");
+    expect_get(f, NULL); /* that worker is kept */
+    add(f, "b/1", CCM_LANE_BACKENDS);
+    add(f, "b/2", CCM_LANE_REMOVE);
+    expect_get(f, "b/2");
+    expect_get(f, "b/1");
+    expect_get(f, NULL);
+    sched_queue_done(f->queue, "b/1");
+    expect_get(f, NULL);
+    add(f, "a/3", CCM_LANE_BACKENDS); /* it moves up, and so out of the crowd */
+    expect_run(f, "a/3");
+    add(f, "a/4", CCM_LANE_SPEC);
+    sched_queue_done(f->queue, "a/1");
+    expect_get(f, "a/4");
+    sched_queue_done(f->queue, "a/4");
+    sched_queue_done(f->queue, "a/2");
+    sched_queue_done(f->queue, "b/2");
+    assert_int_equal(stats_of(f).processing, 0);
+    sched_queue_free(own.queue);
 }
 
 /* --- delays --------------------------------------------------------------------------------- */
@@ -734,6 +800,8 @@ int main(void)
         QUEUE_TEST(test_bad_keys),
         QUEUE_TEST(test_moves_up_never_down),
         cmocka_unit_test(test_lane_shares),
+        QUEUE_TEST(test_namespaces_take_turns),
+        cmocka_unit_test(test_kept_lanes),
         QUEUE_TEST(test_delays),
         QUEUE_TEST(test_earliest_delay_wins),
         QUEUE_TEST(test_many_delays_come_in_order),
