@@ -26,9 +26,9 @@ rules=(
     'plugins/template/      ccm/'
     'plugins/alicloud/      ccm/ util/ alicloud/ .'
     'plugins/lbc/tests/     ccm/ util/ lbc/ .'
-    'plugins/lbc/model/     ccm/ util/ lbc/model/'
-    'plugins/lbc/service/   ccm/ util/ lbc/model/ lbc/service/'
-    'plugins/lbc/apply/     ccm/ util/ lbc/model/ lbc/service/ lbc/apply/'
+    'plugins/lbc/model/     ccm/ util/ lbc/keys.h lbc/model/'
+    'plugins/lbc/service/   ccm/ util/ lbc/keys.h lbc/model/ lbc/service/'
+    'plugins/lbc/apply/     ccm/ util/ lbc/keys.h lbc/model/ lbc/service/ lbc/apply/'
     'plugins/lbc/           ccm/ util/ lbc/ .'
     'plugins/alilb/         ccm/ util/ alicloud/ lbc/ alilb/ .'
     'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'
@@ -109,7 +109,7 @@ done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' includ
 # What is Kubernetes in the load balancer engine names no cloud, nor a product of one.
 while IFS=: read -r file line text; do
     complain "${file#./}" "$line" "names a cloud: $text"
-done < <(find plugins/lbc -path '*/tests' -prune -o -path plugins/lbc/model/keys.h -prune -o \
+done < <(find plugins/lbc -path '*/tests' -prune -o \
     \( -path '*/model/*' -o -path '*/service/*' \) -name '*.[ch]' -print0 2>/dev/null |
     sort -z | xargs -0r grep -HniE 'ali(cloud|baba|yun|_)|(^|[^a-z])([cns]lb|ecs|eni)([^a-z]|$)' || true)
 

@@ -91,7 +91,7 @@ tree
 printf '/* as CLB wants it */\n' >"$root/plugins/lbc/model/weight.c"
 expect 'layers: a cloud in the model' 1 'weight.c:1: names a cloud' "$here/check-layers.sh" "$root"
 tree
-printf '#define KEY "alibabacloud.com/x"\n' >"$root/plugins/lbc/model/keys.h"
+printf '#define KEY "alibabacloud.com/x"\n' >"$root/plugins/lbc/keys.h"
 expect 'layers: keys of a cloud' 0 'ok' "$here/check-layers.sh" "$root"
 mkdir "$root/plugins/other"
 printf '#include "ccm/plugin.h"\n' >"$root/plugins/other/plugin.c"

@@ -4,7 +4,7 @@
 #include "alilb/account.h"
 #include "alilb/read.h"
 #include "lbc/apply/token.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/pass.h"
 #include "util/buf.h"

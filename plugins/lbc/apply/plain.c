@@ -1,6 +1,6 @@
 #include "lbc/apply/plain.h"
 
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "lbc/apply/record.h"
 
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"

@@ -10,7 +10,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "lbc/model/protocol.h"
 #include "util/attr.h"
 #include "util/buf.h"

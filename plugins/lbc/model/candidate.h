@@ -7,9 +7,9 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/keys.h"
 #include "lbc/model/backend.h"
 #include "lbc/model/endpoint.h"
-#include "lbc/model/keys.h"
 #include "lbc/model/node.h"
 #include "lbc/model/weight.h"
 #include "util/attr.h"

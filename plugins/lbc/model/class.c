@@ -1,7 +1,7 @@
 #include "lbc/model/class.h"
 
 #include "ccm/object.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "util/text.h"
 
 static bool is_load_balancer(const struct ccm_service *service)

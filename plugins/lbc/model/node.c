@@ -1,7 +1,7 @@
 #include "lbc/model/node.h"
 
 #include "ccm/object.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "util/parse.h"
 #include "util/text.h"
 

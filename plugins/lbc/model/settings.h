@@ -4,8 +4,8 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/keys.h"
 #include "lbc/model/endpoint.h"
-#include "lbc/model/keys.h"
 #include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
 #include "lbc/model/weight.h"

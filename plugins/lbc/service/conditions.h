@@ -6,7 +6,7 @@
 #ifndef CCM_LBC_CONDITIONS_H
 #define CCM_LBC_CONDITIONS_H
 
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "lbc/service/lifecycle.h"
 #include "util/jsonw.h"
 

@@ -1,6 +1,6 @@
 #include "lbc/service/hash.h"
 
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "lbc/service/goyaml.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

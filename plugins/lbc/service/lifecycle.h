@@ -10,7 +10,7 @@
 #define CCM_LBC_LIFECYCLE_H
 
 #include "ccm/plugin.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/written.h"
 #include "util/attr.h"

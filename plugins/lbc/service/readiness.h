@@ -9,7 +9,7 @@
 #define CCM_LBC_READINESS_H
 
 #include "ccm/plugin.h"
-#include "lbc/model/keys.h"
+#include "lbc/keys.h"
 #include "util/attr.h"
 #include "util/buf.h"
 #include "util/strmap.h"

@@ -1,7 +1,7 @@
 /* Class decision and ownership keys. */
 #include "check.h"
+#include "lbc/keys.h"
 #include "lbc/model/class.h"
-#include "lbc/model/keys.h"
 #include "lbc/model/owner.h"
 #include "objects.h"
 #include "util/attr.h"

@@ -1,7 +1,7 @@
 /*
  * Keys of annotations, labels, tags and conditions that users, other tools and earlier controllers
- * know, byte for byte, whatever the product and its cloud. The only place in model/ and service/
- * that names a certain cloud.
+ * know, byte for byte, whatever the product. They name the cloud of the products that use the
+ * engine today; model/ and service/ do not. Constants only: every layer of lbc may include it.
  */
 #ifndef CCM_LBC_KEYS_H
 #define CCM_LBC_KEYS_H
