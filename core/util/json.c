@@ -31,6 +31,25 @@ void ccm_json_freep(cJSON **json)
     cJSON_Delete(*json);
 }
 
+/* Recursive: the parser limits the depth. */
+static void json_wipe_texts(cJSON *item)
+{
+    for (; item != NULL; item = item->next) {
+        volatile char *text = item->valuestring;
+
+        while (text != NULL && *text != '\0') {
+            *text++ = '\0';
+        }
+        json_wipe_texts(item->child);
+    }
+}
+
+void ccm_json_wipep(cJSON **json)
+{
+    json_wipe_texts(*json);
+    cJSON_Delete(*json);
+}
+
 const cJSON *ccm_json_get(const cJSON *parent, const char *name)
 {
     if (!cJSON_IsObject(parent)) {

@@ -19,6 +19,8 @@
  * memory ran out). */
 CCM_NODISCARD int ccm_json_parse(const char *text, size_t len, cJSON **ret);
 void ccm_json_freep(cJSON **json);
+/* The same for what holds secrets: all texts are wiped before. */
+void ccm_json_wipep(cJSON **json);
 
 /* Member of an object; NULL when parent is NULL, no object, or lacks it, or when it is JSON null.
  * Case counts. */

@@ -157,7 +157,7 @@ int ali_credential_from_addon(const char *path, const struct ali_ctx *ctx,
                               struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_json_wipep) cJSON *json = NULL;
     const int r = ali_credential_read_file(path, ctx, &ret->file, &text, err);
 
     if (r < 0) {

@@ -89,7 +89,7 @@ static int from_text(const char *what, const struct ali_credential_names *names,
                      const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_json_wipep) cJSON *json = NULL;
 
     if (ccm_json_parse(text, strlen(text), &json) < 0 || !cJSON_IsObject(json)) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",

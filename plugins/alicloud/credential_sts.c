@@ -15,7 +15,7 @@ static int sts_assume_role(const struct ali_credential_setup *setup, const struc
                            const struct ali_sts_call *call, struct ali_raw_credential *ret,
                            struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_json_wipep) cJSON *json = NULL;
     int r;
 
     ali_param_add(call->params, "RoleArn", setup->role_arn);

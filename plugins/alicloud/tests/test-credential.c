@@ -8,7 +8,10 @@
 
 #include "check.h"
 
+#include <cjson/cJSON.h>
+#include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define BASE "http://127.0.0.1:9"
@@ -155,6 +158,40 @@ static void test_choose(void **state)
 #define FILE_A "{\"access_key_id\":\"A\",\"access_key_secret\":\"secret-a\"}"
 #define FILE_B                                                                                     \
     "{\"access_key_id\":\"B\",\"access_key_secret\":\"secret-b\",\"security_token\":\"token-b\"}"
+
+static bool freed_a_secret;
+
+/* Only what a JSON document held. */
+static void free_looking(void *block)
+{
+    const char *text = block;
+    const size_t size = block == NULL ? 0 : malloc_usable_size(block);
+
+    for (size_t i = 0; i + sizeof("secret-") <= size; i++) {
+        freed_a_secret = freed_a_secret || memcmp(text + i, "secret-", strlen("secret-")) == 0;
+    }
+    free(block);
+}
+
+/* Memory that goes back holds no secret any more. */
+static void test_documents_are_wiped(void **state)
+{
+    cJSON_Hooks hooks = { .malloc_fn = malloc, .free_fn = free_looking };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f, ALI_CREDENTIAL_FILE);
+    cJSON_InitHooks(&hooks);
+    write_file(&f, FILE_A, 0600);
+    assert_string_equal(key(&f, &err), "A");
+    write_file(&f, FILE_B, 0600);
+    fake_host_advance(f.fake, 5000);
+    assert_string_equal(key(&f, &err), "B");
+    cJSON_InitHooks(NULL);
+    assert_false(freed_a_secret);
+    fixture_end(&f);
+}
 
 static void test_file_rotation(void **state)
 {
@@ -561,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose),
         cmocka_unit_test(test_file_rotation),
+        cmocka_unit_test(test_documents_are_wiped),
         cmocka_unit_test(test_file_refused),
         cmocka_unit_test(test_file_with_an_end),
         cmocka_unit_test(test_role_refresh),
