@@ -2,6 +2,7 @@
  * The cloud's actions as rows, for the functions of alilb/action.h, and what they take or give that
  * is no text. Beside each row: its texts. api_lb.c, api_listener.c, api_group.c and api_ranges.c
  * have those of the load balancer, listeners, groups and access lists. No decisions.
+ * How an action is added: CONTRIBUTING.md.
  */
 #ifndef CCM_CLB_API_H
 #define CCM_CLB_API_H

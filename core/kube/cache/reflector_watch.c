@@ -1,5 +1,7 @@
-/* Watches and streaming lists: one event per line. What an end of one leads to (410 Gone: list
- * again) is decided in reflector_end.c. */
+/*
+ * Watches and streaming lists: one event per line. An ERROR event is on_error_event()'s. What the
+ * end of a watch leads to: reflector_end.c, for 410 Gone handle_stale(), which lists again.
+ */
 #include "kube/cache/reflector_priv.h"
 #include "kube/cache/watch_event.h"
 #include "util/cleanup.h"

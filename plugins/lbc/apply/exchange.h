@@ -1,8 +1,9 @@
 /*
  * The order of additions and removals in one group that has no room for old and new backends beside
  * each other: portions leave, and others take their places. Where there is room, all additions come
- * before all removals: plan_groups.c. Pure: executor_exchange.c makes the calls and says what came
- * of them. One thread.
+ * before all removals: plan_groups.c:target_change_backends(); after a failed addition none go that
+ * the group needs: executor.c:step_would_starve(). Pure: executor_exchange.c makes the calls and
+ * says what came of them. One thread.
  */
 #ifndef CCM_LBC_EXCHANGE_H
 #define CCM_LBC_EXCHANGE_H

@@ -1,4 +1,8 @@
-/* Plans: groups and their backends; see plan.h. */
+/*
+ * Plans: groups and their backends; see plan.h. Additions come before removals, and those before
+ * new weights: target_change_backends(). In a full group the order is that of exchange.h, and after
+ * a failed addition executor.c:step_would_starve() keeps backends.
+ */
 #include "lbc/apply/plan.h"
 #include "util/cleanup.h"
 #include "util/text.h"

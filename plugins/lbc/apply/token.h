@@ -1,7 +1,8 @@
 /*
  * ClientTokens. Those of creations are the same after a restart, so that a repeated call cannot
  * create twice; another for other parameters, for another attempt, or after an earlier load
- * balancer. All other writes that take a token get a random one. Every thread; nothing blocks.
+ * balancer. All other writes that take a token get a random one
+ * (alilb/action.c:add_token()). Every thread; nothing blocks.
  *
  *     struct lbc_token token = LBC_TOKEN_INIT;
  *     lbc_token_add(&token, name);     each parameter in turn, NULL counts as ""

@@ -3,8 +3,9 @@
  * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing. Absence
  * is no order to delete. Some go, the others are frozen: they stay in their group as they are.
  * The floor is that of util/removal_budget.h, per group: removal_budget.c says how many may go. A
- * person may lift all of it for a time. Which of the three causes it is, freeze_cause.c finds out;
- * freeze_pass.c applies the rule in a pass. Pure; one thread.
+ * person may lift all of it for a time. Which of the three causes it is, freeze_cause.c finds out
+ * (lbc_freeze_find_cause()); freeze_pass.c applies the rule in a pass (lbc_freeze_end()). Routes
+ * have a floor of their own: route/floor.c. Pure; one thread.
  */
 /* clang-format off: a table */
 /*

@@ -1,6 +1,6 @@
-/* How much traffic a backend gets: by the rule of the annotations (read in settings.c; policy Local
- * and the pods of its node come from candidate.c, where a backend that leaves has 0). Pure. Every
- * thread. */
+/* How much traffic a backend gets: by the rule of the annotations (read in settings.c), policy and
+ * the pods of its node. candidate.c:candidates_set_weights() asks for it; a backend that leaves has
+ * 0. Pure. Every thread. */
 #ifndef CCM_LBC_WEIGHT_H
 #define CCM_LBC_WEIGHT_H
 
