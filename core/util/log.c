@@ -74,11 +74,40 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash * 31;
 }
 
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
+}
+
+/* The same for texts that differ in words with a digit alone. */
+static uint64_t hash_words(uint64_t hash, const char *text)
+{
+    while (*text != '\0') {
+        size_t len = 0;
+        bool digit = false;
+
+        for (; is_word(text[len]); len++) {
+            digit = digit || (text[len] >= '0' && text[len] <= '9');
+        }
+        len = len == 0 ? 1 : len;
+        for (size_t i = 0; i < len; i++) {
+            const char c = digit ? '0' : text[i];
+
+            hash = digit && i > 0 ? hash : (hash ^ (unsigned char)c) * 1099511628211U;
+        }
+        text += len;
+    }
+    return hash * 31;
+}
+
 /* Whether this line may be written; *ret_held = lines like it that were not, since the last one
  * that was. */
-static bool log_admit_line(const struct ccm_log *log, const char *message, unsigned *ret_held)
+static bool log_admit_line(const struct ccm_log *log, enum ccm_log_level level, const char *message,
+                           unsigned *ret_held)
 {
-    uint64_t hash = hash_text(14695981039346656037U, message);
+    const uint64_t begin = 14695981039346656037U;
+    uint64_t hash = log->object != NULL && level <= CCM_LOG_WARN ? hash_words(begin, message)
+                                                                 : hash_text(begin, message);
 
     hash = hash_text(hash, log->object);
     hash = hash_text(hash, log->part);
@@ -181,7 +210,7 @@ void ccm_log_vwrite(const struct ccm_log *log, enum ccm_log_level level, const c
         ccm_buf_reset(&message);
         ccm_buf_adds(&message, "(a log message that is too long was dropped)");
     }
-    if (!log_admit_line(fields, ccm_buf_str(&message), &held)) {
+    if (!log_admit_line(fields, level, ccm_buf_str(&message), &held)) {
         return;
     }
     if (atomic_load(&as_json)) {

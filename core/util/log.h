@@ -8,8 +8,9 @@
  * JSON:  {"ts":"...","level":"warn","part":"reflector","object":"default/web","msg":"message"}
  *
  * A message that repeats (same part, object and text) is written at most 10 times a minute; the
- * next one that is let through says how many were held back. Secrets are never passed in: see
- * secret.h. Every thread.
+ * next one that is let through says how many were held back. For an error or warning about an
+ * object words with a digit in them are all the same: pauses and ids of requests differ each time.
+ * Secrets are never passed in: see secret.h. Every thread.
  */
 #ifndef CCM_UTIL_LOG_H
 #define CCM_UTIL_LOG_H

@@ -63,11 +63,42 @@ static void json_stays_on_one_line(void **state)
     assert_non_null(strstr(text, "\"object\":\"default/a\\n2026 error forged\""));
 }
 
+/* A pass that fails again and again, each time with another pause and id. */
+static void write_failures(void)
+{
+    const struct ccm_log log = { .part = "clb", .object = "default/web" };
+
+    for (int i = 0; i < 30; i++) {
+        ccm_log_error(&log, "transient: try %d, RequestId 8A3B-%d; retry in %d ms", i, i, 1000 * i);
+        ccm_log_info(&log, "step %d", i);
+    }
+    ccm_log_error(&log, "transient: another text");
+}
+
+static void failures_are_limited(void **state)
+{
+    char text[8192];
+    size_t failures = 0;
+    size_t steps = 0;
+
+    (void)state;
+    ccm_log_setup(CCM_LOG_INFO, false);
+    capture(write_failures, text, sizeof(text));
+    for (const char *p = text; (p = strchr(p, ':')) != NULL; p++) {
+        failures += strncmp(p, ": transient: try", 16) == 0 ? 1 : 0;
+        steps += strncmp(p, ": step", 6) == 0 ? 1 : 0;
+    }
+    assert_int_equal(failures, 10);
+    assert_int_equal(steps, 30);
+    assert_non_null(strstr(text, "another text"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_stays_on_one_line),
         cmocka_unit_test(json_stays_on_one_line),
+        cmocka_unit_test(failures_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
