@@ -2,6 +2,7 @@
 
 #include "net/http.h"
 #include "util/cleanup.h"
+#include "util/secret.h"
 #include "util/text.h"
 
 #include <ctype.h>
@@ -113,6 +114,9 @@ void net_http_response_free(struct ccm_http_response *response)
     struct response *whole = (struct response *)response;
 
     if (whole != NULL) {
+        if (whole->body != NULL) {
+            ccm_secret_wipe(whole->body, whole->pub.body_len); /* there may be a secret in it */
+        }
         free(whole->body);
         free(whole->head);
         free(whole);

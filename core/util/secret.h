@@ -20,15 +20,21 @@ static inline const char *ccm_secret_text(const struct ccm_secret *secret)
     return secret->hidden == NULL ? "" : secret->hidden;
 }
 
+/* Fill with zeros, also when nobody reads it any more. */
+static inline void ccm_secret_wipe(char *bytes, size_t len)
+{
+    volatile char *p = bytes;
+
+    for (size_t i = 0; i < len; i++) {
+        p[i] = '\0';
+    }
+}
+
 /* Wipe and free; safe on a zeroed secret. */
 static inline void ccm_secret_fini(struct ccm_secret *secret)
 {
     if (secret->hidden != NULL) {
-        volatile char *p = secret->hidden;
-
-        while (*p != '\0') {
-            *p++ = '\0';
-        }
+        ccm_secret_wipe(secret->hidden, strlen(secret->hidden));
         free(secret->hidden);
         secret->hidden = NULL;
     }

@@ -1,9 +1,12 @@
 #include "alicloud/credential_raw.h"
 
+#include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FILE ((size_t)64 * 1024)
 #define MAX_TEXT 16384 /* of a key, secret or token */
@@ -112,6 +115,29 @@ bool ali_credential_file_same(const struct ali_file_state *a, const struct ali_f
            a->inode == b->inode;
 }
 
+int ali_secret_read_file(const char *path, size_t max, struct ccm_secret *ret)
+{
+    CCM_CLEANUP(ccm_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    ssize_t n = 1;
+
+    if (fd < 0) {
+        return -errno;
+    }
+    ret->hidden = calloc(1, max + 1);
+    if (ret->hidden == NULL) {
+        return -ENOMEM;
+    }
+    while (n != 0 && len < max) {
+        n = read(fd, ret->hidden + len, max - len);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        len += n < 0 ? 0 : (size_t)n;
+    }
+    return len == max ? -EFBIG : 0;
+}
+
 /* Others may not write it: they would choose whose account we act in. That others may read it is
  * how mounted cluster secrets look, so that is only told. */
 static int check_mode(const char *path, const struct ali_ctx *ctx, struct ccm_error *err)
@@ -141,7 +167,6 @@ int ali_credential_read_file(const char *path, const struct ali_ctx *ctx,
                              struct ali_file_state *ret_state, struct ccm_secret *ret_text,
                              struct ccm_error *err)
 {
-    size_t len = 0;
     int r = check_mode(path, ctx, err);
 
     if (r < 0) {
@@ -150,7 +175,7 @@ int ali_credential_read_file(const char *path, const struct ali_ctx *ctx,
     /* The state before the read: a change in between is seen at the next look. */
     r = ali_credential_file_state(path, ret_state);
     if (r == 0) {
-        r = ccm_text_read_file(path, MAX_FILE, &ret_text->hidden, &len);
+        r = ali_secret_read_file(path, MAX_FILE, ret_text);
     }
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,

@@ -56,6 +56,10 @@ CCM_NODISCARD int ali_credential_read_file(const char *path, const struct ali_ct
                                            struct ali_file_state *ret_state,
                                            struct ccm_secret *ret_text, struct ccm_error *err);
 
+/* The whole of a file of at most max - 1 bytes, with no copy left behind. The caller wipes *ret in
+ * any case. 0 or -errno; -EFBIG: it is larger. */
+CCM_NODISCARD int ali_secret_read_file(const char *path, size_t max, struct ccm_secret *ret);
+
 /* 0 or -errno. */
 CCM_NODISCARD int ali_credential_file_state(const char *path, struct ali_file_state *ret);
 bool ali_credential_file_same(const struct ali_file_state *a, const struct ali_file_state *b);

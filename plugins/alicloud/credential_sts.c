@@ -32,13 +32,14 @@ static int sts_assume_role(const struct ali_credential_setup *setup, const struc
 /* The token of a service account: replaced by the kubelet long before its end. */
 static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error *err)
 {
+    const int r = ali_secret_read_file(path, MAX_TOKEN, ret);
     size_t len = 0;
-    const int r = ccm_text_read_file(path, MAX_TOKEN, &ret->hidden, &len);
 
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,
                              strerror(-r));
     }
+    len = strlen(ret->hidden);
     while (len > 0 && strchr(" \t\r\n", ret->hidden[len - 1]) != NULL) {
         ret->hidden[--len] = '\0';
     }
