@@ -242,7 +242,7 @@ static const struct ccm_option entry_workers = {
     HEAD,
     .type = CCM_OPTION_INT,
     .name = "workers",
-    .fallback = "4",
+    .fallback = "16",
     .min = 1,
     .max = 256,
     .help = "Reconcile calls at the same time, at most.",

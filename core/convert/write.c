@@ -36,9 +36,8 @@ static const struct remark remarks[] = {
     { "--node-monitor-period", "nodes are watched" },
     { "--allow-untagged-cloud", "alicloud.cluster_id is required" },
     { "--leader-elect-resource-lock", "the lock is a Lease" },
-    { "--concurrent-service-syncs", "workers are an option of each plugin; 16 are the example's" },
-    { "servicemaxconcurrentreconciles",
-      "workers are an option of each plugin; 16 are the example's" },
+    { "--concurrent-service-syncs", "workers are an option of each plugin, 16 by default" },
+    { "servicemaxconcurrentreconciles", "workers are an option of each plugin, 16 by default" },
     { "--route-reconcile-batch-size", "up to 50 routes are changed per call" },
     { "--max-concurrent-actions", "workers of each plugin and the quotas limit what runs at once" },
     { "--max-throttling-retry-times", "throttled calls are retried until the call's deadline" },
@@ -344,7 +343,7 @@ static void write_balancers(const struct writer *w, const char *controllers)
             continue;
         }
         begin_entry(w);
-        ccm_buf_addf(w->out, "{ name = \"%s\"; workers = 16;", names[i][1]);
+        ccm_buf_addf(w->out, "{ name = \"%s\";", names[i][1]);
         if (eni) {
             ccm_buf_adds(w->out, " default_backend_type = \"eni\";");
         }

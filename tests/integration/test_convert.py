@@ -59,7 +59,7 @@ def test_everything_that_has_a_counterpart(build, files, tmp_path):
     for line in ('cluster_id = "c-1";', 'region = "cn-hangzhou";', 'vpc_id = "vpc-1";', 'resource_group_id = "rg-1";',
                  'vswitch_ids = [ "cn-hangzhou-h:vsw-1", "cn-hangzhou-g:vsw-2" ];', 'network = "public";',
                  'table_ids = [ "vtb-1", "vtb-2" ];', 'cluster_cidr = "172.20.0.0/16";', "period_s = 180;",
-                 'name = "clb"; workers = 16; default_backend_type = "eni"; disable_public_slb = true; '
+                 'name = "clb"; default_backend_type = "eni"; disable_public_slb = true; '
                  "filter_services_on_node_change = true;"):
         assert line in done.stdout, line
     assert "node is not part of ccmd" in done.stderr

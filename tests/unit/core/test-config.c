@@ -205,7 +205,7 @@ static void test_everything(void **state)
     assert_true(clb->critical && clb->enabled);
     assert_int_equal(clb->line, 8);
     assert_string_equal(nlb->file, "/lib/other.so");
-    assert_int_equal(nlb->workers, 4);
+    assert_int_equal(nlb->workers, 16);
     assert_false(nlb->critical);
 
     assert_string_equal(config_string(config, NULL, "", "plugin_dir"), "/opt/plugins");
