@@ -27,7 +27,7 @@ static const struct typed {
     const struct kube_index *index;
 } typed[] = {
     { CCM_KIND_SERVICE, "services", "/api/v1/services", NULL },
-    { CCM_KIND_NODE, "nodes", "/api/v1/nodes", NULL },
+    { CCM_KIND_NODE, "nodes", "/api/v1/nodes", &kube_index_server },
     { CCM_KIND_ENDPOINT_SLICE, "endpointslices", "/apis/discovery.k8s.io/v1/endpointslices",
       &kube_index_service },
 };
@@ -130,7 +130,7 @@ static bool keep_slice(void *arg, const struct ccm_object *object)
     const struct source *source = arg;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
 
-    if (!kube_index_service.fn(object, &key)) {
+    if (!kube_index_service.fn(object, 0, &key)) {
         return false; /* no Service can find it */
     }
 

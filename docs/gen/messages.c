@@ -68,6 +68,14 @@ const struct docs_message docs_messages[] = {
     { "Not sync pods [{pods}] whose ip is not in vpc cidrs",
       "These endpoints lie outside of the VPC, where a load balancer cannot reach them.",
       "Check alicloud.vpc_id and the endpoints of the Service." },
+    { "Not sync pods [{pods}] whose ip is that of a node",
+      "These endpoints have the address of a node, where more listens than this Service: pods with "
+      "hostNetwork, or an EndpointSlice that somebody wrote.",
+      "Take hostNetwork from the pods, or set the backend-type annotation to ecs." },
+    { "Endpoints that are no pods are left out: {address}",
+      "Option endpoints of the plugin is pods, and the targetRef of this endpoint names no pod of "
+      "the Service's namespace.",
+      "Let a selector of the Service choose its pods, or set the option to any." },
     { "annotation {key} is unknown and has no effect, did you mean {key}?",
       "The key has the prefix of this controller, but is none of its annotations.",
       "Correct the key; `ccmd lint` finds such slips before they are applied." },

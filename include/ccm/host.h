@@ -155,9 +155,10 @@ struct ccm_host {
     const struct ccm_object *(*get)(const struct ccm_host *host, uint64_t kind, const char *key);
 
     /* Snapshots of all objects of a kind (index NULL), or of an index: "service"
-     * (CCM_KIND_ENDPOINT_SLICE; value "namespace/service"). On success *ret_objects is an array of
-     * *ret_count pointers (NULL when 0): hand both to release_list(). -ENOMEM, -ENOTSUP (kind not
-     * watched, unknown index). */
+     * (CCM_KIND_ENDPOINT_SLICE; value "namespace/service"), "server" (CCM_KIND_NODE; value: the
+     * last part of spec.providerID behind "/" and ".", or an InternalIP in its shortest form; since
+     * ABI 1.1). On success *ret_objects is an array of *ret_count pointers (NULL when
+     * 0): hand both to release_list(). -ENOMEM, -ENOTSUP (kind not watched, unknown index). */
     int (*list)(const struct ccm_host *host, uint64_t kind, const char *index, const char *value,
                 const struct ccm_object *const **ret_objects, size_t *ret_count);
     void (*release)(const struct ccm_host *host, const struct ccm_object *object);

@@ -130,6 +130,20 @@ void lbc_pass_advise_preserve(struct lbc_pass *pass)
 
 /* --- backends, groups --- */
 
+/* Left out by option endpoints. */
+static void advice_emit_podless(struct lbc_pass *pass, const struct lbc_candidates *sets,
+                                size_t count)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 400 };
+
+    for (size_t i = 0; i < count && text.len == 0; i++) {
+        if (sets[i].podless != NULL) {
+            ccm_buf_addf(&text, "Endpoints that are no pods are left out: %s", sets[i].podless);
+        }
+    }
+    lbc_pass_advise(pass, true, "podless", "SkipSyncBackends", ccm_buf_str(&text));
+}
+
 /* Local: nobody serves what names no node. Cluster: every node does. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
                               size_t count)
@@ -144,6 +158,7 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
         }
     }
     lbc_pass_advise(pass, local, "nameless", "SkipSyncBackends", ccm_buf_str(&text));
+    advice_emit_podless(pass, sets, count);
 }
 
 /* What is left undone while some pod has no interface; see struct lbc_group.add_only. */
@@ -168,6 +183,7 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
     const char *const *missing = pass->lbc->ops->product->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf nodes = { .max = 800 };
 
     for (size_t i = 0; i < resolved->count; i++) {
         const struct lbc_resolved *one = &resolved->items[i];
@@ -180,9 +196,14 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
             ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
                          foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
         }
+        if (one->nodes.len > 0) {
+            ccm_buf_addf(&nodes, "%sNot sync pods [%s] whose ip is that of a node",
+                         nodes.len == 0 ? "" : "; ", ccm_buf_str(&one->nodes));
+        }
     }
     lbc_pass_emit_event(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+    lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));
     advice_emit_kept(pass, resolved);
 }
 

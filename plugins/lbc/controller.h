@@ -153,6 +153,7 @@ struct lbc_instance {
     const char *ip_mode;  /* of the status; NULL or "" = not told */
     atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
     atomic_bool conditions;         /* Services say how they are */
+    atomic_bool pods_only;          /* endpoints that are no pods are no backends */
     atomic_bool disable_public;     /* no load balancer with a public address is made */
     atomic_int reuse; /* enum lbc_reuse: whether load balancers that a person made are used */
 };

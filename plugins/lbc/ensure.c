@@ -165,28 +165,6 @@ static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_
 
 /* --- the product's part, with all it needs --- */
 
-static int pass_list_snapshot(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct ccm_host *host = pass->lbc->host;
-
-    if (host->list(host, CCM_KIND_NODE, NULL, NULL, &pass->nodes, &pass->node_count) < 0 ||
-        host->list(host, CCM_KIND_ENDPOINT_SLICE, "service", pass->service->meta.key, &pass->slices,
-                   &pass->slice_count) < 0) {
-        return ccm_error_nomem(err);
-    }
-    return 0;
-}
-
-static void drop_snapshot(struct lbc_pass *pass)
-{
-    const struct ccm_host *host = pass->lbc->host;
-
-    host->release_list(host, pass->nodes, pass->node_count);
-    host->release_list(host, pass->slices, pass->slice_count);
-    pass->nodes = NULL;
-    pass->slices = NULL;
-}
-
 static int pass_sync_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     if (lbc_readiness_collect(&pass->readiness, pass->slices, pass->slice_count,
@@ -385,7 +363,7 @@ static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     pass->model = calloc(1, ops->model->size);
-    r = pass->model == NULL ? ccm_error_nomem(err) : pass_list_snapshot(pass, err);
+    r = pass->model == NULL ? ccm_error_nomem(err) : lbc_snapshot_take(pass, err);
     if (r == 0) {
         r = pass_sync_and_publish(pass, err);
     }
@@ -394,7 +372,7 @@ static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
     }
     free(pass->model);
     pass->model = NULL;
-    drop_snapshot(pass);
+    lbc_snapshot_drop(pass);
     return r;
 }
 

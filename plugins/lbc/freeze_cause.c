@@ -32,10 +32,41 @@ static void index_nodes(struct lbc_freeze *freeze)
     }
 }
 
+void lbc_freeze_drop_other(struct lbc_freeze *freeze)
+{
+    if (freeze->other.node != NULL) {
+        freeze->pass->lbc->host->release(freeze->pass->lbc->host, &freeze->other.node->meta);
+        freeze->other.node = NULL;
+    }
+}
+
+/* One that the pass did not take, as no endpoint names it. Valid until the next such look. */
+static const struct lbc_node_entry *freeze_find_other(struct lbc_freeze *freeze, const char *server)
+{
+    const struct ccm_node *node = lbc_snapshot_find_server(freeze->pass, server);
+
+    lbc_freeze_drop_other(freeze);
+    if (node == NULL) {
+        return NULL;
+    }
+    freeze->other = (struct lbc_node_entry){
+        .node = node,
+        .use = lbc_node_classify(node, &freeze->nodes->rules),
+    };
+    return &freeze->other;
+}
+
 static const struct lbc_node_entry *freeze_find_node(struct lbc_freeze *freeze, const char *server)
 {
+    const struct lbc_node_entry *found = NULL;
+
     index_nodes(freeze);
-    return freeze->by_server == NULL ? NULL : ccm_strmap_get(freeze->by_server, server);
+    if (freeze->by_server == NULL) {
+        return NULL;
+    }
+    found = ccm_strmap_get(freeze->by_server, server);
+    return found == NULL && freeze->mode != LBC_MODE_CLUSTER ? freeze_find_other(freeze, server)
+                                                             : found;
 }
 
 /* Of another port it is the Service that changed. */

@@ -18,10 +18,14 @@ struct inquiry {
     size_t len;
     size_t cap;
     bool *gone;
+    const struct ccm_host *host;
+    const struct ccm_object *const *others; /* all nodes, where the pass has not taken them */
+    size_t other_count;
 };
 
 static void inquiry_fini(struct inquiry *inquiry)
 {
+    inquiry->host->release_list(inquiry->host, inquiry->others, inquiry->other_count);
     ccm_strmap_free(inquiry->places);
     free(inquiry->ids);
     free(inquiry->gone);
@@ -56,6 +60,7 @@ void lbc_freeze_begin(struct lbc_freeze *freeze, struct lbc_pass *pass,
 
 void lbc_freeze_fini(struct lbc_freeze *freeze)
 {
+    lbc_freeze_drop_other(freeze);
     for (size_t i = 0; i < freeze->len; i++) {
         group_fini(&freeze->groups[i]);
     }
@@ -216,14 +221,26 @@ static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freez
 
 /* --- the cloud's word --- */
 
-static const char *find_witness(const struct lbc_freeze *freeze)
+static bool is_witness(const struct ccm_node *node, enum lbc_node_use use)
 {
-    for (size_t i = 0; i < freeze->nodes->len; i++) {
-        const struct lbc_node_entry *entry = &freeze->nodes->items[i];
-        const char *id = lbc_node_instance_id(entry->node);
+    return lbc_node_instance_id(node) != NULL &&
+           (use == LBC_NODE_BACKEND || use == LBC_NODE_NOT_READY);
+}
 
-        if (id != NULL && (entry->use == LBC_NODE_BACKEND || entry->use == LBC_NODE_NOT_READY)) {
-            return id;
+static const char *find_witness(const struct lbc_freeze *freeze, const struct inquiry *inquiry)
+{
+    const struct lbc_node_table *nodes = freeze->nodes;
+
+    for (size_t i = 0; i < nodes->len; i++) {
+        if (is_witness(nodes->items[i].node, nodes->items[i].use)) {
+            return lbc_node_instance_id(nodes->items[i].node);
+        }
+    }
+    for (size_t i = 0; i < inquiry->other_count; i++) {
+        const struct ccm_node *node = (const struct ccm_node *)inquiry->others[i];
+
+        if (is_witness(node, lbc_node_classify(node, &nodes->rules))) {
+            return lbc_node_instance_id(node);
         }
     }
     return "";
@@ -285,10 +302,11 @@ static void come_within(struct lbc_freeze *freeze, int64_t ms)
 /* A question that fails is no answer: everything stays. */
 static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
 {
-    CCM_CLEANUP(inquiry_fini) struct inquiry inquiry = { .places = ccm_strmap_new(NULL) };
     const struct lbc_pass *pass = freeze->pass;
     const struct lbc_cloud *cloud = &pass->lbc->cloud;
     const struct ccm_host *host = pass->lbc->host;
+    CCM_CLEANUP(inquiry_fini)
+    struct inquiry inquiry = { .places = ccm_strmap_new(NULL), .host = host };
     struct ccm_error why = CCM_ERROR_INIT;
     int r = 0;
 
@@ -298,8 +316,13 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     if (inquiry.len == 0 || cloud->ops->find_gone_instances == NULL) {
         return 0;
     }
-    r = cloud->ops->find_gone_instances(cloud->account, host, pass->req, find_witness(freeze),
-                                        inquiry.ids, inquiry.len, inquiry.gone, &why);
+    if (freeze->mode != LBC_MODE_CLUSTER &&
+        host->list(host, CCM_KIND_NODE, NULL, NULL, &inquiry.others, &inquiry.other_count) < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = cloud->ops->find_gone_instances(cloud->account, host, pass->req,
+                                        find_witness(freeze, &inquiry), inquiry.ids, inquiry.len,
+                                        inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,

@@ -27,6 +27,7 @@ struct lbc_freeze {
     enum lbc_backend_mode mode;
     struct ccm_removal_rule rule;
     struct ccm_strmap *by_server; /* nodes by instance and by address; made when needed */
+    struct lbc_node_entry other;  /* a node that is not among them, with a reference of its own */
     struct lbc_freeze_group *groups;
     size_t len;
     size_t cap;
@@ -57,6 +58,8 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
                                             const struct lbc_backend *one,
                                             struct lbc_freeze_case *ret_case,
                                             struct lbc_absent *ret_absent);
+/* Let go of `other`. */
+void lbc_freeze_drop_other(struct lbc_freeze *freeze);
 /* freeze_publish.c, after the decision: event on change, status page, metric, dry run. */
 void lbc_freeze_publish(struct lbc_freeze *freeze);
 

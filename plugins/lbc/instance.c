@@ -63,6 +63,8 @@ static void instance_read_options(struct lbc_instance *lbc)
 
     atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);
     atomic_store(&lbc->conditions, host->option_int(host, NULL, lbc_opt_conditions.name) != 0);
+    atomic_store(&lbc->pods_only,
+                 ccm_text_equal(host->option_string(host, NULL, lbc_opt_endpoints.name), "pods"));
     atomic_store(&lbc->reuse,
                  (int)lbc_reuse_parse(host->option_string(host, NULL, lbc_opt_reuse.name)));
     atomic_store(&lbc->disable_public, option != NULL && host->option_int(host, NULL, option) != 0);

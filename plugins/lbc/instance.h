@@ -10,6 +10,7 @@
 
 /* LBC_OPTIONS go into the plugin's table; the `help` in options.c says what each means. */
 extern const struct ccm_option lbc_opt_backend_type;
+extern const struct ccm_option lbc_opt_endpoints;
 extern const struct ccm_option lbc_opt_audit;
 extern const struct ccm_option lbc_opt_conditions;
 extern const struct ccm_option lbc_opt_filter;
@@ -18,8 +19,8 @@ extern const struct ccm_option lbc_opt_allowed;
 extern const struct ccm_option lbc_opt_taken;
 
 #define LBC_OPTIONS                                                                                \
-    &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_reuse,   \
-        &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
+    &lbc_opt_backend_type, &lbc_opt_endpoints, &lbc_opt_audit, &lbc_opt_conditions,                \
+        &lbc_opt_filter, &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
 
 /* Fill a zeroed instance: mirrors, inventory, account (acquired, not started); not what the options
  * say. No I/O. 0 or negative with err; lbc_fini() in any case. */

@@ -10,6 +10,18 @@ const struct ccm_option lbc_opt_backend_type = {
     .help = "What serves Services that do not say: ecs (nodes, by node port) or eni (pods, by "
             "their own address; needs a network where pods have interfaces).",
 };
+const struct ccm_option lbc_opt_endpoints = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "endpoints",
+    .fallback = "any",
+    .values = "any|pods",
+    .help = "Which endpoints become backends at their own address: any, or pods (only those whose "
+            "targetRef is a pod of the Service's namespace, so that slices written by hand lead "
+            "nowhere; the API server does not check a targetRef). Addresses of nodes never do. A "
+            "new value counts for a Service from its next change on.",
+};
 const struct ccm_option lbc_opt_audit = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_INT,

@@ -52,6 +52,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
             cloud->ops->resource_group == NULL ? NULL : cloud->ops->resource_group(cloud->account),
         .extras = pass->lbc->extras,
         .pods_by_default = pass->lbc->pods_by_default,
+        .pods_only = atomic_load(&pass->lbc->pods_only),
     };
 }
 

@@ -50,7 +50,9 @@ struct lbc_pass {
     bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
 
     /* In: valid during sync. */
-    const struct ccm_object *const *nodes;
+    const struct ccm_object *const *nodes; /* all where all are backends; those that endpoints name
+                                              where nodes with pods are; else none */
+    const struct ccm_object **named;       /* the second of these; NULL = not */
     size_t node_count;
     const struct ccm_object *const *slices; /* of this Service */
     size_t slice_count;
@@ -150,6 +152,15 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
 void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by);
 /* Emit or drop what was held back. complete: the pass came to its end. */
 void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
+
+/* --- the cluster as the pass sees it; snapshot.c --- */
+
+/* Nodes and slices, as far as the Service needs them: no walk over all nodes unless all are
+ * backends. 0 or -ENOMEM with err; lbc_snapshot_drop() in any case. */
+CCM_NODISCARD int lbc_snapshot_take(struct lbc_pass *pass, struct ccm_error *err);
+void lbc_snapshot_drop(struct lbc_pass *pass);
+/* The node whose instance or address that is; NULL: none, or out of memory. host->release() it. */
+const struct ccm_node *lbc_snapshot_find_server(const struct lbc_pass *pass, const char *server);
 
 /* --- a pass that ensures; ensure.c, sync.c --- */
 

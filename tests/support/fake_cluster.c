@@ -74,6 +74,35 @@ static bool in_service(const struct ccm_object *object, const char *value)
            strcmp(value + len + 1, slice->service_name) == 0;
 }
 
+/* Index "server" of the nodes: value is the instance of the provider id, or an InternalIP. */
+static bool is_server(const struct ccm_object *object, const char *value)
+{
+    const struct ccm_node *node = (const struct ccm_node *)(const void *)object;
+    const char *dot = strrchr(node->provider_id, '.');
+
+    if (dot != NULL && strcmp(dot + 1, value) == 0) {
+        return true;
+    }
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
+            strcmp(node->addresses[i]->address, value) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_index(const struct ccm_object *object, const char *value)
+{
+    return object->kind == CCM_KIND_NODE ? is_server(object, value) : in_service(object, value);
+}
+
+static bool has_index(uint64_t kind, const char *index)
+{
+    return index == NULL || (kind == CCM_KIND_ENDPOINT_SLICE && strcmp(index, "service") == 0) ||
+           (kind == CCM_KIND_NODE && strcmp(index, "server") == 0);
+}
+
 static int object_list(const struct ccm_host *host, uint64_t kind, const char *index,
                        const char *value, const struct ccm_object *const **ret_objects,
                        size_t *ret_count)
@@ -81,7 +110,7 @@ static int object_list(const struct ccm_host *host, uint64_t kind, const char *i
     struct fake_host *fake = fake_host_of(host);
     size_t count = 0;
 
-    if (index != NULL && (strcmp(index, "service") != 0 || kind != CCM_KIND_ENDPOINT_SLICE)) {
+    if (!has_index(kind, index)) {
         return -ENOTSUP;
     }
     fake_lock(fake);
@@ -91,11 +120,12 @@ static int object_list(const struct ccm_host *host, uint64_t kind, const char *i
     for (size_t i = 0; i < fake->objects.len; i++) {
         const struct ccm_object *object = fake->objects.items[i];
 
-        if (object->kind == kind && (index == NULL || in_service(object, value))) {
+        if (object->kind == kind && (index == NULL || in_index(object, value))) {
             found[count++] = object;
         }
     }
     fake->borrowed += count;
+    fake->listed_nodes += index == NULL && kind == CCM_KIND_NODE ? count : 0;
     fake_unlock(fake);
     if (count == 0) {
         ccm_freep(&found);
@@ -336,6 +366,14 @@ void fake_host_remove(struct fake_host *fake, uint64_t kind, const char *key)
     fake_lock(fake);
     remove_locked(&fake->objects, kind, key);
     fake_unlock(fake);
+}
+
+size_t fake_host_listed_nodes(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const size_t count = fake->listed_nodes;
+    fake_unlock(fake);
+    return count;
 }
 
 size_t fake_host_borrowed(struct fake_host *fake)

@@ -142,6 +142,8 @@ void fake_host_remove_raw(struct fake_host *fake, const char *api_version, const
                           const char *key);
 /* Objects handed out and not released. */
 size_t fake_host_borrowed(struct fake_host *fake);
+/* Nodes handed out in lists of all nodes, so far. */
+size_t fake_host_listed_nodes(struct fake_host *fake);
 
 struct fake_event {
     char *object; /* key */

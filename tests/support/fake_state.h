@@ -46,6 +46,7 @@ struct fake_host {
     struct fake_list live;    /* the same, for fetch() alone */
     struct fake_list raw;     /* by resource, see fake_raw.c */
     size_t borrowed;
+    size_t listed_nodes; /* in lists of all */
     struct fake_list events;
     struct fake_list patches;
     struct fake_list enqueues;

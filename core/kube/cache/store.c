@@ -2,6 +2,7 @@
 
 #include "kube/object/object.h"
 #include "util/array.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/thread.h"
@@ -38,12 +39,12 @@ struct kube_stage {
     struct table *table;
 };
 
-static bool slice_service(const struct ccm_object *object, struct ccm_buf *value)
+static bool slice_service(const struct ccm_object *object, size_t at, struct ccm_buf *value)
 {
     const struct ccm_endpoint_slice *slice =
         (const struct ccm_endpoint_slice *)(const void *)object;
 
-    if (object->kind != CCM_KIND_ENDPOINT_SLICE || slice->service_name[0] == '\0') {
+    if (at > 0 || object->kind != CCM_KIND_ENDPOINT_SLICE || slice->service_name[0] == '\0') {
         return false;
     }
     ccm_buf_addf(value, "%s/%s", object->namespace_, slice->service_name);
@@ -51,6 +52,53 @@ static bool slice_service(const struct ccm_object *object, struct ccm_buf *value
 }
 
 const struct kube_index kube_index_service = { .name = "service", .fn = slice_service };
+
+static void add_instance(const char *provider_id, struct ccm_buf *value)
+{
+    const char *last = provider_id;
+
+    for (const char *p = provider_id; *p != '\0'; p++) {
+        last = *p == '/' || *p == '.' ? p + 1 : last;
+    }
+    ccm_buf_adds(value, last);
+}
+
+static void add_address(const char *address, struct ccm_buf *value)
+{
+    struct ccm_ip ip;
+    char text[CCM_IP_TEXT];
+
+    if (ccm_ip_parse(address, &ip) < 0) {
+        ccm_buf_adds(value, address);
+        return;
+    }
+    ccm_ip_format(&ip, text);
+    ccm_buf_adds(value, text);
+}
+
+static bool node_server(const struct ccm_object *object, size_t at, struct ccm_buf *value)
+{
+    const struct ccm_node *node = (const struct ccm_node *)(const void *)object;
+    size_t seen = 0;
+
+    if (object->kind != CCM_KIND_NODE) {
+        return false;
+    }
+    if (at == 0) {
+        add_instance(node->provider_id, value);
+        return true;
+    }
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        seen += strcmp(node->addresses[i]->type, "InternalIP") == 0 ? 1 : 0;
+        if (seen == at) {
+            add_address(node->addresses[i]->address, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct kube_index kube_index_server = { .name = "server", .fn = node_server };
 
 static void bucket_free(void *value)
 {
@@ -153,20 +201,45 @@ static void bucket_del_everywhere(struct ccm_strmap *buckets, const struct ccm_o
     }
 }
 
+/* Take the object out of one index. Cannot fail. */
+static void index_drop_object(const struct kube_index *index, struct ccm_strmap *buckets,
+                              const struct ccm_object *object)
+{
+    for (size_t at = 0;; at++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
+
+        if (!index->fn(object, at, &value)) {
+            return;
+        }
+        if (ccm_buf_error(&value) == 0) {
+            bucket_del(buckets, ccm_buf_str(&value), object);
+        } else {
+            bucket_del_everywhere(buckets, object);
+        }
+    }
+}
+
 /* Take the object out of the first `count` indexes. Cannot fail. */
 static void table_unindex_object(const struct kube_store *store, struct table *table,
                                  const struct ccm_object *object, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        index_drop_object(&store->indexes[i], table->buckets[i], object);
+    }
+}
+
+/* -ENOMEM: it may be in some of its buckets. */
+static int index_add_object(const struct kube_index *index, struct ccm_strmap *buckets,
+                            const struct ccm_object *object)
+{
+    for (size_t at = 0;; at++) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
 
-        if (!store->indexes[i].fn(object, &value)) {
-            continue;
+        if (!index->fn(object, at, &value)) {
+            return 0;
         }
-        if (ccm_buf_error(&value) == 0) {
-            bucket_del(table->buckets[i], ccm_buf_str(&value), object);
-        } else {
-            bucket_del_everywhere(table->buckets[i], object);
+        if (ccm_buf_error(&value) < 0 || bucket_add(buckets, ccm_buf_str(&value), object) < 0) {
+            return -ENOMEM;
         }
     }
 }
@@ -176,13 +249,7 @@ static int index_object(const struct kube_store *store, struct table *table,
                         const struct ccm_object *object)
 {
     for (size_t i = 0; i < store->index_count; i++) {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
-
-        if (!store->indexes[i].fn(object, &value)) {
-            continue;
-        }
-        if (ccm_buf_error(&value) < 0 ||
-            bucket_add(table->buckets[i], ccm_buf_str(&value), object) < 0) {
+        if (index_add_object(&store->indexes[i], table->buckets[i], object) < 0) {
             table_unindex_object(store, table, object, i + 1);
             return -ENOMEM;
         }

@@ -17,9 +17,9 @@
 
 struct kube_store;
 
-/* Appends the value of the index for this object. False: the object is not in the index. Pure; any
- * thread. */
-typedef bool (*kube_index_fn)(const struct ccm_object *object, struct ccm_buf *value);
+/* Appends value number `at` (0, 1, ...) of the index for this object. False: it has no more of
+ * them. Pure; any thread. */
+typedef bool (*kube_index_fn)(const struct ccm_object *object, size_t at, struct ccm_buf *value);
 
 struct kube_index {
     const char *name;
@@ -31,6 +31,10 @@ struct kube_index {
 /* Index "service" of EndpointSlices: "namespace/service". Slices without a Service are not in it.
  */
 extern const struct kube_index kube_index_service;
+/* Index "server" of Nodes: by what others know the machine. The last part of spec.providerID,
+ * behind
+ * "/" and ".", and each InternalIP as ccm_ip_format() writes it. */
+extern const struct kube_index kube_index_server;
 
 /* Told about each change, in the writer's thread, after the store holds it. Never under a lock. */
 typedef void (*kube_change_fn)(void *arg, const struct ccm_change *change);

@@ -14,8 +14,17 @@ static uint64_t decode_flags(const cJSON *conditions)
            (terminating ? CCM_ENDPOINT_TERMINATING : 0);
 }
 
-static int decode_endpoint(struct kube_builder *b, const cJSON *json, struct ccm_endpoint *ret,
-                           struct ccm_error *err)
+/* Of another namespace than the slice it is nobody's. */
+static bool is_own_pod(const cJSON *target, const char *namespace_)
+{
+    const char *other = ccm_json_text(target, "namespace");
+
+    return strcmp(ccm_json_text(target, "kind"), "Pod") == 0 &&
+           (other[0] == '\0' || strcmp(other, namespace_) == 0);
+}
+
+static int decode_endpoint(struct kube_builder *b, const cJSON *json, const char *namespace_,
+                           struct ccm_endpoint *ret, struct ccm_error *err)
 {
     const cJSON *address = NULL;
     const cJSON *conditions = NULL;
@@ -37,12 +46,11 @@ static int decode_endpoint(struct kube_builder *b, const cJSON *json, struct ccm
         return r;
     }
 
-    const bool is_pod = strcmp(ccm_json_text(target, "kind"), "Pod") == 0;
-
     *ret = (struct ccm_endpoint){
         .address = kube_builder_text(b, address->valuestring),
         .node_name = kube_builder_node_name(b, ccm_json_text(json, "nodeName")),
-        .pod_name = kube_builder_text(b, is_pod ? ccm_json_text(target, "name") : ""),
+        .pod_name = kube_builder_text(
+            b, is_own_pod(target, namespace_) ? ccm_json_text(target, "name") : ""),
         .flags = decode_flags(conditions),
     };
     return 0;
@@ -60,12 +68,13 @@ static int decode_endpoints(struct kube_builder *b, const cJSON *json,
         return r;
     }
 
+    const char *namespace_ = ccm_json_text(ccm_json_get(json, "metadata"), "namespace");
     void *list = kube_builder_list(b, count);
 
     for (size_t i = 0; i < count; i++, item = item->next) {
         struct ccm_endpoint endpoint;
 
-        r = decode_endpoint(b, item, &endpoint, err);
+        r = decode_endpoint(b, item, namespace_, &endpoint, err);
         if (r < 0) {
             return ccm_error_wrap(err, r, "endpoints[%zu]", i);
         }

@@ -264,6 +264,20 @@ static size_t count_within(const char *from, const char *to, const char *text)
     return count;
 }
 
+/* Hexadecimal digits, and what separates them from the rest. */
+static const char *read_pointer(const char **cursor)
+{
+    static const char digits[] = "0123456789abcdef";
+    uintptr_t value = 0;
+
+    for (const char *at = strchr(digits, **cursor); at != NULL; at = strchr(digits, **cursor)) {
+        value = value * 16 + (uintptr_t)(at - digits);
+        (*cursor)++;
+    }
+    (*cursor)++;
+    return (const char *)value;
+}
+
 /* How often `text` is in what this process may write, itself left out. */
 static size_t count_copies(const char *text)
 {
@@ -273,11 +287,11 @@ static size_t count_copies(const char *text)
 
     assert_int_equal(ccm_text_read_file("/proc/self/maps", (size_t)1 << 20, &maps, NULL), 0);
     for (line = maps; line != NULL && line[0] != '\0';) {
-        char *end = NULL;
-        const char *from = (const char *)(uintptr_t)strtoull(line, &end, 16);
-        const char *to = (const char *)(uintptr_t)strtoull(end + 1, &end, 16);
+        const char *end = line;
+        const char *from = read_pointer(&end);
+        const char *to = read_pointer(&end);
 
-        if (strncmp(end, " rw", 3) == 0) {
+        if (strncmp(end, "rw", 2) == 0) {
             count += count_within(from, to, text);
         }
         line = strchr(line, '\n');

@@ -166,6 +166,52 @@ static void test_pod_replaced(void **state)
     world_end(&world);
 }
 
+/* A pass looks up the nodes that it needs, also when a pod moves to another one. */
+static void test_takes_no_list_of_nodes(void **state)
+{
+    static const char *const modes[] = { "Local", "eni" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(modes); i++) {
+        struct world world;
+
+        world_begin(&world);
+        world_add_node(&world, "n3", "cn-hangzhou.i-3");
+        if (i == 0) {
+            world.service->external_traffic_policy = "Local";
+        } else {
+            obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, modes[i]);
+        }
+        world_steady(&world);
+        world.slice->endpoint_count = 1;
+        obj_endpoint(world.slice, "10.1.0.9", "n3", READY);
+        world_put(&world);
+        assert_int_equal(world_run(&world), 0);
+        assert_string_equal(mini_log(), ADD " " REMOVE " " ADD " " REMOVE);
+        assert_null(strstr(mini_dump(), i == 0 ? " i-2:" : "10.1.0.2"));
+        assert_int_equal(fake_host_listed_nodes(world.fake), 0);
+        world_end(&world);
+    }
+}
+
+/* The last pod of a node goes, and with it all its backends: it was sent away, and is not missing.
+ * Of a node that is gone as well the same holds for what names it no more. */
+static void test_node_without_pods(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.service->external_traffic_policy = "Local";
+    world_steady(&world);
+    world.slice->endpoint_count = 1;
+    world_put(&world);
+    assert_int_equal(world_run(&world), 0);
+    assert_string_equal(mini_log(), REMOVE " " REMOVE);
+    assert_null(fake_host_held(world.fake, "default/web"));
+    world_end(&world);
+}
+
 static void test_invalid_eni(void **state)
 {
     struct world world;
@@ -907,6 +953,8 @@ int main(void)
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_weights_left_alone),
         cmocka_unit_test(test_pod_replaced),
+        cmocka_unit_test(test_takes_no_list_of_nodes),
+        cmocka_unit_test(test_node_without_pods),
         cmocka_unit_test(test_invalid_eni),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_delete_cold),

@@ -155,6 +155,7 @@ static int model_build_set(const struct lbc_builder *b, const struct lbc_desired
         .any_port = want->any_port,
         .by_address = b->by_address,
         .draining = b->draining,
+        .pods_only = b->in->pods_only,
         .accepted = b->in->accepted,
         .weight = want->weight,
     };

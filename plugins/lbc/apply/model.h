@@ -26,6 +26,7 @@ struct lbc_model_input {
     const char *resource_group; /* of the account, for what is made; NULL or "" = none */
     unsigned extras;            /* as in struct lbc_instance */
     bool pods_by_default;
+    bool pods_only; /* as in struct lbc_candidate_input */
 };
 
 struct lbc_model {

@@ -48,6 +48,10 @@ static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref
         .leaving = ref->leaving,
     };
 
+    if (to->pods_only && ref->endpoint->pod_name[0] == '\0') {
+        to->podless = one.address;
+        return 0;
+    }
     return candidates_add_one(to, &one, err);
 }
 
@@ -270,6 +274,7 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
         in->nodes->items[i].pods = 0;
     }
     ret->by_address = in->by_address;
+    ret->pods_only = in->pods_only;
     switch (in->mode) {
     case LBC_MODE_PODS:
         r = build_pods(&endpoints, ret, err);

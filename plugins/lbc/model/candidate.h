@@ -40,7 +40,9 @@ struct lbc_candidates {
     size_t cap;
     enum lbc_frozen_by frozen_by;
     const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
+    const char *podless;  /* the same of one that is no pod and has to be */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
+    bool pods_only;  /* as in the input */
 };
 
 struct lbc_candidate_input {
@@ -49,10 +51,12 @@ struct lbc_candidate_input {
     size_t slice_count;
     struct lbc_node_table *nodes; /* its `pods` counters are scratch space */
     enum lbc_backend_mode mode;
-    enum lbc_families families;        /* of the endpoints */
-    bool any_port;                     /* of pods: the group is for all ports */
-    bool by_address;                   /* pods and nodes (by InternalIP) are known by address */
-    bool draining;                     /* pods that are being stopped stay, without new traffic */
+    enum lbc_families families; /* of the endpoints */
+    bool any_port;              /* of pods: the group is for all ports */
+    bool by_address;            /* pods and nodes (by InternalIP) are known by address */
+    bool draining;              /* pods that are being stopped stay, without new traffic */
+    bool pods_only; /* what is a backend at its own address has to be a pod of the Service's
+                       namespace, by its targetRef */
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     struct lbc_weight_rule weight;     /* `local` is set from the mode */
 };

@@ -141,7 +141,8 @@ bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t coun
 static bool same_endpoint(const struct ccm_endpoint *a, const struct ccm_endpoint *b)
 {
     return a->flags == b->flags && strcmp(a->address, b->address) == 0 &&
-           strcmp(a->node_name, b->node_name) == 0;
+           strcmp(a->node_name, b->node_name) == 0 &&
+           (a->pod_name[0] == '\0') == (b->pod_name[0] == '\0');
 }
 
 bool lbc_endpoints_differ(const struct ccm_endpoint_slice *before,

@@ -151,6 +151,20 @@ bool lbc_node_skippable(const struct ccm_node *node)
     return node->meta.label_count > 0 && (node_is_left_out(node) || is_control_plane(node));
 }
 
+bool lbc_node_is_server(const struct ccm_node *node, const char *server)
+{
+    if (ccm_text_equal(lbc_node_instance_id(node), server)) {
+        return true;
+    }
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
+            strcmp(node->addresses[i]->address, server) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool same_labels(const struct ccm_node *a, const struct ccm_node *b)
 {
     if (a->meta.label_count != b->meta.label_count) {
@@ -195,6 +209,7 @@ int lbc_node_table_init(struct lbc_node_table *table, const struct ccm_object *c
                         size_t count, const struct lbc_node_rules *rules)
 {
     memset(table, 0, sizeof(*table));
+    table->rules = *rules;
     table->by_name = ccm_strmap_new(NULL);
     table->items = calloc(count == 0 ? 1 : count, sizeof(*table->items));
     if (table->by_name == NULL || table->items == NULL) {

@@ -33,6 +33,8 @@ const char *lbc_node_instance_id(const struct ccm_node *node);
 
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */
 bool lbc_node_skippable(const struct ccm_node *node);
+/* Whether that is its instance id, or an address of it inside of the network. */
+bool lbc_node_is_server(const struct ccm_node *node, const char *server);
 /* Whether a change of a node can change backends. */
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
 
@@ -47,14 +49,15 @@ struct lbc_node_entry {
     uint32_t pods; /* scratch of the backend builder */
 };
 
-/* All nodes of one pass by name. */
+/* The nodes of one pass by name: all where they are backends, else those that endpoints name. */
 struct lbc_node_table {
+    struct lbc_node_rules rules;
     struct lbc_node_entry *items;
     size_t len;
     struct ccm_strmap *by_name;
 };
 
-/* Borrows the objects. 0 or -ENOMEM. */
+/* Borrows the objects and the text of the rules. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_node_table_init(struct lbc_node_table *table,
                                       const struct ccm_object *const *nodes, size_t count,
                                       const struct lbc_node_rules *rules);

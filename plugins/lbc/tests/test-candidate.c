@@ -24,6 +24,7 @@ struct cluster {
     bool any_port;
     bool by_address;
     bool draining;
+    bool pods_only;
     struct lbc_weight_rule weight;
     struct ccm_error err;
     char text[1024];
@@ -102,6 +103,7 @@ static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_m
                                       .any_port = cluster->any_port,
                                       .by_address = cluster->by_address,
                                       .draining = cluster->draining,
+                                      .pods_only = cluster->pods_only,
                                       .weight = cluster->weight };
 
     assert_int_equal(
@@ -118,6 +120,8 @@ static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_m
     ccm_buf_adds(&text, set.frozen_by ? " hold" : "");
     ccm_buf_addf(&text, "%s%s", set.nameless == NULL ? "" : " without ",
                  set.nameless == NULL ? "" : set.nameless);
+    ccm_buf_addf(&text, "%s%s", set.podless == NULL ? "" : " no pod ",
+                 set.podless == NULL ? "" : set.podless);
     ccm_text_printf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text));
     return cluster->text;
 }
@@ -164,6 +168,24 @@ static void test_eni(void **state)
     obj_endpoint(cluster.slice, "10.0.0.3", "n", READY | CCM_ENDPOINT_TERMINATING);
     obj_endpoint(cluster.slice, "10.0.0.1", "n", READY);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
+}
+
+/* What is no pod of the namespace is left out where an operator asks for it, and nodes are not. */
+static void test_pods_only(void **state)
+{
+    struct cluster cluster;
+
+    (void)state;
+    fixture_begin(&cluster);
+    add_node(&cluster, "plain", "cn-hangzhou.i-plain");
+    obj_endpoint(cluster.slice, "10.0.0.1", "plain", READY);
+    obj_endpoint(cluster.slice, "10.0.0.2", "plain", READY);
+    ((struct ccm_endpoint *)(uintptr_t)cluster.slice->endpoints[cluster.slice->endpoint_count - 1])
+        ->pod_name = "web-2";
+    cluster.pods_only = true;
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
+                        "10.0.0.2:8080=100 no pod 10.0.0.1");
+    assert_non_null(strstr(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "i-plain:30080=100"));
 }
 
 static void test_labels(void **state)
@@ -462,6 +484,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cluster, obj_end),
         cmocka_unit_test_teardown(test_local, obj_end),
         cmocka_unit_test_teardown(test_eni, obj_end),
+        cmocka_unit_test_teardown(test_pods_only, obj_end),
         cmocka_unit_test_teardown(test_labels, obj_end),
         cmocka_unit_test(test_label_syntax),
         cmocka_unit_test_teardown(test_ports, obj_end),

@@ -253,6 +253,48 @@ static void test_index(void **state)
     assert_int_equal(kube_store_list(w->store, "service", NULL, &objects, &count), -ENOTSUP);
 }
 
+/* Nodes are found by what others know them by: instance, and addresses in their usual form. */
+static void test_servers(void **state)
+{
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_NODE };
+    static const char first[] =
+        "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u\",\"resourceVersion\":\"1\"},\"spec\":{"
+        "\"providerID\":\"alicloud://cn-hangzhou.i-1\"},\"status\":{\"addresses\":["
+        "{\"type\":\"InternalIP\",\"address\":\"10.1.0.11\"},"
+        "{\"type\":\"Hostname\",\"address\":\"n1\"},"
+        "{\"type\":\"InternalIP\",\"address\":\"FD00:0::11\"}]}}";
+    static const char second[] =
+        "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u\",\"resourceVersion\":\"2\"},\"spec\":{"
+        "\"providerID\":\"aws:///zone/i-2\"}}";
+    static const struct {
+        const char *server;
+        size_t before;
+        size_t after;
+    } rows[] = { { "i-1", 1, 0 }, { "10.1.0.11", 1, 0 }, { "fd00::11", 1, 0 },
+                 { "n1", 0, 0 },  { "i-2", 0, 1 },       { "10.1.0.1", 0, 0 } };
+    const struct world *w = *state;
+    CCM_CLEANUP(kube_store_freep) struct kube_store *nodes = kube_store_new(&kube_index_server, 1);
+
+    for (int version = 0; version < 2; version++) {
+        CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *node = NULL;
+        struct ccm_error err = CCM_ERROR_INIT;
+        const char *text = version == 0 ? first : second;
+
+        assert_int_equal(kube_decode(w->builder, &kind, text, strlen(text), &node, &err), 0);
+        assert_int_equal(kube_store_put(nodes, node, NULL, NULL), 0);
+        for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+            const struct ccm_object *const *found = NULL;
+            size_t count = 0;
+
+            assert_int_equal(kube_store_list(nodes, "server", rows[i].server, &found, &count), 0);
+            assert_int_equal(count, version == 0 ? rows[i].before : rows[i].after);
+            kube_store_list_free(found, count);
+        }
+    }
+    kube_store_delete(nodes, "n1", NULL, NULL);
+    assert_int_equal(kube_store_len(nodes), 0);
+}
+
 static void test_commit_tells_exactly_the_differences(void **state)
 {
     struct world *w = *state;
@@ -401,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_put_and_delete, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_servers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_large_ones_are_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_references_outlive_the_store, setup, teardown),
         cmocka_unit_test_setup_teardown(test_index, setup, teardown),
