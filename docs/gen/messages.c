@@ -68,6 +68,11 @@ const struct docs_message docs_messages[] = {
     { "Not sync pods [{pods}] whose ip is not in vpc cidrs",
       "These endpoints lie outside of the VPC, where a load balancer cannot reach them.",
       "Check alicloud.vpc_id and the endpoints of the Service." },
+    { "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of plugin clb "
+      "is "
+      "off: no load balancer is made that accepts connections from everywhere. ...",
+      "Nothing would keep others out.",
+      "Set option source_ranges of plugin clb, or take the field out of the Service." },
     { "Not sync pods [{pods}] whose ip is that of a node",
       "These endpoints have the address of a node, where more listens than this Service: pods with "
       "hostNetwork, or an EndpointSlice that somebody wrote.",

@@ -35,7 +35,10 @@ static const struct lbc_unserved unserved[] = {
     { "ranges", "spec.loadBalancerSourceRanges", lbc_unserved_ranges, .unless = CLB_EXTRA_RANGES,
       .option = "source_ranges",
       .text = "spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections "
-              "from everywhere (option source_ranges of plugin clb)" },
+              "from everywhere (option source_ranges of plugin clb)",
+      .refusal = "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
+                 "plugin clb is off: no load balancer is made that accepts connections from "
+                 "everywhere. Set the option, or take the field away" },
     { "affinity", "spec.sessionAffinity", lbc_unserved_affinity, .unless = CLB_EXTRA_AFFINITY,
       .option = "session_affinity",
       .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "

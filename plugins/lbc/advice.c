@@ -91,6 +91,19 @@ static void advice_emit_unclear(struct lbc_pass *pass)
     }
 }
 
+static void advice_emit_field(struct lbc_pass *pass, const struct lbc_unserved *field,
+                              const char *text)
+{
+    const char *reason = field->reason == NULL ? "UnsupportedField" : field->reason;
+
+    if (field->refusal != NULL && pass->audit && text[0] != '\0') {
+        lbc_pass_emit_event(pass, true, field->topic, reason, ""); /* events expire, this lasts */
+        lbc_pass_emit_event(pass, true, field->topic, reason, text);
+    } else {
+        lbc_pass_advise(pass, true, field->topic, reason, text);
+    }
+}
+
 void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
@@ -112,9 +125,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
         const bool told =
             (pass->lbc->extras & field->unless) == 0 && lbc_unserved_applies(field, pass->service);
 
-        lbc_pass_advise(pass, true, field->topic,
-                        field->reason == NULL ? "UnsupportedField" : field->reason,
-                        told ? field->text : "");
+        advice_emit_field(pass, field, told ? field->text : "");
     }
 }
 

@@ -150,6 +150,20 @@ static bool sync_would_be_public(const struct lbc_pass *pass)
            (pass->service->ingress_count == 0 || !ops->product->finds_shown);
 }
 
+/* Fields that would be broken by a load balancer that does not serve them. */
+static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_unserved *field = pass->lbc->ops->product->rules->unserved;
+
+    for (; field != NULL && field->topic != NULL; field++) {
+        if (field->refusal != NULL && (pass->lbc->extras & field->unless) == 0 &&
+            lbc_unserved_applies(field, pass->service)) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", field->refusal);
+        }
+    }
+    return 0;
+}
+
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -165,7 +179,9 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
                              ops->product->rules->public_text);
     }
     if (service->ingress_count == 0) {
-        return lbc_refusals_sum(&pass->refused, err);
+        const int r = sync_check_unserved(pass, err);
+
+        return r < 0 ? r : lbc_refusals_sum(&pass->refused, err);
     }
     const struct ccm_ingress *first = service->ingress[0];
     const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;

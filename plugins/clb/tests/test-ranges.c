@@ -164,17 +164,34 @@ static void test_bad_range(void **state)
     world_end(&world);
 }
 
+/* Ranges that are asked for and not served: nothing open is made for them. What is there stays, and
+ * a Warning with it, told again at each audit. */
 static void test_option_off(void **state)
 {
     struct world world;
 
     (void)state;
-    begin(&world);
-    world.lbc.extras = 0;
+    world_begin(&world);
+    obj_range(world.service, "10.0.0.0/8");
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
+    assert_non_null(strstr(world.err.message, "option source_ranges of plugin clb is off"));
+    assert_null(strstr(mini_log(), "Create"));
+    assert_string_equal(mini_dump(), "");
+    world.service->source_range_count = 0;
+    world_put(&world);
+    world_steady(&world);
+    while (world_event(&world) != NULL) { /* all that was told so far */
+    }
+    world.service->source_range_count = 1;
+    world_put(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_non_null(strstr(world_event(&world), "spec.loadBalancerSourceRanges has no effect"));
     assert_false(holds("acl "));
     assert_true(holds("tcp 80 running"));
+    assert_non_null(strstr(world_event(&world), "UnsupportedField: spec.loadBalancerSourceRanges"));
+    (void)world_event(&world); /* EnsuredLoadBalancer */
+    assert_int_equal(world_run(&world), 0);
+    assert_null(world_event(&world));
     world_end(&world);
 }
 

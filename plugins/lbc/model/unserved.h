@@ -19,6 +19,9 @@ struct lbc_unserved {
     unsigned unless;    /* bit of struct lbc_instance.extras that serves it; 0 = there is none */
     const char *option; /* its name; NULL = there is none */
     const char *reason; /* of the event; NULL = "UnsupportedField" */
+    /* Why no load balancer is made while the field is set and not served: one would do what it
+     * forbids. For one that is there the event is told at each audit. NULL = one is made. */
+    const char *refusal;
     /* The backends have addresses of these, as the product's families_of() says, and the API server
      * says that the Service lacks one of them. */
     enum lbc_families families;
