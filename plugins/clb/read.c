@@ -34,7 +34,7 @@ static int read_add_eip(void *arg, const cJSON *item, struct ccm_error *err)
 
 int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 4096 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 0 };
     const int r = alilb_list(call, &clb_api_eips, ALILB_TEXTS("SlbInstance", lb->lbc.id),
                              read_add_eip, &ips, err);
 

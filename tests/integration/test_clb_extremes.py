@@ -62,6 +62,35 @@ def test_fifty_ports_and_a_thousand_pods(build, tmp_path):
         world.stop_ccmd()
 
 
+EIPS = 300
+
+
+def test_hundreds_of_elastic_addresses(build, tmp_path):
+    """Each of them is shown in the status, and nothing is written again when the same are found."""
+    with World(build, tmp_path, cloud_args=[f"--limit=eips={EIPS}"]) as world:
+        Clb().configure(world, unlimited=True)
+        views.nodes(world, 1)
+        lb = world.cloud.edit("call", product="slb", action="CreateLoadBalancer", params={
+            "AddressType": "intranet", "VpcId": "vpc-test", "VSwitchId": "vsw-a", "InstanceChargeType": "PayByCLCU"})["answer"]
+        shown = set()
+        for _ in range(EIPS):
+            eip = world.cloud.edit("call", product="vpc", action="AllocateEipAddress", params={})["answer"]
+            world.cloud.edit("update", type="eip", id=eip["AllocationId"], attributes={
+                "InstanceId": lb["LoadBalancerId"], "InstanceType": "SlbInstance", "Status": "InUse"})
+            shown.add(eip["EipAddress"])
+        world.start_ccmd()
+        world.kube.create(objects.service("web", annotations={
+            PREFIX + "id": lb["LoadBalancerId"], PREFIX + "address-type": "intranet", PREFIX + "external-ip-type": "eip"}))
+        world.wait(lambda: {one["ip"] for one in world.kube.ingress("web")} == shown, "all addresses")
+        world.settled()
+        version = world.kube.get("Service", "web")["metadata"]["resourceVersion"]
+        world.stop_ccmd()
+        world.start_ccmd()
+        world.settled()
+        assert world.kube.get("Service", "web")["metadata"]["resourceVersion"] == version
+        world.stop_ccmd()
+
+
 # --- annotations ---
 
 MANY = ",".join(["tcp:1"] * 40000)  # nearly what the API server allows for all annotations together

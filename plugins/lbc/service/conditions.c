@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BODY_MAX    8192
 #define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
 #define NONE        ""
 
@@ -73,7 +72,7 @@ static int condition_write_patch(const struct lbc_life *life, const struct ccm_r
 static int condition_remove(const struct lbc_life *life, const struct ccm_request *req,
                             const struct ccm_service *service, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
     if (!lbc_life_needs(life, LBC_LIFE_READY, condition_find_ours(service) == NULL, NONE)) {
@@ -93,7 +92,7 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
                                const struct ccm_service *service,
                                const struct lbc_life_condition *condition, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
     char message[MESSAGE_MAX + 1];
     char want[MESSAGE_MAX + 64];

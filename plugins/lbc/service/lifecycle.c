@@ -8,12 +8,10 @@
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define BODY_MAX   4096
-#define LABELS_MAX ((size_t)256 * 1024)
 
 static void life_open_patch(struct ccm_jsonw *w, const struct ccm_service *service,
                             const char *member, char bracket)
@@ -29,6 +27,10 @@ static int life_write_patch(const struct lbc_life *life, const struct ccm_reques
                             const char *subresource, const struct ccm_buf *body,
                             struct ccm_error *err)
 {
+    if (ccm_buf_error(body) == -EMSGSIZE) {
+        return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                             "what is to be written is larger than an API server takes");
+    }
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
     }
@@ -107,7 +109,7 @@ bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, 
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                            const struct ccm_service *service, bool wanted, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
     const bool shown = lbc_object_has_finalizer(&service->meta, life->finalizer) == wanted;
     const char *want = wanted ? "present" : "absent";
@@ -327,7 +329,7 @@ static void add_shown_ingress(struct ccm_buf *text, const struct ccm_service *se
 static uint64_t shown_after(const struct lbc_life *life, const struct ccm_service *service,
                             const struct lbc_life_state *state)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = LBC_LIFE_PATCH_MAX };
 
     add_shown_label(&text, service, LBC_HASH_LABEL, state->hash);
     add_shown_label(&text, service, LBC_LIFE_LB_LABEL, state->lb_id);
@@ -416,7 +418,7 @@ static void print_state(const struct lbc_life *life, const struct ccm_service *s
 int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
                   const struct ccm_service *service, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
     if (lbc_life_is_marked(life, service)) {
@@ -444,7 +446,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct lbc_life_state *state,
                      bool *ret_written, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     CCM_CLEANUP(ccm_freep) char *rest = text_of(state);
 
     *ret_written = false;
@@ -481,7 +483,7 @@ int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request 
                           const struct ccm_service *service, const struct lbc_tags *labels,
                           struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LABELS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
     for (size_t i = 0; life->plan != NULL && i < labels->len; i++) {

@@ -18,6 +18,9 @@
 
 #include <stdbool.h>
 
+/* Most bytes of a patch: more an API server does not take. */
+#define LBC_LIFE_PATCH_MAX ((size_t)3 * 1024 * 1024)
+
 /* What is written apart from the others. */
 enum lbc_life_part {
     LBC_LIFE_FINALIZER,

@@ -195,7 +195,7 @@ static int readiness_patch_pod(const struct lbc_readiness *readiness,
                                const struct lbc_gated_pod *pod, bool good, const char *gate,
                                struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 4096 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
 
     if (strcmp(pod->said, good ? GOOD : BAD) == 0) {
         return 0;

@@ -4,6 +4,8 @@
 #include "lbc/service/lifecycle.h"
 #include "objects.h"
 #include "support/fake_host.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
 
 #include <errno.h>
 
@@ -105,6 +107,35 @@ static void test_publish(void **state)
                  "\"ingress\":null}}}");
     obj_ingress(f.service, "9.9.9.9", "");
     publish(&f, &all, true);
+    fake_host_free(f.fake);
+}
+
+/* Many addresses, and a long name, are written as they are, and known afterwards. */
+static void test_publish_much(void **state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf name = { .max = 0 };
+    struct lbc_life_memory memory = { .seen_ms = 0 };
+    struct lbc_life_state much = { .lb_id = "lb-1", .hostname = "" };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    for (int i = 0; i < 600; i++) {
+        ccm_buf_addf(&ips, "%s203.0.%d.%d", i == 0 ? "" : ",", 100 + i / 200, 10 + i % 200);
+    }
+    for (int i = 0; i < 800; i++) {
+        ccm_buf_adds(&name, "label-1.");
+    }
+    much.ip = ccm_buf_str(&ips);
+    publish(&f, &much, true);
+    assert_non_null(strstr(fake_host_patch(f.fake, 0)->body, "{\"ip\":\"203.0.102.209\"}]}}}"));
+    assert_true(memory.shows != 0);
+    much.hostname = ccm_buf_str(&name);
+    publish(&f, &much, true);
+    assert_non_null(strstr(fake_host_patch(f.fake, 1)->body, ccm_buf_str(&name)));
+    assert_true(memory.shows != 0);
     fake_host_free(f.fake);
 }
 
@@ -330,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_publish_much, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
