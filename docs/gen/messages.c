@@ -39,6 +39,13 @@ const struct docs_message docs_messages[] = {
       "can tell whose it is.",
       "Put the tag back on. If the Service is gone already and the load balancer serves nobody, "
       "switch its deletion protection off and delete it in the console." },
+    { "find multiple loadbalances by tag, lbIds[{ids}], event DuplicateLoadBalancer",
+      "Several load balancers carry the ownership tag of the Service, because somebody has copied "
+      "it. The one that the Service's label names is used, and the event names all of them; where "
+      "no label tells, nothing is changed. When the Service goes, those go that its label or their "
+      "default name say are its own.",
+      "Delete the others in the console if they serve nobody, or take their tag "
+      "kubernetes.do.not.delete off." },
     { "annotation {key}name must be no default name of another Service",
       "By such a name a load balancer that has lost its tag is found again: that of another "
       "Service "
@@ -57,7 +64,8 @@ const struct docs_message docs_messages[] = {
       "replaced, or backends of type eni are used on a network without pod interfaces.",
       "If it lasts, set the backend-type annotation or option default_backend_type to ecs." },
     { "Skip delete and update servers to servergroup {name} due to invalid servers: {pods}",
-      "While some pods of a server group cannot be resolved, nothing is taken out of it.",
+      "While more than half of the pods of a server group cannot be resolved, nothing is taken "
+      "out of it.",
       "As above; the rest follows by itself." },
     { "LoadBalancerSourceRanges is not supported for user-managed LB.",
       "The security groups of a load balancer that the id annotation names are its owner's.",

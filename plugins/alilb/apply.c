@@ -8,6 +8,7 @@
 #include "util/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
 {
@@ -48,6 +49,31 @@ int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *step,
 {
     return alilb_write(alilb_apply_call(apply), action, args,
                        step_wants(apply, step, action->made != NULL), err);
+}
+
+/* --- creation --- */
+
+bool alilb_apply_is_token_taken(const struct ccm_error *err)
+{
+    static const char *const codes[] = { "IdempotenceSignatureMismatch",
+                                         "IdempotentParameterMismatch",
+                                         "LX_REQUEST_TOKEN_CONFLICT" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        if (strcmp(err->code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int alilb_apply_fail_creation(struct lbc_apply *apply, int r, struct ccm_error *err)
+{
+    if (alilb_apply_is_token_taken(err)) {
+        apply->token_taken = true;
+        err->kind = CCM_ERROR_TRANSIENT;
+    }
+    return r;
 }
 
 /* --- one action --- */

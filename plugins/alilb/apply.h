@@ -71,6 +71,11 @@ lbc_send_fn alilb_apply_row;
 CCM_NODISCARD int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *step,
                                     const struct alilb_action *action,
                                     const struct alilb_args *args, struct ccm_error *err);
+/* The creation of a load balancer failed: find out whether because of its ClientToken, which the
+ * cloud knows from a request for something else. Returns r. */
+int alilb_apply_fail_creation(struct lbc_apply *apply, int r, struct ccm_error *err);
+/* Whether err says that. */
+bool alilb_apply_is_token_taken(const struct ccm_error *err);
 /* LBC_STEP_TAG, LBC_STEP_UNTAG. */
 lbc_send_fn alilb_apply_tags;
 /* struct lbc_apply_ops.wait: for jobs of NLB. */

@@ -1,6 +1,7 @@
 #include "alilb/read.h"
 
 #include "lbc/inventory.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
 #include "util/cleanup.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 int alilb_refuse(int r, const char *what, struct ccm_error *err)
 {
@@ -23,6 +25,7 @@ int alilb_refuse(int r, const char *what, struct ccm_error *err)
 struct own_search {
     struct lbc_lookup look;
     const struct alilb_source *source;
+    struct lbc_lookup_how *how; /* NULL: none */
     struct lbc_lb *lb;
     bool untagged;
 };
@@ -52,27 +55,42 @@ static int own_wrap_error(const struct own_search *search, int r, struct ccm_err
                           named ? look->name : "");
 }
 
-static int own_find_lb(struct alilb_call *call, const struct ccm_service *service, bool by_name,
+/* name: NULL = by tag, "" = by the default name. */
+static int own_find_lb(struct alilb_call *call, const struct ccm_service *service, const char *name,
                        struct own_search *search, struct ccm_error *err)
 {
+    struct lbc_lookup *look = &search->look;
+    struct lbc_lookup_how *how = search->how;
     int r;
 
-    lbc_lookup_init(&search->look, &service->meta, call->cluster_id, by_name);
-    r = search->source->find(call, by_name ? NULL : search->look.name, search->look.name,
-                             own_offer_lb, search, err);
-    r = r < 0 ? own_wrap_error(search, r, err) : lbc_lookup_end(&search->look, err);
-    lbc_lookup_fini(&search->look);
+    lbc_lookup_init(look, &service->meta, call->cluster_id, name != NULL);
+    look->any = how != NULL && how->any;
+    r = search->source->find(call, name == NULL ? look->name : NULL,
+                             ccm_text_empty(name) ? look->name : name, own_offer_lb, search, err);
+    r = r < 0 ? own_wrap_error(search, r, err) : lbc_lookup_end(look, err);
+    if (r == 0 && look->count > 1 && how != NULL) {
+        how->several = strdup(ccm_buf_str(&look->ids));
+        how->more = how->any && look->own > 1;
+        r = how->several == NULL ? ccm_error_nomem(err) : 0;
+    }
+    lbc_lookup_fini(look);
     return r;
 }
 
 int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
-                      const struct ccm_service *service, struct lbc_lb *lb, struct ccm_error *err)
+                      const struct ccm_service *service, struct lbc_lookup_how *how,
+                      struct lbc_lb *lb, struct ccm_error *err)
 {
-    struct own_search search = { .source = source, .lb = lb };
-    int r = own_find_lb(call, service, false, &search, err);
+    struct own_search search = { .source = source, .how = how, .lb = lb };
+    const bool doubtful = how != NULL && how->by_name;
+    const char *named = lbc_anno_get(&service->meta, "name");
+    int r = own_find_lb(call, service, NULL, &search, err);
 
-    if (r == 0 && search.look.count == 0 && lbc_lookup_by_name_too(service)) {
-        r = own_find_lb(call, service, true, &search, err);
+    if (r == 0 && search.look.count == 0 && (doubtful || lbc_lookup_by_name_too(service))) {
+        r = own_find_lb(call, service, "", &search, err);
+    }
+    if (r == 0 && search.look.count == 0 && doubtful && !ccm_text_empty(named)) {
+        r = own_find_lb(call, service, named, &search, err);
     }
     lb->untagged = search.untagged;
     return r;
@@ -109,9 +127,13 @@ int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *
     const struct alilb_source *source = pass->lbc->ops->inventory->source;
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct lbc_lb *lb = lbc_state_lb(state);
-    const int r = id == NULL ? alilb_read_own_lb(&call, source, pass->service, lb, err)
+    struct lbc_lookup_how how = lbc_pass_begin_lookup(pass);
+    const int r = id == NULL ? alilb_read_own_lb(&call, source, pass->service, &how, lb, err)
                              : alilb_read_lb(&call, source, id, lb, err);
 
+    if (id == NULL) {
+        lbc_pass_end_lookup(pass, &how, lb->id, r);
+    }
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         lbc_lb_fini(lb, source->type);
     }

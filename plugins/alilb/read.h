@@ -31,13 +31,14 @@ struct alilb_source {
 
 /*
  * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
- * earlier one (label, status), by its default name, which counts only for one without owner. lb
- * stays as it is when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
- * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes lb in any case.
+ * earlier one (label, status) or how->by_name says so, by its default name, which counts only for
+ * one without another owner; with how->by_name also by the name that its annotation asks for. lb
+ * stays as it is when there is none. Which one of several it is, and the errors: lbc_lookup_end().
+ * how: NULL = as the Service shows. The caller finishes lb and how->several in any case.
  */
 CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source,
-                                    const struct ccm_service *service, struct lbc_lb *lb,
-                                    struct ccm_error *err);
+                                    const struct ccm_service *service, struct lbc_lookup_how *how,
+                                    struct lbc_lb *lb, struct ccm_error *err);
 /* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. */
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, struct lbc_lb *lb, struct ccm_error *err);

@@ -17,19 +17,15 @@ static struct clb_lb *apply_lb(struct lbc_apply *apply)
     return &clb_apply_have(apply)->lb;
 }
 
-static void lb_make_token(const struct lbc_apply *apply, const struct clb_lb *lb,
+/* elsewhere: a vSwitch that is not the chosen one, which was refused; NULL = none. */
+static void lb_make_token(const struct lbc_apply *apply, const char *elsewhere,
                           char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        if (i != CLB_LB_PROTECT) {
-            lbc_token_add(&token, lb->lbc.texts[i]);
-        }
+    if (elsewhere != NULL) {
+        lbc_token_add(&token, elsewhere);
     }
-    lbc_token_add_tags(&token, &lb->lbc.tags);
-    lbc_token_add(&token, lb->lbc.vpc_id);
-    lbc_token_add(&token, lb->protect ? "on" : "off");
     lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
@@ -112,7 +108,8 @@ static int lb_record_created(struct lbc_apply *apply, const struct clb_lb *want,
     return 0;
 }
 
-static int create_once(struct lbc_apply *apply, const struct clb_lb *want, struct ccm_error *err)
+static int create_once(struct lbc_apply *apply, const struct clb_lb *want, const char *elsewhere,
+                       struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -128,18 +125,11 @@ static int create_once(struct lbc_apply *apply, const struct clb_lb *want, struc
     int r;
 
     lbc_owner_lb_name(&apply->service->meta, owner);
-    lb_make_token(apply, want, token);
+    lb_make_token(apply, elsewhere, token);
     alilb_param_lb(&params, &clb_annotations, want->lbc.texts);
     r = alilb_send(alilb_apply_call(apply), &clb_api_create_lb, &args, &answer, err);
-    if (r == 0) {
-        return lb_record_created(apply, want, owner, answer, err);
-    }
-    if (strcmp(err->code, "IdempotentParameterMismatch") == 0 ||
-        strcmp(err->code, "LX_REQUEST_TOKEN_CONFLICT") == 0) {
-        (*apply->attempt)++;
-        err->kind = CCM_ERROR_TRANSIENT;
-    }
-    return r;
+    return r == 0 ? lb_record_created(apply, want, owner, answer, err)
+                  : alilb_apply_fail_creation(apply, r, err);
 }
 
 static bool vswitch_has_address(struct lbc_apply *apply, const char *id)
@@ -169,7 +159,7 @@ static int create_elsewhere(struct lbc_apply *apply, struct clb_lb *want, struct
         }
         return lbc_text_set(&want->lbc.texts[CLB_LB_VSWITCH], ids[i]) < 0
                    ? ccm_error_nomem(err)
-                   : create_once(apply, want, err);
+                   : create_once(apply, want, ids[i], err);
     }
     return ccm_error_wrap(err, -ENOSPC, "get available vswitch id error: no available vsw found");
 }
@@ -207,7 +197,7 @@ int clb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct c
     }
     r = lb_complete_desired(apply, &want, err);
     if (r == 0) {
-        r = create_once(apply, &want, err);
+        r = create_once(apply, &want, NULL, err);
     }
     if (r < 0 && (clb_apply_model(apply)->lbc.explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
         strcmp(err->code, "VSwitchAvailableIpNotExist") == 0) {

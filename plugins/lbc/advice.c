@@ -172,7 +172,7 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
     advice_emit_podless(pass, sets, count);
 }
 
-/* What is left undone while some pod has no interface; see struct lbc_group.add_only. */
+/* What is left undone while most pods have no interface; see struct lbc_group.add_only. */
 static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     const char *const *kept = pass->lbc->ops->product->kept_text;
@@ -181,7 +181,7 @@ static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_li
     for (size_t i = 0; kept[0] != NULL && i < resolved->count; i++) {
         const char *invalid = ccm_buf_str(&resolved->items[i].invalid);
 
-        if (invalid[0] != '\0') {
+        if (resolved->items[i].doubtful) {
             ccm_buf_addf(&text, "%s%s%s%s%s", text.len == 0 ? "" : "; ", kept[0],
                          pass->model->want->groups[i]->name, kept[1], invalid);
         }

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#define TOKEN_WAIT_MS       60000  /* so long what was made is looked for before another is */
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
 #define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
 
@@ -88,9 +89,35 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
     };
 }
 
+/* What a creation comes to that left no load balancer in the mirror. A ClientToken that the cloud
+ * knows from another request is one that was used up, unless that request may have made what is
+ * there now: then it is looked for, by name as well, before another token is taken. */
+static void change_judge_creation(struct lbc_pass *pass, const struct lbc_apply *apply)
+{
+    struct lbc_entry *entry = pass->entry;
+    struct lbc_creation *creation = &entry->creation;
+    const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
+
+    if (apply->asked_lb) {
+        creation->sent = true;
+        creation->named = false;
+    }
+    if (!apply->token_taken) {
+        return;
+    }
+    creation->taken_ms = creation->taken_ms == 0 ? now : creation->taken_ms;
+    creation->named = false;
+    if ((creation->bound_here && !creation->sent) || now - creation->taken_ms >= TOKEN_WAIT_MS) {
+        entry->attempt++;
+        *creation = (struct lbc_creation){ .bound_here = creation->bound_here };
+    }
+}
+
 void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
 {
     struct lbc_entry *entry = pass->entry;
+
+    change_judge_creation(pass, apply);
 
     pass->writes += apply->writes;
     entry->freed = entry->freed || apply->freed;

@@ -152,7 +152,10 @@ static int pass_end_write(struct lbc_pass *pass, int r, const char *reason, cons
 /* And the label for what could be lost sight of. */
 static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
 {
+    const bool bound = lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
     int r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, true, err);
+
+    pass->entry->creation.bound_here = pass->entry->creation.bound_here || !bound;
 
     r = pass_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", ret_gone, err);
     if (r < 0 || *ret_gone || !needs_mark(pass)) {

@@ -1,6 +1,7 @@
 #include "lbc/lookup.h"
 
 #include "ccm/object.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/lifecycle.h"
@@ -20,7 +21,9 @@ void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
         .service = service,
         .cluster_id = cluster_id,
         .by_name = by_name,
-        .ids = { .max = 512 },
+        .labelled = ccm_object_label(service, LBC_LIFE_LB_LABEL),
+        .named = lbc_anno_get(service, "name"),
+        .ids = { .max = 480 },
         .foreign = { .max = 512 },
         .stranger = { .max = 128 },
     };
@@ -61,16 +64,41 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
         }
         return false;
     }
+    const bool labelled = ccm_text_equal(id, look->labelled);
+    const bool own = labelled || ccm_text_equal(name, look->name) ||
+                     (look->named[0] != '\0' && ccm_text_equal(name, look->named));
+    const bool better = labelled || (own && look->own == 0);
+
     ccm_buf_addf(&look->ids, "%s%s", look->count == 0 ? "" : ",", id);
-    return look->count++ == 0;
+    look->chosen = look->chosen || labelled;
+    look->own += own ? 1 : 0;
+    return look->count++ == 0 || better;
+}
+
+/* More than one: which of them is taken, if any is. */
+static int lookup_end_several(const struct lbc_lookup *look, struct ccm_error *err)
+{
+    const char *by = look->by_name ? "name" : "tag";
+
+    if (look->any ? look->own > 0 : look->chosen) {
+        return 0;
+    }
+    return look->any
+               ? ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
+                               "load balancers %s all carry this Service's %s, and neither its "
+                               "label nor their names tell which one it has used",
+                               ccm_buf_str(&look->ids), by)
+               : ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                               "[%s] find multiple loadbalances by %s, lbIds[%s]: nothing is "
+                               "changed until one of them is left; delete the others in the "
+                               "console, or take their tag " LBC_TAG_OWNER " off",
+                               look->service->key, by, ccm_buf_str(&look->ids));
 }
 
 int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err)
 {
     if (look->count > 1) {
-        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                             "[%s] find multiple loadbalances by %s, lbIds[%s]", look->service->key,
-                             look->by_name ? "name" : "tag", ccm_buf_str(&look->ids));
+        return lookup_end_several(look, err);
     }
     if (look->count == 1) {
         return 0;

@@ -18,10 +18,24 @@
 /* What was found is not the Service's; nothing else returns this. */
 #define LBC_LOOKUP_NOT_OURS (-EOWNERDEAD)
 
+/* How one look goes beyond what the Service shows, and what it came to. */
+struct lbc_lookup_how {
+    bool by_name; /* there may be one that its tag does not lead to: look for it by name as well */
+    bool any; /* a release: of several those go that the label or their name says are its own, one
+                 after the other */
+    char *several; /* out: ids of all of them, "a,b", when one of several was taken; heap */
+    bool more;     /* out: with `any`, that one is not the last */
+};
+
 struct lbc_lookup {
     const struct ccm_object *service; /* borrowed, as is cluster_id */
     const char *cluster_id;
-    bool by_name; /* else by ownership tag */
+    bool by_name;         /* else by ownership tag */
+    bool any;             /* as above */
+    const char *labelled; /* id that the Service's label says, NULL = none: it goes before others */
+    const char *named;    /* the name that its annotation asks for, "" = none */
+    bool chosen;          /* the labelled one was offered */
+    size_t own;           /* that were offered and are labelled or named as its own */
     char name[LBC_OWNER_LB_NAME];
     size_t count; /* load balancers that can be the Service's */
     struct ccm_buf ids;
@@ -33,13 +47,15 @@ void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
                      const char *cluster_id, bool by_name);
 void lbc_lookup_fini(struct lbc_lookup *look);
 
-/* One load balancer of the answer. True: it is the first that can be the Service's; read it. */
+/* One load balancer of the answer. True: it is the first that can be the Service's, or more likely
+ * so than an earlier one; read it, instead of that. */
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags);
 
 /* The end of the answer. 0: the one that was read is it, or there is none. CCM_ERROR_TERMINAL:
- * -EEXIST (more than one), LBC_LOOKUP_NOT_OURS (another cluster's). CCM_ERROR_TRANSIENT: -EBADMSG,
- * nothing in the answer was asked for, so it proves nothing. */
+ * -EEXIST (more than one, none of them labelled), LBC_LOOKUP_NOT_OURS (another cluster's; with
+ * `any` several that neither label nor names say are the Service's).
+ * CCM_ERROR_TRANSIENT: -EBADMSG, nothing in the answer was asked for, so it proves nothing. */
 CCM_NODISCARD int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err);
 
 /* A load balancer that was known by its id: 0 when it is the Service's, else LBC_LOOKUP_NOT_OURS

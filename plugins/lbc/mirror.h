@@ -30,6 +30,15 @@
 
 struct lbc_shared;
 
+/* What is known of the creations of a Service's load balancer beside how many there were. */
+struct lbc_creation {
+    bool bound_here; /* this process put the finalizer on, so no earlier one has made anything */
+    bool sent;       /* with this ClientToken one was asked for, and nobody knows what came of it */
+    bool named;      /* since then it was looked for by name */
+    int64_t taken_ms; /* monotonic: since when the cloud has said that the ClientToken stands for
+                         another request; 0 = it has not */
+};
+
 /* Members below `uid` belong to the holder of the claim. */
 struct lbc_entry {
     char *key;
@@ -47,7 +56,8 @@ struct lbc_entry {
     bool freed;          /* it gave something up there that others may lack */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
-    uint32_t polls;      /* passes in a row that waited for pods */
+    struct lbc_creation creation;
+    uint32_t polls;                /* passes in a row that waited for pods */
     struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct lbc_tags applied; /* additional tags of the last complete success, else of the label */

@@ -3,6 +3,7 @@
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
 #include "lbc/model/class.h"
+#include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -111,6 +112,50 @@ bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
         }
     }
     return !have->listeners_known; /* nobody has looked */
+}
+
+/* A creation that nobody knows the end of has perhaps made one, of this process or an earlier one:
+ * the index of tags may be late, that of names is not. */
+static bool pass_may_have_lost_lb(const struct lbc_pass *pass)
+{
+    const struct lbc_creation *creation = &pass->entry->creation;
+
+    return !creation->named &&
+           (creation->sent || creation->taken_ms != 0 ||
+            (!creation->bound_here &&
+             lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)));
+}
+
+struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass)
+{
+    return (struct lbc_lookup_how){
+        .by_name = pass_may_have_lost_lb(pass),
+        .any = pass->releases,
+    };
+}
+
+void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r)
+{
+    CCM_CLEANUP(ccm_freep) char *several = CCM_STEAL(how->several);
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    struct lbc_creation *creation = &pass->entry->creation;
+
+    if (r == 0 && id != NULL) {
+        *creation = (struct lbc_creation){ .bound_here = creation->bound_here, .named = true };
+    } else if (r == 0) {
+        creation->named = creation->named || how->by_name;
+    }
+    pass->several = r == 0 && how->more;
+    if (r < 0 || (pass->releases && several == NULL)) {
+        return;
+    }
+    if (several != NULL && id != NULL) {
+        text = ccm_text_format("Load balancers %s all carry the tag of this Service: %s is %s, as "
+                               "its label or name says; delete the others in the console if they "
+                               "serve nobody, or take their tag " LBC_TAG_OWNER " off",
+                               several, id, pass->releases ? "deleted" : "used");
+    }
+    lbc_pass_emit_event(pass, true, "several", "DuplicateLoadBalancer", text);
 }
 
 /* A load balancer beside the mirror, as lbc_read_ops.lb() says; the caller frees *ret with

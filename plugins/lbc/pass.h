@@ -18,6 +18,7 @@
 
 #include "lbc/apply/executor.h"
 #include "lbc/controller.h" /* whoever has a pass goes on to its instance and its tables */
+#include "lbc/lookup.h"
 #include "lbc/model/problem.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/readiness.h"
@@ -71,13 +72,15 @@ struct lbc_pass {
     struct lbc_advice *advice; /* held back, see lbc_pass_advise() */
     size_t advice_count;
     size_t advice_cap;
-    struct ccm_buf invalid; /* addresses of pods that could not be attached, "a,b" */
-    size_t writes;          /* to the cloud */
-    bool fresh;             /* the load balancer was read in this pass */
-    struct ccm_buf steps;   /* of a dry run: one line per step, "what: from -> to" */
-    uint64_t requeue_ms;    /* 0 = no need to come again */
+    struct ccm_buf invalid;         /* addresses of pods that could not be attached, "a,b" */
+    struct lbc_backends unresolved; /* the same, of type LBC_BACKEND_IP and without port */
+    size_t writes;                  /* to the cloud */
+    bool fresh;                     /* the load balancer was read in this pass */
+    struct ccm_buf steps;           /* of a dry run: one line per step, "what: from -> to" */
+    uint64_t requeue_ms;            /* 0 = no need to come again */
     bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
                         come again after requeue_ms */
+    bool several;    /* a release: there is another load balancer of the Service after this one */
     bool unverified; /* nothing was published because the cloud was not asked: a look follows */
     bool hashed;  /* the hash label was written: the Service is done, for the first time or again */
     bool cleaned; /* for the first time nothing of ours is left in cloud and Service */
@@ -113,6 +116,11 @@ CCM_NODISCARD int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id,
                                        struct ccm_error *err);
 /* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. */
 CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err);
+/* How the Service's own load balancer is to be looked for, and, with what came of it (id: what was
+ * found or NULL; r: the result), what the next look has to know; frees how->several. For the `lb`
+ * of struct lbc_read_ops. */
+struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass);
+void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
 

@@ -100,7 +100,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .problems = LBC_PROBLEMS_INIT,
         .refused = LBC_REFUSALS_INIT,
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
-        .invalid = { .max = 65536 },
+        .invalid = { .max = 0 },
         .audit = audit,
         .dry = job->lbc->dry,
         .releases = lbc_pass_is_unwanted(job->lbc, job->service),
@@ -136,6 +136,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     lbc_refusals_fini(&pass.refused);
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
+    lbc_backends_fini(&pass.unresolved);
     ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
     job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEXT_MS 1000 /* to the next load balancer, when there are several */
+
 static int release_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
     return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, r, err);
@@ -277,6 +279,11 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     } else {
         r = release_one(pass, err);
     }
+    if (r == 0 && pass->several && !pass->dry) {
+        lbc_entry_drop(pass->entry);
+        pass->unfinished = true; /* the next one */
+        pass->requeue_ms = NEXT_MS;
+    }
     if (r == 0 && !pass->unfinished && !pass->entry->left_alone &&
         ops->change->release_rest != NULL) {
         r = ops->change->release_rest(pass, err);
@@ -351,6 +358,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->used = false;
         entry->unrestored = 0;
         entry->attempt++;
+        entry->creation = (struct lbc_creation){ .bound_here = false };
         entry->frozen = false;
         lbc_freeze_forget(pass->lbc, entry->key);
     }

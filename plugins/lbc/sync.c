@@ -7,12 +7,35 @@
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- desired state --- */
+
+static int sync_record_invalid(struct lbc_pass *pass, const char *addresses)
+{
+    const char *cursor = addresses;
+    const char *piece = NULL;
+    size_t len = 0;
+    int r = 0;
+
+    ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",", addresses);
+    while (r == 0 && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        CCM_CLEANUP(ccm_freep) char *address = strndup(piece, len);
+        const struct lbc_backend one = {
+            .server_id = address,
+            .server_ip = address,
+            .type = LBC_BACKEND_IP,
+        };
+
+        r = address == NULL ? -ENOMEM : lbc_backends_put(&pass->unresolved, &one);
+    }
+    return r < 0 ? r : ccm_buf_error(&pass->invalid);
+}
 
 static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, struct ccm_error *err)
 {
@@ -26,13 +49,13 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
     ret->count = count;
     lbc_pass_advise_nameless(pass, sets, count);
 
-    const int r =
+    int r =
         lbc_resolve(&pass->lbc->cloud, pass->lbc->host, pass->req, sets, count, ret->items, err);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        if (ret->items[i].invalid.len > 0) {
-            ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
-                         ccm_buf_str(&ret->items[i].invalid));
+        if (ret->items[i].invalid.len > 0 &&
+            sync_record_invalid(pass, ccm_buf_str(&ret->items[i].invalid)) < 0) {
+            return ccm_error_nomem(err);
         }
     }
     return r;
@@ -211,6 +234,29 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 
 /* --- what the model cannot know --- */
 
+/* A pod that a slice names, and whose interface is not known just now, has not been sent away: if
+ * it is a backend, it stays one. */
+static int sync_keep_unresolved(const struct lbc_pass *pass, struct lbc_freeze_group *group)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && pass->unresolved.len > 0 && i < group->leaving.len; i++) {
+        struct lbc_backend one = group->leaving.items[i];
+        const struct lbc_backend address = {
+            .server_id = one.server_ip,
+            .server_ip = one.server_ip,
+            .type = LBC_BACKEND_IP,
+        };
+
+        one.kept = true;
+        if (one.type == LBC_BACKEND_INTERFACE &&
+            lbc_backends_find(&pass->unresolved, &address) != NULL) {
+            r = lbc_backends_put(group->want, &one);
+        }
+    }
+    return r;
+}
+
 /* What leaves only because nodes or slices are missing or not ready may have to stay. */
 static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -223,6 +269,7 @@ static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
         struct lbc_freeze_group group = { 0 };
         int r = lbc_plan_leaving(pass->lbc->ops->change->rules, &in, want->groups[i], &group);
 
+        r = r < 0 ? r : sync_keep_unresolved(pass, &group);
         if (r == 0 && group.id != NULL) {
             r = lbc_freeze_add(&freeze, &group);
         }

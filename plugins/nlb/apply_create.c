@@ -31,26 +31,6 @@ static int lb_complete_desired(const struct lbc_apply *apply, const struct lbc_s
     return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
 }
 
-/* Another creation for whatever is asked for differently. */
-static void lb_make_token(const struct lbc_apply *apply, const struct nlb_lb *want,
-                          const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
-{
-    struct lbc_token token = LBC_TOKEN_INIT;
-
-    lbc_token_add(&token, want->lbc.vpc_id);
-    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        lbc_token_add(&token, want->lbc.texts[i]);
-    }
-    for (size_t i = 0; i < want->zone_count; i++) {
-        lbc_token_add(&token, want->zones[i].zone_id);
-        lbc_token_add(&token, want->zones[i].vswitch_id);
-        lbc_token_add(&token, want->zones[i].address);
-        lbc_token_add(&token, want->zones[i].eip);
-    }
-    lbc_token_add_tags(&token, tags);
-    lbc_token_write(&token, apply->service, *apply->attempt, ret);
-}
-
 /* The mirror of what has just been made; nothing can listen on it yet. */
 static int lb_record_created(struct lbc_apply *apply, struct nlb_lb *made,
                              const struct lbc_tags *tags, const char *id)
@@ -118,7 +98,8 @@ int nlb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct c
         lb_complete_desired(apply, step, &want, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    lb_make_token(apply, &want, &tags, token);
+    lbc_token_write(&(const struct lbc_token)LBC_TOKEN_INIT, apply->service, *apply->attempt,
+                    token);
 
     const struct alilb_args args = {
         .texts = { want.lbc.vpc_id, alilb_protect_why(want.lbc.texts[NLB_LB_MODIFICATION]), token },
@@ -129,8 +110,8 @@ int nlb_apply_create_lb(struct lbc_apply *apply, struct lbc_step *step, struct c
     alilb_param_lb(&params, &nlb_annotations, want.lbc.texts);
     nlb_api_add_zones(&params, &want, true);
     r = alilb_apply_write(apply, step, &nlb_api_create_lb, &args, err);
-    if (nlb_apply_check_token(apply, r, err) < 0) {
-        return r;
+    if (r < 0) {
+        return alilb_apply_fail_creation(apply, r, err);
     }
     if (lb_record_created(apply, &want, &tags, step->sent.made_id) < 0) {
         alilb_apply_call(apply)->uncertain = true; /* found by its tag next time */

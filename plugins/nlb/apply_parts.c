@@ -23,8 +23,7 @@ int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret)
 
 int nlb_apply_check_token(const struct lbc_apply *apply, int r, struct ccm_error *err)
 {
-    if (r < 0 && (strcmp(err->code, "IdempotenceSignatureMismatch") == 0 ||
-                  strcmp(err->code, "IdempotentParameterMismatch") == 0)) {
+    if (r < 0 && alilb_apply_is_token_taken(err)) {
         (*apply->attempt)++;
         err->kind = CCM_ERROR_TRANSIENT;
     }

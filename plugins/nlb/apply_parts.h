@@ -30,7 +30,8 @@ static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
 extern const struct lbc_refusal_row nlb_apply_lb_gone[];
 /* The tags that mark what is ours. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret);
-/* After a creation: a token that stands for another one is not used again. Returns r. */
+/* After the creation of a security group: a token that stands for another one is not used again.
+ * Returns r. */
 int nlb_apply_check_token(const struct lbc_apply *apply, int r, struct ccm_error *err);
 /* The VPC of the load balancer, else the cluster's. */
 const char *nlb_apply_vpc(const struct lbc_apply *apply);

@@ -230,13 +230,39 @@ static void test_invalid_eni(void **state)
     assert_true(world_run(&world) < 0);
     assert_string_equal(world.err.message, "has invalid backend in vservergroups");
     assert_int_equal(world.err.kind, CCM_ERROR_TRANSIENT);
-    assert_string_equal(mini_log(), ADD " " ADD);
-    assert_non_null(strstr(mini_dump(), "10.1.0.2"));
+    assert_string_equal(mini_log(), ADD " " REMOVE " " ADD " " REMOVE);
+    assert_null(strstr(mini_dump(), "10.1.0.2"));
     assert_non_null(strstr(world_event(&world), "Not sync pods [10.1.0.8] whose eni is invalid"));
     assert_non_null(strstr(world_event(&world), "Not sync pods [192.168.0.1] whose ip is not in"));
     (void)world_event(&world); /* EnsuredLoadBalancer */
     assert_true(world_run(&world) < 0);
     assert_null(world_event(&world));
+    world_end(&world);
+}
+
+/* A pod that a slice names stays a backend while its interface is not known; what no slice names
+ * goes, unless most are not known. */
+static void test_lost_eni(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, "eni");
+    obj_endpoint(world.slice, "10.1.0.9", "n2", READY);
+    world_steady(&world);
+    mini_eni_missing("10.1.0.2");
+    obj_endpoint(world.slice, "10.1.0.7", "n2", READY);
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    assert_string_equal(mini_log(), ADD " " ADD);
+    assert_non_null(strstr(mini_dump(), "10.1.0.2"));
+    mini_eni_missing("10.1.0.1");
+    world.slice->endpoint_count = 1;
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    assert_string_equal(mini_log(), ADD " " ADD);
+    assert_non_null(strstr(mini_dump(), "10.1.0.9"));
     world_end(&world);
 }
 
@@ -954,6 +980,7 @@ int main(void)
         cmocka_unit_test(test_takes_no_list_of_nodes),
         cmocka_unit_test(test_node_without_pods),
         cmocka_unit_test(test_invalid_eni),
+        cmocka_unit_test(test_lost_eni),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_delete_cold),
         cmocka_unit_test(test_delete_without_finalizer),

@@ -138,6 +138,8 @@ struct lbc_apply {
     bool cannot_restore; /* out: the cloud refused to have a listener put back */
     bool surprised;      /* out: the mirror can no longer be trusted by the next pass */
     bool lb_gone;        /* out: the load balancer is not there any more */
+    bool asked_lb;       /* out: the creation of a load balancer was sent, and failed in doubt */
+    bool token_taken;    /* out: its ClientToken stands for another request, says the cloud */
     uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
                             problem, and come again then; 0 = no. Its status in the mirror tells */
 };

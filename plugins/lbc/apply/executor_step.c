@@ -184,6 +184,8 @@ int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *e
     lbc_sent_fini(&step->sent);
     r = step_ops(run, step)->send(apply, step, err);
     step->verdict = r < 0 ? LBC_VERDICT_FAILED : LBC_VERDICT_SENT;
+    apply->asked_lb =
+        apply->asked_lb || (step->type == LBC_STEP_CREATE_LB && r < 0 && *apply->uncertain);
     apply->writes += r < 0 ? 0 : 1;
     return r;
 }

@@ -303,6 +303,6 @@ void lbc_model_finish(struct lbc_model *model, struct lbc_resolved *resolved)
 
         group->backends = resolved[i].backends;
         memset(&resolved[i].backends, 0, sizeof(resolved[i].backends));
-        group->add_only = resolved[i].invalid.len > 0;
+        group->add_only = resolved[i].doubtful;
     }
 }

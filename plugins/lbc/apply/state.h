@@ -24,9 +24,9 @@ struct lbc_group {
     char *name; /* present ones may share it; desired: unique */
     char *key;  /* desired: what its backends are described by; NULL = name */
     enum lbc_protocol protocol;
-    uint16_t port; /* desired: the first Service port that uses it, for messages */
-    bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
+    uint16_t port;     /* desired: the first Service port that uses it, for messages */
+    bool add_only;     /* desired: most pods have no interface, nothing is removed or re-weighed */
+    bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only; /* desired: it is kept in step where it is there, and never made */
     bool unread;       /* present: its backends are not known */
     enum lbc_frozen_by frozen_by; /* desired */

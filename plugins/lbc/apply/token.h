@@ -1,11 +1,12 @@
 /*
  * ClientTokens. Those of creations are the same after a restart, so that a repeated call cannot
- * create twice; another for other parameters, for another attempt, or after an earlier load
- * balancer. All other writes that take a token get a random one
- * (alilb/action.c:add_token()). Every thread; nothing blocks.
+ * create twice; another for another attempt, or after an earlier load balancer. That of a load
+ * balancer is the same whatever is asked for: what a lost call has made is not made again because
+ * somebody has edited the Service since; the cloud refuses such a repetition. All other writes that
+ * take a token get a random one (alilb/action.c:add_token()). Every thread; nothing blocks.
  *
  *     struct lbc_token token = LBC_TOKEN_INIT;
- *     lbc_token_add(&token, name);     each parameter in turn, NULL counts as ""
+ *     lbc_token_add(&token, name);     what else tells it from others, NULL counts as ""
  *     lbc_token_write(&token, service, entry->attempt, text);
  */
 #ifndef CCM_LBC_TOKEN_H

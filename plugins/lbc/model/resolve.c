@@ -145,6 +145,8 @@ static int settle_pod(const struct lbc_interface *found, const struct lbc_candid
 static int resolved_settle_all(const struct lookup *lookup, const struct lbc_candidates *set,
                                struct lbc_resolved *ret)
 {
+    size_t pods = 0;
+    size_t missing = 0;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
@@ -157,9 +159,14 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
         } else if (one->address[0] == '\0') {
             r = resolved_put_backend(ret, one, LBC_BACKEND_INSTANCE, one->instance_id);
         } else {
-            r = settle_pod(lookup_find_interface(lookup, one->address), one, ret);
+            const struct lbc_interface *found = lookup_find_interface(lookup, one->address);
+
+            pods += one->leaving ? 0 : 1;
+            missing += !one->leaving && found->state == LBC_INTERFACE_MISSING ? 1 : 0;
+            r = settle_pod(found, one, ret);
         }
     }
+    ret->doubtful = missing > pods / 2;
     return r;
 }
 

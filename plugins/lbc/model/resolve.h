@@ -15,6 +15,8 @@
 /* Result for one set of candidates. The caller finishes it. */
 struct lbc_resolved {
     struct lbc_backends backends;
+    bool doubtful; /* more than half of the pods have no interface: the cloud knows too little for
+                      anything to be removed because of its answer */
     struct ccm_buf invalid; /* addresses inside the VPC without interface, "a,b"; "" = none */
     struct ccm_buf foreign; /* addresses outside the VPC; "" = none */
     struct ccm_buf nodes;   /* addresses of nodes, which are no pods' own; "" = none */

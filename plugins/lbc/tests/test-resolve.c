@@ -86,6 +86,8 @@ static void test_resolve(void **state)
     assert_string_equal(ccm_buf_str(&ret[0].foreign), "192.0.0.1");
     assert_int_equal(ret[1].backends.len, 1);
     assert_string_equal(ccm_buf_str(&ret[1].foreign), "");
+    assert_false(ret[0].doubtful);
+    assert_false(ret[1].doubtful);
     lbc_resolved_fini(&ret[0]);
     lbc_resolved_fini(&ret[1]);
 }
@@ -114,6 +116,41 @@ static void test_addresses_of_nodes(void **state)
         lbc_resolved_fini(&ret);
     }
     assert_int_equal(fake_host_borrowed(fake), 0);
+}
+
+/* One pod without interface says something about that pod, most of them about the answer. */
+static void test_doubtful(void **state)
+{
+    static const struct {
+        const char *pods[4];
+        bool leaving; /* the last one */
+        bool doubtful;
+    } rows[] = {
+        { { "172.0.0.1" }, false, true },
+        { { "10.0.0.1", "172.0.0.1" }, false, false },
+        { { "10.0.0.1", "172.0.0.1", "172.0.0.2" }, false, true },
+        { { "10.0.0.1", "172.0.0.1", "172.0.0.2" }, true, false },
+        { { "192.0.0.1", "172.0.0.1" }, false, false },
+        { { "172.0.0.1", "172.0.0.2", "10.0.0.1", "10.0.0.2" }, false, false },
+    };
+
+    (void)state;
+    result = 0;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct lbc_candidate items[4];
+        struct lbc_candidates set = { .items = items };
+        struct lbc_resolved ret;
+
+        memset(&ret, 0, sizeof(ret));
+        while (set.len < 4 && rows[i].pods[set.len] != NULL) {
+            items[set.len] = pod(rows[i].pods[set.len]);
+            set.len++;
+        }
+        items[set.len - 1].leaving = rows[i].leaving;
+        run(&set, 1, &ret, 0);
+        assert_int_equal(ret.doubtful, rows[i].doubtful);
+        lbc_resolved_fini(&ret);
+    }
 }
 
 static void test_instances_ask_nobody(void **state)
@@ -278,13 +315,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resolve),
-        cmocka_unit_test(test_instances_ask_nobody),
-        cmocka_unit_test(test_addresses_of_nodes),
-        cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_set),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_leaving_without_interface),
+        cmocka_unit_test(test_resolve),          cmocka_unit_test(test_addresses_of_nodes),
+        cmocka_unit_test(test_doubtful),         cmocka_unit_test(test_instances_ask_nobody),
+        cmocka_unit_test(test_failure),          cmocka_unit_test(test_set),
+        cmocka_unit_test(test_addresses),        cmocka_unit_test(test_leaving_without_interface),
         cmocka_unit_test(test_set_of_addresses),
     };
 

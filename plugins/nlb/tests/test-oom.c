@@ -306,8 +306,8 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = alilb_read_own_lb(&run->apply.call, &nlb_source, cluster.service, &run->have.lb.lbc,
-                              &run->err);
+    int r = alilb_read_own_lb(&run->apply.call, &nlb_source, cluster.service, NULL,
+                              &run->have.lb.lbc, &run->err);
 
     r = r < 0 ? r : nlb_read_parts(&run->apply.call, cluster.service, &need, &run->have, &run->err);
     run->read = r == 0;

@@ -209,14 +209,16 @@ static void test_find_by_tag(void **state)
     sim_begin(&sim);
     sim_answer(&sim, "ListLoadBalancers",
                "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
-    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &lb.lbc, &err), 0);
+    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), NULL, &lb.lbc, &err),
+                     0);
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_false(lb.lbc.untagged);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Key"), LBC_TAG_OWNER);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "Tag.1.Value"), NAME);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
-    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &none.lbc, &err), 0);
+    assert_int_equal(
+        alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), NULL, &none.lbc, &err), 0);
     assert_null(none.lbc.id);
     assert_int_equal(fake_host_action_count(sim.setup.fake, "ListLoadBalancers"), 2);
     sim_end(&sim);
@@ -238,7 +240,7 @@ static void test_find_by_name(void **state)
         "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
         ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
         "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
-    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, service, &lb.lbc, &err), 0);
+    assert_int_equal(alilb_read_own_lb(&sim.call, &nlb_source, service, NULL, &lb.lbc, &err), 0);
     assert_string_equal(lb.lbc.id, "nlb-1");
     assert_true(lb.lbc.untagged);
     assert_string_equal(sim_param(&sim, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
@@ -275,7 +277,8 @@ static void test_find_refuses(void **state)
 
         sim_begin(&sim);
         sim_answer(&sim, "ListLoadBalancers", cases[i].answer);
-        assert_true(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), &lb.lbc, &err) < 0);
+        assert_true(alilb_read_own_lb(&sim.call, &nlb_source, obj_service(), NULL, &lb.lbc, &err) <
+                    0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(err.kind, cases[i].kind);
         sim_end(&sim);

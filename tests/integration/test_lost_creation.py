@@ -1,0 +1,162 @@
+"""A load balancer was made and nobody knows: ccmd was killed, or the answer got lost. The cloud's index of tags is late, and
+somebody has edited the Service since. There is one load balancer all the same; and of two that are there somebody hears."""
+
+import pytest
+
+from tests.support import views
+from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb, default_name
+from tests.support.world import CLUSTER_ID
+
+PORTS = [(80, "TCP")]
+PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
+LATE = {"clb": ("DescribeLoadBalancers", "Tags", '{"LoadBalancers":{"LoadBalancer":[]},"PageNumber":1,"PageSize":10,"TotalCount":0}'),
+        "nlb": ("ListLoadBalancers", "Tag.1.Key", '{"LoadBalancers":[],"TotalCount":0,"MaxResults":100}')}
+
+
+def let_tags_be_late(world, product):
+    """What has a tag is not found by it."""
+    action, parameter, body = LATE[product.name]
+    world.cloud.fault(action=action, params={parameter: "*"}, count=1000, body=body)
+
+
+def begin(world, product):
+    product.configure(world)
+    views.nodes(world, 2)
+
+
+def is_complete(world, product):
+    return product.complete(product.only(world), PORTS) and world.kube.ingress("web")
+
+
+def be_killed_behind_the_creation(world, product, **annotations):
+    begin(world, product)
+    world.cloud.fault(action="CreateLoadBalancer", count=1, cut="after", delay_ms=60000)
+    world.kube.create(product.new("web", PORTS, annotations=annotations))
+    world.start_ccmd()
+    world.wait(lambda: product.only(world), "the creation", 30)
+    world.kill_ccmd()
+    world.cloud.clear_faults()
+
+
+def edit(world, **annotations):
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + key.replace("_", "-"): value
+                                                                     for key, value in annotations.items()}}})
+
+
+def creations(world):
+    return [call["params"]["ClientToken"] for call in world.cloud.calls() if call["action"] == "CreateLoadBalancer"]
+
+
+@PRODUCTS
+@pytest.mark.parametrize("name", (None, "shop"))
+def test_killed_then_edited(world, product, name):
+    """It is found by its name, which is the default one or that of the annotation."""
+    be_killed_behind_the_creation(world, product, **({} if name is None else {PREFIX + "name": name}))
+    made = product.only(world)["LoadBalancerId"]
+    edit(world, additional_resource_tags="a=b")
+    let_tags_be_late(world, product)
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "what was made to be completed", 30)
+    assert product.only(world)["LoadBalancerId"] == made
+    assert len(creations(world)) == 1
+
+
+@PRODUCTS
+def test_answer_lost_then_edited(world, product):
+    """The cloud refuses a repetition that asks for something else; then it is looked for by name."""
+    begin(world, product)
+    let_tags_be_late(world, product)
+    world.cloud.fault(action="CreateLoadBalancer", count=1000, cut="after")
+    world.kube.create(product.new("web", PORTS))
+    world.start_ccmd()
+    world.wait(lambda: any(e[1] == "SyncLoadBalancerFailed" for e in world.kube.events("web")), "the failure", 60)
+    edit(world, additional_resource_tags="a=b")
+    world.cloud.clear_faults()
+    let_tags_be_late(world, product)
+    world.wait(lambda: is_complete(world, product), "what was made to be completed", 60)
+    assert len(set(creations(world))) == 1, "one token for all of them"
+
+
+@PRODUCTS
+def test_killed_then_deleted(world, product):
+    """It goes with the Service, although no tag leads to it."""
+    be_killed_behind_the_creation(world, product)
+    world.kube.delete("Service", "web")
+    let_tags_be_late(world, product)
+    world.start_ccmd()
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 30)
+    assert product.find(world) == []
+
+
+@PRODUCTS
+def test_a_used_token_and_other_values(world, product):
+    """Released, and wanted again with other values by another process: the old token is not waited for."""
+    begin(world, product)
+    world.kube.create(product.new("web", PORTS))
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the first load balancer", 30)
+    service_class = {} if product.name == "clb" else {"loadBalancerClass": None}
+    world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", **service_class}})
+    world.wait(lambda: product.only(world) is None and "finalizers" not in world.kube.get("Service", "web")["metadata"],
+               "the release", 30)
+    world.stop_ccmd()
+    edit(world, additional_resource_tags="a=b")
+    service_class = {} if product.name == "clb" else {"loadBalancerClass": Nlb.service_class}
+    world.kube.patch("Service", "web", {"spec": {"type": "LoadBalancer", **service_class}})
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the next load balancer", 15)
+
+
+# --- two of them ---
+
+def make_twin(world, product, name=None):
+    """Another load balancer with the tags of the Service's own, and its name."""
+    uid = world.kube.get("Service", "web")["metadata"]["uid"]
+
+    def call(action, params):
+        return world.cloud.edit("call", product=product.product, action=action, params=params)["answer"]
+    return type(product)(call).make_lb(name or default_name(uid), {}, {OWNER_TAG: default_name(uid), "ack.aliyun.com": CLUSTER_ID})[0]
+
+
+def ids(world, product):
+    return {lb["LoadBalancerId"] for lb in product.find(world)}
+
+
+@PRODUCTS
+def test_two_and_one_is_labelled(world, product):
+    """Work goes on with the one that the Service names, and the other one is named."""
+    begin(world, product)
+    world.kube.create(product.new("web", PORTS))
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the load balancer", 30)
+    own = product.only(world)["LoadBalancerId"]
+    world.stop_ccmd()
+    twin = make_twin(world, product, "twin")
+    edit(world, additional_resource_tags="a=b")
+    world.start_ccmd()
+    world.wait(lambda: any(e[1] == "DuplicateLoadBalancer" and twin in e[2] and f"{own} is used" in e[2] for e in world.kube.events("web")),
+               "the other one to be named", 30)
+    world.wait(lambda: any(e[1] == "EnsuredLoadBalancer" for e in world.kube.events("web")), "success", 30)
+    world.settled()
+    lbs = {lb["LoadBalancerId"]: lb for lb in product.find(world)}
+    assert lbs[own]["Tags"].get("a") == "b" and "a" not in lbs[twin]["Tags"]
+    world.stop_ccmd()
+    world.kube.delete("Service", "web")
+    world.start_ccmd()
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 30)
+    assert ids(world, product) == {twin}, "a tag alone does not say that it was the Service's"
+
+
+@PRODUCTS
+def test_two_and_none_is_labelled(world, product):
+    """Nothing is changed, and the event says what to do. A Service that goes takes all that is its own along."""
+    begin(world, product)
+    world.kube.create(product.new("web", PORTS))
+    twins = sorted(make_twin(world, product) for _ in range(2))
+    world.start_ccmd()
+    world.wait(lambda: any(e[1] == "SyncLoadBalancerFailed" and all(one in e[2] for one in twins) and "delete the others" in e[2]
+                           for e in world.kube.events("web")), "the event", 30)
+    assert ids(world, product) == set(twins)
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 60)
+    assert product.find(world) == []
