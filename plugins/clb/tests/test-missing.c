@@ -276,14 +276,41 @@ static void test_dry_run(void **state)
     world_end(&world);
 }
 
+/* A pod that a slice names stays a backend while its interface is not known; what no slice names
+ * goes, unless most are not known. */
+static void test_lost_eni(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, "eni");
+    obj_endpoint(world.slice, "10.1.0.9", "n2", READY);
+    world_steady(&world);
+    mini_eni_missing("10.1.0.2");
+    obj_endpoint(world.slice, "10.1.0.7", "n2", READY);
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    assert_string_equal(mini_log(), ADD " " ADD);
+    assert_non_null(strstr(mini_dump(), "10.1.0.2"));
+    mini_eni_missing("10.1.0.1");
+    world.slice->endpoint_count = 1;
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    assert_string_equal(mini_log(), ADD " " ADD);
+    assert_non_null(strstr(mini_dump(), "10.1.0.9"));
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deleted_in_number), cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_others_ask),        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_allow_removals),    cmocka_unit_test(test_refused_removal),
-        cmocka_unit_test(test_left_alone),        cmocka_unit_test(test_service_goes),
-        cmocka_unit_test(test_another_service),   cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_lost_eni),        cmocka_unit_test(test_deleted_in_number),
+        cmocka_unit_test(test_not_asked),       cmocka_unit_test(test_others_ask),
+        cmocka_unit_test(test_missing),         cmocka_unit_test(test_allow_removals),
+        cmocka_unit_test(test_refused_removal), cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_service_goes),    cmocka_unit_test(test_another_service),
+        cmocka_unit_test(test_dry_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

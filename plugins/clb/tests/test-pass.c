@@ -240,32 +240,6 @@ static void test_invalid_eni(void **state)
     world_end(&world);
 }
 
-/* A pod that a slice names stays a backend while its interface is not known; what no slice names
- * goes, unless most are not known. */
-static void test_lost_eni(void **state)
-{
-    struct world world;
-
-    (void)state;
-    world_begin(&world);
-    obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, "eni");
-    obj_endpoint(world.slice, "10.1.0.9", "n2", READY);
-    world_steady(&world);
-    mini_eni_missing("10.1.0.2");
-    obj_endpoint(world.slice, "10.1.0.7", "n2", READY);
-    world_put(&world);
-    assert_true(world_run(&world) < 0);
-    assert_string_equal(mini_log(), ADD " " ADD);
-    assert_non_null(strstr(mini_dump(), "10.1.0.2"));
-    mini_eni_missing("10.1.0.1");
-    world.slice->endpoint_count = 1;
-    world_put(&world);
-    assert_true(world_run(&world) < 0);
-    assert_string_equal(mini_log(), ADD " " ADD);
-    assert_non_null(strstr(mini_dump(), "10.1.0.9"));
-    world_end(&world);
-}
-
 #define DELETIONS "ccm_slb_operation_result{type=\"CLBType\",verb=\"Deletion\",status=\"Success\"}"
 
 static void test_delete(void **state)
@@ -980,7 +954,6 @@ int main(void)
         cmocka_unit_test(test_takes_no_list_of_nodes),
         cmocka_unit_test(test_node_without_pods),
         cmocka_unit_test(test_invalid_eni),
-        cmocka_unit_test(test_lost_eni),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_delete_cold),
         cmocka_unit_test(test_delete_without_finalizer),
