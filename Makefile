@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 # Most tests wait most of the time; those that need more of the machine say so (PROCESSORS).
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 
-.PHONY: all build demo sandbox quick test check bench docs install deb image format clean
+.PHONY: all build demo sandbox quick test soak check bench docs install deb image format clean
 
 all: build
 
@@ -36,6 +36,12 @@ test:
 	@scripts/bootstrap.sh test
 	@$(MAKE) --no-print-directory build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)')
+
+# Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again.
+soak:
+	@scripts/bootstrap.sh test
+	@$(MAKE) --no-print-directory build
+	@/usr/bin/python3 tests/soak/soak.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 check:
 	@scripts/bootstrap.sh check

@@ -318,6 +318,31 @@ def test_orders_for_open_watches(kube):
         assert watch.event()["object"]["code"] == 410
 
 
+def test_objects_of_a_backup(kube, tmp_path):
+    """They are there as they were, whoever watches hears of them, and what they have taken is taken."""
+    make(kube, "a", "b")
+    kube.change(SERVICES + "/a", {"metadata": {"finalizers": ["example.com/kept"]}})
+    kube.remove(SERVICES + "/a")
+    backup = kube.state()
+    kube.change(SERVICES + "/a", {"metadata": {"finalizers": None}})
+    kube.remove(SERVICES + "/b")
+    with KubeSim(BUILD, tmp_path / "another") as other:
+        with other.watch(SERVICES, resourceVersion=0, timeoutSeconds=20) as watch:
+            assert other.ask("POST", "/_sim/restore", backup).status == 200
+            assert [event["type"] for event in watch.events(2)] == ["ADDED", "ADDED"]
+
+        def plain(items):
+            return [{**item, "metadata": {**item["metadata"], "resourceVersion": ""}} for item in items]
+        assert plain(other.state()["services"]) == plain(backup["services"])
+        going = other.fetch(SERVICES + "/a")["metadata"]
+        assert going["deletionTimestamp"] and going["uid"] == backup["services"][0]["metadata"]["uid"]
+        ports = {port["nodePort"] for item in backup["services"] for port in item["spec"]["ports"]}
+        taken = objects.service("c")
+        taken["spec"]["ports"][0]["nodePort"] = min(ports)
+        assert other.ask("POST", SERVICES, taken).status == 422
+        assert other.ask("POST", "/_sim/restore", []).status == 400
+
+
 def test_silent_watch(kube):
     here = version(kube.fetch(SERVICES))
     with kube.watch(SERVICES, resourceVersion=here, timeoutSeconds=3, timeout=5.0) as watch:

@@ -1,5 +1,6 @@
 #include "control.h"
 
+#include "restore.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "watch.h"
@@ -146,6 +147,24 @@ static void answer_watch(struct ccm_ks_cluster *cluster, const struct ccm_sim_re
     ccm_buf_addf(&reply->body, "{\"watches\":%zu}\n", count);
 }
 
+static void answer_restore(struct ccm_ks_cluster *cluster, const struct ccm_sim_request *req,
+                           struct ccm_sim_reply *reply)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    int r = ccm_json_parse(req->body, req->body_len, &json);
+
+    if (r == 0) {
+        ccm_ks_cluster_lock(cluster);
+        r = ccm_ks_restore(cluster, json);
+        ccm_ks_cluster_unlock(cluster);
+    }
+    if (r < 0) {
+        ccm_sim_reply_error(reply, 400, "the body is no answer of /_sim/state");
+        return;
+    }
+    ccm_buf_adds(&reply->body, "{}\n");
+}
+
 int ccm_ks_control(struct ccm_ks_cluster *cluster, const struct ccm_sim_request *req,
                    struct ccm_sim_reply *reply)
 {
@@ -155,6 +174,8 @@ int ccm_ks_control(struct ccm_ks_cluster *cluster, const struct ccm_sim_request 
         answer_versions(cluster, reply);
     } else if (strcmp(req->path, "/_sim/watch") == 0 && strcmp(req->method, "POST") == 0) {
         answer_watch(cluster, req, reply);
+    } else if (strcmp(req->path, "/_sim/restore") == 0 && strcmp(req->method, "POST") == 0) {
+        answer_restore(cluster, req, reply);
     } else {
         return -ENOENT;
     }

@@ -6,6 +6,9 @@
  * GET /_sim/versions answers {"newest": N, plural: N, ...}: the version of the last change in all,
  * and of each resource
  *
+ * POST /_sim/restore takes what /_sim/state has answered: those objects are there again, with uid,
+ * status and timestamps, see restore.h; answers {}
+ *
  * POST /_sim/watch takes {"op": OP, "resource": plural}, answers {"watches": N}. No resource: all.
  *
  * - end: regular end of the stream

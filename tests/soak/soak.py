@@ -1,0 +1,154 @@
+"""make soak: random life cycles in a world full of trouble; afterwards everything is as if there had been none.
+
+The seed decides what is done and in which order; what it meets depends on the moment. A finding prints the seed, and the list of all
+that was done stands beside the logs.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from tests.soak import checks  # noqa: E402
+from tests.soak.console import Hand  # noqa: E402
+from tests.soak.daemon import Daemon  # noqa: E402
+from tests.soak.failing import Failing  # noqa: E402
+from tests.soak.faults import Faults  # noqa: E402
+from tests.soak.lives import Lives  # noqa: E402
+from tests.soak.machines import Machines  # noqa: E402
+from tests.soak.server import Server  # noqa: E402
+from tests.soak.setting import Setting  # noqa: E402
+from tests.soak.trace import Finding, Trace  # noqa: E402
+
+ROUND_S = 180  # of trouble, before everything has to heal
+PACE_S = 0.12  # at least so often somebody does something
+CALLS = 4  # or when ccmd has made so many calls
+EVENTS = (("lives", 100), ("node", 5), ("console", 5), ("job", 3), ("watch", 2), ("kill", 0.4), ("restart", 0.2), ("pause", 0.08),
+          ("away", 0.15), ("replace", 0.12))
+
+
+class Soak:
+    def __init__(self, build, folder, seed, slots):
+        self.folder = folder
+        self.random = random.Random(seed)
+        self.trace = Trace()
+        self.setting = Setting(build, os.path.join(folder, "world"), chaos=True)
+        self.slots = slots
+        self.calls = 0
+        self.objects = 0
+
+    def run(self, seconds):
+        """Rounds of trouble, each with its check, and the end of everything."""
+        with self.setting:
+            self._set_up()
+            end = time.monotonic() + seconds
+            number = 0
+            while time.monotonic() < end:
+                number += 1
+                self._trouble(min(end, time.monotonic() + ROUND_S))
+                self._check(number)
+            self._finish()
+
+    def _set_up(self):
+        parts = (self.setting, self.random, self.trace)
+        self.foreign = checks.foreign(self.setting, whole=False)
+        self.foreign_whole = checks.foreign(self.setting, whole=True)
+        self.faults = Faults(*parts)
+        self.machines = Machines(*parts)
+        self.hand = Hand(*parts)
+        self.daemon = Daemon(*parts)
+        self.server = Server(*parts, self.faults)
+        self.lives = Lives(*parts, self.slots)
+        self.failing = Failing(self.setting, self.trace)
+        self.daemon.start()
+
+    def _act(self):
+        names, shares = zip(*EVENTS)
+        what = self.random.choices(names, shares)[0]
+        {"lives": self.lives.act, "node": self.machines.act, "console": self.hand.act, "job": self.faults.break_job,
+         "watch": self.faults.break_watch, "kill": self.daemon.kill, "restart": self.daemon.restart,
+         "pause": lambda: self.daemon.pause(self.lives.change_small), "away": self.server.pause,
+         "replace": lambda: self.server.replace(self.lives.change_small)}[what]()
+        self.daemon.supervise()
+
+    def _pace(self):
+        cloud = self.setting.world.cloud
+        target, deadline = cloud.mark() + CALLS, time.monotonic() + PACE_S
+        while time.monotonic() < deadline and cloud.mark() < target:
+            time.sleep(0.01)
+
+    def _trouble(self, end):
+        self.setting.configure()
+        self.faults.begin()
+        while time.monotonic() < end:
+            self._act()
+            self._pace()
+        self.faults.end()
+        self.machines.heal()
+
+    def _check(self, number):
+        began = time.monotonic()
+        self.objects = checks.check_healed(self, os.path.join(self.folder, f"fresh-{number}"))
+        self.trace.note("healed", f"{time.monotonic() - began:.1f}", "s,", self.objects, "things compared")
+        self._look_at_calls()
+        checks.check_foreign(self.setting, self.foreign)
+        checks.check_at_rest(self)
+        checks.check_failing(self, (time.monotonic() - self.trace.began) / 60)
+        self.setting.configure()
+        self.daemon.restart()
+        shutil.rmtree(os.path.join(self.folder, f"fresh-{number}"), ignore_errors=True)
+        print(f"soak: round {number}: {self.trace.summary()}", flush=True)
+
+    def _look_at_calls(self):
+        cloud = self.setting.world.cloud
+        calls = cloud.calls()
+        self.failing.look(calls)
+        self.calls += len(calls)
+        self.trace.note("throttled", count=sum((call.get("code") or "").startswith("Throttling") for call in calls))
+        cloud.http.request("DELETE", "/_sim/calls")
+
+    def _finish(self):
+        self.lives.end_all()
+        self.failing.end()
+        checks.check_empty(self)
+        checks.check_foreign(self.setting, self.foreign_whole, whole=True)
+        checks.check_memory(self.daemon.memory)
+        self.daemon.supervise()
+
+    def summary(self):
+        most = max((kib for _, kib in self.daemon.memory), default=0)
+        return (f"{min(self.trace.counts['created'], self.trace.counts['deleted'])} life cycles, {self.calls} calls, "
+                f"at most {most} KiB, refused listeners asked for {self.failing.asked} times; {self.trace.summary()}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--minutes", type=float, default=10, help="of trouble")
+    parser.add_argument("--seed", type=int, default=None, help="what is done, and in which order; another one each time")
+    parser.add_argument("--services", type=int, default=40, help="at the same time")
+    args = parser.parse_args()
+    seed = args.seed if args.seed is not None else int(time.time()) % 1000000
+    folder = os.path.abspath(os.path.join(args.build, "soak", str(seed)))
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    print(f"soak: seed {seed}, {args.minutes:g} minutes, logs in {folder}", flush=True)
+    soak = Soak(os.path.abspath(args.build), folder, seed, args.services)
+    try:
+        soak.run(args.minutes * 60)
+    except (Finding, AssertionError) as finding:
+        soak.trace.save(os.path.join(folder, "trace"))
+        print(f"soak: {soak.trace.summary()}\nsoak: FINDING, seed {seed}; what was done: {folder}/trace\n"
+              f"repeat: make soak SEED={seed} MINUTES={args.minutes:g}\n{finding}", flush=True)
+        return 1
+    soak.trace.save(os.path.join(folder, "trace"))
+    print(f"soak: seed {seed}: no finding: {soak.summary()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
