@@ -80,10 +80,7 @@ class Hand:
             listener = self._pick(lb["Listeners"], where[1])
             if listener is None:
                 return None
-            if what == "listener":
-                self.cloud.edit("delete", type="nlblistener", id=listener["ListenerId"])
-            else:
-                self.setting.call("StopListener", {"ListenerId": listener["ListenerId"]}, "nlb")
+            self.cloud.edit("delete", type="nlblistener", id=listener["ListenerId"])  # a stopped one would stay so
             return [lb["LoadBalancerId"], listener["ListenerPort"]]
         owner = lb["Tags"][OWNER_TAG]
         group = self._pick([one for one in state["nlbServerGroups"] if one["Tags"].get(OWNER_TAG) == owner], where[1])

@@ -10,6 +10,9 @@ ID = re.compile(r"\b(?:lb|nlb|rsp|sgp|lsn|acl|sg|sgr|rte|vtb|job|eni|eip)-[0-9a-
 LEFT_OUT = {"Address", "DNSName", "CreateTime", "CreateTimeStamp", "CreationTime", "DeletionProtectionTime", "RequestId",
             "ModificationProtectionTime", "StartTime", "UpdateTime", "VpcIds", "SecurityGroupRuleId", "PrivateIPv4Address",
             "ModifyTime", "GmtModified", "Groups"}
+# of NLB: never set is as good as set so
+DEFAULTS = {"CrossZoneEnabled": "true", "PreserveClientIpEnabled": "true", "ProxyProtocolEnabled": "false",
+            "Ppv2PrivateLinkEpIdEnabled": "false", "Ppv2PrivateLinkEpsIdEnabled": "false", "Ppv2VpcIdEnabled": "false"}
 NLB_ZONE = {"ZoneId", "VSwitchId"}
 
 
@@ -55,7 +58,8 @@ class Picture:
 
     def _strip(self, item):
         if isinstance(item, dict):
-            return {key: self._strip(value) for key, value in item.items() if key not in LEFT_OUT}
+            return {key: self._strip(value) for key, value in item.items()
+                    if key not in LEFT_OUT and DEFAULTS.get(key) != value}
         return [self._strip(one) for one in item] if isinstance(item, list) else item
 
     def _add_balancers(self, state):
