@@ -12,7 +12,7 @@ from .picture import Picture
 from .setting import PERSONS_PORT
 from .trace import Finding
 
-HEAL_S = 60
+HEAL_S = 120
 REST_S = 8  # so long nothing may happen
 GROWTH = 1.25
 GROWTH_KIB = 2048

@@ -1,6 +1,5 @@
 """ccmd in a soak: killed, stopped, paused while another one takes over, and started again by whoever supervises it."""
 
-import os
 import signal
 import time
 
@@ -87,7 +86,3 @@ class Daemon:
 
     def wait_leading(self):
         wait(lambda: self.supervise() or self.leads(), "a leader", 60)
-
-    def size(self):
-        """Bytes of the log so far."""
-        return os.path.getsize(self.world.ccmd.err_path)

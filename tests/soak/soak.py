@@ -27,7 +27,7 @@ from tests.soak.trace import Finding, Trace  # noqa: E402
 ROUND_S = 180  # of trouble, before everything has to heal
 PACE_S = 0.12  # at least so often somebody does something
 CALLS = 4  # or when ccmd has made so many calls
-EVENTS = (("lives", 100), ("node", 5), ("console", 5), ("job", 3), ("watch", 2), ("kill", 0.4), ("restart", 0.2), ("pause", 0.08),
+EVENTS = (("lives", 100), ("node", 5), ("console", 5), ("job", 3), ("watch", 2), ("kill", 0.7), ("restart", 0.3), ("pause", 0.12),
           ("away", 0.15), ("replace", 0.12))
 
 

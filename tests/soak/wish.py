@@ -16,7 +16,8 @@ EDITABLE = {
             "preserve-client-ip", "healthy-threshold", "unhealthy-threshold", "health-check-interval", "health-check-connect-timeout"},
 }
 EDITS = {name: [row for row in rows if row.suffix in EDITABLE[name] and "tcp" in row.protocols] for name, rows in ROWS.items()}
-PORTS = ([(80, "TCP")], [(80, "TCP"), (443, "TCP")], [(80, "TCP"), (53, "UDP")], [(80, "TCP"), (443, "TCP"), (8080, "TCP")], [(443, "TCP")])
+PORTS = ([(80, "TCP")],
+         [(80, "TCP"), (443, "TCP")], [(80, "TCP"), (53, "UDP")], [(80, "TCP"), (443, "TCP"), (8080, "TCP")], [(443, "TCP")])
 RANGES = (["10.0.0.0/8"], ["10.0.0.0/8", "192.168.0.0/16"], ["0.0.0.0/0"])
 PODS = [(f"10.{1 if node % 2 else 2}.{node}.{number}", f"node-{node}") for node in range(1, 6) for number in range(1, 9)]
 NLB_CLASS = PRODUCTS["nlb"].service_class
@@ -71,8 +72,13 @@ class Wish:
         balanced = self.kind == "LoadBalancer"
         return {
             "type": self.kind, "loadBalancerSourceRanges": self.ranges if balanced else None,
-            "loadBalancerClass": (OTHERS_CLASS if self.foreign_class else NLB_CLASS if self.product == "nlb" else None) if balanced else None,
+            "loadBalancerClass": self._class() if balanced else None,
             "externalTrafficPolicy": self.policy if self.kind != "ClusterIP" else None}
+
+    def _class(self):
+        if self.foreign_class:
+            return OTHERS_CLASS
+        return NLB_CLASS if self.product == "nlb" else None
 
     def service(self):
         made = objects.service(self.name, self.ports, annotations=self.annotations(), policy=self.policy)
