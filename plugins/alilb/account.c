@@ -69,17 +69,21 @@ static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
     memcpy(ret->id, eni->id, sizeof(ret->id));
 }
 
-static int account_find_interfaces(void *account, const struct ccm_host *host,
-                                   const struct ccm_request *req, const char *const *addresses,
+static struct ali_caller account_caller(const struct lbc_cloud_caller *by)
+{
+    return (struct ali_caller){ by->account, by->host, by->req };
+}
+
+static int account_find_interfaces(const struct lbc_cloud_caller *by, const char *const *addresses,
                                    size_t count, struct lbc_interface *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) struct ali_eni *found = calloc(count, sizeof(*found));
+    const struct ali_caller caller = account_caller(by);
 
     if (found == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = ali_eni_resolve(&(const struct ali_caller){ account, host, req }, addresses,
-                                  count, found, err);
+    const int r = ali_eni_resolve(&caller, addresses, count, found, err);
 
     if (r < 0) {
         return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
@@ -95,13 +99,13 @@ static void account_forget_interface(void *account, const char *address)
     ali_eni_forget(account, address);
 }
 
-static int account_find_gone_instances(void *account, const struct ccm_host *host,
-                                       const struct ccm_request *req, const char *witness,
+static int account_find_gone_instances(const struct lbc_cloud_caller *by, const char *witness,
                                        const char *const *ids, size_t count, bool *ret_gone,
                                        struct ccm_error *err)
 {
-    return ali_find_gone_instances(&(const struct ali_caller){ account, host, req }, witness, ids,
-                                   count, ret_gone, err);
+    const struct ali_caller caller = account_caller(by);
+
+    return ali_find_gone_instances(&caller, witness, ids, count, ret_gone, err);
 }
 
 static bool account_is_unknown_backend(const struct ccm_error *err)

@@ -305,6 +305,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     const struct lbc_pass *pass = freeze->pass;
     const struct lbc_cloud *cloud = &pass->lbc->cloud;
     const struct ccm_host *host = pass->lbc->host;
+    const struct lbc_cloud_caller by = lbc_pass_caller(pass);
     CCM_CLEANUP(inquiry_fini)
     struct inquiry inquiry = { .places = ccm_strmap_new(NULL), .host = host };
     struct ccm_error why = CCM_ERROR_INIT;
@@ -320,9 +321,8 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
         host->list(host, CCM_KIND_NODE, NULL, NULL, &inquiry.others, &inquiry.other_count) < 0) {
         return ccm_error_nomem(err);
     }
-    r = cloud->ops->find_gone_instances(cloud->account, host, pass->req,
-                                        find_witness(freeze, &inquiry), inquiry.ids, inquiry.len,
-                                        inquiry.gone, &why);
+    r = cloud->ops->find_gone_instances(&by, find_witness(freeze, &inquiry), inquiry.ids,
+                                        inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,

@@ -223,4 +223,10 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
 
+/* Who calls the cloud for the pass. */
+static inline struct lbc_cloud_caller lbc_pass_caller(const struct lbc_pass *pass)
+{
+    return (struct lbc_cloud_caller){ pass->lbc->cloud.account, pass->lbc->host, pass->req };
+}
+
 #endif

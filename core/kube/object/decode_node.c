@@ -15,8 +15,8 @@ static int node_decode_conditions(const cJSON *status, struct ccm_node *node, st
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(status, "conditions", cJSON_Object, KUBE_DECODE_MAX_LIST, &item,
-                                   &count, err);
+    const int r = kube_decode_list(ccm_json_get(status, "conditions"), cJSON_Object,
+                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -40,8 +40,8 @@ static int decode_taints(struct kube_builder *b, const cJSON *spec, struct ccm_n
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r =
-        kube_decode_list(spec, "taints", cJSON_Object, KUBE_DECODE_MAX_LIST, &item, &count, err);
+    const int r = kube_decode_list(ccm_json_get(spec, "taints"), cJSON_Object, KUBE_DECODE_MAX_LIST,
+                                   &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -68,8 +68,8 @@ static int decode_addresses(struct kube_builder *b, const cJSON *status, struct 
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(status, "addresses", cJSON_Object, KUBE_DECODE_MAX_LIST, &item,
-                                   &count, err);
+    const int r = kube_decode_list(ccm_json_get(status, "addresses"), cJSON_Object,
+                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -94,8 +94,8 @@ static int decode_addresses(struct kube_builder *b, const cJSON *status, struct 
 static int decode_cidrs(struct kube_builder *b, const cJSON *spec, struct ccm_node *node,
                         struct ccm_error *err)
 {
-    const int r = kube_decode_texts(b, spec, "podCIDRs", KUBE_DECODE_MAX_LIST, &node->pod_cidrs,
-                                    &node->pod_cidr_count, err);
+    const int r = kube_decode_texts(b, ccm_json_get(spec, "podCIDRs"), KUBE_DECODE_MAX_LIST,
+                                    &node->pod_cidrs, &node->pod_cidr_count, err);
     const char *single = ccm_json_text(spec, "podCIDR");
 
     if (r == 0 && node->pod_cidr_count == 0 && single[0] != '\0') {

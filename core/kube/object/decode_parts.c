@@ -21,35 +21,35 @@ int kube_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
     return 0;
 }
 
-int kube_decode_list(const cJSON *parent, const char *name, int type, size_t max, const cJSON **ret,
-                     size_t *ret_count, struct ccm_error *err)
+int kube_decode_list(const cJSON *list, int type, size_t max, const cJSON **ret, size_t *ret_count,
+                     struct ccm_error *err)
 {
-    const cJSON *list = ccm_json_get(parent, name);
+    const cJSON *first = list == NULL ? NULL : list->child;
     size_t count = 0;
 
     if (list != NULL && !cJSON_IsArray(list)) {
-        return kube_decode_set_malformed(err, name, "is not a list");
+        return kube_decode_set_malformed(err, list->string, "is not a list");
     }
-    for (const cJSON *item = ccm_json_items(parent, name); item != NULL; item = item->next) {
+    for (const cJSON *item = first; item != NULL; item = item->next) {
         if ((item->type & 0xFF) != type) {
-            return kube_decode_set_malformed(err, name, "has an element of the wrong type");
+            return kube_decode_set_malformed(err, list->string, "has an element of the wrong type");
         }
         if (++count > max) {
             return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %zu elements",
-                                 name, max);
+                                 list->string, max);
         }
     }
-    *ret = ccm_json_items(parent, name);
+    *ret = first;
     *ret_count = count;
     return 0;
 }
 
-int kube_decode_texts(struct kube_builder *b, const cJSON *parent, const char *name, size_t max,
+int kube_decode_texts(struct kube_builder *b, const cJSON *texts, size_t max,
                       const char *const **ret, uint64_t *ret_count, struct ccm_error *err)
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(parent, name, cJSON_String, max, &item, &count, err);
+    const int r = kube_decode_list(texts, cJSON_String, max, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -71,8 +71,8 @@ int kube_decode_conditions(struct kube_builder *b, const cJSON *status,
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(status, "conditions", cJSON_Object, KUBE_DECODE_MAX_LIST, &item,
-                                   &count, err);
+    const int r = kube_decode_list(ccm_json_get(status, "conditions"), cJSON_Object,
+                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -145,6 +145,6 @@ int kube_decode_meta(struct kube_builder *b, const struct kube_decode_source *so
     if (ret->deleted_ms == 0 && ccm_json_get(meta, "deletionTimestamp") != NULL) {
         ret->deleted_ms = 1; /* unreadable, but it is being deleted */
     }
-    return kube_decode_texts(b, meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS, &ret->finalizers,
-                             &ret->finalizer_count, err);
+    return kube_decode_texts(b, ccm_json_get(meta, "finalizers"), KUBE_DECODE_MAX_FINALIZERS,
+                             &ret->finalizers, &ret->finalizer_count, err);
 }

@@ -6,8 +6,8 @@ static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_po
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(spec, "readinessGates", cJSON_Object, KUBE_DECODE_MAX_LIST,
-                                   &item, &count, err);
+    const int r = kube_decode_list(ccm_json_get(spec, "readinessGates"), cJSON_Object,
+                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
 
     if (r < 0) {
         return r;

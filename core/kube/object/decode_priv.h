@@ -36,15 +36,15 @@ void kube_decode_cut_bystander(cJSON *json);
 /* -EBADMSG with "what: problem". */
 int kube_decode_set_malformed(struct ccm_error *err, const char *what, const char *problem);
 
-/* A list member: *ret is its first element or NULL, *ret_count the number. Absent and null are
- * empty. Fails when it is no list, longer than max, or an element is not of `type` (cJSON_Object,
- * cJSON_String). */
-CCM_NODISCARD int kube_decode_list(const cJSON *parent, const char *name, int type, size_t max,
-                                   const cJSON **ret, size_t *ret_count, struct ccm_error *err);
+/* The elements of a list member, as ccm_json_get() finds it (NULL: absent or null, which is empty):
+ * *ret is the first one or NULL, *ret_count the number. Fails when it is no list, longer than max,
+ * or an element is not of `type` (cJSON_Object, cJSON_String). */
+CCM_NODISCARD int kube_decode_list(const cJSON *list, int type, size_t max, const cJSON **ret,
+                                   size_t *ret_count, struct ccm_error *err);
 
-/* A list of texts, put into the object. */
-CCM_NODISCARD int kube_decode_texts(struct kube_builder *b, const cJSON *parent, const char *name,
-                                    size_t max, const char *const **ret, uint64_t *ret_count,
+/* The same for a list of texts, which are put into the object. */
+CCM_NODISCARD int kube_decode_texts(struct kube_builder *b, const cJSON *texts, size_t max,
+                                    const char *const **ret, uint64_t *ret_count,
                                     struct ccm_error *err);
 
 /* A member that is an object, or NULL in *ret when absent. Fails when it is something else. */

@@ -17,8 +17,8 @@ static int service_decode_ports(struct kube_builder *b, const cJSON *spec,
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r =
-        kube_decode_list(spec, "ports", cJSON_Object, KUBE_DECODE_MAX_PORTS, &item, &count, err);
+    const int r = kube_decode_list(ccm_json_get(spec, "ports"), cJSON_Object, KUBE_DECODE_MAX_PORTS,
+                                   &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -53,8 +53,8 @@ static int decode_ingress(struct kube_builder *b, const cJSON *status, struct cc
     int r = kube_decode_object(status, "loadBalancer", &balancer, err);
 
     if (r == 0) {
-        r = kube_decode_list(balancer, "ingress", cJSON_Object, KUBE_DECODE_MAX_LIST, &item, &count,
-                             err);
+        r = kube_decode_list(ccm_json_get(balancer, "ingress"), cJSON_Object, KUBE_DECODE_MAX_LIST,
+                             &item, &count, err);
     }
     if (r < 0) {
         return r;
@@ -123,12 +123,13 @@ int kube_decode_service(struct kube_builder *b, const void *arg, struct ccm_erro
     decode_scalars(b, spec, &service);
     r = service_decode_ports(b, spec, &service, err);
     if (r == 0) {
-        r = kube_decode_texts(b, spec, "loadBalancerSourceRanges", KUBE_DECODE_MAX_LIST,
-                              &service.source_ranges, &service.source_range_count, err);
+        r = kube_decode_texts(b, ccm_json_get(spec, "loadBalancerSourceRanges"),
+                              KUBE_DECODE_MAX_LIST, &service.source_ranges,
+                              &service.source_range_count, err);
     }
     if (r == 0) {
-        r = kube_decode_texts(b, spec, "ipFamilies", KUBE_DECODE_MAX_LIST, &service.ip_families,
-                              &service.ip_family_count, err);
+        r = kube_decode_texts(b, ccm_json_get(spec, "ipFamilies"), KUBE_DECODE_MAX_LIST,
+                              &service.ip_families, &service.ip_family_count, err);
     }
     if (r == 0) {
         r = decode_status(b, source->json, &service, err);

@@ -30,8 +30,8 @@ static int decode_endpoint(struct kube_builder *b, const cJSON *json, const char
     const cJSON *conditions = NULL;
     const cJSON *target = NULL;
     size_t count = 0;
-    int r = kube_decode_list(json, "addresses", cJSON_String, KUBE_DECODE_MAX_LIST, &address,
-                             &count, err);
+    int r = kube_decode_list(ccm_json_get(json, "addresses"), cJSON_String, KUBE_DECODE_MAX_LIST,
+                             &address, &count, err);
 
     if (r == 0 && count == 0) {
         r = ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "an endpoint without address");
@@ -61,8 +61,8 @@ static int decode_endpoints(struct kube_builder *b, const cJSON *json,
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    int r = kube_decode_list(json, "endpoints", cJSON_Object, KUBE_DECODE_MAX_ENDPOINTS, &item,
-                             &count, err);
+    int r = kube_decode_list(ccm_json_get(json, "endpoints"), cJSON_Object,
+                             KUBE_DECODE_MAX_ENDPOINTS, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -90,8 +90,8 @@ static int slice_decode_ports(struct kube_builder *b, const cJSON *json,
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r =
-        kube_decode_list(json, "ports", cJSON_Object, KUBE_DECODE_MAX_PORTS, &item, &count, err);
+    const int r = kube_decode_list(ccm_json_get(json, "ports"), cJSON_Object, KUBE_DECODE_MAX_PORTS,
+                                   &item, &count, err);
 
     if (r < 0) {
         return r;

@@ -32,6 +32,13 @@ struct lbc_interface {
     char id[LBC_INTERFACE_ID]; /* "" unless it was found */
 };
 
+/* Whose account, and for which pass a call is made. Borrowed. */
+struct lbc_cloud_caller {
+    void *account;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+};
+
 struct lbc_cloud_ops {
     /* For create(): no I/O. NULL, as the next two: nothing but the host is needed, it is the
      * account. What was acquired is released in any case; an account of NULL is fine then. */
@@ -48,8 +55,7 @@ struct lbc_cloud_ops {
 
     /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
      * has pods as backends but by their addresses alone. */
-    int (*find_interfaces)(void *account, const struct ccm_host *host,
-                           const struct ccm_request *req, const char *const *addresses,
+    int (*find_interfaces)(const struct lbc_cloud_caller *by, const char *const *addresses,
                            size_t count, struct lbc_interface *ret, struct ccm_error *err);
     /* What is remembered of that address may be wrong. */
     void (*forget_interface)(void *account, const char *address);
@@ -59,8 +65,7 @@ struct lbc_cloud_ops {
      * failed a moment ago; both without err.
      * NULL: nobody can tell.
      */
-    int (*find_gone_instances)(void *account, const struct ccm_host *host,
-                               const struct ccm_request *req, const char *witness,
+    int (*find_gone_instances)(const struct lbc_cloud_caller *by, const char *witness,
                                const char *const *ids, size_t count, bool *ret_gone,
                                struct ccm_error *err);
 

@@ -170,24 +170,23 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
     return r;
 }
 
-int lbc_resolve(const struct lbc_cloud *cloud, const struct ccm_host *host,
-                const struct ccm_request *req, const struct lbc_candidates *sets, size_t count,
-                struct lbc_resolved *ret, struct ccm_error *err)
+int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
+                const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
+                struct ccm_error *err)
 {
     CCM_CLEANUP(lookup_fini)
     struct lookup lookup = { .index = ccm_strmap_new(NULL), .nodes = ccm_strmap_new(NULL) };
     int r = lookup.index == NULL || lookup.nodes == NULL ? -1 : 0;
 
     for (size_t s = 0; r == 0 && s < count; s++) {
-        r = lookup_add_set(&lookup, host, &sets[s]);
+        r = lookup_add_set(&lookup, by->host, &sets[s]);
     }
     lookup.found = calloc(lookup.len == 0 ? 1 : lookup.len, sizeof(*lookup.found));
     if (r < 0 || lookup.found == NULL) {
         return ccm_error_nomem(err);
     }
     if (lookup.len > 0) {
-        r = cloud->ops->find_interfaces(cloud->account, host, req, lookup.addresses, lookup.len,
-                                        lookup.found, err);
+        r = cloud->find_interfaces(by, lookup.addresses, lookup.len, lookup.found, err);
         if (r < 0) {
             return r;
         }

@@ -34,9 +34,9 @@ void lbc_resolved_list_fini(struct lbc_resolved_list *list);
 /* ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
  * without pod candidates. Whoever writes endpoints must not lead to what listens on a node: its
  * addresses are left out. 0 or negative. */
-CCM_NODISCARD int lbc_resolve(const struct lbc_cloud *cloud, const struct ccm_host *host,
-                              const struct ccm_request *req, const struct lbc_candidates *sets,
-                              size_t count, struct lbc_resolved *ret, struct ccm_error *err);
+CCM_NODISCARD int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
+                              const struct lbc_candidates *sets, size_t count,
+                              struct lbc_resolved *ret, struct ccm_error *err);
 
 /* What the cloud refused may be an interface that is gone: look them up anew next time. */
 void lbc_resolve_forget(const struct lbc_cloud *cloud, const struct lbc_backends *set);

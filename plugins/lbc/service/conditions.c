@@ -57,13 +57,10 @@ static const char *reason_of(const struct lbc_life_condition *condition)
     }
 }
 
-/* want: what the body stands for, status: its part of that; see lbc_life_decide(). */
-static int condition_write_patch(const struct lbc_life *life, const struct ccm_request *req,
-                                 const struct ccm_service *service, const struct ccm_buf *body,
-                                 const char *want, const char *status, struct ccm_error *err)
+/* r: what came of the patch; want: what it stands for, status: its part of that. Returns r. */
+static int condition_record(const struct lbc_life *life, int r, const char *want,
+                            const char *status)
 {
-    const int r = lbc_life_patch_status(life, req, service, CCM_PATCH_STRATEGIC, body, err);
-
     lbc_life_record_write(life, LBC_LIFE_READY, r, want);
     lbc_life_record_write(life, LBC_LIFE_TURN, r, status);
     return r;
@@ -85,7 +82,9 @@ static int condition_remove(const struct lbc_life *life, const struct ccm_reques
     lbc_condition_open_patch(&w, service->meta.uid, LBC_LIFE_CONDITION);
     ccm_jsonw_str(&w, "$patch", "delete");
     ccm_jsonw_close_all(&w, "}]}}");
-    return condition_write_patch(life, req, service, &body, NONE, NONE, err);
+    return condition_record(
+        life, lbc_life_patch_status(life, req, service, CCM_PATCH_STRATEGIC, &body, err), NONE,
+        NONE);
 }
 
 int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_request *req,
@@ -130,5 +129,7 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
         ccm_jsonw_str(&w, "lastTransitionTime", now);
     }
     ccm_jsonw_close_all(&w, "}]}}");
-    return condition_write_patch(life, req, service, &body, want, status, err);
+    return condition_record(
+        life, lbc_life_patch_status(life, req, service, CCM_PATCH_STRATEGIC, &body, err), want,
+        status);
 }

@@ -22,10 +22,10 @@ static void life_open_patch(struct ccm_jsonw *w, const struct ccm_service *servi
     ccm_jsonw_open(w, member, bracket);
 }
 
+/* form: type and subresource of the patch. */
 static int life_write_patch(const struct lbc_life *life, const struct ccm_request *req,
-                            const struct ccm_service *service, uint64_t type,
-                            const char *subresource, const struct ccm_buf *body,
-                            struct ccm_error *err)
+                            const struct ccm_service *service, struct ccm_patch form,
+                            const struct ccm_buf *body, struct ccm_error *err)
 {
     if (ccm_buf_error(body) == -EMSGSIZE) {
         return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
@@ -34,17 +34,12 @@ static int life_write_patch(const struct lbc_life *life, const struct ccm_reques
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
     }
-    const struct ccm_patch request = {
-        .struct_size = sizeof(request),
-        .kind = CCM_KIND_SERVICE,
-        .type = type,
-        .namespace_ = service->meta.namespace_,
-        .name = service->meta.name,
-        .subresource = subresource,
-        .body = ccm_buf_str(body),
-    };
-
-    return life->host->patch(life->host, req, &request, err);
+    form.struct_size = sizeof(form);
+    form.kind = CCM_KIND_SERVICE;
+    form.namespace_ = service->meta.namespace_;
+    form.name = service->meta.name;
+    form.body = ccm_buf_str(body);
+    return life->host->patch(life->host, req, &form, err);
 }
 
 static bool life_is_gone(int r, const struct ccm_error *err)
@@ -56,7 +51,8 @@ int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request 
                           const struct ccm_service *service, uint64_t type,
                           const struct ccm_buf *body, struct ccm_error *err)
 {
-    const int r = life_write_patch(life, req, service, type, "status", body, err);
+    const int r = life_write_patch(
+        life, req, service, (struct ccm_patch){ .type = type, .subresource = "status" }, body, err);
 
     return life_is_gone(r, err) ? 0 : r;
 }
@@ -127,7 +123,9 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
     ccm_jsonw_str(&w, NULL, life->finalizer);
     ccm_jsonw_close_all(&w, "]}}");
 
-    int r = life_write_patch(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
+    int r = life_write_patch(life, req, service,
+                             (struct ccm_patch){ .type = CCM_PATCH_STRATEGIC, .subresource = "" },
+                             &body, err);
 
     r = !wanted && life_is_gone(r, err) ? 0 : r;
     lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, want);
@@ -432,7 +430,9 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
     ccm_jsonw_str(&w, life->extra_label, LBC_LIFE_PENDING);
     ccm_jsonw_close_all(&w, "}}}");
 
-    const int r = life_write_patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    const int r = life_write_patch(
+        life, req, service, (struct ccm_patch){ .type = CCM_PATCH_MERGE, .subresource = "status" },
+        &body, err);
 
     /* For what is published next: the snapshot is older than this. */
     lbc_life_record_write(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);

@@ -14,13 +14,10 @@ static int result;
 static struct fake_host *fake;
 
 /* Stands in for the cloud: 10.* has an interface, 172.* is missing, the rest lies outside. */
-static int find_interfaces(void *account, const struct ccm_host *host,
-                           const struct ccm_request *req, const char *const *addresses,
+static int find_interfaces(const struct lbc_cloud_caller *by, const char *const *addresses,
                            size_t count, struct lbc_interface *ret, struct ccm_error *err)
 {
-    (void)account;
-    (void)host;
-    (void)req;
+    (void)by;
     calls++;
     asked = count;
     for (size_t i = 0; i < count; i++) {
@@ -33,7 +30,6 @@ static int find_interfaces(void *account, const struct ccm_host *host,
 }
 
 static const struct lbc_cloud_ops cloud_ops = { .find_interfaces = find_interfaces };
-static const struct lbc_cloud cloud = { .ops = &cloud_ops };
 
 static struct lbc_candidate pod(const char *address)
 {
@@ -54,7 +50,9 @@ static void run(const struct lbc_candidates *sets, size_t count, struct lbc_reso
 
     calls = 0;
     asked = 0;
-    assert_int_equal(lbc_resolve(&cloud, fake_host_table(fake), NULL, sets, count, ret, &err),
+    assert_int_equal(lbc_resolve(&cloud_ops,
+                                 &(const struct lbc_cloud_caller){ .host = fake_host_table(fake) },
+                                 sets, count, ret, &err),
                      expect);
     if (expect < 0) {
         assert_string_equal(err.message, "no answer");
