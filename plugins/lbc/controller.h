@@ -24,6 +24,7 @@
 #include "lbc/model/freeze.h"
 #include "lbc/model/lint.h"
 #include "lbc/model/owner.h"
+#include "lbc/orphans.h"
 #include "lbc/service/lifecycle.h"
 
 struct lbc_pass;
@@ -130,6 +131,7 @@ struct lbc_ops {
     const struct lbc_read_ops *read;
     const struct lbc_change_ops *change;
     const struct lbc_status_ops *status;
+    const struct lbc_orphan_ops *orphans; /* NULL = nobody looks for things without Service */
 };
 
 /* The instance. Fixed after create() but for what its parts guard. Shared by all workers. */
@@ -139,6 +141,7 @@ struct lbc_instance {
     struct lbc_cloud cloud;
     struct lbc_mirrors *mirrors;
     struct lbc_inventory *inventory; /* NULL: there is none */
+    struct lbc_orphans *orphans;     /* of the one key that looks for them */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;
     struct lbc_life life;

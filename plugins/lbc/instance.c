@@ -5,6 +5,7 @@
 #include "util/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- life cycle --- */
 
@@ -29,7 +30,8 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
     lbc->absence = lbc_absence_new(host);
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
-    if (lbc->mirrors == NULL || lbc->absence == NULL ||
+    lbc->orphans = lbc_orphans_new();
+    if (lbc->mirrors == NULL || lbc->absence == NULL || lbc->orphans == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
@@ -47,6 +49,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
 void lbc_fini(struct lbc_instance *lbc)
 {
     lbc_inventory_free(lbc->inventory);
+    lbc_orphans_free(lbc->orphans);
     lbc_mirrors_free(lbc->mirrors);
     lbc_absence_free(lbc->absence);
     if (lbc->cloud.ops != NULL && lbc->cloud.ops->release != NULL) {
@@ -133,17 +136,24 @@ int lbc_plugin_create(const struct ccm_host *host, const struct lbc_ops *ops,
 
 int lbc_plugin_start(void *self, struct ccm_error *err)
 {
-    const struct lbc_instance *lbc = self;
+    struct lbc_instance *lbc = self;
+    const int r = lbc->cloud.ops->start == NULL
+                      ? 0
+                      : lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
 
-    return lbc->cloud.ops->start == NULL
-               ? 0
-               : lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
+    if (r == 0) {
+        lbc_orphans_start(lbc);
+    }
+    return r;
 }
 
 int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
                          struct ccm_error *err)
 {
     instance_read_options(self);
+    if (strcmp(req->keys[0], LBC_ORPHANS_KEY) == 0) {
+        return lbc_orphans_look(self, req, ret, err);
+    }
     return lbc_reconcile(self, req, ret, err);
 }
 

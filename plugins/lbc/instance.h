@@ -6,6 +6,7 @@
 #define CCM_LBC_INSTANCE_H
 
 #include "lbc/controller.h"
+#include "util/lease_event.h"
 #include "util/removal_budget.h"
 
 /* LBC_OPTIONS go into the plugin's table; the `help` in options.c says what each means. */
@@ -17,10 +18,13 @@ extern const struct ccm_option lbc_opt_filter;
 extern const struct ccm_option lbc_opt_reuse;
 extern const struct ccm_option lbc_opt_allowed;
 extern const struct ccm_option lbc_opt_taken;
+extern const struct ccm_option lbc_opt_orphan_period;
+extern const struct ccm_option lbc_opt_orphan_cleanup;
 
 #define LBC_OPTIONS                                                                                \
     &lbc_opt_backend_type, &lbc_opt_endpoints, &lbc_opt_audit, &lbc_opt_conditions,                \
-        &lbc_opt_filter, &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
+        &lbc_opt_filter, &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS,    \
+        &lbc_opt_orphan_period, &lbc_opt_orphan_cleanup, CCM_LEASE_OPTIONS
 
 /* Fill a zeroed instance: mirrors, inventory, account (acquired, not started); not what the options
  * say. No I/O. 0 or negative with err; lbc_fini() in any case. */

@@ -56,6 +56,28 @@ const struct ccm_option lbc_opt_filter = {
             "remove-unscheduled-backend. Others notice such a change with the next one of their "
             "endpoints.",
 };
+const struct ccm_option lbc_opt_orphan_period = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "orphan_period_s",
+    .fallback = "3600",
+    .min = 0,
+    .max = 86400,
+    .help =
+        "How often the cloud is asked for what carries the cluster's mark and has no Service: a "
+        "call per hundred load balancers, groups or lists. 0 = never.",
+};
+const struct ccm_option lbc_opt_orphan_cleanup = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "orphan_cleanup",
+    .fallback = "false",
+    .help = "Delete what carries the cluster's mark and has had no Service in two looks and for "
+            "missing_wait_s; of all that is ours at most removal_share_percent within "
+            "removal_window_s. Else it is only named: event OrphanLoadBalancers of the Lease.",
+};
 /* All plugins have to agree about it, hence the group. */
 const struct ccm_option lbc_opt_reuse = {
     .struct_size = sizeof(struct ccm_option),

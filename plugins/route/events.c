@@ -2,6 +2,7 @@
 
 #include "alicloud/error.h"
 #include "util/cleanup.h"
+#include "util/lease_event.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -96,44 +97,9 @@ void route_emit_repaired(struct route_run *run, const struct ccm_node *node)
 /* ---- about all ---- */
 
 /* The same rows as the daemon's, whose help counts. */
-const struct ccm_option route_opt_lease_namespace = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_STRING,
-    .group = "leader_election",
-    .name = "namespace",
-    .fallback = "kube-system",
-    .help = "Namespace of the Lease.",
-};
-const struct ccm_option route_opt_lease_name = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_STRING,
-    .group = "leader_election",
-    .name = "name",
-    .fallback = "ccm",
-    .help = "Name of the Lease.",
-};
-
 void route_emit_on_lease(struct route *route, bool warning, const char *reason, const char *message)
 {
-    const struct ccm_host *host = route->host;
-    const struct ccm_option *const space = &route_opt_lease_namespace;
-    const struct ccm_option *const name = &route_opt_lease_name;
-    char key[512];
-    const struct ccm_raw lease = {
-        .meta = { .struct_size = sizeof(lease),
-                  .kind = CCM_KIND_RAW,
-                  .key = key,
-                  .namespace_ = host->option_string(host, space->group, space->name),
-                  .name = host->option_string(host, name->group, name->name),
-                  .uid = "",
-                  .resource_version = "" },
-        .api_version = "coordination.k8s.io/v1",
-        .kind_name = "Lease",
-        .json = "",
-    };
-
-    ccm_text_printf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_, lease.meta.name);
-    object_emit_event(route, &lease.meta, warning, reason, message);
+    ccm_lease_emit_event(route->host, ROUTE_COMPONENT, warning, reason, message);
 }
 
 void route_emit_all(struct route *route, const char *reason, const char *code, const char *message)

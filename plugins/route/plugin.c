@@ -4,6 +4,7 @@
 #include "reconcile.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/lease_event.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -69,17 +70,8 @@ static const struct ccm_option opt_ipv6 = {
             "network too.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,
-    &opt_cluster_cidr,
-    &opt_tables,
-    &opt_period,
-    &opt_batch,
-    &opt_orphans,
-    &opt_ipv6,
-    CCM_REMOVAL_OPTIONS,
-    &route_opt_lease_namespace,
-    &route_opt_lease_name,
-    NULL,
+    ALI_OPTIONS,  &opt_cluster_cidr, &opt_tables,         &opt_period,       &opt_batch,
+    &opt_orphans, &opt_ipv6,         CCM_REMOVAL_OPTIONS, CCM_LEASE_OPTIONS, NULL,
 };
 
 /* ---- watching ---- */

@@ -17,10 +17,6 @@
 /* So many keys in one call of reconcile: ten batches of the cloud. */
 #define ROUTE_KEYS_MAX 500
 
-/* Options of the daemon: whom events about all nodes are about. */
-extern const struct ccm_option route_opt_lease_namespace;
-extern const struct ccm_option route_opt_lease_name;
-
 struct route {
     /* Fixed after create(). */
     const struct ccm_host *host;

@@ -1,0 +1,65 @@
+#include "alilb/orphans.h"
+
+#include "alilb/read.h"
+#include "lbc/model/owner.h"
+#include "lbc/pass.h"
+#include "util/cleanup.h"
+
+struct orphan_listing {
+    const struct alilb_orphan_kind *row;
+    unsigned kind;
+    struct lbc_orphan_list *to;
+};
+
+static int orphan_offer_item(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const struct orphan_listing *listing = arg;
+    const struct alilb_orphan_kind *row = listing->row;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    int r = alilb_parse_tags(item, &tags);
+
+    if (r == 0) {
+        r = lbc_orphans_offer(listing->to, listing->kind, row->what, ccm_json_text(item, row->id),
+                              &tags);
+    }
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+int alilb_orphans_list(const struct alilb_orphan_kind *kinds, struct lbc_instance *lbc,
+                       const struct ccm_request *req, struct lbc_orphan_list *to,
+                       struct ccm_error *err)
+{
+    struct alilb_call call = alilb_call_for_all(lbc, req);
+    int r = 0;
+
+    call.object = "orphans";
+    call.waits = false;
+    call.priority = LBC_PRIO_AUDIT;
+    for (unsigned i = 0; r == 0 && kinds[i].what != NULL; i++) {
+        struct orphan_listing listing = { &kinds[i], i, to };
+
+        if (kinds[i].extras != 0 && (lbc->extras & kinds[i].extras) == 0) {
+            continue;
+        }
+        r = alilb_list(&call, kinds[i].list,
+                       kinds[i].untagged ? ALILB_TEXTS(NULL)
+                                         : ALILB_TEXTS(LBC_TAG_CLUSTER, call.cluster_id),
+                       orphan_offer_item, &listing, err);
+    }
+    return r;
+}
+
+int alilb_orphans_remove(const struct alilb_orphan_kind *kind, struct lbc_instance *lbc,
+                         const struct ccm_request *req, const char *id, struct ccm_error *err)
+{
+    struct alilb_call call = alilb_call_for_all(lbc, req);
+    int r = 0;
+
+    call.object = "orphans";
+    call.waits = false;
+    call.priority = LBC_PRIO_AUDIT;
+    if (kind->protect != NULL) {
+        r = alilb_write(&call, kind->protect, ALILB_TEXTS(id, kind->off), NULL, err);
+    }
+    return r < 0 ? r : alilb_write(&call, kind->remove, ALILB_TEXTS(id), NULL, err);
+}

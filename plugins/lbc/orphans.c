@@ -1,0 +1,338 @@
+#include "lbc/orphans.h"
+
+#include "lbc/controller.h"
+#include "lbc/instance.h"
+#include "lbc/model/owner.h"
+#include "util/array.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/lease_event.h"
+#include "util/removal_budget.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_MAX 5 /* in an event */
+#define KEY_MAX   200
+#define IDLE_MS   3600000 /* between two looks at an option that is off */
+
+struct orphan {
+    unsigned kind;
+    const char *what;
+    char *id;
+    char owner[LBC_OWNER_LB_NAME];
+};
+
+struct lbc_orphan_list {
+    const char *cluster_id;
+    struct orphan *items;
+    size_t len;
+    size_t cap;
+};
+
+struct lbc_orphans {
+    struct ccm_strmap *seen; /* "what id" -> int64_t: monotonic, when it was seen first */
+    char *message;           /* of the last event, NULL = none */
+    struct ccm_removal_budget budget;
+};
+
+static const char *const plugin_labels[] = { "type", NULL };
+static const struct ccm_metric orphans_metric = {
+    .struct_size = sizeof(struct ccm_metric),
+    .type = CCM_METRIC_GAUGE,
+    .name = "ccmd_orphans",
+    .help = "Load balancers and what belongs to them that carry the cluster's mark and have no "
+            "Service.",
+    .labels = plugin_labels,
+};
+
+struct lbc_orphans *lbc_orphans_new(void)
+{
+    return calloc(1, sizeof(struct lbc_orphans));
+}
+
+void lbc_orphans_free(struct lbc_orphans *orphans)
+{
+    if (orphans != NULL) {
+        ccm_strmap_free(orphans->seen);
+        free(orphans->message);
+    }
+    free(orphans);
+}
+
+static void list_fini(struct lbc_orphan_list *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        free(list->items[i].id);
+    }
+    free(list->items);
+}
+
+/* --- what there is --- */
+
+int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *what, const char *id,
+                      const struct lbc_tags *tags)
+{
+    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+    struct orphan *one = NULL;
+
+    if (owner == NULL || !lbc_owner_is_lb_name(owner) || ccm_text_empty(id) ||
+        !ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), list->cluster_id)) {
+        return 0;
+    }
+    if (ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {
+        return -ENOMEM;
+    }
+    one = &list->items[list->len];
+    *one = (struct orphan){ .kind = kind, .what = what, .id = strdup(id) };
+    if (one->id == NULL) {
+        return -ENOMEM;
+    }
+    ccm_text_copy(one->owner, sizeof(one->owner), owner);
+    list->len++;
+    return 0;
+}
+
+/* Names of the load balancers that Services have, or would have. NULL on ENOMEM. */
+static struct ccm_strmap *orphans_list_owners(const struct lbc_instance *lbc)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = ccm_strmap_new(NULL);
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    int r = owners == NULL ? -ENOMEM
+                           : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        char name[LBC_OWNER_LB_NAME];
+
+        lbc_owner_lb_name(services[i], name);
+        r = ccm_strmap_set(owners, name, NULL);
+    }
+    host->release_list(host, services, count);
+    return r < 0 ? NULL : CCM_STEAL(owners);
+}
+
+/* Take those out that have a Service. The cloud was asked before: whoever is made now is known. */
+static void list_drop_owned(struct lbc_orphan_list *list, const struct ccm_strmap *owners)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->len; i++) {
+        if (ccm_strmap_has(owners, list->items[i].owner)) {
+            free(list->items[i].id);
+        } else {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->len = kept;
+}
+
+static int orphan_compare(const void *a, const void *b)
+{
+    const struct orphan *left = a;
+    const struct orphan *right = b;
+
+    return left->kind != right->kind ? (left->kind < right->kind ? -1 : 1)
+                                     : strcmp(left->id, right->id);
+}
+
+/* --- two looks --- */
+
+/* When it was seen first, in a row of looks; 0 = never before. Notes it in `seen`. */
+static int orphans_record_seen(const struct lbc_orphans *orphans, struct ccm_strmap *seen,
+                               const struct orphan *one, int64_t now, int64_t *ret_first)
+{
+    CCM_CLEANUP(ccm_freep) int64_t *copy = malloc(sizeof(*copy));
+    char key[KEY_MAX];
+    const int64_t *first = NULL;
+
+    ccm_text_printf(key, sizeof(key), "%s %s", one->what, one->id);
+    first = orphans->seen == NULL ? NULL : (const int64_t *)ccm_strmap_get(orphans->seen, key);
+    *ret_first = first == NULL ? 0 : *first;
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    *copy = first == NULL ? now : *first;
+    if (ccm_strmap_set(seen, key, copy) < 0) {
+        return -ENOMEM;
+    }
+    (void)CCM_STEAL(copy); /* the map owns it now */
+    return 0;
+}
+
+/* Leave those that an earlier look has seen as well; first_ms[i] says when. */
+static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list *list, int64_t now,
+                            int64_t *first_ms)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(free);
+    size_t kept = 0;
+    int r = seen == NULL ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < list->len; i++) {
+        struct orphan *one = &list->items[i];
+        int64_t first = 0;
+
+        r = r < 0 ? r : orphans_record_seen(orphans, seen, one, now, &first);
+        if (r == 0 && first != 0) {
+            first_ms[kept] = first;
+            list->items[kept++] = *one;
+        } else {
+            free(one->id);
+        }
+    }
+    list->len = kept;
+    if (r == 0) {
+        ccm_strmap_free(orphans->seen);
+        orphans->seen = CCM_STEAL(seen);
+    }
+    return r;
+}
+
+/* --- who is told --- */
+
+static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_list *list,
+                            bool cleanup)
+{
+    struct lbc_orphans *orphans = lbc->orphans;
+    const char *const values[] = { lbc->ops->product->type };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 700 };
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+
+    for (size_t i = 0; i < list->len && i < NAMED_MAX; i++) {
+        ccm_buf_addf(&names, "%s%s %.80s", i == 0 ? "" : ", ", list->items[i].what,
+                     list->items[i].id);
+    }
+    lbc->host->metric(lbc->host, &orphans_metric, values, (double)list->len);
+    ccm_removal_record_held(lbc->host, LBC_ORPHANS_KEY, list->len,
+                            list->len == 0 ? ""
+                                           : "they carry the cluster's mark and have no Service");
+    if (list->len > 0) {
+        text = ccm_text_format("%zu thing%s of plugin %s carr%s the mark of this cluster and "
+                               "ha%s no Service: %s%s%s",
+                               list->len, list->len == 1 ? "" : "s", lbc->ops->product->name,
+                               list->len == 1 ? "ies" : "y", list->len == 1 ? "s" : "ve",
+                               ccm_buf_str(&names), list->len > NAMED_MAX ? " and others" : "",
+                               cleanup ? "; they are deleted"
+                                       : "; option orphan_cleanup deletes such things");
+    }
+    if (text != NULL && !ccm_text_equal(text, orphans->message)) {
+        ccm_lease_emit_event(lbc->host, lbc->ops->product->component, !cleanup,
+                             "OrphanLoadBalancers", text);
+    }
+    free(orphans->message);
+    orphans->message = CCM_STEAL(text);
+}
+
+/* --- those that go --- */
+
+static void orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
+                          const struct orphan *one)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (lbc->ops->orphans->remove(lbc, req, one->kind, one->id, &err) < 0) {
+        lbc->host->log(lbc->host, CCM_LEVEL_WARN, "orphans", "%s %s stays for now: %s", one->what,
+                       one->id, err.message);
+    } else {
+        lbc->host->log(lbc->host, CCM_LEVEL_INFO, "orphans", "%s %s deleted", one->what, one->id);
+    }
+}
+
+/* size: of all that is ours. */
+static void orphans_remove_due(struct lbc_instance *lbc, const struct ccm_request *req,
+                               const struct lbc_orphan_list *list, const int64_t *first_ms,
+                               size_t size)
+{
+    struct lbc_orphans *orphans = lbc->orphans;
+    const struct ccm_host *host = lbc->host;
+    const int64_t now = host->now_ms(host);
+    const int64_t since = ccm_removal_server_since(host);
+    struct ccm_removal_rule rule = { .released_until_ms = atomic_load(&lbc->released_until_ms) };
+    size_t left = 0;
+    size_t gone = 0;
+
+    ccm_removal_rule_read(&rule, host);
+    left = ccm_removal_allowed(&orphans->budget, &rule, size, now);
+    for (size_t i = 0; i < list->len && gone < left; i++) {
+        if (now >= ccm_removal_due_ms(&rule, first_ms[i], since) && !host->cancelled(host, req)) {
+            orphan_remove(lbc, req, &list->items[i]);
+            gone++;
+        }
+    }
+    ccm_removal_record(&orphans->budget, &rule, size, gone, now);
+}
+
+/* --- a look --- */
+
+static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
+                        struct lbc_orphan_list *list, size_t *ret_size, bool *ret_services,
+                        struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = NULL;
+    const int r = lbc->ops->orphans->list(lbc, req, list, err);
+
+    if (r < 0) {
+        return r;
+    }
+    owners = orphans_list_owners(lbc);
+    if (owners == NULL) {
+        return ccm_error_nomem(err);
+    }
+    *ret_size = list->len;
+    *ret_services = ccm_strmap_len(owners) > 0;
+    list_drop_owned(list, owners);
+    if (list->len > 0) {
+        qsort(list->items, list->len, sizeof(*list->items), orphan_compare);
+    }
+    return 0;
+}
+
+static int64_t orphans_period_ms(const struct lbc_instance *lbc)
+{
+    return lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_period.name) * 1000;
+}
+
+void lbc_orphans_start(struct lbc_instance *lbc)
+{
+    const int64_t period = orphans_period_ms(lbc);
+
+    if (lbc->ops->orphans != NULL && !lbc->dry) {
+        lbc->host->enqueue(lbc->host, LBC_ORPHANS_KEY, CCM_LANE_BULK,
+                           (uint64_t)(period == 0 ? IDLE_MS : period));
+    }
+}
+
+int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
+                     struct ccm_result *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(list_fini) struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc) };
+    CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
+    const int64_t period = orphans_period_ms(lbc);
+    const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0;
+    bool services = false;
+    size_t size = 0;
+    int r = 0;
+
+    ret->requeue_after_ms = (uint64_t)(period == 0 ? IDLE_MS : period);
+    if (period == 0 || lbc->ops->orphans == NULL) {
+        return 0;
+    }
+    r = orphans_find(lbc, req, &list, &size, &services, err);
+    if (r < 0) {
+        return r;
+    }
+    first_ms = calloc(list.len + 1, sizeof(*first_ms));
+    if (first_ms == NULL ||
+        orphans_drop_new(lbc->orphans, &list, lbc->host->now_ms(lbc->host), first_ms) < 0) {
+        return ccm_error_nomem(err);
+    }
+    orphans_publish(lbc, &list, cleanup && services);
+    if (cleanup && services) { /* without any Service nobody can tell what an orphan is */
+        orphans_remove_due(lbc, req, &list, first_ms, size);
+    }
+    return 0;
+}

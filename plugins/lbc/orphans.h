@@ -1,0 +1,51 @@
+/*
+ * What carries the mark of this cluster in the cloud although its Service is gone: deleted without
+ * finalizer, or lost with a restored API server. One key of its own looks for it now and then,
+ * names it on the Lease, in a metric and on the status page, and deletes it where an option says
+ * so. Absence is no order to delete: it takes two looks, the wait of what is missing, and the floor
+ * of removals. Only one thread works on that key at a time.
+ */
+#ifndef CCM_LBC_ORPHANS_H
+#define CCM_LBC_ORPHANS_H
+
+#include "ccm/plugin.h"
+#include "lbc/model/tags.h"
+#include "util/attr.h"
+
+#include <stddef.h>
+
+/* The key; no Service is called so. */
+#define LBC_ORPHANS_KEY "all load balancers"
+
+struct lbc_instance;
+struct lbc_orphans;
+struct lbc_orphan_list;
+
+/* How a plugin looks. Both block. 0, or negative with err. */
+struct lbc_orphan_ops {
+    /* Offer all that carries the cluster's mark, by lbc_orphans_offer(): completely or not at all.
+     */
+    int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_orphan_list *to,
+                struct ccm_error *err);
+    /* Delete one. kind: as it was offered. */
+    int (*remove)(struct lbc_instance *lbc, const struct ccm_request *req, unsigned kind,
+                  const char *id, struct ccm_error *err);
+};
+
+/* NULL on ENOMEM. */
+struct lbc_orphans *lbc_orphans_new(void);
+/* NULL is fine. */
+void lbc_orphans_free(struct lbc_orphans *orphans);
+
+/* One thing of the cloud; kind: the product's, in the order in which they are deleted; what: how
+ * people call it, a constant. What others own is passed over. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *what,
+                                    const char *id, const struct lbc_tags *tags);
+
+/* Have the key come for the first time. */
+void lbc_orphans_start(struct lbc_instance *lbc);
+/* One look, for the reconcile of the key. Blocks. 0, or negative with err. */
+CCM_NODISCARD int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
+                                   struct ccm_result *ret, struct ccm_error *err);
+
+#endif
