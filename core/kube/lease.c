@@ -17,6 +17,7 @@
 #define PATH_MAX_BYTES   2048
 #define REQUEST_MS       5000 /* longest wait for one answer; less when renewing gets urgent */
 #define RELEASE_MS       2000
+#define FRESH_PERIODS    2     /* of renewals: one may be late by a period, and nothing waits */
 #define SLACK_MS         30000 /* a step may take so much longer than its requests */
 #define CONFLICT_MS      50    /* somebody has changed the Lease since it was read: look again */
 #define IDENTITY_UUID    37
@@ -266,6 +267,8 @@ static int lease_write_and_open_gate(struct kube_lease *lease, int64_t timeout_m
         return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT,
                              "the server answers with another holder than was written");
     }
+    ccm_gate_set_fresh(lease->config.gate,
+                       sent_ms + (int64_t)FRESH_PERIODS * lease->config.retry_ms);
     ccm_gate_set(lease->config.gate, sent_ms + lease->config.renew_ms);
     ccm_lock(&lease->lock);
     lease->status.renewed_ms = ccm_clock_now_ms();

@@ -11,7 +11,9 @@
  *
  * The gate (util/gate.h) is open from winning until renew_ms after the sending of the last renewal
  * that succeeded. A rival takes the Lease duration_ms after it saw that renewal at the earliest, so
- * in between nobody may write: time for what is on its way to arrive. A leader whose gate has
+ * in between nobody may write: time for what is on its way to arrive. It is held from two retry_ms
+ * after that sending on, until the next renewal succeeds: what a leader writes is never based on an
+ * older one, also when its clock was stopped with its machine. A leader whose gate has
  * closed does not come back: lost() is called once, and the process should end.
  */
 #ifndef CCM_KUBE_LEASE_H

@@ -313,10 +313,15 @@ void net_http_ticket_expire(struct net_http_ticket *ticket)
 void net_http_ticket_cancel(struct net_http_ticket *ticket)
 {
     const struct ccm_gate *gate = ticket->exchange->gate;
-    const char *why = !ccm_gate_leads(gate) ? "this instance does not lead and may change nothing"
-                      : ccm_gate_is_held(gate)
-                          ? "changes wait: the API server was replaced, or restored from a backup"
-                          : "given up before the answer came";
+    const char *why = "given up before the answer came";
+
+    if (!ccm_gate_leads(gate)) {
+        why = "this instance does not lead and may change nothing";
+    } else if (gate != NULL && !ccm_gate_is_fresh(gate)) {
+        why = "changes wait: the Lease was not renewed a moment ago";
+    } else if (ccm_gate_is_held(gate)) {
+        why = "changes wait: the API server was replaced, or restored from a backup";
+    }
 
     ticket->phase = net_http_ticket_phase(ticket);
     ticket->result =

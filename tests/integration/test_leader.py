@@ -185,6 +185,24 @@ def test_a_leader_that_was_paused_writes_nothing_more(pair):
     assert len(pair.world.cloud.load_balancers()) == SERVICES
 
 
+def test_a_leader_whose_renewal_is_late_waits(pair):
+    """Well before the Lease is lost: what it knows of the others is as old as its last renewal."""
+    kube = pair.world.kube
+    pair.start("one", "lease_duration_s = 40; renew_deadline_s = 30; retry_period_ms = 500;")
+    wait(lambda: pair.leads("one"), "the lease")
+    kube.fault(action="UPDATE */leases/ccm", count=100000, http=503)
+    wait(lambda: len([c for c in kube.calls() if c["http"] == 503]) > 3, "renewals that fail")
+    before = len(pair.writes("one"))  # of the start
+    busy(pair, 2)
+    mark = kube.mark()
+    wait(lambda: len([c for c in kube.calls(mark) if c["http"] == 503]) > 2, "more of them")
+    assert len(pair.writes("one")) == before
+    kube.clear_faults()
+    wait(lambda: addresses(pair) == 2, "all addresses", timeout=60)
+    renewed = [t for t, verb in pair.asked(mark) if verb != "GET"]
+    assert min(pair.writes("one")[before:]) >= renewed[0]
+
+
 def test_the_last_second_of_a_lease_is_used(pair):
     """One renewal fails when the next one would be due too late: it is made earlier, and the leader stays."""
     one = pair.start("one", "lease_duration_s = 8; renew_deadline_s = 6; retry_period_ms = 4000;")

@@ -139,6 +139,26 @@ static void test_held(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* The same when the last renewal is not new. */
+static void test_renewed_long_ago(void **state CCM_UNUSED)
+{
+    struct fixture f;
+    struct ccm_gate gate = { 0 };
+    struct call call;
+
+    fixture_open(&f, answer_all);
+    ccm_gate_set(&gate, ccm_clock_boot_ms() + LONG_MS);
+    ccm_gate_set_fresh(&gate, ccm_clock_boot_ms() - 1);
+    assert_true(ccm_gate_leads(&gate));
+    call_start(&call, &f, (struct net_exchange){ .gate = &gate });
+    assert_int_equal(call_end(&call), -ECANCELED);
+    assert_non_null(strstr(call.err.message, "the Lease was not renewed a moment ago"));
+    ccm_gate_set_fresh(&gate, ccm_clock_boot_ms() + LONG_MS);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .gate = &gate }), 0);
+    assert_int_equal(ccm_test_server_requests(f.server), 1);
+    fixture_close(&f);
+}
+
 /* What is on its way is given up when the gate closes, unless it was moved on meanwhile. */
 static void test_closes_under_way(void **state CCM_UNUSED)
 {
@@ -236,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_and_closed),
         cmocka_unit_test(test_held),
+        cmocka_unit_test(test_renewed_long_ago),
         cmocka_unit_test(test_closes_under_way),
         cmocka_unit_test(test_asked_right_before_the_sending),
     };
