@@ -128,10 +128,11 @@ class Lives:
         return lambda: self._patch(wish, {"spec": wish.spec()}, "type")
 
     def _class(self, wish, _):
-        """To the other product, or to nobody we know, by way of ClusterIP: a class cannot be changed."""
+        """To the other product, to a class that is not ours, or back, by way of ClusterIP: a class cannot be changed."""
         old = wish.annotations()
-        wish.foreign_class = self.random.random() < 0.2
-        wish.product = "nlb" if wish.product == "clb" else "clb"
+        wish.foreign_class = self.random.random() < 0.2 if wish.movable else not wish.foreign_class
+        if wish.movable:
+            wish.product = "nlb" if wish.product == "clb" else "clb"
         wish.kind = "LoadBalancer"
         new = {**dict.fromkeys(old), **wish.annotations()}
 

@@ -40,7 +40,8 @@ class Wish:
         self.policy = random.choice(("Cluster", "Cluster", "Local"))
         self.eni = random.random() < 0.25
         self.ranges = random.choice(RANGES) if random.random() < 0.2 and not self.reuse else None
-        self.rows = {product: self._rows(product) for product in EDITS}
+        self.movable = random.random() < 0.3  # to the other product, whose annotations would be others
+        self.rows = {product: [] if self.movable else self._rows(product) for product in EDITS}
         self.values = {product: [0] * len(rows) for product, rows in self.rows.items()}
         self.kind = "LoadBalancer"
         self.foreign_class = False
