@@ -4,10 +4,10 @@
 
 const struct sched_backoff_policy sched_backoff_default = {
     .rules = {
-        [CCM_ERROR_TRANSIENT] = { 1500, 300 * 1000, 0 },
+        [CCM_ERROR_TRANSIENT] = { 1500, 1200 * 1000, 0 },
         [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000, 0 },
-        [CCM_ERROR_CONFLICT] = { 4000, 300 * 1000, 100 },
-        [CCM_ERROR_NOT_FOUND] = { 1500, 300 * 1000, 0 },
+        [CCM_ERROR_CONFLICT] = { 4000, 1200 * 1000, 100 },
+        [CCM_ERROR_NOT_FOUND] = { 1500, 1200 * 1000, 0 },
         [CCM_ERROR_AUTH] = { 30 * 1000, 600 * 1000, 0 },
         [CCM_ERROR_TERMINAL] = { 600 * 1000, 3600 * 1000, 0 },
         [CCM_ERROR_CANCELLED] = { 0, 0, 0 },

@@ -6,16 +6,17 @@
  * own base. A success forgets everything.
  *
  *     kind        base     most     why
- *     transient   1.5 s    300 s    the other side is ill; also kinds nobody knows
+ *     transient   1.5 s    20 min   the other side is ill; also kinds nobody knows
  *     throttled   4 s      120 s    only without a retry_after_ms, see below
- *     conflict    4 s      300 s    first 100 ms: somebody else was faster; see below
- *     not-found   1.5 s    300 s    as transient
+ *     conflict    4 s      20 min   first 100 ms: somebody else was faster; see below
+ *     not-found   1.5 s    20 min   as transient
  *     auth        30 s     600 s    an operator has to act
  *     terminal    10 min   60 min   waits for a change of the object, which queues the key
  *     bug         10 min   60 min   as terminal
  *     cancelled   0        0        no failure of the key: at once, and not counted
  *
- * A conflict that lasts (a backend that is gone for good, a thing in use) must not eat the quota.
+ * A failure that lasts must not eat the quota: after an hour there are no more than four tries an
+ * hour, on an average.
  *
  * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d. Where
  * there is a first wait, it comes before these. So nothing is tried more than three times in 5 s.

@@ -125,6 +125,15 @@ static int64_t settle_failure(struct worker *worker, const struct sched_queue_it
     return delay_ms;
 }
 
+/* Neither well nor failed: it comes again at its turn. */
+static void settle_wait(struct worker *worker, const struct sched_queue_item *item,
+                        uint64_t requeue_after_ms, struct tally *tally)
+{
+    tally->requeued++;
+    sched_queue_requeue_after(worker->controller->queue, item->key, item->lane,
+                              cut_delay(requeue_after_ms));
+}
+
 static void settle_success(struct worker *worker, const struct sched_queue_item *item,
                            uint64_t requeue_after_ms, struct tally *tally)
 {
@@ -182,6 +191,9 @@ static void settle_call(struct worker *worker, size_t count, int result,
 
         if (worker->verdicts.items[i].reported) {
             settle_reported(worker, i, tally);
+        } else if (result == 0 && ret->requeue_after_ms > 0 &&
+                   (ret->flags & CCM_RESULT_WAITS) != 0) {
+            settle_wait(worker, item, ret->requeue_after_ms, tally);
         } else if (result == 0) {
             settle_success(worker, item, ret->requeue_after_ms, tally);
         } else {

@@ -4,6 +4,8 @@
  *
  *     0, requeue_after_ms 0    forget the failures
  *     0, requeue_after_ms n    forget them, and call again after n ms (at most 30 days)
+ *     0, n, CCM_RESULT_WAITS   call again after n ms; failures stay counted, `settled` is not
+ *                              called
  *     negative                 wait by kind, see backoff.h
  *     positive                 means nothing by contract: CCM_ERROR_BUG
  *

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_CHECK_MS 100 /* nobody says when the gate is let go */
-#define CALM_SLICE_MS 10  /* a worker takes a key that is due within this time */
+#define HELD_CHECK_MS      100 /* nobody says when the gate is let go */
+#define CALM_SLICE_MS      10  /* a worker takes a key that is due within this time */
+#define LAST_LANE_FAILURES 2   /* in a row: from then on a key waits in the last lane */
 /* Lanes that any worker may serve. */
 #define KEPT_LANES (1U << CCM_LANE_REMOVE | 1U << CCM_LANE_BACKENDS)
 
@@ -394,7 +395,9 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
         delay_ms = sched_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
         queue->retries++;
         if (queue->state == OPEN) {
-            schedule_locked(queue, entry, lane, delay_ms, true);
+            const bool again = sched_backoff_failures(&entry->backoff) >= LAST_LANE_FAILURES;
+
+            schedule_locked(queue, entry, again ? CCM_LANE_BULK : lane, delay_ms, true);
         }
     }
     ccm_unlock(&queue->lock);

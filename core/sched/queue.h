@@ -93,7 +93,9 @@ CCM_NODISCARD int sched_queue_add_after(struct sched_queue *queue, const char *k
 
 /*
  * Verdicts about a key that is being processed, before its done(). After a failure: count it,
- * and make the key dirty after its backoff; returns that delay in ms (0 = at once). Keys that were
+ * and make the key dirty after its backoff; returns that delay in ms (0 = at once). From the second
+ * failure in a row on it waits in the lane bulk, whatever `lane` says: who fails again and again
+ * comes behind everybody else, until it is added for another reason. Keys that were
  * taken together share the jitter: what failed as one batch comes back as one. After a success: the
  * same after a fixed time. For a key that is not being processed they do nothing.
  */

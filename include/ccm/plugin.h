@@ -50,6 +50,10 @@ struct ccm_request {
     void *core;          /* private to the core */
 };
 
+/* Flag of a result with requeue_after_ms: the work only waits for its turn. That is no success:
+ * failures before it stay counted, and what is known of them stays shown. */
+#define CCM_RESULT_WAITS UINT64_C(1)
+
 /*
  * Verdict about the keys of the call that host->settle() was not told about. Zeroed before the
  * call, struct_size set. It is the core's memory: test struct_size before you write a member that
@@ -58,6 +62,9 @@ struct ccm_request {
 struct ccm_result {
     uint64_t struct_size;
     uint64_t requeue_after_ms; /* after success: call again then; 0 = only on change */
+
+    /* Since ABI 1.1. */
+    uint64_t flags; /* CCM_RESULT_* */
 };
 
 #define CCM_CHANGE_ADDED   UINT64_C(1) /* also each object of the first list */

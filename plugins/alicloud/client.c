@@ -77,10 +77,12 @@ static void progress_end_turn(struct progress *progress, enum ali_turn_end end, 
 static enum ali_turn_end outcome_turn_end(const struct outcome *outcome)
 {
     if (outcome->answered) {
-        return outcome->result < 0 && outcome->class_ == ALI_CLASS_THROTTLED ? ALI_TURN_THROTTLED
-                                                                             : ALI_TURN_TAKEN;
+        if (outcome->result == 0) {
+            return ALI_TURN_TAKEN;
+        }
+        return outcome->class_ == ALI_CLASS_THROTTLED ? ALI_TURN_THROTTLED : ALI_TURN_FAILED;
     }
-    return outcome->maybe_run ? ALI_TURN_TAKEN : ALI_TURN_UNUSED;
+    return outcome->maybe_run ? ALI_TURN_FAILED : ALI_TURN_UNUSED;
 }
 
 /* Sign, send, read. Sets the kind of failure; decides nothing. */
@@ -216,7 +218,7 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
         }
         break;
     case ALI_CLASS_SERVER:
-        if (++progress->faults >= MAX_FAULTS) {
+        if (++progress->faults >= (progress->call->failed_before ? 1 : MAX_FAULTS)) {
             return -1;
         }
         break;

@@ -41,6 +41,8 @@ enum ali_priority {
     ALI_PRIO_SPEC,
     ALI_PRIO_BULK, /* mass node changes */
     ALI_PRIO_AUDIT,
+    ALI_PRIO_RETRY, /* of what has failed again and again: what others leave, see ali_quota_kept()
+                     */
 };
 
 /* May the call be repeated when nobody knows whether it ran? */
@@ -64,6 +66,9 @@ struct ali_call {
     /* How long it waits for its turn; 0 = up to the deadline. A call whose turn comes later is put
      * off: see ali_error_is_put_off() (error.h, this folder). Needs an object. */
     int64_t patience_ms;
+    /* What it is for failed in the last pass: it is not repeated after faults of network or cloud.
+     */
+    bool failed_before;
 };
 
 /*

@@ -20,9 +20,10 @@
 #define CAREFUL_WINDOWS 30 /* after a throttled answer */
 #define CAREFUL_CALLS   2  /* under way at once */
 #define CAREFUL_POLL_MS 20
-#define KEPT_MAX        10000 /* places of an action */
-#define KEPT_PART       4     /* of a window: how late who has a place may be, */
-#define KEPT_LEAST_MS   5000  /* and that at least */
+#define KEPT_MAX        10000  /* places of an action */
+#define KEPT_PART       4      /* of a window: how late who has a place may be, */
+#define KEPT_LEAST_MS   5000   /* and that at least */
+#define RETRY_LOOK_MS   300000 /* a retry asks again: the cloud may be well by then */
 
 /* One action. */
 struct bucket {
@@ -34,6 +35,7 @@ struct bucket {
     int64_t shown; /* the share as the metric has it */
     struct ali_ticket *first;
     size_t kept; /* of these places */
+    bool heals;  /* the last call of ALI_PRIO_RETRY succeeded */
 };
 
 struct ali_governor {
@@ -178,7 +180,9 @@ static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *buck
     ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms, governor->beyond);
 
     const int64_t allowed = bucket->share.allowed;
-    const int64_t limit = allowed - ali_quota_kept(bucket->action, priority, allowed);
+    const enum ali_priority counts =
+        priority == ALI_PRIO_RETRY && bucket->heals ? ALI_PRIO_AUDIT : priority;
+    const int64_t limit = allowed - ali_quota_kept(bucket->action, counts, allowed);
     const int64_t used = ali_window_used(&bucket->window, now_ms, bucket_span(bucket));
     const int64_t over = used + before + 1 - limit;
     const int64_t held = bucket->share.hold_ms - now_ms;
@@ -186,7 +190,7 @@ static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *buck
 
     if (over > 0) {
         wait = bucket_wait_ms(bucket, over, limit, now_ms);
-        bucket->share.used_up = true;
+        bucket->share.used_up = bucket->share.used_up || counts != ALI_PRIO_RETRY;
     } else if (now_ms < governor->careful_ms[bucket->product] &&
                bucket->window.running >= CAREFUL_CALLS) {
         wait = CAREFUL_POLL_MS;
@@ -309,7 +313,11 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
     if (wait == 0) {
         ticket_unlink(ticket);
         ali_window_begin(&bucket->window);
-        *ret = (struct ali_turn){ .bucket = bucket, .began_ms = now_ms };
+        *ret = (struct ali_turn){
+            .bucket = bucket,
+            .began_ms = now_ms,
+            .priority = ticket->priority,
+        };
     }
     ccm_unlock(&governor->lock);
     return wait;
@@ -368,7 +376,10 @@ void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum
     } else {
         ali_window_end(&bucket->window, now_ms, bucket_span(bucket));
     }
-    if (end == ALI_TURN_TAKEN) {
+    if (turn->priority == ALI_PRIO_RETRY && end != ALI_TURN_UNUSED) {
+        bucket->heals = end == ALI_TURN_TAKEN;
+    }
+    if (end == ALI_TURN_TAKEN || end == ALI_TURN_FAILED) {
         ali_share_succeed(&bucket->share, turn->began_ms);
     } else if (end == ALI_TURN_THROTTLED) {
         ali_share_fall(&bucket->share, turn->began_ms, now_ms, bucket->rate.window_ms, hint_ms);
@@ -495,11 +506,14 @@ static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
 
     while ((wait = poll_now(governor, host, ticket, call->product, ret)) > 0) {
         if (host->now_ms(host) + wait > until) {
+            const bool far = ticket->priority == ALI_PRIO_RETRY && wait > RETRY_LOOK_MS;
+            const int64_t again = far ? RETRY_LOOK_MS : wait;
+
             if (keeps) {
-                ali_governor_keep(governor, ticket, call->object, host->now_ms(host), wait);
+                ali_governor_keep(governor, ticket, call->object, host->now_ms(host), again);
             }
             ali_governor_leave(governor, ticket);
-            return call_put_off(call, wait, err);
+            return call_put_off(call, again, err);
         }
         if (host->wait(host, ctx->req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait)) <
             0) {

@@ -2,11 +2,13 @@
  * Rate governor: who may call when. Each action of a product has its quota, a sliding window
  * (window.h): never more than Q calls in any of them, all at once when they are there. Those that
  * have to wait are served by priority and in order of arrival within one; the last calls of a
- * window are kept for those who cannot wait (quota.h). A throttled answer stops its action for as
- * long as the cloud says and takes half of its quota away, which comes back slowly (share.h); for
- * half an hour no more than two calls of an action of that product are then under way at once, so
- * that the next time costs as few answers. Whether and when the throttled call itself is tried
- * again: client.c:next_try().
+ * window are kept for those who cannot wait (quota.h). What has failed again and again gets a tenth
+ * of a window, and only where nobody else has used more; as soon as one of its calls succeeds (the
+ * cloud is well again) it is served like any other, until one fails. A throttled answer stops its
+ * action for as long as the cloud says and takes half of its quota away, which comes back slowly
+ * (share.h); for half an hour no more than two calls of an action of that product are then under
+ * way at once, so that the next time costs as few answers. Whether and when the throttled call
+ * itself is tried again: client.c:next_try().
  *
  * Turns that are waited for are tickets: those functions read no clock and never block, time is an
  * argument (monotonic ms). Every thread.
@@ -42,6 +44,7 @@ struct ali_ticket {
 struct ali_turn {
     void *bucket; /* NULL: has ended */
     int64_t began_ms;
+    enum ali_priority priority;
 };
 
 /* Queue up, or take a place that was kept for the object of the call, unless this same request had
@@ -70,6 +73,7 @@ void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket,
 enum ali_turn_end {
     ALI_TURN_UNUSED, /* nothing was sent: it does not count */
     ALI_TURN_TAKEN,
+    ALI_TURN_FAILED, /* as taken; but it came to nothing */
     ALI_TURN_THROTTLED,
 };
 

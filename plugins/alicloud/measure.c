@@ -55,6 +55,8 @@ static const char *priority_name(enum ali_priority priority)
         return "spec";
     case ALI_PRIO_BULK:
         return "bulk";
+    case ALI_PRIO_RETRY:
+        return "retry";
     default:
         return "audit";
     }

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define SECONDS   60 /* windows of a second in the window of a quota */
-#define KEPT_PART 20
+#define SECONDS    60 /* windows of a second in the window of a quota */
+#define KEPT_PART  20
+#define RETRY_PART 10 /* all that ALI_PRIO_RETRY gets */
 
 struct ali_quota ali_quota_default(enum ali_product product)
 {
@@ -69,6 +70,8 @@ int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t c
         return 0;
     case ALI_PRIO_NEW:
         return removals;
+    case ALI_PRIO_RETRY:
+        return count < RETRY_PART ? count - 1 : count - count / RETRY_PART;
     default:
         return removals + firsts;
     }

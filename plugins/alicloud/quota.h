@@ -32,7 +32,7 @@ struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
 /*
  * How many of so many calls of an action this priority leaves to others: a twentieth for removals
  * and deletions, and another one for first calls of new objects, on actions that these make.
- * Removals take everything.
+ * Removals take everything; what has failed again and again leaves nine tenths.
  */
 int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t count);
 

@@ -141,7 +141,7 @@ enum ali_priority alilb_priority(enum lbc_priority priority)
     static const enum ali_priority priorities[] = {
         [LBC_PRIO_REMOVE] = ALI_PRIO_REMOVE, [LBC_PRIO_NEW] = ALI_PRIO_NEW,
         [LBC_PRIO_SPEC] = ALI_PRIO_SPEC,     [LBC_PRIO_BULK] = ALI_PRIO_BULK,
-        [LBC_PRIO_AUDIT] = ALI_PRIO_AUDIT,
+        [LBC_PRIO_AUDIT] = ALI_PRIO_AUDIT,   [LBC_PRIO_RETRY] = ALI_PRIO_RETRY,
     };
 
     return priorities[priority];

@@ -34,6 +34,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .priority = lbc_pass_priority(pass, priority),
         .paced = source->paced ? &lbc_pass_lb(pass)->id : NULL,
         .waits = pass->dry,
+        .failed_before = pass->entry->failures > 0,
     };
 }
 
@@ -213,6 +214,7 @@ static int params_send(struct alilb_call *call, const struct alilb_action *actio
         .object = call->object,
         .paced = call->paced == NULL || action->aside ? NULL : *call->paced,
         .patience_ms = call->waits ? 0 : PATIENCE_MS,
+        .failed_before = call->failed_before,
     };
 
     params_pick(params, action, true, &query);

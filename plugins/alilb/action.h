@@ -31,8 +31,9 @@ struct alilb_call {
     enum lbc_priority priority;
     /* Id of the load balancer, when it takes one change at a time; NULL = it does not. */
     char *const *paced;
-    bool waits;     /* for each turn, however long; else a call that comes late is put off */
-    bool uncertain; /* out */
+    bool waits;         /* for each turn, however long; else a call that comes late is put off */
+    bool failed_before; /* the last pass over the object failed */
+    bool uncertain;     /* out */
 };
 
 struct lbc_instance;

@@ -58,6 +58,7 @@ struct lbc_entry {
     uint32_t attempt;    /* of creation: part of the ClientToken */
     struct lbc_creation creation;
     uint32_t polls;                /* passes in a row that waited for pods */
+    uint32_t failures;             /* passes in a row that failed */
     struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct lbc_tags applied; /* additional tags of the last complete success, else of the label */

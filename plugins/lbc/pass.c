@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RETRY_FAILURES 2 /* as of the queue: from then on tries wait in the last lane */
+
 /* --- facts --- */
 
 const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass)
@@ -68,8 +70,17 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
     };
 }
 
+/* It only tries again what has failed: such passes come in the last lane (sched/queue.h). */
+static bool pass_is_retry(const struct lbc_pass *pass)
+{
+    return pass->entry->failures >= RETRY_FAILURES && pass->req->lane == CCM_LANE_BULK;
+}
+
 enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted)
 {
+    if (pass_is_retry(pass) && (pass->releases || wanted != LBC_PRIO_REMOVE)) {
+        return LBC_PRIO_RETRY;
+    }
     if (wanted == LBC_PRIO_SPEC && pass->releases) {
         return LBC_PRIO_REMOVE;
     }

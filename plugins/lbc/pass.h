@@ -103,7 +103,8 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass);
 /* Which ids of the account the namespace may name, as configured now. */
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
 /* Priority of a call: an ordinary one goes first in a release, and last in an audit or after a node
- * event; others stay as they are. */
+ * event; others stay as they are. All but removals of backends come behind everybody else's when
+ * the Service has failed more than once and nothing has changed since. */
 enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted);
 /* Whose the name of a group, or the description of a listener, is: 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_pass_owner_of(const struct lbc_pass *pass, const char *text, bool listener,

@@ -90,6 +90,19 @@ static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
     return 0;
 }
 
+/* A pass that waits for its turn is neither well nor failed. */
+static void job_count_failure(struct job *job, int r, const struct ccm_error *err)
+{
+    if (job->put_off) {
+        return;
+    }
+    if (r == 0) {
+        job->entry->failures = 0;
+    } else if (err->kind != CCM_ERROR_CANCELLED && job->entry->failures < UINT32_MAX) {
+        job->entry->failures++;
+    }
+}
+
 static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_pass pass = {
@@ -124,6 +137,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     r = pass_end_wait(&pass, r, err);
     job->put_off = r == 0 && lbc_problems_only_wait(&pass.problems);
     lbc_measure_pass(&pass, started_ms, r, err);
+    job_count_failure(job, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {
         job->entry->read_ms = started_ms;
     }
@@ -138,6 +152,9 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     ccm_buf_fini(&pass.invalid);
     lbc_backends_fini(&pass.unresolved);
     ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
+    if (ret->struct_size > offsetof(struct ccm_result, flags)) {
+        ret->flags = job->put_off ? CCM_RESULT_WAITS : 0;
+    }
     job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;

@@ -183,6 +183,36 @@ static void test_repeats_end(void **state)
     }
 }
 
+/* What failed in the last pass is asked for once in this one, unless the cloud only has no time. */
+static void test_failed_before(void **state)
+{
+    static const struct {
+        enum fault fault;
+        uint64_t least;
+        uint64_t most;
+    } rows[] = { { NOT_SENT, 1, 1 }, { MAYBE_RUN, 1, 1 }, { FAULT_500, 1, 1 }, { HTML_502, 1, 1 },
+                 { REFUSED, 1, 1 },  { BUSY, 2, 10 },     { THROTTLED, 1, 10 } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct setup setup;
+        const struct ali_call request = {
+            .product = ALI_SLB,
+            .action = "CreateLoadBalancer",
+            .priority = ALI_PRIO_RETRY,
+            .repeat = ALI_IDEMPOTENT,
+            .object = "default/web",
+            .failed_before = true,
+        };
+
+        setup_begin(&setup, NULL);
+        script(&setup, rows[i].fault, FAKE_ALWAYS);
+        assert_true(call_with(&setup, &request, 60000).r < 0);
+        assert_in_range(fake_host_request_count(setup.fake), rows[i].least, rows[i].most);
+        setup_end(&setup);
+    }
+}
+
 static void test_deadline_is_kept(void **state)
 {
     struct setup setup;
@@ -885,6 +915,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeats_once_then_fine),
         cmocka_unit_test(test_repeats_end),
+        cmocka_unit_test(test_failed_before),
         cmocka_unit_test(test_deadline_is_kept),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_dry_run),

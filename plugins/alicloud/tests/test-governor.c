@@ -108,6 +108,56 @@ static void test_actions_do_not_share(void **state)
     assert_int_equal(ask(governor, "DeleteVServerGroup", 0), 0);
 }
 
+/* Ends one turn of a call that has failed again and again; false: it has to wait. */
+static bool retry(struct ali_governor *governor, const char *action, enum ali_turn_end end,
+                  int64_t now)
+{
+    struct ali_ticket ticket;
+    struct ali_turn turn = { .bucket = NULL };
+
+    assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), 0, now, &ticket),
+                     0);
+
+    const bool mine = ali_governor_poll(governor, &ticket, now, &turn) == 0;
+
+    ali_governor_leave(governor, &ticket);
+    ali_governor_end(governor, &turn, end, now, 0);
+    return mine;
+}
+
+/* What fails again and again has a tenth, and nothing where others have used that much; until one
+ * of its calls succeeds. */
+static void test_retries_get_what_others_leave(void **state)
+{
+    static const char action[] = "CreateLoadBalancer";
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    int64_t now = 0;
+    int64_t count = 0;
+
+    (void)state;
+    while (retry(governor, action, ALI_TURN_FAILED, now)) {
+        count++;
+    }
+    assert_int_equal(count, QUOTA / 10);
+    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA - count);
+    now += SPAN;
+    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA);
+    now += SPAN - 1;
+    assert_false(retry(governor, action, ALI_TURN_FAILED, now));
+    now += 1;
+    assert_true(retry(governor, action, ALI_TURN_FAILED, now));
+    assert_int_equal(ask_as(governor, action, ALI_PRIO_NEW, now), 0);
+    now += SPAN;
+    for (count = 0; retry(governor, action, ALI_TURN_TAKEN, now); count++) {
+    }
+    assert_int_equal(count, QUOTA - 4); /* the cloud is well again: as any other */
+    now += SPAN;
+    assert_true(retry(governor, action, ALI_TURN_FAILED, now));
+    for (count = 1; retry(governor, action, ALI_TURN_FAILED, now); count++) {
+    }
+    assert_int_equal(count, QUOTA / 10);
+}
+
 /* --- against the windows that a cloud may keep --- */
 
 enum cloud_window { CLOUD_FIXED, CLOUD_FROM_FIRST, CLOUD_SLIDING };
@@ -433,6 +483,30 @@ static int64_t acquire_or_keep(struct ali_governor *governor, struct fake_host *
     return (int64_t)err.retry_after_ms;
 }
 
+/* However many wait for their tenth of a quota: they look whether the cloud is well again. */
+static void test_retries_come_again_soon(void **state)
+{
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct fake_host *fake = fake_host_new();
+
+    (void)state;
+    for (int i = 0; i < QUOTA / 10; i++) {
+        assert_int_equal(acquire_or_keep(governor, fake, (struct visit){ "z", ALI_PRIO_SPEC, i }),
+                         0);
+    }
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+
+        ccm_text_printf(name, sizeof(name), "o-%d", i);
+
+        const int64_t again =
+            acquire_or_keep(governor, fake, (struct visit){ name, ALI_PRIO_RETRY, i });
+
+        assert_in_range(again, SPAN, 300000);
+    }
+    fake_host_free(fake);
+}
+
 /* 86 calls, two a second: from SPAN after the start on there is a place each half second. */
 static void test_put_off_with_its_place_kept(void **state)
 {
@@ -572,6 +646,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_at_once_less_what_is_kept),
         cmocka_unit_test(test_actions_do_not_share),
+        cmocka_unit_test(test_retries_get_what_others_leave),
         cmocka_unit_test(test_no_window_of_a_cloud_is_exceeded),
         cmocka_unit_test(test_priority_and_order),
         cmocka_unit_test(test_throttling),
@@ -580,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_acquire_waits),
         cmocka_unit_test(test_acquire_refuses_early),
         cmocka_unit_test(test_put_off_with_its_place_kept),
+        cmocka_unit_test(test_retries_come_again_soon),
         cmocka_unit_test(test_places_are_given_up),
         cmocka_unit_test(test_waits_of_a_long_queue),
         cmocka_unit_test(test_kept_places_do_not_run),

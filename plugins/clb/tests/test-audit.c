@@ -222,21 +222,37 @@ static void test_priority(void **state)
         bool audit;
         enum lbc_priority asked;
         enum ali_priority given;
+        uint32_t failures;
+        bool releases;
     } cases[] = {
-        { CCM_LANE_SPEC, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC },
-        { CCM_LANE_BACKENDS, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC },
-        { CCM_LANE_BULK, false, LBC_PRIO_SPEC, ALI_PRIO_BULK },
-        { CCM_LANE_BULK, false, LBC_PRIO_REMOVE, ALI_PRIO_REMOVE },
-        { CCM_LANE_BULK, false, LBC_PRIO_NEW, ALI_PRIO_NEW },
-        { CCM_LANE_BULK, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT },
-        { CCM_LANE_SPEC, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC, 0, false },
+        { CCM_LANE_BACKENDS, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC, 0, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_SPEC, ALI_PRIO_BULK, 0, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_REMOVE, ALI_PRIO_REMOVE, 0, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_NEW, ALI_PRIO_NEW, 0, false },
+        { CCM_LANE_BULK, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT, 0, false },
+        { CCM_LANE_SPEC, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT, 0, false },
+        { CCM_LANE_REMOVE, false, LBC_PRIO_SPEC, ALI_PRIO_REMOVE, 0, true },
+        /* It failed, and failed again: only backends that go are in a hurry. */
+        { CCM_LANE_BULK, false, LBC_PRIO_NEW, ALI_PRIO_NEW, 1, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_NEW, ALI_PRIO_RETRY, 2, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_SPEC, ALI_PRIO_RETRY, 9, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_REMOVE, ALI_PRIO_REMOVE, 9, false },
+        { CCM_LANE_BULK, false, LBC_PRIO_REMOVE, ALI_PRIO_RETRY, 9, true },
+        { CCM_LANE_SPEC, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC, 9, false }, /* somebody edits it */
+        { CCM_LANE_BACKENDS, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC, 9, false },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
-        const struct lbc_pass pass = { .req = &req, .service = &service, .audit = cases[i].audit };
+        struct lbc_entry entry = { .failures = cases[i].failures };
+        const struct lbc_pass pass = { .req = &req,
+                                       .service = &service,
+                                       .entry = &entry,
+                                       .audit = cases[i].audit,
+                                       .releases = cases[i].releases };
 
         assert_int_equal(alilb_priority(lbc_pass_priority(&pass, cases[i].asked)), cases[i].given);
     }

@@ -163,12 +163,15 @@ int lbc_run_check_cancelled(const struct lbc_run *run)
 static enum lbc_priority step_choose_priority(const struct lbc_run *run,
                                               const struct lbc_step *step)
 {
+    const bool retry = run->priority == LBC_PRIO_RETRY;
+
     switch (step->type) {
     case LBC_STEP_REMOVE:
-    case LBC_STEP_DELETE_LB:
         return LBC_PRIO_REMOVE;
+    case LBC_STEP_DELETE_LB:
+        return retry ? LBC_PRIO_RETRY : LBC_PRIO_REMOVE;
     case LBC_STEP_CREATE_LB:
-        return LBC_PRIO_NEW;
+        return retry ? LBC_PRIO_RETRY : LBC_PRIO_NEW;
     default:
         return run->priority;
     }

@@ -18,6 +18,7 @@ enum lbc_priority {
     LBC_PRIO_SPEC,
     LBC_PRIO_BULK, /* a node that changed, for many Services */
     LBC_PRIO_AUDIT,
+    LBC_PRIO_RETRY, /* of what has failed again and again */
 };
 
 #define LBC_INTERFACE_ID 64

@@ -39,8 +39,8 @@ static void test_table(void **state)
         { CCM_ERROR_TRANSIENT, 0, 1, 750, 1500 },
         { CCM_ERROR_TRANSIENT, 0, 2, 1500, 3000 },
         { CCM_ERROR_TRANSIENT, 0, 8, 96000, 192000 },
-        { CCM_ERROR_TRANSIENT, 0, 10, 150000, 300000 },
-        { CCM_ERROR_TRANSIENT, 0, 300, 150000, 300000 }, /* the counter saturates */
+        { CCM_ERROR_TRANSIENT, 0, 10, 384000, 768000 },
+        { CCM_ERROR_TRANSIENT, 0, 300, 600000, 1200000 }, /* the counter saturates */
         { CCM_ERROR_NOT_FOUND, 0, 2, 1500, 3000 },
         { CCM_ERROR_NONE, 0, 1, 750, 1500 }, /* a plugin that forgot to set it */
         { 4711, 0, 1, 750, 1500 },           /* a kind of a later version */
@@ -52,7 +52,7 @@ static void test_table(void **state)
         { CCM_ERROR_CONFLICT, 0, 1, 50, 100 },
         { CCM_ERROR_CONFLICT, 0, 2, 2000, 4000 },
         { CCM_ERROR_CONFLICT, 0, 5, 16000, 32000 },
-        { CCM_ERROR_CONFLICT, 0, 20, 150000, 300000 },
+        { CCM_ERROR_CONFLICT, 0, 20, 600000, 1200000 },
         { CCM_ERROR_AUTH, 0, 1, 15000, 30000 },
         { CCM_ERROR_AUTH, 0, 9, 300000, 600000 },
         { CCM_ERROR_TERMINAL, 0, 1, 300000, 600000 },
@@ -85,6 +85,42 @@ static void test_no_busy_loop(void **state)
             at[i] = at[i - 1] + sched_backoff_next_ms(&backoff, &sched_backoff_default, &err, 0);
             assert_true(i < 3 || at[i] - at[i - 3] > 5000);
         }
+    }
+}
+
+/* Tries of an hour, an hour after the first one. */
+static size_t tries_of_second_hour(uint64_t kind, uint64_t *seed)
+{
+    static const int64_t hour_ms = 3600 * 1000;
+    struct sched_backoff backoff = { 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    int64_t now = 0;
+    size_t count = 0;
+
+    err.kind = kind;
+    while (now < 2 * hour_ms) {
+        count += now >= hour_ms ? 1 : 0;
+        now += sched_backoff_next_ms(&backoff, &sched_backoff_default, &err,
+                                     sched_backoff_random(seed));
+    }
+    return count;
+}
+
+/* A pass over a Service of two ports that fails makes at most seven calls: 30 an hour. */
+static void test_lasting_failures_leave_the_quota_alone(void **state)
+{
+    static const uint64_t kinds[] = { CCM_ERROR_TRANSIENT, CCM_ERROR_CONFLICT, CCM_ERROR_NOT_FOUND,
+                                      CCM_ERROR_TERMINAL, CCM_ERROR_BUG };
+    uint64_t seed = 42;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(kinds); i++) {
+        size_t sum = 0;
+
+        for (size_t n = 0; n < 1000; n++) {
+            sum += tries_of_second_hour(kinds[i], &seed);
+        }
+        assert_true(sum * 7 <= 1000 * 30);
     }
 }
 
@@ -157,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_no_busy_loop),
+        cmocka_unit_test(test_lasting_failures_leave_the_quota_alone),
         cmocka_unit_test(test_kinds_count_apart),
         cmocka_unit_test(test_policy_is_configurable),
         cmocka_unit_test(test_jitter_spreads),

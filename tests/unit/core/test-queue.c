@@ -380,6 +380,35 @@ static void test_backoff_grows_and_forgets(void **state)
     assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 750, 1500);
 }
 
+/* Who fails again and again comes behind everybody else, but for new reasons. */
+static void test_failures_wait_in_the_last_lane(void **state)
+{
+    static const uint64_t lanes[] = { CCM_LANE_URGENT, CCM_LANE_BULK, CCM_LANE_BULK };
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
+    struct sched_queue_item item;
+
+    add(f, "a", CCM_LANE_URGENT);
+    expect_get(f, "a");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(lanes); i++) {
+        f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+        sched_queue_done(f->queue, "a");
+        assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
+        assert_int_equal(item.lane, lanes[i]);
+    }
+    (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+    add(f, "a", CCM_LANE_SPEC);
+    sched_queue_done(f->queue, "a");
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
+    assert_int_equal(item.lane, CCM_LANE_SPEC);
+    sched_queue_forget(f->queue, "a");
+    f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+    sched_queue_done(f->queue, "a");
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
+    assert_int_equal(item.lane, CCM_LANE_URGENT);
+    sched_queue_done(f->queue, "a");
+}
+
 /* What waits because of a verdict is ready at once, and what runs comes once more; other delays and
  * the counts stay. */
 static void test_hurry(void **state)
@@ -807,6 +836,7 @@ int main(void)
         QUEUE_TEST(test_many_delays_come_in_order),
         QUEUE_TEST(test_delay_of_processed_key),
         QUEUE_TEST(test_backoff_grows_and_forgets),
+        QUEUE_TEST(test_failures_wait_in_the_last_lane),
         QUEUE_TEST(test_hurry),
         QUEUE_TEST(test_cancelled_comes_back_at_once),
         QUEUE_TEST(test_change_replaces_retry),
