@@ -1,0 +1,78 @@
+"""Work of others that takes long, or fails, delays no removal of a backend, no deletion, and no other namespace."""
+
+import json
+import re
+
+import pytest
+
+from tests.support import objects, views
+
+CREATE = "CreateLoadBalancer"
+WORKERS = 4
+CROWD = 30
+OTHERS = "kube-public"
+
+
+def configure(world, workers=WORKERS):
+    world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {workers}; }}')
+    views.nodes(world, 3)
+
+
+def crowd(world, namespace):
+    world.kube.create(*(objects.service(f"crowd-{number}", namespace=namespace) for number in range(CROWD)))
+
+
+@pytest.fixture
+def victim(world):
+    """A Service with two backends, in a slice of its own, and one that is to be deleted."""
+    configure(world)
+    world.start_ccmd()
+    service = objects.service("victim", policy="Local")
+    parts = objects.endpoint_slice(service, [("10.1.0.1", "node-1"), ("10.1.0.2", "node-2")])
+    world.kube.create(service, parts, objects.service("goes"))
+    world.wait(lambda: world.kube.ingress("victim") and world.kube.ingress("goes"), "two load balancers")
+    return parts
+
+
+@pytest.mark.parametrize("effect", (
+    {"delay_ms": 20000},
+    {"http": 500, "code": "InternalError"},
+    {"http": 400, "code": "Throttling.User"},
+), ids=("slow", "failing", "throttled"))
+def test_others_do_not_hold_all_workers(world, victim, effect):
+    since = world.cloud.mark()
+    world.cloud.fault(CREATE, count=100000, **effect)
+    crowd(world, OTHERS)
+    world.wait(lambda: CREATE in world.cloud.actions(since), "the first creation", every=0.02)
+    world.kube.replace(dict(victim, endpoints=victim["endpoints"][:1]))
+    world.kube.delete("Service", "goes")
+    for action in ("RemoveVServerGroupBackendServers", "DeleteLoadBalancer"):
+        world.wait(lambda name=action: name in world.cloud.actions(since), action, every=0.02)
+    if "delay_ms" in effect:  # each worker but one was still busy with its first
+        actions = world.cloud.actions(since)
+        assert actions[:actions.index("DeleteLoadBalancer")].count(CREATE) <= WORKERS - 1
+    world.cloud.clear_faults()
+
+
+def test_namespaces_take_turns(world):
+    configure(world, workers=1)
+    crowd(world, "default")
+    world.kube.create(objects.service("fresh", namespace=OTHERS))
+    name = "a" + world.kube.get("Service", "fresh", OTHERS)["metadata"]["uid"].replace("-", "")[:31]
+    world.start_ccmd()
+    world.wait(lambda: any(lb["LoadBalancerName"] == name for lb in world.cloud.load_balancers()), "that of the other namespace")
+    creations = [json.dumps(call["params"]) for call in world.cloud.calls() if call["action"] == CREATE]
+    assert any(name in text for text in creations[:2]), creations[:2]
+
+
+def test_one_try_after_the_first_failure(world):
+    configure(world)
+    world.start_ccmd()
+    world.cloud.fault(CREATE, count=100000, http=500, code="InternalError")
+    world.kube.create(objects.service("ill"))
+    world.wait(lambda: len(re.findall(r"default/ill\b.* retry in ", world.log())) >= 4, "four passes", timeout=90)
+    actions = world.cloud.actions()
+    last = len(actions) - actions[::-1].index(CREATE) - 1
+    assert actions[:last + 1].count(CREATE) <= 4 + 3, actions  # tries of the first pass, then one of each
+    world.cloud.clear_faults()
+    world.wait(lambda: world.kube.ingress("ill"), "it heals", timeout=60)
