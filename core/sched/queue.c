@@ -201,6 +201,7 @@ static void make_dirty(struct sched_queue *queue, struct entry *entry, uint64_t 
                 sched_lanes_remove(&queue->lanes, entry->lane, &entry->place);
                 entry->lane = lane;
                 sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
+                ccm_wake_one(&queue->ready); /* it may be served now */
             }
         }
         return;
