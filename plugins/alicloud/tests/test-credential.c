@@ -235,98 +235,6 @@ static void test_file_rotation(void **state)
     fixture_end(&f);
 }
 
-/* The last letters of "secret-" and what follows, as text that is nowhere in the program. */
-static void make_secret(char text[static 40], char last)
-{
-    static const char shifted[] = "uhvwhgvhfuhwriwklvwhvwzklfk0jrhv0";
-
-    for (size_t i = 0; i < sizeof(shifted); i++) {
-        text[i] = (char)(shifted[i] == '\0' ? '\0' : shifted[i] - 3);
-    }
-    text[sizeof(shifted) - 1] = last;
-    text[sizeof(shifted)] = '\0';
-}
-
-static size_t count_within(const char *from, const char *to, const char *text)
-{
-    const size_t len = strlen(text);
-    size_t count = 0;
-
-    while ((size_t)(to - from) >= len) {
-        const char *at = memchr(from, text[0], (size_t)(to - from) - len + 1);
-
-        if (at == NULL) {
-            break;
-        }
-        count += at != text && memcmp(at, text, len) == 0 ? 1 : 0;
-        from = at + 1;
-    }
-    return count;
-}
-
-/* Hexadecimal digits, and what separates them from the rest. */
-static const char *read_pointer(const char **cursor)
-{
-    static const char digits[] = "0123456789abcdef";
-    uintptr_t value = 0;
-
-    for (const char *at = strchr(digits, **cursor); at != NULL; at = strchr(digits, **cursor)) {
-        value = value * 16 + (uintptr_t)(at - digits);
-        (*cursor)++;
-    }
-    (*cursor)++;
-    return (const char *)value;
-}
-
-/* How often `text` is in what this process may write, itself left out. */
-static size_t count_copies(const char *text)
-{
-    CCM_CLEANUP(ccm_freep) char *maps = NULL;
-    size_t count = 0;
-    const char *line = NULL;
-
-    assert_int_equal(ccm_text_read_file("/proc/self/maps", (size_t)1 << 20, &maps, NULL), 0);
-    for (line = maps; line != NULL && line[0] != '\0';) {
-        const char *end = line;
-        const char *from = read_pointer(&end);
-        const char *to = read_pointer(&end);
-
-        if (strncmp(end, "rw", 2) == 0) {
-            count += count_within(from, to, text);
-        }
-        line = strchr(line, '\n');
-        line = line == NULL ? NULL : line + 1;
-    }
-    return count;
-}
-
-/* Nothing of the old key is left in memory once a new one is in use. */
-static void test_file_leaves_no_copy(void **state)
-{
-    struct fixture f;
-    struct ccm_error err = CCM_ERROR_INIT;
-    char secret[40];
-
-    (void)state;
-    fixture_begin(&f, ALI_CREDENTIAL_FILE);
-    for (char last = '1'; last <= '2'; last++) {
-        CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
-
-        make_secret(secret, last);
-        text.hidden =
-            ccm_text_format("{\"access_key_id\":\"A\",\"access_key_secret\":\"%s\"}", secret);
-        write_file(&f, text.hidden, 0600);
-        fake_host_advance(f.fake, 5000);
-        assert_string_equal(key(&f, &err), "A");
-    }
-    make_secret(secret, '2');
-    ali_credentials_settle(f.credentials);
-    assert_true(count_copies(secret) > 0); /* it does find what is there */
-    make_secret(secret, '1');
-    assert_int_equal(count_copies(secret), 0);
-    fixture_end(&f);
-}
-
 static void test_file_refused(void **state)
 {
     static const struct {
@@ -691,7 +599,6 @@ int main(void)
         cmocka_unit_test(test_choose),
         cmocka_unit_test(test_file_rotation),
         cmocka_unit_test(test_documents_are_wiped),
-        cmocka_unit_test(test_file_leaves_no_copy),
         cmocka_unit_test(test_file_refused),
         cmocka_unit_test(test_file_with_an_end),
         cmocka_unit_test(test_role_refresh),
