@@ -25,16 +25,23 @@ static int orphan_offer_item(void *arg, const cJSON *item, struct ccm_error *err
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int alilb_orphans_list(const struct alilb_orphan_kind *kinds, struct lbc_instance *lbc,
-                       const struct ccm_request *req, struct lbc_orphan_list *to,
-                       struct ccm_error *err)
+static struct alilb_call orphan_call(struct lbc_instance *lbc, const struct ccm_request *req)
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
-    int r = 0;
 
     call.object = "orphans";
     call.waits = false;
     call.priority = LBC_PRIO_AUDIT;
+    return call;
+}
+
+int alilb_orphans_list(struct lbc_instance *lbc, const struct ccm_request *req,
+                       struct lbc_orphan_list *to, struct ccm_error *err)
+{
+    const struct alilb_orphan_kind *kinds = lbc->ops->inventory->orphans->kinds;
+    struct alilb_call call = orphan_call(lbc, req);
+    int r = 0;
+
     for (unsigned i = 0; r == 0 && kinds[i].what != NULL; i++) {
         struct orphan_listing listing = { &kinds[i], i, to };
 
@@ -53,17 +60,16 @@ int alilb_orphans_list(const struct alilb_orphan_kind *kinds, struct lbc_instanc
     return r;
 }
 
-int alilb_orphans_remove(const struct alilb_orphan_kind *kind, struct lbc_instance *lbc,
-                         const struct ccm_request *req, const char *id, struct ccm_error *err)
+int alilb_orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req, unsigned kind,
+                         const char *id, struct ccm_error *err)
 {
-    struct alilb_call call = alilb_call_for_all(lbc, req);
+    const struct alilb_orphan_kind *kinds = lbc->ops->inventory->orphans->kinds;
+    const struct alilb_orphan_kind *row = &kinds[kind];
+    struct alilb_call call = orphan_call(lbc, req);
     int r = 0;
 
-    call.object = "orphans";
-    call.waits = false;
-    call.priority = LBC_PRIO_AUDIT;
-    if (kind->protect != NULL) {
-        r = alilb_write(&call, kind->protect, ALILB_TEXTS(id, kind->off), NULL, err);
+    if (row->protect != NULL) {
+        r = alilb_write(&call, row->protect, ALILB_TEXTS(id, row->off), NULL, err);
     }
-    return r < 0 ? r : alilb_write(&call, kind->remove, ALILB_TEXTS(id), NULL, err);
+    return r < 0 ? r : alilb_write(&call, row->remove, ALILB_TEXTS(id), NULL, err);
 }

@@ -21,11 +21,10 @@ struct alilb_orphan_kind {
     const struct alilb_action *remove; /* takes the id */
 };
 
-CCM_NODISCARD int alilb_orphans_list(const struct alilb_orphan_kind *kinds,
-                                     struct lbc_instance *lbc, const struct ccm_request *req,
+/* The members of struct lbc_orphan_ops; its `kinds` is such a table. */
+CCM_NODISCARD int alilb_orphans_list(struct lbc_instance *lbc, const struct ccm_request *req,
                                      struct lbc_orphan_list *to, struct ccm_error *err);
-CCM_NODISCARD int alilb_orphans_remove(const struct alilb_orphan_kind *kind,
-                                       struct lbc_instance *lbc, const struct ccm_request *req,
-                                       const char *id, struct ccm_error *err);
+CCM_NODISCARD int alilb_orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req,
+                                       unsigned kind, const char *id, struct ccm_error *err);
 
 #endif

@@ -93,5 +93,4 @@ const struct lbc_ops clb_ops = {
     .read = &read_ops,
     .change = &change_ops,
     .status = &status_ops,
-    .orphans = &clb_orphan_ops,
 };

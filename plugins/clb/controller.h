@@ -38,8 +38,4 @@ void clb_emit_events(struct lbc_pass *pass);
 CCM_NODISCARD int clb_release_read(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);
 
-/* --- orphans.c --- */
-
-extern const struct lbc_orphan_ops clb_orphan_ops;
-
 #endif

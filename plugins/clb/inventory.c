@@ -67,4 +67,5 @@ const struct lbc_inventory_ops clb_inventory_ops = {
     .list = alilb_list_lbs,
     .fill = inventory_fill,
     .source = &clb_source,
+    .orphans = &clb_orphan_ops,
 };

@@ -12,6 +12,8 @@ extern const struct alilb_source clb_source;
 /* What the cloud holds for this cluster, read in bulk when work begins (lbc/inventory.h): load
  * balancers by cluster tag and their listeners, a hundred and ten load balancers per call. */
 extern const struct lbc_inventory_ops clb_inventory_ops;
+/* What may be left without Service. */
+extern const struct lbc_orphan_ops clb_orphan_ops;
 
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */

@@ -131,7 +131,6 @@ struct lbc_ops {
     const struct lbc_read_ops *read;
     const struct lbc_change_ops *change;
     const struct lbc_status_ops *status;
-    const struct lbc_orphan_ops *orphans; /* NULL = nobody looks for things without Service */
 };
 
 /* The instance. Fixed after create() but for what its parts guard. Shared by all workers. */

@@ -31,8 +31,9 @@ struct lbc_inventory {
     int64_t until_ms;
     struct ccm_strmap *expected; /* by name of the load balancer, who has not asked yet */
     struct ccm_strmap *waiting;  /* keys to be enqueued -> uint64_t, lane */
-    struct ccm_strmap *edited;   /* who has changed since the reading began, by name as above */
-    bool all_edited;             /* nobody knows who: there was no memory for it */
+    struct ccm_strmap
+        *edited;     /* who has changed since the reading began, by name of the load balancer */
+    bool all_edited; /* nobody knows who: there was no memory for it */
     struct lbc_items *items;
 };
 

@@ -27,7 +27,8 @@ struct lbc_inventory_ops {
     /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */
     void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service,
                    struct lbc_state *state);
-    const void *source; /* the plugin's own; NULL = it needs none */
+    const void *source;                   /* the plugin's own; NULL = it needs none */
+    const struct lbc_orphan_ops *orphans; /* NULL = nobody looks for things without Service */
 };
 
 struct lbc_inventory;

@@ -31,7 +31,7 @@ struct lbc_lookup {
     const struct ccm_object *service; /* borrowed, as is cluster_id */
     const char *cluster_id;
     bool by_name;         /* else by ownership tag */
-    bool any;             /* as above */
+    bool any;             /* that of struct lbc_lookup_how */
     const char *labelled; /* id that the Service's label says, NULL = none: it goes before others */
     const char *named;    /* the name that its annotation asks for, "" = none */
     bool chosen;          /* the labelled one was offered */

@@ -39,6 +39,12 @@ struct lbc_orphans {
     struct ccm_removal_budget budget;
 };
 
+/* NULL: nobody looks for things without Service. */
+static const struct lbc_orphan_ops *orphans_ops(const struct lbc_instance *lbc)
+{
+    return lbc->ops->inventory == NULL ? NULL : lbc->ops->inventory->orphans;
+}
+
 static const char *const plugin_labels[] = { "type", NULL };
 static const struct ccm_metric orphans_metric = {
     .struct_size = sizeof(struct ccm_metric),
@@ -234,7 +240,7 @@ static void orphan_remove(struct lbc_instance *lbc, const struct ccm_request *re
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (lbc->ops->orphans->remove(lbc, req, one->kind, one->id, &err) < 0) {
+    if (orphans_ops(lbc)->remove(lbc, req, one->kind, one->id, &err) < 0) {
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, "orphans", "%s %s stays for now: %s", one->what,
                        one->id, err.message);
     } else {
@@ -273,7 +279,7 @@ static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
                         struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = NULL;
-    const int r = lbc->ops->orphans->list(lbc, req, list, err);
+    const int r = orphans_ops(lbc)->list(lbc, req, list, err);
 
     if (r < 0) {
         return r;
@@ -300,7 +306,7 @@ void lbc_orphans_start(struct lbc_instance *lbc)
 {
     const int64_t period = orphans_period_ms(lbc);
 
-    if (lbc->ops->orphans != NULL && !lbc->dry) {
+    if (orphans_ops(lbc) != NULL && !lbc->dry) {
         lbc->host->enqueue(lbc->host, LBC_ORPHANS_KEY, CCM_LANE_BULK,
                            (uint64_t)(period == 0 ? IDLE_MS : period));
     }
@@ -318,7 +324,7 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
     int r = 0;
 
     ret->requeue_after_ms = (uint64_t)(period == 0 ? IDLE_MS : period);
-    if (period == 0 || lbc->ops->orphans == NULL) {
+    if (period == 0 || orphans_ops(lbc) == NULL) {
         return 0;
     }
     r = orphans_find(lbc, req, &list, &size, &services, err);

@@ -30,6 +30,7 @@ struct lbc_orphan_ops {
     /* Delete one. kind: as it was offered. */
     int (*remove)(struct lbc_instance *lbc, const struct ccm_request *req, unsigned kind,
                   const char *id, struct ccm_error *err);
+    const void *kinds; /* the plugin's own; NULL = it needs none */
 };
 
 /* NULL on ENOMEM. */

@@ -93,5 +93,4 @@ const struct lbc_ops nlb_ops = {
     .read = &read_ops,
     .change = &change_ops,
     .status = &status_ops,
-    .orphans = &nlb_orphan_ops,
 };

@@ -36,8 +36,4 @@ void nlb_emit_events(struct lbc_pass *pass);
 /* A pass that releases: release.c */
 CCM_NODISCARD int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err);
 
-/* --- orphans.c --- */
-
-extern const struct lbc_orphan_ops nlb_orphan_ops;
-
 #endif

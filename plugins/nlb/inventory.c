@@ -134,5 +134,6 @@ const struct lbc_inventory_ops nlb_inventory_ops = {
     .list = alilb_list_lbs,
     .fill = inventory_fill,
     .source = &nlb_source,
+    .orphans = &nlb_orphan_ops,
     .settle = inventory_settle,
 };

@@ -1,7 +1,7 @@
 /* What of NLB may be left without Service; see alilb/orphans.h. */
 #include "alilb/orphans.h"
 #include "api.h"
-#include "controller.h"
+#include "read.h"
 
 static const struct alilb_orphan_kind kinds[] = {
     { .what = "load balancer",
@@ -21,16 +21,8 @@ static const struct alilb_orphan_kind kinds[] = {
     { 0 },
 };
 
-static int orphans_list(struct lbc_instance *lbc, const struct ccm_request *req,
-                        struct lbc_orphan_list *to, struct ccm_error *err)
-{
-    return alilb_orphans_list(kinds, lbc, req, to, err);
-}
-
-static int orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req, unsigned kind,
-                          const char *id, struct ccm_error *err)
-{
-    return alilb_orphans_remove(&kinds[kind], lbc, req, id, err);
-}
-
-const struct lbc_orphan_ops nlb_orphan_ops = { .list = orphans_list, .remove = orphans_remove };
+const struct lbc_orphan_ops nlb_orphan_ops = {
+    .list = alilb_orphans_list,
+    .remove = alilb_orphans_remove,
+    .kinds = kinds,
+};

@@ -12,6 +12,8 @@ extern const struct alilb_source nlb_source;
 /* What the cloud holds for this cluster, read in bulk when work begins (lbc/inventory.h): load
  * balancers, listeners, groups and servers, a hundred per call. */
 extern const struct lbc_inventory_ops nlb_inventory_ops;
+/* What may be left without Service. */
+extern const struct lbc_orphan_ops nlb_orphan_ops;
 
 /* Whether it serves, or will: 0, or -EIO when its making failed or the cloud closed it. Pure. */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);

@@ -18,7 +18,7 @@ struct nlb_zone {
     char *zone_id;
     char *vswitch_id;
     char *address; /* private IPv4; desired: NULL = the cloud chooses */
-    char *eip;     /* allocation id of a public address; as above */
+    char *eip;     /* allocation id of a public address; desired: NULL = the cloud's own */
 };
 
 /* Attributes of the load balancer: numbers of rows and of texts (lb_attrs.h), and bits of what is

@@ -19,7 +19,7 @@ struct fixture {
     size_t file_count;
 };
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
@@ -39,7 +39,7 @@ static char *path_in(const struct fixture *fixture, const char *name)
     return path;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -382,18 +382,20 @@ static void test_print(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_good, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_descriptors, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_constructor_does_not_run, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_shared_object, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_modes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_link_to_a_trusted_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_minors, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_same_name_twice, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_configured_under_another_name, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failures_leave_the_others_running, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_life_ends_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_good, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_bad_descriptors, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_constructor_does_not_run, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_no_shared_object, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_modes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_link_to_a_trusted_file, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_other_minors, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_same_name_twice, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_configured_under_another_name, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_failures_leave_the_others_running, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_life_ends_in_order, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_print, fixture_begin, fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void copy_file(const char *from, const char *to, const char *run_path)
     assert_int_equal(fclose(file), 0);
 }
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
@@ -63,7 +63,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -143,10 +143,10 @@ static void test_run_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_library_that_somebody_else_can_change, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_library_that_is_none, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_run_paths, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_library_that_somebody_else_can_change, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_library_that_is_none, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_run_paths, fixture_begin, fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ static int64_t ask_until_refused(struct ali_governor *governor, const char *acti
 }
 
 /* A call that gets its turn, and is throttled. */
-static void throttle(struct ali_governor *governor, const char *action, int64_t now, int64_t hint)
+static void governor_throttle_call(struct ali_governor *governor, const char *action, int64_t now,
+                                   int64_t hint)
 {
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
@@ -109,8 +110,8 @@ static void test_actions_do_not_share(void **state)
 }
 
 /* Ends one turn of a call that has failed again and again; false: it has to wait. */
-static bool retry(struct ali_governor *governor, const char *action, enum ali_turn_end end,
-                  int64_t now)
+static bool governor_retry_call(struct ali_governor *governor, const char *action,
+                                enum ali_turn_end end, int64_t now)
 {
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
@@ -135,7 +136,7 @@ static void test_retries_get_what_others_leave(void **state)
     int64_t count = 0;
 
     (void)state;
-    while (retry(governor, action, ALI_TURN_FAILED, now)) {
+    while (governor_retry_call(governor, action, ALI_TURN_FAILED, now)) {
         count++;
     }
     assert_int_equal(count, QUOTA / 10);
@@ -143,17 +144,17 @@ static void test_retries_get_what_others_leave(void **state)
     now += SPAN;
     assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA);
     now += SPAN - 1;
-    assert_false(retry(governor, action, ALI_TURN_FAILED, now));
+    assert_false(governor_retry_call(governor, action, ALI_TURN_FAILED, now));
     now += 1;
-    assert_true(retry(governor, action, ALI_TURN_FAILED, now));
+    assert_true(governor_retry_call(governor, action, ALI_TURN_FAILED, now));
     assert_int_equal(ask_as(governor, action, ALI_PRIO_NEW, now), 0);
     now += SPAN;
-    for (count = 0; retry(governor, action, ALI_TURN_TAKEN, now); count++) {
+    for (count = 0; governor_retry_call(governor, action, ALI_TURN_TAKEN, now); count++) {
     }
     assert_int_equal(count, QUOTA - 4); /* the cloud is well again: as any other */
     now += SPAN;
-    assert_true(retry(governor, action, ALI_TURN_FAILED, now));
-    for (count = 1; retry(governor, action, ALI_TURN_FAILED, now); count++) {
+    assert_true(governor_retry_call(governor, action, ALI_TURN_FAILED, now));
+    for (count = 1; governor_retry_call(governor, action, ALI_TURN_FAILED, now); count++) {
     }
     assert_int_equal(count, QUOTA / 10);
 }
@@ -313,7 +314,7 @@ static void test_throttling(void **state)
     struct ali_turn turns[4];
 
     (void)state;
-    throttle(governor, "CreateVServerGroup", 1000, 7000);
+    governor_throttle_call(governor, "CreateVServerGroup", 1000, 7000);
     assert_int_equal(ask(governor, "CreateVServerGroup", 1000), 7000);
     assert_int_equal(ask(governor, "CreateVServerGroup", 7999), 1);
     assert_int_equal(ali_governor_allowed(governor, ALI_SLB, "CreateVServerGroup"), 45);
@@ -625,7 +626,7 @@ static void test_kept_places_do_not_run(void **state)
     struct fake_host *fake = fake_host_new();
 
     (void)state;
-    throttle(governor, "CreateVServerGroup", fake_host_now(fake), 7000);
+    governor_throttle_call(governor, "CreateVServerGroup", fake_host_now(fake), 7000);
     for (size_t i = 0; i < CCM_ARRAY_LEN(objects); i++) {
         assert_int_equal(
             acquire_or_keep(governor, fake, (struct visit){ objects[i], ALI_PRIO_SPEC, 1 }), 7000);

@@ -113,7 +113,7 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void check(const struct mixture *mixture)
+static void mixture_check_end(const struct mixture *mixture)
 {
     CCM_CLEANUP(lbc_exchange_fini) struct lbc_exchange exchange = { 0 };
     struct lbc_capacity capacity = { 0 };
@@ -169,7 +169,7 @@ static void test_every_mixture(void **state)
                         for (size_t i = 0; i < 2 * CCM_ARRAY_LEN(batches); i++) {
                             m.batch = batches[i / 2];
                             m.talks = i % 2 == 1;
-                            check(&m);
+                            mixture_check_end(&m);
                             count++;
                         }
                     }
@@ -196,9 +196,9 @@ static void test_large_groups(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         struct mixture one = rows[i];
 
-        check(&one);
+        mixture_check_end(&one);
         one.talks = true;
-        check(&one);
+        mixture_check_end(&one);
     }
 }
 

@@ -324,7 +324,7 @@ static void race_enqueue(const struct ccm_host *host, const char *key, uint64_t 
     assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
 }
 
-static int pick(const struct race *race)
+static int race_pick_entry(const struct race *race)
 {
     for (int i = 0; i < SERVICES; i++) {
         if (race->keys[i].dirty && !race->keys[i].running) {
@@ -344,7 +344,7 @@ static int race_next_number(struct race *race)
     (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail */
     until.tv_sec += 60;
     assert_int_equal(pthread_mutex_lock(&race->lock), 0);
-    while ((found = pick(race)) < 0 && race->left > 0 && r == 0) {
+    while ((found = race_pick_entry(race)) < 0 && race->left > 0 && r == 0) {
         r = pthread_cond_timedwait(&race->more, &race->lock, &until);
     }
     if (found >= 0) {

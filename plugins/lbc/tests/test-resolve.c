@@ -289,7 +289,7 @@ static void test_set_of_addresses(void **state)
 }
 
 /* One node, with an address of each family. */
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     static const struct ccm_node_address ipv4 = { "InternalIP", "10.0.0.11" };
     static const struct ccm_node_address ipv6 = { "InternalIP", "fd00::11" };
@@ -304,7 +304,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     fake_host_free(fake);
     return obj_end(state);
@@ -320,5 +320,5 @@ int main(void)
         cmocka_unit_test(test_set_of_addresses),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fixture_begin, fixture_end);
 }

@@ -28,7 +28,7 @@ static const char fixtures[] =
     "{'id':'sg-e','vpc':'vpc-1','type':'enterprise'}],'cas_certificates':[{'id':'c-2','name':'c-2'}"
     "]}";
 
-static void must(int r, const char *what, const struct ccm_error *err)
+static void cloud_assert_ok(int r, const char *what, const struct ccm_error *err)
 {
     if (r < 0) {
         fail_msg("%s: %s", what, err->message);
@@ -61,8 +61,8 @@ static const char *put_lb(struct trial *trial)
     assert_int_equal(lbc_text_set(&lb->lbc.vpc_id, "vpc-1"), 0);
     alilb_param_lb(&params, &nlb_annotations, lb->lbc.texts);
     nlb_api_add_zones(&params, lb, true);
-    must(alilb_write(&trial->sim.call, &nlb_api_create_lb, &args, &sent, &err), "load balancer",
-         &err);
+    cloud_assert_ok(alilb_write(&trial->sim.call, &nlb_api_create_lb, &args, &sent, &err),
+                    "load balancer", &err);
     ccm_cloud_advance(trial->sim.cloud);
     assert_int_equal(lbc_text_set(&lb->lbc.id, sent.made_id), 0);
     if (ccm_text_equal(lb->lbc.texts[NLB_LB_IPV6_TYPE], "Internet")) {
@@ -93,8 +93,9 @@ static void put_security_group(struct trial *trial)
 
     owner_tags(trial, &tags);
     sim_next_id(&trial->sim, group->id);
-    must(alilb_write(&trial->sim.call, &nlb_api_create_security_group, &args, &sent, &err),
-         "security group", &err);
+    cloud_assert_ok(
+        alilb_write(&trial->sim.call, &nlb_api_create_security_group, &args, &sent, &err),
+        "security group", &err);
     for (size_t i = 0; i < group->rule_count; i++) {
         char prefix[40];
 
@@ -102,7 +103,8 @@ static void put_security_group(struct trial *trial)
         nlb_api_add_rule(&rules, prefix, &group->rules[i]);
     }
     if (group->rule_count > 0) {
-        must(alilb_write(&trial->sim.call, &nlb_api_add_rules, &filled, NULL, &err), "rules", &err);
+        cloud_assert_ok(alilb_write(&trial->sim.call, &nlb_api_add_rules, &filled, NULL, &err),
+                        "rules", &err);
     }
 }
 
@@ -139,7 +141,8 @@ static void put_group(struct trial *trial, struct nlb_group *group)
         .tags = &tags,
     };
 
-    must(alilb_write(&trial->sim.call, &nlb_api_create_group, &args, &sent, &err), "group", &err);
+    cloud_assert_ok(alilb_write(&trial->sim.call, &nlb_api_create_group, &args, &sent, &err),
+                    "group", &err);
     ccm_cloud_advance(trial->sim.cloud);
     for (size_t i = 0; i < trial->start.lbc.listener_count; i++) {
         struct nlb_listener *one = nlb_listener_at(&trial->start, i);
@@ -170,8 +173,8 @@ static void put_listener(struct trial *trial, const char *lb_id, struct nlb_list
     };
 
     nlb_api_add_ports(&step, &ports);
-    must(alilb_write(&trial->sim.call, &nlb_api_create_listener, &args, &sent, &err), "listener",
-         &err);
+    cloud_assert_ok(alilb_write(&trial->sim.call, &nlb_api_create_listener, &args, &sent, &err),
+                    "listener", &err);
     ccm_cloud_advance(trial->sim.cloud);
     for (size_t i = 0; i < one->certs.len; i++) {
         SIM_DO(&trial->sim, CCM_CLOUD_NLB, NULL, "AssociateAdditionalCertificatesWithListener",
@@ -240,9 +243,10 @@ void trial_read(struct trial *trial)
     nlb_state_fini(&trial->have);
     memset(&trial->have, 0, sizeof(trial->have));
     if (lb != NULL) {
-        must(alilb_read_lb(call, &nlb_source, lb->obj.id, &trial->have.lb.lbc, &err), "read", &err);
+        cloud_assert_ok(alilb_read_lb(call, &nlb_source, lb->obj.id, &trial->have.lb.lbc, &err),
+                        "read", &err);
     }
-    must(nlb_read_parts(call, trial->service, &need, &trial->have, &err), "read", &err);
+    cloud_assert_ok(nlb_read_parts(call, trial->service, &need, &trial->have, &err), "read", &err);
 }
 
 static enum lbc_owner owner_of(const struct trial *trial, const char *text, bool listener)
@@ -317,7 +321,7 @@ void trial_list_foreign(const struct trial *trial, struct ccm_buf *text)
 
 /* --- what must never happen, seen just before a call --- */
 
-static void never(const struct trial *trial, bool ok, const char *what)
+static void trial_assert_never(const struct trial *trial, bool ok, const char *what)
 {
     if (!ok) {
         fail_msg("seed %llu: %s", (unsigned long long)trial->seed, what);
@@ -369,9 +373,9 @@ static void watch_security(const struct trial *trial, const struct fake_request 
             strcmp(request->params[i].value, own) != 0) {
             continue;
         }
-        never(trial, !joins || count_wanted_rules(trial, own) >= want->rule_count,
-              "joined before its rules are complete");
-        never(trial, joins || !want->wanted, "left while it is wanted");
+        trial_assert_never(trial, !joins || count_wanted_rules(trial, own) >= want->rule_count,
+                           "joined before its rules are complete");
+        trial_assert_never(trial, joins || !want->wanted, "left while it is wanted");
     }
 }
 
@@ -383,12 +387,12 @@ static void watch_rules(const struct trial *trial, const struct fake_request *re
     while ((rule = ccm_cloud_security_rule_next(trial->sim.cloud, trial->have.security_group.id,
                                                 &cursor)) != NULL) {
         for (size_t i = 0; i < request->param_count; i++) {
-            never(trial,
-                  !ccm_text_starts(request->params[i].name, "SecurityGroupRuleId") ||
-                      strcmp(request->params[i].value, rule->id) != 0 ||
-                      !ccm_text_equal_case(ccm_cloud_attr(rule, "Policy"), "drop") ||
-                      !is_wanted_rule(trial, rule),
-                  "opened up");
+            trial_assert_never(trial,
+                               !ccm_text_starts(request->params[i].name, "SecurityGroupRuleId") ||
+                                   strcmp(request->params[i].value, rule->id) != 0 ||
+                                   !ccm_text_equal_case(ccm_cloud_attr(rule, "Policy"), "drop") ||
+                                   !is_wanted_rule(trial, rule),
+                               "opened up");
         }
     }
 }
@@ -432,22 +436,24 @@ static void watch_listener(const struct trial *trial, const struct fake_request 
         return;
     }
     description = ccm_cloud_attr(&listener->obj, "ListenerDescription");
-    never(trial,
-          !trial->model.lbc.reused || owner_of(trial, description, true) == LBC_OWNER_OURS ||
-              !nlb_name_is_key(description),
-          "another Service's listener was changed");
-    never(trial, listener->group == group || is_full(trial, group),
-          "sent to a group that is still being filled");
+    trial_assert_never(trial,
+                       !trial->model.lbc.reused ||
+                           owner_of(trial, description, true) == LBC_OWNER_OURS ||
+                           !nlb_name_is_key(description),
+                       "another Service's listener was changed");
+    trial_assert_never(trial, listener->group == group || is_full(trial, group),
+                       "sent to a group that is still being filled");
 }
 
-static void watch(void *arg, const struct fake_request *request)
+static void trial_watch_call(void *arg, const struct fake_request *request)
 {
     const struct trial *trial = arg;
     const char *action = request->action;
 
     if (strcmp(action, "CreateListener") == 0) {
-        never(trial, !trial->model.want.security_group.wanted || security_is_joined(trial),
-              "open to everybody");
+        trial_assert_never(trial,
+                           !trial->model.want.security_group.wanted || security_is_joined(trial),
+                           "open to everybody");
     } else if (strcmp(action, "UpdateListenerAttribute") == 0) {
         watch_listener(trial, request);
     } else if (strcmp(action, "RevokeSecurityGroup") == 0) {
@@ -484,7 +490,7 @@ bool trial_run(struct trial *trial, struct lbc_plan *plan)
                                                   .executed = trial->executed,
                                                   .times = trial->executed ? 0 : 1 });
     }
-    trial->sim.watch = watch;
+    trial->sim.watch = trial_watch_call;
     trial->sim.watch_arg = trial;
 
     const int r = alilb_apply_run(&apply, plan);

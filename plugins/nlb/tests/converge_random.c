@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void must(int r)
+static void random_assert_ok(int r)
 {
     assert_int_equal(r, 0);
 }
@@ -24,31 +24,31 @@ unsigned trial_dice(struct trial *trial, unsigned limit)
 }
 
 /* True in `percent` of the cases. */
-static bool chance(struct trial *trial, unsigned percent)
+static bool trial_has_chance(struct trial *trial, unsigned percent)
 {
     return trial_dice(trial, 100) < percent;
 }
 
-static const char *pick(struct trial *trial, const char *const *texts, unsigned count)
+static const char *trial_pick_text(struct trial *trial, const char *const *texts, unsigned count)
 {
     return texts[trial_dice(trial, count)];
 }
 
 #define PICK(trial, ...)                                                                           \
-    pick((trial), (const char *const[]){ __VA_ARGS__ },                                            \
-         sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+    trial_pick_text((trial), (const char *const[]){ __VA_ARGS__ },                                 \
+                    sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
-static void own(char **to, char *text)
+static void random_set_text(char **to, char *text)
 {
     assert_non_null(text);
-    must(lbc_text_set(to, text));
+    random_assert_ok(lbc_text_set(to, text));
     free(text);
 }
 
 static void key_text(const struct trial *trial, char **to, const char *key,
                      enum lbc_protocol protocol)
 {
-    own(to, nlb_name_format(key, protocol, &trial->service->meta, "c1", NLB_NAME_MAX));
+    random_set_text(to, nlb_name_format(key, protocol, &trial->service->meta, "c1", NLB_NAME_MAX));
 }
 
 /* --- the load balancer --- */
@@ -78,16 +78,18 @@ static const char *lb_value(struct trial *trial, enum nlb_lb_field field)
 static void random_lb(struct trial *trial, struct nlb_lb *lb, unsigned *explicit)
 {
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        if (explicit == NULL || chance(trial, 40)) {
-            must(nlb_lb_set(lb, (enum nlb_lb_field)i, lb_value(trial, (enum nlb_lb_field)i)));
+        if (explicit == NULL || trial_has_chance(trial, 40)) {
+            random_assert_ok(
+                nlb_lb_set(lb, (enum nlb_lb_field)i, lb_value(trial, (enum nlb_lb_field)i)));
             if (explicit != NULL) {
                 *explicit |= 1U << i;
             }
         }
     }
     for (unsigned i = 0; i < 3; i++) {
-        if (chance(trial, 40)) {
-            must(lbc_tags_put(&lb->lbc.tags, PICK(trial, "k1", "k2", "k3"), PICK(trial, "1", "2")));
+        if (trial_has_chance(trial, 40)) {
+            random_assert_ok(
+                lbc_tags_put(&lb->lbc.tags, PICK(trial, "k1", "k2", "k3"), PICK(trial, "1", "2")));
         }
     }
 }
@@ -102,7 +104,7 @@ static void random_zones(struct trial *trial, struct nlb_lb *lb)
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(zones); i++) {
         if (i != without) {
-            must(nlb_lb_put_zone(lb, zones[i][0], zones[i][1], NULL, NULL));
+            random_assert_ok(nlb_lb_put_zone(lb, zones[i][0], zones[i][1], NULL, NULL));
         }
     }
 }
@@ -111,14 +113,14 @@ static void random_zones(struct trial *trial, struct nlb_lb *lb)
 static void lb_clear_package(struct nlb_lb *lb, const char *type)
 {
     if (!ccm_text_equal(type, "Internet") && lb->lbc.texts[NLB_LB_PACKAGE] != NULL) {
-        must(nlb_lb_set(lb, NLB_LB_PACKAGE, ""));
+        random_assert_ok(nlb_lb_set(lb, NLB_LB_PACKAGE, ""));
     }
 }
 
 static void random_groups_joined(struct trial *trial, struct lbc_texts *texts, unsigned most)
 {
-    while (texts->len < most && chance(trial, 60)) {
-        must(lbc_texts_put(texts, PICK(trial, "sg-a", "sg-b", "sg-c", "sg-d", "sg-e")));
+    while (texts->len < most && trial_has_chance(trial, 60)) {
+        random_assert_ok(lbc_texts_put(texts, PICK(trial, "sg-a", "sg-b", "sg-c", "sg-d", "sg-e")));
     }
 }
 
@@ -131,17 +133,17 @@ static void put_rule(struct trial *trial, struct nlb_security_group *security_gr
 
     rule->drop = strcmp(cidr, "0.0.0.0/0") == 0;
     rule->priority = rule->drop ? 100 : 1;
-    must(lbc_text_set(&rule->cidr, cidr));
-    must(lbc_text_set(&rule->protocol, "All"));
-    must(lbc_text_set(&rule->port_range, "-1/-1"));
-    must(lbc_text_set(&rule->description, security_group->description));
+    random_assert_ok(lbc_text_set(&rule->cidr, cidr));
+    random_assert_ok(lbc_text_set(&rule->protocol, "All"));
+    random_assert_ok(lbc_text_set(&rule->port_range, "-1/-1"));
+    random_assert_ok(lbc_text_set(&rule->description, security_group->description));
     if (present) {
         rule->id = ccm_text_format("r-%u", ++trial->next_id);
-        if (chance(trial, 20)) {
+        if (trial_has_chance(trial, 20)) {
             rule->priority = 50;
         }
-        if (chance(trial, 20)) {
-            must(lbc_text_set(&rule->description, "hand"));
+        if (trial_has_chance(trial, 20)) {
+            random_assert_ok(lbc_text_set(&rule->description, "hand"));
         }
     }
 }
@@ -152,16 +154,17 @@ static void random_guard(struct trial *trial, struct nlb_security_group *securit
     static const char *const cidrs[] = { "10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16", "0.0.0.0/0" };
 
     security_group->wanted = !present;
-    own(&security_group->name, nlb_security_group_name(&trial->service->meta));
-    own(&security_group->description, nlb_security_group_description(&trial->service->meta, "c1"));
+    random_set_text(&security_group->name, nlb_security_group_name(&trial->service->meta));
+    random_set_text(&security_group->description,
+                    nlb_security_group_description(&trial->service->meta, "c1"));
     if (present) {
-        must(lbc_text_set(&security_group->id, "sg-own"));
-        if (chance(trial, 20)) {
-            must(lbc_text_set(&security_group->name, "renamed"));
+        random_assert_ok(lbc_text_set(&security_group->id, "sg-own"));
+        if (trial_has_chance(trial, 20)) {
+            random_assert_ok(lbc_text_set(&security_group->name, "renamed"));
         }
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(cidrs); i++) {
-        if (chance(trial, 60) || (!present && i + 1 == CCM_ARRAY_LEN(cidrs))) {
+        if (trial_has_chance(trial, 60) || (!present && i + 1 == CCM_ARRAY_LEN(cidrs))) {
             put_rule(trial, security_group, present, cidrs[i]);
         }
     }
@@ -171,22 +174,23 @@ static void random_guard(struct trial *trial, struct nlb_security_group *securit
 
 static void random_attrs(struct trial *trial, struct nlb_group *group, bool explicit)
 {
-    if (chance(trial, 50)) {
-        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("Scheduler"),
-                           PICK(trial, "Wrr", "rr", "sch", "tch"), explicit));
+    if (trial_has_chance(trial, 50)) {
+        random_assert_ok(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("Scheduler"),
+                                       PICK(trial, "Wrr", "rr", "sch", "tch"), explicit));
     }
-    if (chance(trial, 50)) {
-        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("HealthCheckHttpCode"),
-                           PICK(trial, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"),
-                           explicit));
+    if (trial_has_chance(trial, 50)) {
+        random_assert_ok(lbc_attrs_set(
+            &group->lbc.attrs, nlb_group_field("HealthCheckHttpCode"),
+            PICK(trial, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), explicit));
     }
     if (group->any_port) { /* there is no port that could be checked otherwise */
-        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("HealthCheckConnectPort"), "8080",
-                           explicit));
+        random_assert_ok(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("HealthCheckConnectPort"),
+                                       "8080", explicit));
     }
-    if (group->lbc.protocol != LBC_TCPSSL && chance(trial, 30)) {
-        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("PreserveClientIpEnabled"),
-                           PICK(trial, "true", "false"), explicit));
+    if (group->lbc.protocol != LBC_TCPSSL && trial_has_chance(trial, 30)) {
+        random_assert_ok(lbc_attrs_set(&group->lbc.attrs,
+                                       nlb_group_field("PreserveClientIpEnabled"),
+                                       PICK(trial, "true", "false"), explicit));
     }
 }
 
@@ -205,11 +209,11 @@ static void random_server(struct trial *trial, struct nlb_group *group, bool pre
     if (group->any_port) {
         one.port = 0;
     }
-    if (present && chance(trial, 20)) {
+    if (present && trial_has_chance(trial, 20)) {
         one.description = (char *)(uintptr_t)PICK(trial, "hand", "k8s.7.TCP.web.default.c1");
     }
-    one.leaving = !present && chance(trial, 10);
-    must(lbc_backends_put(&group->lbc.backends, &one));
+    one.leaving = !present && trial_has_chance(trial, 10);
+    random_assert_ok(lbc_backends_put(&group->lbc.backends, &one));
 }
 
 static void random_servers(struct trial *trial, struct nlb_group *group, bool present)
@@ -229,17 +233,17 @@ static struct nlb_group *add_group(struct trial *trial, struct nlb_state *state,
     key_text(trial, &group->lbc.name, key, protocol);
     group->lbc.protocol = protocol;
     group->any_port = range;
-    must(lbc_text_set(&group->type, PICK(trial, "Instance", "Ip", "")));
-    must(lbc_text_set(&group->family, PICK(trial, "", "", "dualstack")));
+    random_assert_ok(lbc_text_set(&group->type, PICK(trial, "Instance", "Ip", "")));
+    random_assert_ok(lbc_text_set(&group->family, PICK(trial, "", "", "dualstack")));
     if (present) {
         group->lbc.id = ccm_text_format("g-%u", ++trial->next_id);
-        if (chance(trial, 10)) {
-            must(lbc_text_set(&group->lbc.name, "mine"));
+        if (trial_has_chance(trial, 10)) {
+            random_assert_ok(lbc_text_set(&group->lbc.name, "mine"));
         }
     } else {
         group->lbc.port = 80;
-        group->lbc.frozen_by = chance(trial, 5);
-        group->lbc.add_only = chance(trial, 5);
+        group->lbc.frozen_by = trial_has_chance(trial, 5);
+        group->lbc.add_only = trial_has_chance(trial, 5);
     }
     random_attrs(trial, group, !present);
     random_servers(trial, group, present);
@@ -289,23 +293,23 @@ static struct nlb_listener *add_listener(struct trial *trial, struct nlb_state *
 
 static void random_listener_attrs(struct trial *trial, struct nlb_listener *listener, bool explicit)
 {
-    if (chance(trial, 50)) {
-        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("Cps"), PICK(trial, "0", "5"),
-                           explicit));
+    if (trial_has_chance(trial, 50)) {
+        random_assert_ok(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("Cps"),
+                                       PICK(trial, "0", "5"), explicit));
     }
-    if (listener->lbc.protocol == LBC_TCPSSL || chance(trial, 50)) {
-        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("CertificateIds"),
-                           PICK(trial, "c-1", "c-2"), explicit));
+    if (listener->lbc.protocol == LBC_TCPSSL || trial_has_chance(trial, 50)) {
+        random_assert_ok(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("CertificateIds"),
+                                       PICK(trial, "c-1", "c-2"), explicit));
     }
-    if (listener->lbc.protocol != LBC_TCPSSL || (explicit && chance(trial, 40))) {
+    if (listener->lbc.protocol != LBC_TCPSSL || (explicit && trial_has_chance(trial, 40))) {
         return;
     }
     listener->lbc.certs_known = true;
-    for (unsigned i = 0; i < 20 && chance(trial, 90); i++) {
+    for (unsigned i = 0; i < 20 && trial_has_chance(trial, 90); i++) {
         char cert[] = "x-a";
 
         cert[2] = (char)('a' + trial_dice(trial, 26));
-        must(lbc_texts_put(&listener->certs, cert));
+        random_assert_ok(lbc_texts_put(&listener->certs, cert));
     }
 }
 
@@ -313,7 +317,7 @@ static struct nlb_group *wanted_group(struct trial *trial, size_t port,
                                       const struct nlb_listener *listener)
 {
     struct nlb_state *want = &trial->model.want;
-    const bool shared = ports[port].shared != NULL && chance(trial, 50);
+    const bool shared = ports[port].shared != NULL && trial_has_chance(trial, 50);
     const char *key = shared ? ports[port].shared : ports[port].key;
     char *name = NULL;
 
@@ -334,12 +338,12 @@ static void random_wishes(struct trial *trial)
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
         struct nlb_listener *listener =
-            chance(trial, 50) ? add_listener(trial, &model->want, i) : NULL;
+            trial_has_chance(trial, 50) ? add_listener(trial, &model->want, i) : NULL;
 
         if (listener == NULL) {
             continue;
         }
-        listener->lbc.broken = chance(trial, 5);
+        listener->lbc.broken = trial_has_chance(trial, 5);
         model->lbc.incomplete = model->lbc.incomplete || listener->lbc.broken;
         random_listener_attrs(trial, listener, true);
         listener->lbc.group = &wanted_group(trial, i, listener)->lbc;
@@ -347,21 +351,21 @@ static void random_wishes(struct trial *trial)
     random_lb(trial, &model->want.lb, &model->lbc.explicit);
     lb_clear_package(&model->want.lb, model->want.lb.lbc.texts[NLB_LB_ADDRESS_TYPE]);
     if ((model->lbc.explicit & 1U << NLB_LB_IPV6_TYPE) != 0) { /* else it has no such address */
-        must(nlb_lb_set(&model->want.lb, NLB_LB_IP_VERSION, "DualStack"));
+        random_assert_ok(nlb_lb_set(&model->want.lb, NLB_LB_IP_VERSION, "DualStack"));
         model->lbc.explicit |= 1U << NLB_LB_IP_VERSION;
     }
-    if (chance(trial, 60)) {
+    if (trial_has_chance(trial, 60)) {
         random_zones(trial, &model->want.lb);
     }
     model->zones_explicit = model->want.lb.zone_count > 0;
-    model->groups_explicit = chance(trial, 50);
-    if (!model->lbc.reused && chance(trial, 50)) {
+    model->groups_explicit = trial_has_chance(trial, 50);
+    if (!model->lbc.reused && trial_has_chance(trial, 50)) {
         random_guard(trial, &model->want.security_group, false);
     }
     if (model->groups_explicit) {
         random_groups_joined(trial, &model->want.lb.security_groups, 3);
     }
-    model->lbc.keep_weights = chance(trial, 20);
+    model->lbc.keep_weights = trial_has_chance(trial, 20);
 }
 
 /* --- what is there --- */
@@ -376,41 +380,42 @@ static void random_listener(struct trial *trial, size_t port)
         return;
     }
     listener->lbc.id = ccm_text_format("l-%u", ++trial->next_id);
-    if (chance(trial, 30)) {
-        must(lbc_text_set(&listener->lbc.description,
-                          PICK(trial, "hand", "k8s.80.TCP.other.default.c1")));
+    if (trial_has_chance(trial, 30)) {
+        random_assert_ok(lbc_text_set(&listener->lbc.description,
+                                      PICK(trial, "hand", "k8s.80.TCP.other.default.c1")));
     }
     random_listener_attrs(trial, listener, false);
     for (size_t i = 0; i < start->lbc.group_count; i++) {
         if (nlb_group_at(start, i)->lbc.protocol == listener->lbc.protocol &&
-            nlb_group_at(start, i)->any_port == listener->lbc.is_range && chance(trial, 60)) {
+            nlb_group_at(start, i)->any_port == listener->lbc.is_range &&
+            trial_has_chance(trial, 60)) {
             group = nlb_group_at(start, i);
         }
     }
     if (group == NULL) { /* one that is neither named nor tagged as ours */
         group = add_group(trial, start, ports[port].key, listener->lbc.protocol,
                           listener->lbc.is_range, true);
-        must(lbc_text_set(&group->lbc.name, "elsewhere"));
+        random_assert_ok(lbc_text_set(&group->lbc.name, "elsewhere"));
     }
-    must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
+    random_assert_ok(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
 }
 
 static void random_present(struct trial *trial)
 {
     struct nlb_state *start = &trial->start;
-    const bool there = trial->model.lbc.reused || chance(trial, 85);
+    const bool there = trial->model.lbc.reused || trial_has_chance(trial, 85);
     const unsigned count = trial_dice(trial, 7);
 
     for (unsigned i = 0; i < count; i++) {
         const size_t port = trial_dice(trial, CCM_ARRAY_LEN(ports));
-        const bool shared = ports[port].shared != NULL && chance(trial, 50);
+        const bool shared = ports[port].shared != NULL && trial_has_chance(trial, 50);
 
         (void)add_group(trial, start, shared ? ports[port].shared : ports[port].key,
                         protocols[trial_dice(trial, 3)], ports[port].start != ports[port].end,
                         true); /* it is in the list */
     }
     if (there) {
-        must(lbc_text_set(&start->lb.lbc.id, "nlb-0"));
+        random_assert_ok(lbc_text_set(&start->lb.lbc.id, "nlb-0"));
         random_lb(trial, &start->lb, NULL);
         random_zones(trial, &start->lb);
         lb_clear_package(&start->lb, start->lb.lbc.texts[NLB_LB_ADDRESS_TYPE]);
@@ -421,7 +426,7 @@ static void random_present(struct trial *trial)
         random_groups_joined(trial, &start->lb.security_groups,
                              trial->model.groups_explicit ? 4 : 3);
         for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
-            if (chance(trial, 50)) {
+            if (trial_has_chance(trial, 50)) {
                 random_listener(trial, i);
             }
         }
@@ -431,12 +436,12 @@ static void random_present(struct trial *trial)
         trial->model.zones_explicit = true;
     }
     start->security_group.known = true;
-    if (!trial->model.lbc.reused && chance(trial, 50)) {
+    if (!trial->model.lbc.reused && trial_has_chance(trial, 50)) {
         random_guard(trial, &start->security_group, true);
         start->security_group.known = true;
         start->security_group.wanted = false;
-        if (there && start->lb.security_groups.len < 4 && chance(trial, 60)) {
-            must(lbc_texts_put(&start->lb.security_groups, start->security_group.id));
+        if (there && start->lb.security_groups.len < 4 && trial_has_chance(trial, 60)) {
+            random_assert_ok(lbc_texts_put(&start->lb.security_groups, start->security_group.id));
         }
     }
     start->lbc.groups_known = true;
@@ -454,8 +459,8 @@ void trial_init(struct trial *trial, uint64_t seed)
         (void)trial_dice(trial, 2); /* seeds close to one another shall not begin alike */
     }
     trial->model.lbc.want = &trial->model.want.lbc;
-    trial->model.lbc.reused = chance(trial, 30);
-    trial->model.lbc.override = trial->model.lbc.reused && chance(trial, 70);
+    trial->model.lbc.reused = trial_has_chance(trial, 30);
+    trial->model.lbc.override = trial->model.lbc.reused && trial_has_chance(trial, 70);
     random_wishes(trial);
     random_present(trial);
 }

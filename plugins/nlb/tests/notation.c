@@ -21,7 +21,7 @@ struct line {
     struct nlb_model *model; /* NULL: the present side */
 };
 
-static void must(int r)
+static void notation_assert_ok(int r)
 {
     assert_int_equal(r, 0);
 }
@@ -79,20 +79,20 @@ static uint16_t number(const char *text)
 {
     uint32_t value = 0;
 
-    must(ccm_parse_u32(text, 0, 65535, &value));
+    notation_assert_ok(ccm_parse_u32(text, 0, 65535, &value));
     return (uint16_t)value;
 }
 
-static void own(char **to, char *name)
+static void notation_set_text(char **to, char *name)
 {
     assert_non_null(name);
-    must(lbc_text_set(to, name));
+    notation_assert_ok(lbc_text_set(to, name));
     free(name);
 }
 
 static void name_of(char **to, const char *key, enum lbc_protocol protocol)
 {
-    own(to, nlb_name_format(key, protocol, &obj_service()->meta, "c1", NLB_NAME_MAX));
+    notation_set_text(to, nlb_name_format(key, protocol, &obj_service()->meta, "c1", NLB_NAME_MAX));
 }
 
 /* --- the load balancer --- */
@@ -117,7 +117,7 @@ static void read_lb_field(struct line *line, char *word)
     }
     assert_true(is_pair(word, &explicit, &name, &value));
     if (strcmp(name, "vpc") == 0) {
-        must(lbc_text_set(&line->state->lb.lbc.vpc_id, value));
+        notation_assert_ok(lbc_text_set(&line->state->lb.lbc.vpc_id, value));
         return;
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
@@ -125,7 +125,7 @@ static void read_lb_field(struct line *line, char *word)
             unsigned *bits =
                 line->model != NULL ? &line->model->lbc.explicit : &line->state->lb.lbc.explicit;
 
-            must(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
+            notation_assert_ok(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
             *bits |= explicit ? 1U << i : 0;
             return;
         }
@@ -135,7 +135,7 @@ static void read_lb_field(struct line *line, char *word)
 
 static void read_lb(struct line *line)
 {
-    must(lbc_text_set(&line->state->lb.lbc.id, none(line->words[1])));
+    notation_assert_ok(lbc_text_set(&line->state->lb.lbc.id, none(line->words[1])));
     for (size_t i = 2; i < line->count; i++) {
         read_lb_field(line, line->words[i]);
     }
@@ -143,9 +143,9 @@ static void read_lb(struct line *line)
 
 static void read_zone(struct line *line)
 {
-    must(nlb_lb_put_zone(&line->state->lb, line->words[1], line->words[2],
-                         line->count > 3 ? none(line->words[3]) : NULL,
-                         line->count > 4 ? line->words[4] : NULL));
+    notation_assert_ok(nlb_lb_put_zone(&line->state->lb, line->words[1], line->words[2],
+                                       line->count > 3 ? none(line->words[3]) : NULL,
+                                       line->count > 4 ? line->words[4] : NULL));
     if (line->model != NULL) {
         line->model->zones_explicit = true;
     }
@@ -154,7 +154,7 @@ static void read_zone(struct line *line)
 static void read_sg(struct line *line)
 {
     for (size_t i = 1; i < line->count; i++) {
-        must(lbc_texts_put(&line->state->lb.security_groups, line->words[i]));
+        notation_assert_ok(lbc_texts_put(&line->state->lb.security_groups, line->words[i]));
     }
     if (line->model != NULL) {
         line->model->groups_explicit = true;
@@ -165,7 +165,7 @@ static void read_tag(struct line *line)
 {
     const char *value = part_after(line->words[1], '=');
 
-    must(lbc_tags_put(&line->state->lb.lbc.tags, line->words[1], value));
+    notation_assert_ok(lbc_tags_put(&line->state->lb.lbc.tags, line->words[1], value));
 }
 
 static void read_flags(struct line *line)
@@ -197,18 +197,19 @@ static void read_group_word(struct nlb_group *group, char *word)
         group->lbc.broken = group->lbc.broken || strcmp(word, "broken") == 0;
         group->lbc.unread = group->lbc.unread || strcmp(word, "unread") == 0;
     } else if (strcmp(name, "type") == 0) {
-        must(lbc_text_set(&group->type, value));
+        notation_assert_ok(lbc_text_set(&group->type, value));
     } else if (strcmp(name, "family") == 0) {
-        must(lbc_text_set(&group->family, value));
+        notation_assert_ok(lbc_text_set(&group->family, value));
     } else if (strcmp(name, "name") == 0) {
-        must(lbc_text_set(&group->lbc.name, value));
+        notation_assert_ok(lbc_text_set(&group->lbc.name, value));
     } else if (strcmp(name, "owner") == 0) {
-        must(lbc_tags_put(&group->tags, LBC_TAG_OWNER, value));
+        notation_assert_ok(lbc_tags_put(&group->tags, LBC_TAG_OWNER, value));
     } else if (strcmp(name, "cluster") == 0) {
-        must(lbc_tags_put(&group->tags, LBC_TAG_CLUSTER, value));
+        notation_assert_ok(lbc_tags_put(&group->tags, LBC_TAG_CLUSTER, value));
     } else {
         assert_non_null(nlb_group_field(name));
-        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field(name), value, explicit));
+        notation_assert_ok(
+            lbc_attrs_set(&group->lbc.attrs, nlb_group_field(name), value, explicit));
     }
 }
 
@@ -217,7 +218,7 @@ static void read_group(struct line *line)
     struct nlb_group *group = nlb_state_new_group(line->state);
     const char *protocol = part_after(line->words[2], '/');
 
-    must(lbc_text_set(&group->lbc.id, none(line->words[1])));
+    notation_assert_ok(lbc_text_set(&group->lbc.id, none(line->words[1])));
     group->lbc.protocol = lbc_protocol_parse(protocol, NLB_PROTOCOLS);
     name_of(&group->lbc.name, line->words[2], group->lbc.protocol);
     if (strspn(line->words[2], "0123456789") == strlen(line->words[2])) {
@@ -248,7 +249,7 @@ static void read_server(struct line *line)
             one.description = line->words[i] + 1;
         }
     }
-    must(lbc_backends_put(&group->lbc.backends, &one));
+    notation_assert_ok(lbc_backends_put(&group->lbc.backends, &one));
 }
 
 /* --- listeners --- */
@@ -262,12 +263,13 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
     if (!is_pair(word, &explicit, &name, &value)) {
         listener->lbc.broken = listener->lbc.broken || strcmp(word, "broken") == 0;
     } else if (strcmp(name, "desc") == 0) {
-        must(lbc_text_set(&listener->lbc.description, value));
+        notation_assert_ok(lbc_text_set(&listener->lbc.description, value));
     } else if (strcmp(name, "chosen") == 0) {
-        must(lbc_text_set(&listener->lbc.group_id, value));
+        notation_assert_ok(lbc_text_set(&listener->lbc.group_id, value));
     } else {
         assert_non_null(nlb_listener_field(name));
-        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field(name), value, explicit));
+        notation_assert_ok(
+            lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field(name), value, explicit));
     }
 }
 
@@ -293,13 +295,13 @@ static void read_listener(struct line *line)
     const char *end = part_after(line->words[3], '-');
     char key[32];
 
-    must(lbc_text_set(&listener->lbc.id, none(line->words[1])));
+    notation_assert_ok(lbc_text_set(&listener->lbc.id, none(line->words[1])));
     listener->lbc.protocol = lbc_protocol_parse(line->words[2], NLB_PROTOCOLS);
     listener->lbc.port = number(line->words[3]);
     listener->lbc.last_port = end == NULL ? listener->lbc.port : number(end);
     listener->lbc.is_range = end != NULL;
     if (line->model == NULL) {
-        must(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
+        notation_assert_ok(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
     }
     ccm_text_printf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->lbc.port,
                     listener->lbc.last_port);
@@ -319,7 +321,7 @@ static void read_certs(struct line *line)
 
     listener->lbc.certs_known = true;
     for (size_t i = 1; i < line->count; i++) {
-        must(lbc_texts_put(&listener->certs, line->words[i]));
+        notation_assert_ok(lbc_texts_put(&listener->certs, line->words[i]));
     }
 }
 
@@ -331,9 +333,11 @@ static void read_guard(struct line *line)
 
     security_group->known = line->model == NULL;
     security_group->wanted = line->model != NULL;
-    must(lbc_text_set(&security_group->id, line->count > 1 ? none(line->words[1]) : NULL));
-    own(&security_group->name, nlb_security_group_name(&obj_service()->meta));
-    own(&security_group->description, nlb_security_group_description(&obj_service()->meta, "c1"));
+    notation_assert_ok(
+        lbc_text_set(&security_group->id, line->count > 1 ? none(line->words[1]) : NULL));
+    notation_set_text(&security_group->name, nlb_security_group_name(&obj_service()->meta));
+    notation_set_text(&security_group->description,
+                      nlb_security_group_description(&obj_service()->meta, "c1"));
 }
 
 static void read_rule(struct line *line)
@@ -341,15 +345,15 @@ static void read_rule(struct line *line)
     struct nlb_security_group *security_group = &line->state->security_group;
     struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
-    must(lbc_text_set(&rule->id, none(line->words[1])));
+    notation_assert_ok(lbc_text_set(&rule->id, none(line->words[1])));
     rule->drop = strcmp(line->words[2], "drop") == 0;
-    must(lbc_text_set(&rule->cidr, line->words[3]));
+    notation_assert_ok(lbc_text_set(&rule->cidr, line->words[3]));
     rule->ipv6 = strchr(line->words[3], ':') != NULL;
     rule->priority = number(line->words[4]);
-    must(lbc_text_set(&rule->protocol, line->model == NULL ? "ALL" : "All"));
-    must(lbc_text_set(&rule->port_range, "-1/-1"));
-    must(lbc_text_set(&rule->description,
-                      line->count > 5 ? line->words[5] + 1 : security_group->description));
+    notation_assert_ok(lbc_text_set(&rule->protocol, line->model == NULL ? "ALL" : "All"));
+    notation_assert_ok(lbc_text_set(&rule->port_range, "-1/-1"));
+    notation_assert_ok(lbc_text_set(
+        &rule->description, line->count > 5 ? line->words[5] + 1 : security_group->description));
 }
 
 /* --- all --- */
@@ -477,7 +481,7 @@ static void check_plan(const struct plan_question *question)
 
     read_model(&model, question->want);
     read_state(&have, question->have);
-    must(lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &problems));
+    notation_assert_ok(lbc_plan_ensure(&plan, &nlb_plan_ops, &in, &problems));
     lbc_plan_print(&plan, NULL, &text);
     if (strcmp(ccm_buf_str(&text), question->plan) != 0) {
         fail_msg("%s:\n%s", question->name, ccm_buf_str(&text));

@@ -21,7 +21,7 @@
 #define SEEDS 150
 #define RUNS  4 /* with failures, before the one without */
 
-static void check(const struct trial *trial, bool ok, const char *what, const char *name)
+static void trial_check_end(const struct trial *trial, bool ok, const char *what, const char *name)
 {
     if (!ok) {
         fail_msg("seed %llu: %s: %s", (unsigned long long)trial->seed, what,
@@ -54,7 +54,7 @@ static void make_plan(const struct trial *trial, struct lbc_plan *plan,
 
     assert_int_equal(lbc_plan_ensure(plan, &nlb_plan_ops, &in, problems), 0);
     check_stages(plan);
-    check(trial, plan->waiting.len == 0, "waits", NULL);
+    trial_check_end(trial, plan->waiting.len == 0, "waits", NULL);
 }
 
 /* --- what must hold in the end --- */
@@ -64,14 +64,14 @@ static void check_lb(const struct trial *trial)
     const struct nlb_lb *want = &trial->model.want.lb;
     const struct nlb_lb *have = &trial->have.lb;
 
-    check(trial, have->lbc.id != NULL, "no load balancer", NULL);
+    trial_check_end(trial, have->lbc.id != NULL, "no load balancer", NULL);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         const bool is_type = i == NLB_LB_ADDRESS_TYPE || i == NLB_LB_IPV6_TYPE;
 
         /* Those of somebody else's load balancer are never changed. */
         if ((trial->model.lbc.explicit >> i & 1U) != 0 && !(trial->model.lbc.reused && is_type)) {
-            check(trial, ccm_text_equal_case(want->lbc.texts[i], have->lbc.texts[i]), "field",
-                  want->lbc.texts[i]);
+            trial_check_end(trial, ccm_text_equal_case(want->lbc.texts[i], have->lbc.texts[i]),
+                            "field", want->lbc.texts[i]);
         }
     }
     for (size_t i = 0; i < want->zone_count; i++) {
@@ -81,17 +81,17 @@ static void check_lb(const struct trial *trial)
             found = found || (ccm_text_equal(want->zones[i].zone_id, have->zones[k].zone_id) &&
                               ccm_text_equal(want->zones[i].vswitch_id, have->zones[k].vswitch_id));
         }
-        check(trial, found, "no zone", want->zones[i].zone_id);
+        trial_check_end(trial, found, "no zone", want->zones[i].zone_id);
     }
-    check(trial,
-          trial->model.lbc.reused || !trial->model.zones_explicit ||
-              have->zone_count == want->zone_count,
-          "zones", NULL);
+    trial_check_end(trial,
+                    trial->model.lbc.reused || !trial->model.zones_explicit ||
+                        have->zone_count == want->zone_count,
+                    "zones", NULL);
     for (size_t i = 0; i < want->lbc.tags.len; i++) {
-        check(trial,
-              ccm_text_equal(lbc_tags_get(&have->lbc.tags, want->lbc.tags.items[i].key),
-                             want->lbc.tags.items[i].value),
-              "tag", want->lbc.tags.items[i].key);
+        trial_check_end(trial,
+                        ccm_text_equal(lbc_tags_get(&have->lbc.tags, want->lbc.tags.items[i].key),
+                                       want->lbc.tags.items[i].value),
+                        "tag", want->lbc.tags.items[i].key);
     }
 }
 
@@ -103,17 +103,17 @@ static void check_security(const struct trial *trial)
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts all = { .items = NULL };
 
-    check(trial, want->wanted == (id != NULL), "security group", id);
-    check(trial, id == NULL || lbc_texts_has(joined, id), "not joined", id);
+    trial_check_end(trial, want->wanted == (id != NULL), "security group", id);
+    trial_check_end(trial, id == NULL || lbc_texts_has(joined, id), "not joined", id);
     assert_int_equal(nlb_rules_diff(want, &trial->have.security_group, &diff), 0);
-    check(trial,
-          !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
-                            diff.remove.rule_count == 0),
-          "rules", NULL);
+    trial_check_end(trial,
+                    !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
+                                      diff.remove.rule_count == 0),
+                    "rules", NULL);
     if (trial->model.groups_explicit) {
         assert_int_equal(lbc_texts_copy(&all, &trial->model.want.lb.security_groups), 0);
         assert_int_equal(id == NULL ? 0 : lbc_texts_put(&all, id), 0);
-        check(trial, lbc_texts_equal(&all, joined), "joined groups", NULL);
+        trial_check_end(trial, lbc_texts_equal(&all, joined), "joined groups", NULL);
     }
 }
 
@@ -124,26 +124,26 @@ static void check_servers(const struct trial *trial, const struct nlb_group *wan
         const struct lbc_backend *one = &want->lbc.backends.items[i];
         const struct lbc_backend *twin = lbc_backends_find(&have->lbc.backends, one);
 
-        check(trial, twin != NULL || one->leaving, "no server", one->server_id);
+        trial_check_end(trial, twin != NULL || one->leaving, "no server", one->server_id);
         if (twin == NULL || owner_of(trial, description_of(have, twin), false) != LBC_OWNER_OURS ||
             want->lbc.add_only) {
             continue;
         }
-        check(trial, ccm_text_equal(description_of(have, twin), want->lbc.name), "description",
-              one->server_id);
-        check(trial,
-              one->leaving ? twin->weight == 0
-                           : trial->model.lbc.keep_weights || twin->weight == one->weight,
-              "weight", one->server_id);
+        trial_check_end(trial, ccm_text_equal(description_of(have, twin), want->lbc.name),
+                        "description", one->server_id);
+        trial_check_end(trial,
+                        one->leaving ? twin->weight == 0
+                                     : trial->model.lbc.keep_weights || twin->weight == one->weight,
+                        "weight", one->server_id);
     }
     for (size_t i = 0; i < have->lbc.backends.len && !want->lbc.add_only && !want->lbc.frozen_by;
          i++) {
         const struct lbc_backend *one = &have->lbc.backends.items[i];
 
-        check(trial,
-              owner_of(trial, description_of(have, one), false) != LBC_OWNER_OURS ||
-                  lbc_backends_find(&want->lbc.backends, one) != NULL,
-              "a server too many", one->server_id);
+        trial_check_end(trial,
+                        owner_of(trial, description_of(have, one), false) != LBC_OWNER_OURS ||
+                            lbc_backends_find(&want->lbc.backends, one) != NULL,
+                        "a server too many", one->server_id);
     }
 }
 
@@ -163,11 +163,11 @@ static void check_attrs(const struct trial *trial, const struct lbc_attrs *want,
         if (!lbc_attr_applies(attr->row, protocol) || fallback) {
             continue;
         }
-        check(trial,
-              ccm_text_equal(attr->value, value) ||
-                  (value != NULL && (attr->row->cloud & LBC_ATTR_LIST) != 0 &&
-                   strlen(value) == strlen(attr->value)),
-              "attribute", attr->row->field);
+        trial_check_end(trial,
+                        ccm_text_equal(attr->value, value) ||
+                            (value != NULL && (attr->row->cloud & LBC_ATTR_LIST) != 0 &&
+                             strlen(value) == strlen(attr->value)),
+                        "attribute", attr->row->field);
     }
 }
 
@@ -194,15 +194,16 @@ static void check_listener(const struct trial *trial, const struct nlb_listener 
     if (is_refused(trial, want)) {
         return;
     }
-    check(trial, group != NULL, "no group", want->lbc.group->name);
-    check(trial, have != NULL, "no listener", want->lbc.description);
-    check(trial, ccm_text_equal(have->lbc.group_id, group->id), "group of", want->lbc.description);
-    check(trial, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
-          have->lbc.description);
+    trial_check_end(trial, group != NULL, "no group", want->lbc.group->name);
+    trial_check_end(trial, have != NULL, "no listener", want->lbc.description);
+    trial_check_end(trial, ccm_text_equal(have->lbc.group_id, group->id), "group of",
+                    want->lbc.description);
+    trial_check_end(trial, ccm_text_equal(have->lbc.description, want->lbc.description),
+                    "description", have->lbc.description);
     check_attrs(trial, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
     if (want->lbc.certs_known && have->lbc.certs_known) {
-        check(trial, lbc_texts_equal(&want->certs, &have->certs), "certificates",
-              have->lbc.description);
+        trial_check_end(trial, lbc_texts_equal(&want->certs, &have->certs), "certificates",
+                        have->lbc.description);
     }
 }
 
@@ -214,8 +215,8 @@ static void check_stale(const struct trial *trial)
     for (size_t i = 0; i < trial->have.lbc.listener_count && !trial->model.lbc.reused; i++) {
         const struct nlb_listener *have = nlb_listener_at(&trial->have, i);
 
-        check(trial, nlb_state_listener_like(&trial->model.want, have) != NULL,
-              "a listener too many", have->lbc.id);
+        trial_check_end(trial, nlb_state_listener_like(&trial->model.want, have) != NULL,
+                        "a listener too many", have->lbc.id);
     }
     for (size_t i = 0; i < trial->have.lbc.group_count; i++) {
         const struct nlb_group *have = nlb_group_at(&trial->have, i);
@@ -233,7 +234,7 @@ static void check_stale(const struct trial *trial)
             excused = excused || nlb_state_group_for(&trial->have,
                                                      nlb_group_at(&trial->model.want, k)) == have;
         }
-        check(trial, excused, "a group too many", have->lbc.id);
+        trial_check_end(trial, excused, "a group too many", have->lbc.id);
     }
 }
 
@@ -251,7 +252,7 @@ static void check_end(const struct trial *trial, bool blocked)
         const struct nlb_group *want = nlb_group_at(&trial->model.want, i);
         const struct nlb_group *have = nlb_state_group_for(&trial->have, want);
 
-        check(trial, have != NULL || blocked, "no group", want->lbc.name);
+        trial_check_end(trial, have != NULL || blocked, "no group", want->lbc.name);
         if (have != NULL) {
             check_servers(trial, want, have);
             check_attrs(trial, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
@@ -282,7 +283,7 @@ static void run_all(struct trial *trial, size_t batch)
         trial->executed = trial_dice(trial, 2) == 0;
         const bool ok = trial_run(trial, &plan);
 
-        check(trial, ok || i < RUNS, "failed without a reason", NULL);
+        trial_check_end(trial, ok || i < RUNS, "failed without a reason", NULL);
     }
 }
 
@@ -303,12 +304,12 @@ static void run_world(uint64_t seed)
     trial_read(&trial);
     make_plan(&trial, &plan, &problems, 200);
     lbc_plan_print(&plan, NULL, &text);
-    check(&trial, plan.len == 0, "there is more to do", ccm_buf_str(&text));
+    trial_check_end(&trial, plan.len == 0, "there is more to do", ccm_buf_str(&text));
     check_end(&trial, trial.model.lbc.reused && plan.blocked);
     trial_list_foreign(&trial, &after);
     trial_end_cloud(&trial);
-    check(&trial, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0,
-          "somebody's things changed", ccm_buf_str(&after));
+    trial_check_end(&trial, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0,
+                    "somebody's things changed", ccm_buf_str(&after));
 }
 
 /* Out of memory at any moment: an error, or the plan that it would have been. */
@@ -333,7 +334,8 @@ static void run_short_of_memory(uint64_t seed)
 
         failed = oom_end() || at == 0;
         steps = at == 0 ? plan.len : steps;
-        check(&trial, r == -ENOMEM || (r == 0 && plan.len == steps), "a plan with a gap", NULL);
+        trial_check_end(&trial, r == -ENOMEM || (r == 0 && plan.len == steps), "a plan with a gap",
+                        NULL);
     }
 }
 

@@ -52,7 +52,8 @@ static const struct {
       "rule r-1 accept pl-1234 1 !hand\n", "10.0.0.0/8", "", "" },
 };
 
-static void check(const char *name, const struct nlb_security_group *list, const char *expected)
+static void rules_check_list(const char *name, const struct nlb_security_group *list,
+                             const char *expected)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
 
@@ -81,9 +82,9 @@ static void test_diff(void **state)
         read_state(&have, cases[i].have);
         assert_int_equal(nlb_rules_diff(&model.want.security_group, &have.security_group, &diff),
                          0);
-        check(cases[i].name, &diff.add, cases[i].add);
-        check(cases[i].name, &diff.modify, cases[i].modify);
-        check(cases[i].name, &diff.remove, cases[i].remove);
+        rules_check_list(cases[i].name, &diff.add, cases[i].add);
+        rules_check_list(cases[i].name, &diff.modify, cases[i].modify);
+        rules_check_list(cases[i].name, &diff.remove, cases[i].remove);
     }
 }
 

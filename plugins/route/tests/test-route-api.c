@@ -15,7 +15,7 @@ struct kit {
     struct route_item items[3];
 };
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     static struct kit kit;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -39,7 +39,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct kit *kit = *state;
 
@@ -153,9 +153,10 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sent, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failures_are_matched_by_both_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_unmatched_failure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sent, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_failures_are_matched_by_both_names, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_unmatched_failure, fixture_begin, fixture_end),
         cmocka_unit_test(test_codes),
     };
 

@@ -22,7 +22,7 @@ struct world {
     char text[NODES_MAX][3][80]; /* names, ids and networks of random nodes */
 };
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     char bad[64];
@@ -34,7 +34,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct world *world = *state;
 
@@ -258,7 +258,7 @@ static void test_notes(void **state)
 
 /* ---- random worlds ---- */
 
-static unsigned int pick(uint64_t *seed, unsigned int below)
+static unsigned int random_pick_below(uint64_t *seed, unsigned int below)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned int)(*seed >> 33) % below;
@@ -270,21 +270,23 @@ static void random_net(uint64_t *seed, char text[80])
     static const unsigned int seconds[] = { 96, 111, 0, 112 };
     static const unsigned int lengths[] = { 24, 24, 24, 25, 26, 22, 16, 12, 8 };
 
-    (void)snprintf(text, 80, "10.%u.%u.%u/%u", seconds[pick(seed, 4)], pick(seed, 8),
-                   pick(seed, 4) * 64, lengths[pick(seed, 9)]);
+    (void)snprintf(text, 80, "10.%u.%u.%u/%u", seconds[random_pick_below(seed, 4)],
+                   random_pick_below(seed, 8), random_pick_below(seed, 4) * 64,
+                   lengths[random_pick_below(seed, 9)]);
 }
 
 static void random_world(struct world *world, uint64_t *seed)
 {
-    const size_t nodes = pick(seed, NODES_MAX);
-    const size_t entries = pick(seed, 40);
+    const size_t nodes = random_pick_below(seed, NODES_MAX);
+    const size_t entries = random_pick_below(seed, 40);
 
     for (size_t i = 0; i < nodes; i++) {
         char(*text)[80] = world->text[i];
 
         (void)snprintf(text[0], 80, "node-%zu", i);
-        (void)snprintf(text[1], 80, REGION ".i-%u", pick(seed, 16));
-        (void)snprintf(text[2], 80, "10.%u.%u.0/24", pick(seed, 8) == 0 ? 0U : 96U, pick(seed, 8));
+        (void)snprintf(text[1], 80, REGION ".i-%u", random_pick_below(seed, 16));
+        (void)snprintf(text[2], 80, "10.%u.%u.0/24", random_pick_below(seed, 8) == 0 ? 0U : 96U,
+                       random_pick_below(seed, 8));
         add_node(world, text[0], text[1], text[2]);
     }
     for (size_t i = 0; i < entries; i++) {
@@ -293,7 +295,7 @@ static void random_world(struct world *world, uint64_t *seed)
         bool taken = false;
 
         random_net(seed, net);
-        (void)snprintf(hop, sizeof(hop), "i-%u", pick(seed, 24));
+        (void)snprintf(hop, sizeof(hop), "i-%u", random_pick_below(seed, 24));
 
         const struct ccm_cidr parsed = build_net(net);
 
@@ -301,8 +303,9 @@ static void random_world(struct world *world, uint64_t *seed)
             taken = taken || route_net_compare(&world->table.entries[k].net, &parsed) == 0;
         }
         if (!taken) { /* destinations in a table are unique */
-            assert_int_equal(
-                route_table_add(&world->table, &parsed, hop, pick(seed, 4) != 0, ROUTE_SETTLED), 0);
+            assert_int_equal(route_table_add(&world->table, &parsed, hop,
+                                             random_pick_below(seed, 4) != 0, ROUTE_SETTLED),
+                             0);
         }
     }
     route_table_sort(&world->table);
@@ -400,7 +403,7 @@ static void test_random_worlds(void **state)
         struct world *world = NULL;
         size_t foreign = 0;
 
-        assert_int_equal(setup(&own), 0);
+        assert_int_equal(fixture_begin(&own), 0);
         world = own;
         random_world(world, &seed);
         foreign = foreign_count(world);
@@ -412,20 +415,21 @@ static void test_random_worlds(void **state)
             assert_true(outlook->missing == 0 || outlook->stuck);
             assert_false(outlook->wait);
         }
-        assert_int_equal(teardown(&own), 0);
+        assert_int_equal(fixture_end(&own), 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conflicts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stuck_on_another_kind, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stuck_outside, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_two_nodes_with_one_network, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_past, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_orphans, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_found, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_conflicts, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_stuck_on_another_kind, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_stuck_outside, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_two_nodes_with_one_network, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_past, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_orphans, fixture_begin, fixture_end),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_random_worlds),
     };

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     static struct route_table table;
 
@@ -18,7 +18,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     route_table_fini(*state);
     return 0;
@@ -134,10 +134,10 @@ static void test_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_t10_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_t11_not_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_t12_empty_query, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_own_writes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_t10_found, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_t11_not_found, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_t12_empty_query, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_own_writes, fixture_begin, fixture_end),
         cmocka_unit_test(test_page),
     };
 

@@ -73,7 +73,7 @@ static void release(struct ccm_ks_cluster *cluster, const struct ccm_ks_object *
     } else if (!ccm_ks_jx_equal(next, ns->json) &&
                ccm_ks_store_put(cluster->store, CCM_KS_NAMESPACES, ns->key, CCM_STEAL(next)) ==
                    NULL) {
-        return; /* ENOMEM: as above */
+        return; /* ENOMEM: the next look does it */
     }
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */
 }

@@ -49,7 +49,7 @@ static int apply(const struct row *row, const cJSON *object, const cJSON *patch,
     return ccm_ks_patch_strategic(object, patch, &ccm_ks_schema_service, ret, message);
 }
 
-static void check(const struct row *row)
+static void row_check_patch(const struct row *row)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *object = parse(row->object);
     CCM_CLEANUP(ccm_json_freep) cJSON *before = parse(row->object);
@@ -74,7 +74,7 @@ static void check(const struct row *row)
 static void check_all(const struct row *rows, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        check(&rows[i]);
+        row_check_patch(&rows[i]);
     }
 }
 

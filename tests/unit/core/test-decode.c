@@ -24,14 +24,14 @@ static const struct kube_decode_kind raw_kind = { .kind = CCM_KIND_RAW,
 
 static struct kube_builder *builder;
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     (void)state;
     builder = kube_builder_new();
     return builder == NULL ? -1 : 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     (void)state;
     kube_builder_free(builder);
@@ -823,5 +823,5 @@ int main(void)
         cmocka_unit_test(test_unsteady_description),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fixture_begin, fixture_end);
 }

@@ -72,7 +72,7 @@ static void on_change(void *arg, const struct ccm_change *change)
     }
 }
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     struct world *w = calloc(1, sizeof(*w));
 
@@ -85,7 +85,7 @@ static int setup(void **state)
     return w->builder == NULL || w->store == NULL ? -1 : 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct world *w = *state;
 
@@ -442,15 +442,18 @@ static void test_readers_see_whole_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_put_and_delete, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_servers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_too_large_ones_are_counted, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_references_outlive_the_store, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_index, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_commit_tells_exactly_the_differences, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stage_edits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_too_many_indexes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_readers_see_whole_lists, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_put_and_delete, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_servers, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_too_large_ones_are_counted, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_references_outlive_the_store, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_index, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_commit_tells_exactly_the_differences, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_stage_edits, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_too_many_indexes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_readers_see_whole_lists, fixture_begin, fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static char *joined(const char *dir, const char *name)
     return path;
 }
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
@@ -49,7 +49,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -295,15 +295,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
-        cmocka_unit_test_setup_teardown(test_specs, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_modes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_folder_modes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_sticky_folder, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_links, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_link_in_a_folder_of_others, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_pipe_does_not_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_specs, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_modes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_folder_modes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_sticky_folder, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_owners, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_links, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_link_in_a_folder_of_others, fixture_begin,
+                                        fixture_end),
+        cmocka_unit_test_setup_teardown(test_pipe_does_not_block, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_same, fixture_begin, fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

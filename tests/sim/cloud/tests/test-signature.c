@@ -450,7 +450,7 @@ static void fixture_fini(struct fixture *fixture)
     ccm_buf_fini(&fixture->refusal.message);
 }
 
-static int check(struct fixture *fixture)
+static int fixture_check_signature(struct fixture *fixture)
 {
     return ccm_cloud_signature_check(&fixture->req, fixture->accounts, fixture->now_ms,
                                      &fixture->refusal);
@@ -469,7 +469,7 @@ static const struct vector *vector_get(const char *name)
 
 static void expect_code(struct fixture *fixture, const char *code, unsigned http)
 {
-    assert_true(check(fixture) < 0);
+    assert_true(fixture_check_signature(fixture) < 0);
     assert_string_equal(fixture->refusal.code, code);
     assert_int_equal(fixture->refusal.http, http);
 }
@@ -481,7 +481,7 @@ static void test_vectors(void **state)
         CCM_CLEANUP(fixture_fini) struct fixture fixture;
 
         fixture_init(&fixture, &vectors[i]);
-        if (check(&fixture) != 0) {
+        if (fixture_check_signature(&fixture) != 0) {
             fail_msg("%s: %s: %s", vectors[i].name, fixture.refusal.code,
                      ccm_buf_str(&fixture.refusal.message));
         }
@@ -558,7 +558,7 @@ static void test_v1_in_the_form(void **state)
     moved.body = moved.query;
     moved.query = "";
     fixture_init(&fixture, &moved);
-    assert_int_equal(check(&fixture), 0);
+    assert_int_equal(fixture_check_signature(&fixture), 0);
 }
 
 static void test_nonce_is_used_once(void **state)
@@ -570,7 +570,7 @@ static void test_nonce_is_used_once(void **state)
         CCM_CLEANUP(fixture_fini) struct fixture fixture;
 
         fixture_init(&fixture, vector_get(names[i]));
-        assert_int_equal(check(&fixture), 0);
+        assert_int_equal(fixture_check_signature(&fixture), 0);
         expect_code(&fixture, "SignatureNonceUsed", 400);
     }
 }
@@ -599,7 +599,7 @@ static void test_clock(void **state)
         fixture_init(&fixture, vector_get(rows[i].name));
         fixture.now_ms += rows[i].off_ms;
         if (rows[i].code == NULL) {
-            assert_int_equal(check(&fixture), 0);
+            assert_int_equal(fixture_check_signature(&fixture), 0);
         } else {
             expect_code(&fixture, rows[i].code, 400);
         }
@@ -637,7 +637,7 @@ static void test_tokens(void **state)
         assert_int_equal(ccm_cloud_accounts_set(fixture.accounts, "testAK", "x", rows[i].other, 0),
                          0);
         if (rows[i].code == NULL) {
-            assert_int_equal(check(&fixture), 0);
+            assert_int_equal(fixture_check_signature(&fixture), 0);
         } else {
             expect_code(&fixture, rows[i].code, 400);
         }

@@ -24,8 +24,8 @@ static void control(struct ccm_sim_faults *faults, const char *method, const cha
     ccm_buf_fini(&reply.body);
 }
 
-static int pick(struct ccm_sim_faults *faults, const char *action, const char *port,
-                bool background)
+static int faults_pick_one(struct ccm_sim_faults *faults, const char *action, const char *port,
+                           bool background)
 {
     CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params params = { 0 };
     CCM_CLEANUP(ccm_sim_effect_fini) struct ccm_sim_effect effect = { .truncate = -1 };
@@ -67,7 +67,7 @@ static void test_match(void **state)
 
         ccm_buf_addf(&body, "{\"match\":%s,\"effect\":{\"delay_ms\":1}}", rows[i].match);
         control(faults, "POST", ccm_buf_str(&body), 200);
-        assert_int_equal(pick(faults, "CreateLoadBalancer", "80", false), rows[i].hit);
+        assert_int_equal(faults_pick_one(faults, "CreateLoadBalancer", "80", false), rows[i].hit);
     }
 }
 
@@ -89,7 +89,7 @@ static void test_counting(void **state)
 
         control(faults, "POST", rows[i].rule, 200);
         for (const char *p = rows[i].hits; *p != '\0'; p++) {
-            assert_int_equal(pick(faults, "A", "80", false), *p - '0');
+            assert_int_equal(faults_pick_one(faults, "A", "80", false), *p - '0');
         }
     }
 }
@@ -125,7 +125,7 @@ static void test_probability(void **state)
 
         control(faults, "POST", "{\"match\":{\"p\":0.5},\"effect\":{\"cut\":\"before\"}}", 200);
         for (int i = 0; i < 1000; i++) {
-            hits[run] += pick(faults, "A", "80", false);
+            hits[run] += faults_pick_one(faults, "A", "80", false);
         }
     }
     assert_in_range(hits[0], 400, 600);
@@ -138,10 +138,10 @@ static void test_background(void **state)
 
     (void)state;
     control(faults, "POST", "{\"effect\":{\"cut\":\"before\"}}", 200);
-    assert_int_equal(pick(faults, "GET /x", "80", true), 0);
+    assert_int_equal(faults_pick_one(faults, "GET /x", "80", true), 0);
     control(faults, "POST", "{\"match\":{\"action\":\"GET /x\"},\"effect\":{\"cut\":\"before\"}}",
             200);
-    assert_int_equal(pick(faults, "GET /x", "80", true), 1);
+    assert_int_equal(faults_pick_one(faults, "GET /x", "80", true), 1);
 }
 
 static void test_refused(void **state)
@@ -177,7 +177,7 @@ static void test_refused(void **state)
         control(faults, "POST", rows[i], 400);
     }
     /* A list with one bad rule sets none of its rules. */
-    assert_int_equal(pick(faults, "A", "80", false), 0);
+    assert_int_equal(faults_pick_one(faults, "A", "80", false), 0);
 }
 
 int main(void)

@@ -92,7 +92,7 @@ struct world {
     struct ccm_sim_server *server;
 };
 
-static int setup(void **state)
+static int fixture_begin(void **state)
 {
     static struct world world;
     const struct ccm_sim_config config = {
@@ -109,7 +109,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int fixture_end(void **state)
 {
     struct world *world = *state;
 
@@ -233,7 +233,7 @@ static void test_client_leaves(void **state)
     wait_open(&world->service, 0);
 }
 
-/* The end of the server ends idle streams; teardown looks that all are closed. */
+/* The end of the server ends idle streams; fixture_end looks that all are closed. */
 static void test_stop_with_streams(void **state)
 {
     struct world *world = *state;
@@ -439,14 +439,14 @@ static void test_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_stream, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_large_piece, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_client_leaves, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stop_with_streams, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_truncated_stream, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_delay_holds_up_nobody, setup_at_once, teardown),
-        cmocka_unit_test_setup_teardown(test_cut_at_once, setup_at_once, teardown),
-        cmocka_unit_test_setup_teardown(test_stop_with_delays, setup_at_once, teardown),
+        cmocka_unit_test_setup_teardown(test_stream, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_large_piece, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_client_leaves, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_stop_with_streams, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_truncated_stream, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_delay_holds_up_nobody, setup_at_once, fixture_end),
+        cmocka_unit_test_setup_teardown(test_cut_at_once, setup_at_once, fixture_end),
+        cmocka_unit_test_setup_teardown(test_stop_with_delays, setup_at_once, fixture_end),
         cmocka_unit_test(test_addresses),
     };
 
