@@ -257,7 +257,7 @@ static void orphans_remove_due(struct lbc_instance *lbc, const struct ccm_reques
     const struct ccm_host *host = lbc->host;
     const int64_t now = host->now_ms(host);
     const int64_t since = ccm_removal_server_since(host);
-    struct ccm_removal_rule rule = { .released_until_ms = atomic_load(&lbc->released_until_ms) };
+    struct ccm_removal_rule rule = { 0 }; /* what a person released were backends */
     size_t left = 0;
     size_t gone = 0;
 
@@ -274,8 +274,9 @@ static void orphans_remove_due(struct lbc_instance *lbc, const struct ccm_reques
 
 /* --- a look --- */
 
+/* ret_known: something of it has a Service. */
 static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
-                        struct lbc_orphan_list *list, size_t *ret_size, bool *ret_services,
+                        struct lbc_orphan_list *list, size_t *ret_size, bool *ret_known,
                         struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = NULL;
@@ -289,8 +290,8 @@ static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
         return ccm_error_nomem(err);
     }
     *ret_size = list->len;
-    *ret_services = ccm_strmap_len(owners) > 0;
     list_drop_owned(list, owners);
+    *ret_known = list->len < *ret_size;
     if (list->len > 0) {
         qsort(list->items, list->len, sizeof(*list->items), orphan_compare);
     }
@@ -319,7 +320,7 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
     CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
     const int64_t period = orphans_period_ms(lbc);
     const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0;
-    bool services = false;
+    bool known = false;
     size_t size = 0;
     int r = 0;
 
@@ -327,7 +328,7 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
     if (period == 0 || orphans_ops(lbc) == NULL) {
         return 0;
     }
-    r = orphans_find(lbc, req, &list, &size, &services, err);
+    r = orphans_find(lbc, req, &list, &size, &known, err);
     if (r < 0) {
         return r;
     }
@@ -336,8 +337,8 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
         orphans_drop_new(lbc->orphans, &list, lbc->host->now_ms(lbc->host), first_ms) < 0) {
         return ccm_error_nomem(err);
     }
-    orphans_publish(lbc, &list, cleanup && services);
-    if (cleanup && services) { /* without any Service nobody can tell what an orphan is */
+    orphans_publish(lbc, &list, cleanup && known);
+    if (cleanup && known) { /* else these are not the Services that all this was made for */
         orphans_remove_due(lbc, req, &list, first_ms, size);
     }
     return 0;

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import views
+from tests.support import objects, views
 from tests.support.products import OWNER_TAG, Clb, Nlb
 from tests.support.world import CLUSTER_ID
 
@@ -90,6 +90,7 @@ def test_without_any_service(world, product):
     lose_service(world, product)
     world.kube.patch("Service", "kept", {"metadata": {"finalizers": None}})
     world.kube.delete("Service", "kept")
+    world.kube.create(objects.service("kubernetes", PORTS, type="ClusterIP", externalTrafficPolicy=None))  # each server has this one
     before = things(world)
     configure(world, product, orphan_period_s=1, orphan_cleanup="true", missing_wait_s=0, removal_window_s=1)
     world.start_ccmd()
