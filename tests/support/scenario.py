@@ -17,13 +17,13 @@ KEYS = {
     "given": {"dual_stack", "nodes", "node", "cloud", "lbs", "limits", "options", "alicloud", "before", "faults", "pods", "endpoints",
               "service", "services", "ccmd", "edits", "warnings", "expect", "job_ms", "plugins", "tables", "routes", "route_ms"},
     "step": {"title", "service", "services", "endpoints", "node", "nodes", "pod", "pods", "delete", "cloud", "edits", "call",
-             "faults", "ccmd", "options", "patch", "create", "watch", "expect", "within", "routes"},
+             "faults", "ccmd", "options", "patch", "create", "watch", "expect", "within", "together", "routes"},
     "service": {"name", "ports", "annotations", "labels", "policy", "finalizers", "metadata"},
     "expect": {"ok", "gone", "released", "lb", "lbs", "others", "listeners", "groups", "backends", "guard", "joined", "zones", "status", "labels",
                "finalizer", "events", "warnings", "calls", "order", "sent", "reads", "writes", "kube_writes", "objects", "of", "routes", "network"},
     "lb": {"listeners", "groups", "tags", "backends", "guard", "joined", "zones"},  # and attributes, which begin with a capital letter
 }
-ACTIONS = KEYS["step"] - {"title", "expect", "within"}
+ACTIONS = KEYS["step"] - {"title", "expect", "within", "together"}
 
 
 class ScenarioError(Exception):

@@ -3,6 +3,7 @@
 import collections
 import os
 import re
+import signal
 import time
 
 from . import objects, proc
@@ -65,7 +66,7 @@ class Runner:
             for number, step in enumerate(self.case.steps):
                 self.where = f"steps[{number}]" + (f" ({step['title']})" if "title" in step else "")
                 self._mark()
-                self._act(step)
+                (self._act_together if step.get("together") else self._act)(step)
                 self._expect(step.get("expect") or {}, step.get("within"))
             if self.world.ccmd is not None:
                 self.world.stop_ccmd()
@@ -266,6 +267,15 @@ class Runner:
             elif key == "patch":
                 for target, body in value.items():
                     self._patch(target, body)
+
+    def _act_together(self, step):
+        """ccmd sees what they all led to, nothing in between."""
+        process = self.world.ccmd.popen
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self._act(step)
+        finally:
+            process.send_signal(signal.SIGCONT)
 
     def _patch(self, target, body):
         kind, name, *rest = target.split("/")
