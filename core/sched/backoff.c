@@ -2,13 +2,16 @@
 
 #include <stddef.h>
 
+/* Of a wait: with more, an unlucky key would come twice as often as others. */
+#define SPREAD_MAX_MS 300000
+
 const struct sched_backoff_policy sched_backoff_default = {
     .rules = {
         [CCM_ERROR_TRANSIENT] = { 1500, 1200 * 1000, 0 },
         [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000, 0 },
         [CCM_ERROR_CONFLICT] = { 4000, 1200 * 1000, 100 },
         [CCM_ERROR_NOT_FOUND] = { 1500, 1200 * 1000, 0 },
-        [CCM_ERROR_AUTH] = { 30 * 1000, 600 * 1000, 0 },
+        [CCM_ERROR_AUTH] = { 30 * 1000, 1200 * 1000, 0 },
         [CCM_ERROR_TERMINAL] = { 600 * 1000, 3600 * 1000, 0 },
         [CCM_ERROR_CANCELLED] = { 0, 0, 0 },
         [CCM_ERROR_BUG] = { 600 * 1000, 3600 * 1000, 0 },
@@ -63,7 +66,8 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
         return (int64_t)backoff_pick_random(hint, hint / 2, random);
     }
 
-    const uint64_t wait = backoff_pick_random(delay - delay / 2, delay / 2, random);
+    const uint64_t spread = delay / 2 < SPREAD_MAX_MS ? delay / 2 : SPREAD_MAX_MS;
+    const uint64_t wait = backoff_pick_random(delay - spread, spread, random);
 
     return (int64_t)(wait > hint ? wait : hint);
 }

@@ -10,18 +10,20 @@
  *     throttled   4 s      120 s    only without a retry_after_ms, see below
  *     conflict    4 s      20 min   first 100 ms: somebody else was faster; see below
  *     not-found   1.5 s    20 min   as transient
- *     auth        30 s     600 s    an operator has to act
+ *     auth        30 s     20 min   an operator has to act
  *     terminal    10 min   60 min   waits for a change of the object, which queues the key
  *     bug         10 min   60 min   as terminal
  *     cancelled   0        0        no failure of the key: at once, and not counted
  *
- * A failure that lasts must not eat the quota: after an hour there are no more than four tries an
- * hour, on an average.
+ * A failure that lasts must not eat the quota: from an hour after its beginning there are no more
+ * than four tries in any hour, however unlucky the key is (throttled apart: there the quota itself
+ * decides).
  *
- * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d. Where
- * there is a first wait, it comes before these. So nothing is tried more than three times in 5 s.
- * A retry_after_ms of the other side (cut at SCHED_BACKOFF_HINT_MAX_MS) is never undercut; for
- * "throttled" it replaces the table: the wait is between the hint and one and a half hints.
+ * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d, and
+ * no more than five minutes less than d. Where there is a first wait, it comes before these. So
+ * nothing is tried more than three times in 5 s. A retry_after_ms of the other side (cut at
+ * SCHED_BACKOFF_HINT_MAX_MS) is never undercut; for "throttled" it replaces the table: the wait is
+ * between the hint and one and a half hints.
  *
  * Nothing here is synchronised: the owner of the state brings the lock.
  */

@@ -76,3 +76,32 @@ def test_one_try_after_the_first_failure(world):
     assert actions[:last + 1].count(CREATE) <= 4 + 3, actions  # tries of the first pass, then one of each
     world.cloud.clear_faults()
     world.wait(lambda: world.kube.ingress("ill"), "it heals", timeout=60)
+
+
+def passes(world, name):
+    return len(re.findall(rf"default/{name}\b.* retry in ", world.log()))
+
+
+@pytest.mark.parametrize("action", (CREATE, "CreateVServerGroup", "CreateLoadBalancerTCPListener", "StartLoadBalancerListener",
+                                    "DeleteLoadBalancer"))
+def test_calls_of_a_failing_pass(world, action):
+    """With at most four passes in any hour (test-backoff) seven calls a pass are less than 30 an hour."""
+    configure(world)
+    world.start_ccmd()
+    if action.startswith("Delete"):
+        world.kube.create(objects.service("ill", ((80, "TCP"), (443, "TCP"))))
+        world.wait(lambda: world.kube.ingress("ill"), "its load balancer")
+        world.settled()
+    world.cloud.fault(action, count=100000, http=500, code="InternalError")
+    if action.startswith("Delete"):
+        world.kube.delete("Service", "ill")
+    else:
+        world.kube.create(objects.service("ill", ((80, "TCP"), (443, "TCP"))))
+    world.wait(lambda: passes(world, "ill") >= 2, "two passes", timeout=30)
+    world.settled()
+    before, since = passes(world, "ill"), world.cloud.mark()
+    world.wait(lambda: passes(world, "ill") >= before + 2, "two more", timeout=90)
+    world.settled()
+    calls = world.cloud.actions(since)
+    assert action in calls and len(calls) <= 7 * (passes(world, "ill") - before), calls
+    world.cloud.clear_faults()
