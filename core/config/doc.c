@@ -32,6 +32,10 @@ static void add_type(struct ccm_buf *buf, const struct ccm_option *row)
         ccm_buf_adds(buf, "absolute path");
         break;
     default:
+        if (row->unless != NULL) {
+            ccm_buf_addf(buf, "text, some with `%s` only", row->unless);
+            break;
+        }
         if (row->values == NULL && row->pattern == NULL) {
             ccm_buf_adds(buf, "text");
             break;

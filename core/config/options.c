@@ -23,6 +23,16 @@ static const struct ccm_option kubeconfig = {
             "pod.",
 };
 
+static const struct ccm_option plain_http = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .group = "kubernetes",
+    .name = "plain_http",
+    .fallback = "false",
+    .help = "Send credentials to an API server without TLS (http:// in the kubeconfig) on another "
+            "machine: everybody on the way can read them.",
+};
+
 static const struct ccm_option settle = {
     HEAD,
     .type = CCM_OPTION_INT,
@@ -216,11 +226,11 @@ static const struct ccm_option core_dumps = {
 };
 
 const struct ccm_option *const config_core_options[] = {
-    &plugin_dir,    &kubeconfig,        &settle,         &election,       &election_namespace,
-    &election_name, &election_duration, &election_renew, &election_retry, &admin_listen,
-    &admin_cert,    &admin_key,         &admin_token,    &admin_control,  &log_level,
-    &log_format,    &timeout_s,         &slow_s,         &stop_s,         &core_dumps,
-    NULL,
+    &plugin_dir,         &kubeconfig,    &plain_http,        &settle,         &election,
+    &election_namespace, &election_name, &election_duration, &election_renew, &election_retry,
+    &admin_listen,       &admin_cert,    &admin_key,         &admin_token,    &admin_control,
+    &log_level,          &log_format,    &timeout_s,         &slow_s,         &stop_s,
+    &core_dumps,         NULL,
 };
 
 static const struct ccm_option entry_name = {

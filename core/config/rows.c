@@ -187,7 +187,8 @@ static bool rows_agree(const struct ccm_option *a, const struct ccm_option *b)
 
     return a->type == b->type && limits && strcmp(a_fallback, b_fallback) == 0 &&
            (a->type != CCM_OPTION_STRING ||
-            (ccm_text_equal(a->values, b->values) && ccm_text_equal(a->pattern, b->pattern)));
+            (ccm_text_equal(a->values, b->values) && ccm_text_equal(a->pattern, b->pattern) &&
+             ccm_text_equal(a->unless, b->unless)));
 }
 
 static void add_fault(struct config_tree *config, const struct config_entry *entry,
@@ -229,6 +230,22 @@ static void check_required(struct config_tree *config, const struct config_entry
     }
 }
 
+/* Whether the option that a row names as `unless` is on. */
+static bool row_is_waived(const struct config_tree *config, const struct config_entry *entry,
+                          const struct ccm_option *row)
+{
+    char key[CONFIG_KEY_SIZE];
+
+    if (row->unless == NULL) {
+        return false;
+    }
+    config_key(key, entry == NULL ? NULL : entry->plugin.name, row->group, row->unless);
+
+    const struct config_value *word = ccm_strmap_get(config->values, key);
+
+    return word != NULL && word->row->type == CCM_OPTION_BOOL && word->number != 0;
+}
+
 /* A row that nobody has listed before: read it and keep its value. */
 static int apply_new(struct config_tree *config, const struct config_entry *entry,
                      const struct ccm_option *row, const char *key, const char *label)
@@ -250,6 +267,7 @@ static int apply_new(struct config_tree *config, const struct config_entry *entr
     config_setting_t *parent = parent_of(config, entry, row);
     const config_setting_t *setting = config_find(config, parent, scope, row);
 
+    value->waived = row_is_waived(config, entry, row);
     if (setting != NULL) {
         r = config_value_read(value, label, setting, &config->problems);
         if (r < 0) {

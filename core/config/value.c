@@ -344,6 +344,19 @@ static void add_wrong_choice(const struct ccm_option *row, const char *label, co
     }
 }
 
+static void add_mismatch(const struct ccm_option *row, const char *label, const char *text,
+                         unsigned line, struct config_problems *problems)
+{
+    if (row->unless == NULL) {
+        config_problems_add(problems, line, "option '%s': '%s' does not match %s", label, text,
+                            row->pattern);
+    } else {
+        config_problems_add(problems, line,
+                            "option '%s': '%s' is taken only with '%s = true' in %s", label, text,
+                            row->unless, row->group == NULL ? "the plugin's entry" : row->group);
+    }
+}
+
 static int value_read_text(struct config_value *value, const char *label,
                            const config_setting_t *setting, struct config_problems *problems)
 {
@@ -368,9 +381,9 @@ static int value_read_text(struct config_value *value, const char *label,
         return 0;
     }
 
-    if (*text != '\0' && row->pattern != NULL && ccm_parse_matches(text, row->pattern) != 1) {
-        config_problems_add(problems, setting->line, "option '%s': '%s' does not match %s", label,
-                            text, row->pattern);
+    if (*text != '\0' && row->pattern != NULL && !value->waived &&
+        ccm_parse_matches(text, row->pattern) != 1) {
+        add_mismatch(row, label, text, setting->line, problems);
         return 0;
     }
 

@@ -15,6 +15,7 @@ struct config_value {
     const struct ccm_option *row; /* borrowed */
     bool present;                 /* stands in the file */
     bool faulty;                  /* a problem was reported; the default stands */
+    bool waived;                  /* its pattern is not asked: the option `unless` is on */
     int64_t number;               /* INT, BOOL */
     char *text;                   /* STRING, PATH; else NULL */
     char **texts;                 /* STRINGS, ends with NULL; else NULL */

@@ -155,8 +155,11 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
         return -ENOMEM;
     }
 
-    const int r = kube_client_new(services->http, kubeconfig, &services->kube, err);
+    int r = kube_client_new(services->http, kubeconfig, &services->kube, err);
 
+    if (r == 0 && config_int(daemon->config, NULL, "kubernetes", "plain_http") == 0) {
+        r = kube_client_check_plain(services->kube, err);
+    }
     if (r < 0) {
         return r;
     }

@@ -91,6 +91,22 @@ static int check_twice(const struct ccm_option *const *list, size_t count,
     return 0;
 }
 
+static int check_unless(const struct ccm_option *const *list, size_t count,
+                        const struct ccm_option *option, struct ccm_error *err)
+{
+    for (size_t i = 0; option->unless != NULL && i < count; i++) {
+        if (list[i]->type == CCM_OPTION_BOOL && ccm_text_equal(list[i]->name, option->unless) &&
+            ccm_text_equal(list[i]->group, option->group)) {
+            return 0;
+        }
+    }
+    return option->unless == NULL
+               ? 0
+               : ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                               "option %s: unless: no switch called %.80s stands before it",
+                               option->name, option->unless);
+}
+
 static int copy_options(struct plugin_descriptor *d, struct ccm_error *err)
 {
     const struct ccm_option *const *theirs = d->plugin.options;
@@ -122,6 +138,9 @@ static int copy_options(struct plugin_descriptor *d, struct ccm_error *err)
             return r;
         }
         r = check_twice(d->option_list, i, &d->options[i], err);
+        if (r == 0) {
+            r = check_unless(d->option_list, i, &d->options[i], err);
+        }
         if (r < 0) {
             return r;
         }

@@ -56,6 +56,10 @@ static void print_option(FILE *out, const struct ccm_option *option)
         (void)fputs(" of the form ", out);
         print_text(out, option->pattern);
     }
+    if (option->unless != NULL) {
+        (void)fputs(", any with ", out);
+        print_text(out, option->unless);
+    }
     if ((option->flags & CCM_OPTION_REQUIRED) != 0) {
         (void)fputs(", required", out);
     } else if (!ccm_text_empty(option->fallback)) {

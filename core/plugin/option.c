@@ -169,6 +169,9 @@ static int check_limits(const struct ccm_option *option, struct ccm_error *err)
                                  "pattern is an extended regular expression, for texts without "
                                  "values");
     }
+    if (option->unless != NULL && option->pattern == NULL) {
+        return option_refuse_row(option, err, "unless is for texts with a pattern");
+    }
     if (option->values != NULL && !is_value_list(option->values)) {
         return option_refuse_row(option, err, "values has an empty part: write a|b|c");
     }

@@ -50,6 +50,11 @@ struct ccm_option {
      * that the whole text has to match; "" passes unless the option is
      * required. NULL = any text. */
     const char *pattern;
+    /* Since ABI 1.1. With `pattern` only: name of a CCM_OPTION_BOOL of the same group (of the
+     * plugin's own, where group is NULL) that stands before this row in the table: while it is
+     * true, any text is taken. For values that take an explicit word, such as an endpoint without
+     * TLS. */
+    const char *unless;
 };
 
 #endif

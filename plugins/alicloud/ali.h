@@ -33,6 +33,7 @@ struct ali_config {
     char *overrides[ALI_ENDPOINT_PRODUCTS];
     char *user_agent; /* whole header line */
     bool sign_v1;
+    bool plain_http; /* endpoints without TLS are taken */
 };
 
 struct ali_client {

@@ -229,9 +229,32 @@ static int config_read_options(struct ali_config *config, const struct ccm_host 
                              "alicloud.signature: \"%.16s\" is neither v3 nor v1", signature);
     }
     config->sign_v1 = ccm_text_equal(signature, "v1");
+    config->plain_http = host->option_int(host, GROUP, "plain_http") != 0;
     config->ca_file = strdup(ca_file == NULL ? "" : ca_file);
     config->user_agent = ccm_text_format("ccmd/%s ClusterId/%s", CCM_VERSION, config->cluster_id);
     return config->ca_file == NULL || config->user_agent == NULL ? ccm_error_nomem(err) : 0;
+}
+
+/* What the configuration itself says was judged by its table; this is for the environment. */
+static int refuse_plain(const char *what, const struct ali_endpoint *endpoint,
+                        struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "%s: http://%s is called without TLS, which takes 'plain_http = true' in "
+                         "alicloud",
+                         what, endpoint->host);
+}
+
+/* The metadata service has no TLS; it is trusted at an address that no router passes on. */
+static bool is_link_local(const struct ali_endpoint *endpoint)
+{
+    const char *const host = endpoint->host;
+    const size_t len = strcspn(host, ":");
+    const bool digits = strspn(host, "0123456789.") == len;
+
+    return digits &&
+           ((len == strlen("100.100.100.200") && ccm_text_starts(host, "100.100.100.200")) ||
+            ccm_text_starts(host, "169.254."));
 }
 
 static int make_metadata(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
@@ -247,6 +270,11 @@ static int make_metadata(struct ali_client *ali, const struct ccm_host *host, st
 
     if (r < 0) {
         return r;
+    }
+    if (endpoint.plain_http && !is_link_local(&endpoint) && !ali->config.plain_http) {
+        return refuse_plain(ccm_text_empty(variable) ? "alicloud.endpoints.metadata"
+                                                     : "METADATA_ENDPOINT",
+                            &endpoint, err);
     }
 
     CCM_CLEANUP(ccm_freep)
@@ -275,12 +303,21 @@ static int check_endpoints(const struct ali_client *ali, struct ccm_error *err)
     const char *region = ali->config.region[0] == '\0' ? "later" : ali->config.region;
 
     for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
-        struct ali_endpoint ignored;
+        struct ali_endpoint found;
         const int r = ali_endpoint_find((enum ali_product)i, region, ali->config.network,
-                                        ali->config.overrides[i], &ignored, err);
+                                        ali->config.overrides[i], &found, err);
 
         if (r < 0) {
             return r;
+        }
+        if (found.plain_http && !ali->config.plain_http) {
+            char what[48];
+
+            ccm_text_printf(what, sizeof(what), "alicloud.%s", override_name((enum ali_product)i));
+            return refuse_plain(ccm_text_equal(getenv("ALICLOUD_CLIENT_SCHEME"), "HTTP")
+                                    ? "ALICLOUD_CLIENT_SCHEME"
+                                    : what,
+                                &found, err);
         }
     }
     return 0;

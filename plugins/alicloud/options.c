@@ -13,6 +13,20 @@
         .help = words,                                                                             \
     }
 
+/* What it takes is TLS, or plain_http. */
+#define ENDPOINT_OPTION(symbol, key, default_text, taken, words)                                   \
+    const struct ccm_option ali_opt_##symbol = {                                                   \
+        .struct_size = sizeof(struct ccm_option),                                                  \
+        .type = CCM_OPTION_STRING,                                                                 \
+        .group = "alicloud",                                                                       \
+        .name = key,                                                                               \
+        .fallback = default_text,                                                                  \
+        .pattern = taken,                                                                          \
+        .unless = "plain_http",                                                                    \
+        .help = words,                                                                             \
+    }
+#define WITH_TLS "(https://)?([^:]|:[^/])*"
+
 #define PATH_OPTION_AT(symbol, key, default_text, words)                                           \
     const struct ccm_option ali_opt_##symbol = {                                                   \
         .struct_size = sizeof(struct ccm_option),                                                  \
@@ -94,19 +108,31 @@ PATH_OPTION(credentials_oidc_token_file, "credentials.oidc_token_file",
             "ALIBABA_CLOUD_OIDC_TOKEN_FILE.");
 PATH_OPTION(ca_file, "ca_file",
             "PEM bundle that cloud endpoints are verified with; empty: the system's.");
-TEXT_OPTION(endpoint_slb, "endpoints.slb", "", NULL,
-            "Endpoint of CLB as [scheme://]host[:port]; empty: by region and network. The "
-            "environment variable SLB_ENDPOINT wins.");
-TEXT_OPTION(endpoint_nlb, "endpoints.nlb", "", NULL,
-            "Endpoint of NLB; the environment variable NLB_ENDPOINT wins.");
-TEXT_OPTION(endpoint_vpc, "endpoints.vpc", "", NULL,
-            "Endpoint of VPC; the environment variable VPC_ENDPOINT wins.");
-TEXT_OPTION(endpoint_ecs, "endpoints.ecs", "", NULL,
-            "Endpoint of ECS; the environment variable ECS_ENDPOINT wins.");
-TEXT_OPTION(endpoint_sts, "endpoints.sts", "", NULL,
-            "Endpoint of STS; the environment variable STS_ENDPOINT wins.");
-TEXT_OPTION(endpoint_metadata, "endpoints.metadata", "http://100.100.100.200", NULL,
-            "Metadata service of the instance; the environment variable METADATA_ENDPOINT wins.");
+const struct ccm_option ali_opt_plain_http = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .group = "alicloud",
+    .name = "plain_http",
+    .fallback = "false",
+    .help = "Take endpoints without TLS (http://, ALICLOUD_CLIENT_SCHEME=HTTP), and a metadata "
+            "service elsewhere than at a link-local address: everybody on the way can read "
+            "credentials and change what is done. For simulators.",
+};
+ENDPOINT_OPTION(endpoint_slb, "endpoints.slb", "", WITH_TLS,
+                "Endpoint of CLB as [scheme://]host[:port]; empty: by region and network. The "
+                "environment variable SLB_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_nlb, "endpoints.nlb", "", WITH_TLS,
+                "Endpoint of NLB; the environment variable NLB_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_vpc, "endpoints.vpc", "", WITH_TLS,
+                "Endpoint of VPC; the environment variable VPC_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_ecs, "endpoints.ecs", "", WITH_TLS,
+                "Endpoint of ECS; the environment variable ECS_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_sts, "endpoints.sts", "", WITH_TLS,
+                "Endpoint of STS; the environment variable STS_ENDPOINT wins.");
+ENDPOINT_OPTION(
+    endpoint_metadata, "endpoints.metadata", "http://100.100.100.200",
+    "https://.*|(http://)?(100\\.100\\.100\\.200|169\\.254\\.[0-9.]+)(:[0-9]+)?/?",
+    "Metadata service of the instance; the environment variable METADATA_ENDPOINT wins.");
 QUOTA_OPTION(quota_slb_write, "quotas.slb_write", "90",
              "Calls per 60 s that each changing action of CLB may make.");
 QUOTA_OPTION(quota_slb_read, "quotas.slb_read", "3000",

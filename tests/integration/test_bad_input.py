@@ -70,6 +70,8 @@ def test_broken_service_can_be_deleted(world):
     (dict(alicloud="regin = \"cn-hangzhou\";"), [r"ccmd\.conf:\d+: ", "regin", "region"]),
     (dict(cluster_id="team/prod"), [r"ccmd\.conf:\d+: ", "cluster_id", "does not match"]),
     (dict(cluster_id="k8s prod"), [r"ccmd\.conf:\d+: ", "cluster_id", "does not match"]),
+    (dict(plain_http="false"), [r"ccmd\.conf:\d+: option 'alicloud.endpoints.slb': 'http://", "'plain_http = true' in alicloud",
+                                "option 'alicloud.endpoints.metadata'"]),
     (dict(extra="x = = 1;"), [r"ccmd\.conf:\d+: ", "syntax"]),
 ])
 def test_config_error_has_file_and_line(world, options, words):
@@ -79,6 +81,25 @@ def test_config_error_has_file_and_line(world, options, words):
         assert code == 1
         for word in words:
             assert re.search(word, out + err), out + err
+
+
+def test_endpoints_without_tls_take_a_word(world):
+    """The environment is no such word."""
+    config = world.write_config(plain_http="false", endpoints="")
+    env = {"ALICLOUD_CLIENT_SCHEME": "HTTP", "SLB_ENDPOINT": world.cloud.base}
+    code, out, err = proc.run([world.binary("ccmd"), "run", "--config", config], env=env)
+    assert code == 1 and "ALICLOUD_CLIENT_SCHEME: http://127.0.0.1" in out + err and "'plain_http = true'" in out + err, out + err
+    assert world.cloud.calls() == []
+
+
+def test_credentials_for_an_api_server_without_tls_take_a_word(world):
+    with open(world.kubeconfig, encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r"server: \S+", "server: http://192.0.2.1:1", text)
+    with open(world.kubeconfig, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"(?s)users:.*", "users: [{name: kubesim, user: {token: abcdef}}]\n", text))
+    code, out, err = proc.run([world.binary("ccmd"), "run", "--config", world.config])
+    assert code == 1 and "'plain_http = true' in kubernetes" in out + err and "abcdef" not in out + err, out + err
 
 
 def test_config_file_missing(world):

@@ -189,6 +189,11 @@ def convert(cluster):
         cluster.drop("--credentials=")
         cluster.run(" >ccmd.conf")
     path = os.path.join(cluster.shell.folder, "ccmd.conf")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count("alicloud: {") == 1
+    with open(path, "w", encoding="utf-8") as file:  # the simulator has no TLS
+        file.write(text.replace("alicloud: {", "alicloud: { plain_http = true;"))
     with open(path, "a", encoding="utf-8") as file:  # tests that run at the same time have one port each
         file.write(f'admin: {{ listen = "127.0.0.1:{cluster.port}"; }};\n')
     cluster.run("check-config")

@@ -28,7 +28,7 @@ GIT = """#!/bin/bash
 EDITOR = """#!/bin/bash
 # What the comments on the page say.
 case "$1" in
-*ccmd.conf) sed -i 's/cluster_id = ""/cluster_id = "c-test"/; s|kubeconfig = ""|kubeconfig = "'"$KUBECONFIG"'"|' "$1" ;;
+*ccmd.conf) sed -i 's/cluster_id = ""/cluster_id = "c-test"; plain_http = true/; s|kubeconfig = ""|kubeconfig = "'"$KUBECONFIG"'"|' "$1" ;;
 *kustomization.yaml) sed -i '/^images:/,$ s|- name: ccmd|&\\n  newName: registry.example.com/ccmd|' "$1" ;;
 *) exit 1 ;;
 esac

@@ -282,9 +282,11 @@ class World:
         self.kubesim.wait_listening()
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
-                     plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID):
+                     plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID,
+                     plain_http="true", endpoints=None):
         path = os.path.join(self.folder, name)
-        url = self.cloud.base
+        if endpoints is None:
+            endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "metadata"))
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";
@@ -294,7 +296,8 @@ log: {{ level = "{log_level}"; }};
 {'' if 'admin:' in extra else 'admin: { listen = "127.0.0.1:0"; };'}
 alicloud: {{
     cluster_id = "{cluster_id}";
-    endpoints: {{ slb = "{url}"; nlb = "{url}"; vpc = "{url}"; ecs = "{url}"; sts = "{url}"; metadata = "{url}"; }};
+    plain_http = {plain_http};
+    endpoints: {{ {endpoints} }};
     {alicloud}
 }};
 plugins = ( {plugins} );

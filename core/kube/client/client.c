@@ -30,8 +30,19 @@ struct kube_client {
 
 static bool is_local(const char *origin)
 {
-    return strstr(origin, "://127.") != NULL || strstr(origin, "://localhost") != NULL ||
-           strstr(origin, "://[::1]") != NULL;
+    const char *host = strstr(origin, "://") + 3;
+    const size_t len = strspn(host, "0123456789.");
+    const bool v4 = host[len] == '\0' || host[len] == ':'; /* no name that begins like one */
+
+    return (v4 && ccm_text_starts(host, "127.")) || strcmp(host, "localhost") == 0 ||
+           ccm_text_starts(host, "localhost:") || ccm_text_starts(host, "[::1]");
+}
+
+/* Whether credentials go over the network in clear text. */
+static bool client_is_exposed(const struct kube_client *client)
+{
+    return ccm_text_starts(client->origin, "http://") && client->auth.credential[0] != '\0' &&
+           !is_local(client->origin);
 }
 
 static int client_init(struct kube_client *client)
@@ -53,8 +64,7 @@ static int client_init(struct kube_client *client)
         return -ENOMEM;
     }
     auth->token_file = NULL; /* the token's now */
-    if (ccm_text_starts(client->origin, "http://") && auth->credential[0] != '\0' &&
-        !is_local(client->origin)) {
+    if (client_is_exposed(client)) {
         ccm_log_warn(&kube_log, "API server %s: credentials go over the network in clear text",
                      client->origin);
     }
@@ -98,6 +108,16 @@ void kube_client_free(struct kube_client *client)
         free(client->origin);
         free(client);
     }
+}
+
+int kube_client_check_plain(const struct kube_client *client, struct ccm_error *err)
+{
+    return !client_is_exposed(client)
+               ? 0
+               : ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                               "API server %s: %s would go over the network in clear text, which "
+                               "takes 'plain_http = true' in kubernetes",
+                               client->origin, client->auth.credential);
 }
 
 const char *kube_client_server(const struct kube_client *client)

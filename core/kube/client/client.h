@@ -25,6 +25,10 @@ CCM_NODISCARD int kube_client_new(struct net_http *http, const char *kubeconfig,
                                   struct kube_client **ret, struct ccm_error *err);
 void kube_client_free(struct kube_client *client);
 
+/* Whether credentials go to another machine without TLS: -EINVAL and err, for whoever has not been
+ * told explicitly that they may. */
+CCM_NODISCARD int kube_client_check_plain(const struct kube_client *client, struct ccm_error *err);
+
 /* "https://host:port", borrowed: for messages. */
 const char *kube_client_server(const struct kube_client *client);
 

@@ -796,6 +796,7 @@ static void test_start_asks_metadata(void **state)
     struct ali_client *ali = NULL;
 
     (void)state;
+    fake_host_option(fake, "alicloud", "plain_http", "true");
     fake_host_option(fake, "alicloud", "endpoints.metadata", "http://127.0.0.1:9");
     assert_int_equal(ali_acquire(host, &ali, &err), 0);
     /* Not reachable: try again later. */

@@ -1,6 +1,9 @@
 /* Host names by region, network, option and environment. */
 #include "alicloud/endpoint.h"
 
+#include "alicloud/instance.h"
+#include "support/fake_host.h"
+
 #include "util/text.h"
 
 #include "check.h"
@@ -135,11 +138,70 @@ static void test_environment(void **state)
     }
 }
 
+/* An endpoint without TLS takes an explicit word, wherever it comes from. */
+static void test_plain_http(void **state)
+{
+    static const struct {
+        const char *option; /* or NULL */
+        const char *variable;
+        const char *value;
+        const char *words; /* NULL: taken without a word */
+    } rows[] = {
+        { "endpoints.slb", NULL, "http://slb.example", "alicloud.endpoints.slb: http://slb" },
+        { "endpoints.sts", NULL, "http://127.0.0.1:9", "alicloud.endpoints.sts: http://127" },
+        { "endpoints.slb", NULL, "https://slb.example", NULL },
+        { "endpoints.slb", NULL, "slb.example:8443", NULL },
+        { "endpoints.metadata", NULL, "http://10.0.0.1", "alicloud.endpoints.metadata: http://10" },
+        { "endpoints.metadata", NULL, "169.254.example", "alicloud.endpoints.metadata" },
+        { "endpoints.metadata", NULL, "100.100.100.2000", "alicloud.endpoints.metadata" },
+        { "endpoints.metadata", NULL, "http://169.254.169.254:80", NULL },
+        { "endpoints.metadata", NULL, "https://metadata.example", NULL },
+        { NULL, "METADATA_ENDPOINT", "http://10.0.0.1/latest", "METADATA_ENDPOINT: http://10" },
+        { NULL, "METADATA_ENDPOINT", "http://100.100.100.200", NULL },
+        { NULL, "ALICLOUD_CLIENT_SCHEME", "HTTP", "ALICLOUD_CLIENT_SCHEME: http://slb" },
+        { NULL, "ALICLOUD_CLIENT_SCHEME", "HTTPS", NULL },
+        { NULL, "SLB_ENDPOINT", "http://slb.example", NULL }, /* its scheme never counted */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * CCM_ARRAY_LEN(rows); i++) {
+        const bool allowed = i % 2 == 1;
+        struct fake_host *fake = fake_host_new();
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct ali_client *ali = NULL;
+
+        fake_host_option(fake, "alicloud", "region", "cn-hangzhou");
+        fake_host_option(fake, "alicloud", "plain_http", allowed ? "true" : "false");
+        if (rows[i / 2].option != NULL) {
+            fake_host_option(fake, "alicloud", rows[i / 2].option, rows[i / 2].value);
+        } else {
+            assert_int_equal(setenv(rows[i / 2].variable, rows[i / 2].value, 1), 0);
+        }
+
+        const int r = ali_acquire(fake_host_table(fake), &ali, &err);
+
+        print_message("%s: %s\n", rows[i / 2].value, err.message);
+        if (allowed || rows[i / 2].words == NULL) {
+            assert_int_equal(r, 0);
+        } else {
+            assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+            assert_non_null(strstr(err.message, rows[i / 2].words));
+            assert_non_null(strstr(err.message, "'plain_http = true'"));
+        }
+        ali_release(ali);
+        if (rows[i / 2].option == NULL) {
+            assert_int_equal(unsetenv(rows[i / 2].variable), 0);
+        }
+        fake_host_free(fake);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_table, clear_environment, clear_environment),
         cmocka_unit_test_setup_teardown(test_environment, clear_environment, clear_environment),
+        cmocka_unit_test_setup_teardown(test_plain_http, clear_environment, clear_environment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,8 +211,9 @@ static void test_query_v1(void **state)
 
 static void test_request_v1(void **state)
 {
-    static const char *const options[] = { "signature", "v1", "endpoints.slb",
-                                           "http://127.0.0.1:18080", NULL };
+    static const char *const options[] = {
+        "signature", "v1", "plain_http", "true", "endpoints.slb", "http://127.0.0.1:18080", NULL
+    };
     struct setup setup;
 
     (void)state;

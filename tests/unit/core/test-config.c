@@ -53,6 +53,25 @@ static const struct ccm_option slb = {
     .group = "alicloud",
     .name = "endpoints.slb",
     .help = "Address.",
+    .pattern = "[^:]*",
+    .unless = "plain_http",
+};
+static const struct ccm_option plain_http = {
+    HEAD, .type = CCM_OPTION_BOOL, .group = "alicloud", .name = "plain_http", .help = "No TLS.",
+};
+static const struct ccm_option clb_word = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .name = "anything",
+    .help = "A word.",
+};
+static const struct ccm_option clb_guarded = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .name = "guarded",
+    .help = "A text that takes a word.",
+    .pattern = "a*",
+    .unless = "anything",
 };
 static const struct ccm_option retries = {
     HEAD,
@@ -90,8 +109,8 @@ static const struct ccm_option bytes = {
 };
 
 static const struct ccm_option *const clb_options[] = {
-    &region,  &network, &vswitches, &slb,   &retries, &weight,
-    &dry_run, &ca_file, &zones,     &bytes, NULL,
+    &region,  &network, &vswitches, &plain_http, &slb,      &retries,     &weight,
+    &dry_run, &ca_file, &zones,     &bytes,      &clb_word, &clb_guarded, NULL,
 };
 
 static const struct ccm_option nlb_region = {
@@ -183,7 +202,8 @@ static void test_everything(void **state)
         "log: { level = \"debug\"; };\n"
         "controller: { timeout_s = 60; };\n"
         "alicloud: { region = \"cn-\" \"hangzhou\"; vswitch_ids = [ \"v1\", \"v2\" ];\n"
-        "            endpoints: { slb = \"http://[::1]:8080\"; }; retries = 0; };\n"
+        "            plain_http = true; endpoints: { slb = \"http://[::1]:8080\"; }; retries = 0; "
+        "};\n"
         "plugins = ( { name = \"clb\"; workers = 16; critical = true; default_weight = 7;\n"
         "              dry_run = false; ca_file = \"/etc/ca.pem\";\n"
         "              audit: { bytes = 9223372036854775807; zones = ( \"z\" ); }; },\n"
@@ -389,6 +409,16 @@ static const struct {
       ":4: option 'alicloud.network': 'clasic' is none of vpc|classic (did you mean 'classic'?)\n"
       ":3: unknown option 'alicloud.regoin' (did you mean 'region'?)\n"
       ":4: unknown option 'alicloud.endpoints.sbl' (did you mean 'slb'?)\n" },
+    { OK_PLUGIN "alicloud: { region = \"r\";\n endpoints: { slb = \"http://x\"; }; };\n",
+      ":3: option 'alicloud.endpoints.slb': 'http://x' is taken only with 'plain_http = true' in "
+      "alicloud\n" },
+    { OK_PLUGIN "alicloud: { region = \"r\"; plain_http = false;\n endpoints: { slb = \"a:b\"; }; "
+                "};\n",
+      ":3: option 'alicloud.endpoints.slb': 'a:b' is taken only with 'plain_http = true' in "
+      "alicloud\n" },
+    { OK_GROUP "plugins = ( { name = \"clb\";\n guarded = \"b\"; } );\n",
+      ":3: option 'clb.guarded': 'b' is taken only with 'anything = true' in the plugin's "
+      "entry\n" },
     { OK_PLUGIN OK_GROUP "aliclod: { region = \"x\"; };\n",
       ":3: unknown group 'aliclod' (did you mean 'alicloud'?)\n" },
     { OK_GROUP "plugins = ( { name = \"nlb\"; } );\nalicloud2: { };\n",

@@ -735,11 +735,48 @@ static int group_teardown(void **state CCM_UNUSED)
     return rmdir(folder);
 }
 
+/* Credentials in clear text stay on this machine. */
+static void test_plain(void **state)
+{
+    static const struct {
+        const char *server;
+        const char *user;
+        bool ok;
+    } rows[] = {
+        { "http://10.0.0.1:8080", "token: t", false },
+        { "http://127.example:8080", "token: t", false },
+        { "http://localhost.example", "token: t", false },
+        { "http://10.0.0.1:8080", "", true },
+        { "http://127.0.0.1:8080", "token: t", true },
+        { "http://127.8.0.1", "token: t", true },
+        { "http://localhost:8080", "token: t", true },
+        { "http://[::1]:8080", "token: t", true },
+        { "https://10.0.0.1", "token: t", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct fixture f = { .err = CCM_ERROR_INIT };
+
+        f.http = net_http_new(&f.err);
+        assert_non_null(f.http);
+        client_open(&f, rows[i].server, rows[i].user);
+        assert_int_equal(kube_client_check_plain(f.client, &f.err), rows[i].ok ? 0 : -EINVAL);
+        if (!rows[i].ok) {
+            assert_non_null(strstr(f.err.message, rows[i].server));
+            assert_non_null(strstr(f.err.message, "users[u].user.token in "));
+            assert_non_null(strstr(f.err.message, "'plain_http = true' in kubernetes"));
+        }
+        fixture_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_get),
         cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_plain),
         cmocka_unit_test(test_status_table),
         cmocka_unit_test(test_status_of_admission),
         cmocka_unit_test(test_status_of_watches_and_odd_ones),

@@ -299,6 +299,7 @@ static void test_bad_options(void **state)
     ASSERT_SPOILT(second.min, 1, "option alicloud.region: min and max are for numbers");
     ASSERT_SPOILT(option.pattern, "a", "option limit: pattern is an extended regular expression");
     ASSERT_SPOILT(second.pattern, "a(", "option alicloud.region: pattern is an extended");
+    ASSERT_SPOILT(option.unless, "a", "option limit: unless is for texts with a pattern");
     ASSERT_SPOILT(second.values, "a||b", "option alicloud.region: values has an empty part");
     ASSERT_SPOILT(second.values, "", "option alicloud.region: values has an empty part");
     ASSERT_SPOILT(options[1], spoilt_.options[0], "option limit is listed twice");
