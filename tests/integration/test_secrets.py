@@ -110,9 +110,10 @@ def test_token_of_the_api_server_that_is_mounted(build, tmp_path):
 
 
 def test_one_fetch_for_all(build, tmp_path):
-    """Eight workers are refused at the same time: one of them fetches another credential, the others wait for it, none fails."""
+    """Eight workers are refused at the same time: one of them fetches another credential, the others wait for it, none fails.
+    A ninth is kept for removals."""
     with World(build, tmp_path) as world:
-        world.config = world.write_config(plugins='{ name = "clb"; workers = 8; }', alicloud=f'credentials: {{ role_arn = "{ROLE}"; }};')
+        world.config = world.write_config(plugins='{ name = "clb"; workers = 9; }', alicloud=f'credentials: {{ role_arn = "{ROLE}"; }};')
         views.nodes(world, 1)
         refusal = world.cloud.fault(action="CreateLoadBalancer", count=8, delay_ms=600000, code="InvalidSecurityToken.Expired", http=400)
         world.kube.create(*[objects.service(f"web-{n}", PORTS) for n in range(8)])
