@@ -37,11 +37,12 @@ test:
 	@$(MAKE) --no-print-directory build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)')
 
-# Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again.
+# Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again, SERVICES=N for more.
 soak:
 	@scripts/bootstrap.sh test
 	@$(MAKE) --no-print-directory build
-	@/usr/bin/python3 tests/soak/soak.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+	@/usr/bin/python3 tests/soak/soak.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
+	    $(if $(SERVICES),--services $(SERVICES))
 
 check:
 	@scripts/bootstrap.sh check

@@ -8,6 +8,7 @@ from tests.support.world import wait
 
 from .setting import LEASE_S
 from .trace import Finding
+from .until import until
 
 # why it ends by itself, and rightly so: a supervisor starts it again
 LOST = "leader election lost"
@@ -19,7 +20,7 @@ class Daemon:
         self.world = setting.world
         self.random = random
         self.trace = trace
-        self.memory = []  # (seconds since the beginning, resident KiB)
+        self.memory = []  # (pid, seconds since the beginning, resident KiB)
 
     def start(self):
         self.world.start_ccmd()
@@ -42,7 +43,7 @@ class Daemon:
                 kib = next((int(line.split()[1]) for line in file if line.startswith("VmRSS:")), 0)
         except (FileNotFoundError, ProcessLookupError):
             return
-        self.memory.append((time.monotonic() - self.trace.began, kib))
+        self.memory.append((process.popen.pid, time.monotonic() - self.trace.began, kib))
 
     def kill(self):
         self.trace.note("kill -9")
@@ -68,10 +69,7 @@ class Daemon:
         self.trace.note("SIGSTOP")
         first.popen.send_signal(signal.SIGSTOP)
         second = self.world.start_ccmd()
-        deadline = time.monotonic() + 6 * LEASE_S * proc.SLOW
-        while "leads now" not in second.err() and second.alive() and time.monotonic() < deadline:
-            meanwhile()
-            time.sleep(STEP_S)
+        until(lambda: "leads now" in second.err() or not second.alive() or meanwhile(), 6 * LEASE_S * proc.SLOW, STEP_S)
         first.popen.send_signal(signal.SIGCONT)
         if "leads now" not in second.err():
             first.kill()  # the faults of the API server hit both: supervised as ever

@@ -18,6 +18,7 @@ class Lives:
         self.wishes = [None] * slots  # of each slot; None: nothing is there
         self.waiting = {}  # slot -> what takes the name of one that has not gone yet
         self.born = 0
+        self.ended = 0  # Services that ccmd held when they were deleted: it had work with their end
 
     def act(self):
         """One change of one slot."""
@@ -159,6 +160,8 @@ class Lives:
         return lambda: None
 
     def _delete(self, wish):
+        known = self.kube.get("Service", wish.name)
+        self.ended += bool(known and known["metadata"].get("finalizers"))
         self.kube.delete("Service", wish.name)
         for item in wish.slices():
             self.kube.delete("EndpointSlice", item["metadata"]["name"])

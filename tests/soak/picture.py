@@ -11,8 +11,9 @@ LEFT_OUT = {"Address", "DNSName", "CreateTime", "CreateTimeStamp", "CreationTime
             "ModificationProtectionTime", "StartTime", "UpdateTime", "VpcIds", "SecurityGroupRuleId", "PrivateIPv4Address",
             "ModifyTime", "GmtModified", "Groups"}
 # of NLB: never set is as good as set so
-DEFAULTS = {"CrossZoneEnabled": "true", "PreserveClientIpEnabled": "true", "ProxyProtocolEnabled": "false",
+DEFAULTS = {"Cps": "0", "CrossZoneEnabled": "true", "PreserveClientIpEnabled": "true", "ProxyProtocolEnabled": "false",
             "Ppv2PrivateLinkEpIdEnabled": "false", "Ppv2PrivateLinkEpsIdEnabled": "false", "Ppv2VpcIdEnabled": "false"}
+ACCESS_LIST = {"AclId", "AclIds", "AclType"}  # a listener whose list is off still says which it had
 NLB_ZONE = {"ZoneId", "VSwitchId"}
 
 
@@ -58,8 +59,9 @@ class Picture:
 
     def _strip(self, item):
         if isinstance(item, dict):
+            ineffective = ACCESS_LIST if item.get("AclStatus") == "off" else ()
             return {key: self._strip(value) for key, value in item.items()
-                    if key not in LEFT_OUT and DEFAULTS.get(key) != value}
+                    if key not in LEFT_OUT and key not in ineffective and DEFAULTS.get(key) != value}
         return [self._strip(one) for one in item] if isinstance(item, list) else item
 
     def _add_balancers(self, state):

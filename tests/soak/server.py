@@ -1,22 +1,24 @@
 """The API server in a soak: away for a while, or replaced by one without any object that gets those of a backup."""
 
 import signal
-import time
+
+from .until import until
 
 
 class Server:
-    def __init__(self, setting, random, trace, faults):
+    def __init__(self, setting, random, trace, faults, orphans):
         self.world = setting.world
         self.random = random
         self.trace = trace
         self.faults = faults
+        self.orphans = orphans
 
     def pause(self):
         """Nobody answers for a while."""
         seconds = self.random.uniform(0.5, 4)
         self.trace.note("API server away", f"{seconds:.1f}", "s")
         self.world.kubesim.popen.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
+        until(lambda: False, seconds)
         self.world.kubesim.popen.send_signal(signal.SIGCONT)
 
     def replace(self, meanwhile):
@@ -30,6 +32,7 @@ class Server:
         self.faults.count_server()
         self.world.restart_kubesim()
         self.faults.begin_server()
-        time.sleep(empty)
+        until(lambda: False, empty)
+        self.orphans.restored(backup)
         self.world.kube.http.request("POST", "/_sim/restore", backup)
         self.trace.note("restored", len(backup["services"]), "Services")

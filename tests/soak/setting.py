@@ -12,19 +12,21 @@ NODES = tuple(f"node-{n}" for n in range(1, 9))
 IN_FIXTURES = 5  # of these nodes cloudsim has instances from the start
 REUSED = 3  # load balancers of each product that Services may use
 PERSONS_PORT = 8888  # of the listener that a person has on each of them
-ELECTION = "enabled = true; lease_duration_s = 8; renew_deadline_s = 6; retry_period_ms = 500;"
-LEASE_S = 8
+LEASE_S = 5
+ELECTION = "enabled = true; lease_duration_s = {}; renew_deadline_s = {}; retry_period_ms = 500;"
 PATIENCE = "removal_window_s = 4; missing_wait_s = 12;"  # what goes slowly by default
 QUOTAS = {"slb_write": 600, "slb_read": 20000, "nlb_write": 1200, "nlb_read": 8000, "vpc": 2000, "ecs": 2000}
 QUOTA_SCALE = 5  # cloudsim grants so many times the published rates: less than ccmd expects
+USUAL = 40  # Services at the same time; for more of them there is more of each quota
 JOB_MS = 20  # of NLB
 OURS = "soak"  # the field manager by which the API server tells our requests from those of ccmd
 
 
 class Setting:
-    """chaos: the world that suffers. Without it, the one it is compared with: the same things, no trouble."""
+    """chaos: the world that suffers. Without it, the one it is compared with: the same things, no trouble. slots: Services."""
 
-    def __init__(self, build, folder, chaos):
+    def __init__(self, build, folder, chaos, slots=USUAL):
+        self.more = max(1, slots // USUAL)
         arguments = ["--call-log=2000000"]
         for product in PRODUCTS.values():
             arguments += product().allow(5000)
@@ -34,11 +36,10 @@ class Setting:
         self.world = World(build, folder, cloud_args=arguments)
         self.ids = {}  # name of a reusable load balancer -> id
 
-    @staticmethod
-    def _quota_file(folder):
+    def _quota_file(self, folder):
         path = f"{folder}.quota.json"
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"scale": QUOTA_SCALE}, file)
+            json.dump({"scale": QUOTA_SCALE * self.more}, file)
         return path
 
     def __enter__(self):
@@ -66,18 +67,24 @@ class Setting:
 
         http.request = marked
 
+    @staticmethod
+    def _election(trouble):
+        """Short leases while there is trouble; at rest nobody is to lose one on a slow machine."""
+        return ELECTION.format(LEASE_S, LEASE_S - 1) if trouble else ELECTION.format(3 * LEASE_S, 2 * LEASE_S)
+
     def configure(self, audit_s=None):
         """Looks at the cloud every few seconds while there is trouble; audit_s = 0: never, for what is looked at at rest."""
         audit = (15 if self.chaos else 0) if audit_s is None else audit_s
-        quotas = " ".join(f"{name} = {value if self.chaos else 1000000};" for name, value in QUOTAS.items())
+        orphans = f"orphan_cleanup = true; orphan_period_s = {10 if audit else 0};"
+        quotas = " ".join(f"{name} = {value * self.more if self.chaos else 1000000};" for name, value in QUOTAS.items())
         plugins = [
-            f'{{ name = "clb"; workers = 8; audit_interval_s = {audit}; source_ranges = true; {PATIENCE} }}',
-            f'{{ name = "nlb"; workers = 8; audit_interval_s = {audit}; {PATIENCE} }}',
+            f'{{ name = "clb"; workers = 8; audit_interval_s = {audit}; source_ranges = true; {orphans} {PATIENCE} }}',
+            f'{{ name = "nlb"; workers = 8; audit_interval_s = {audit}; {orphans} {PATIENCE} }}',
             f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = {audit or 3600}; orphan_cleanup = true; {PATIENCE} }}']
         written = self.world.write_config(
             name="next.conf",
             plugins=", ".join(plugins), alicloud=f"job_poll_ms = 200; quotas: {{ {quotas} }};", log_level="info",
-            election=ELECTION if self.chaos else "enabled = false;", settle_s=2 if self.chaos else 0)
+            election=self._election(audit) if self.chaos else "enabled = false;", settle_s=2 if self.chaos else 0)
         os.replace(written, self.world.config)  # a ccmd that runs reads it at any moment
 
     # --- other people's ---
