@@ -167,6 +167,17 @@ const struct docs_message docs_messages[] = {
       "this Service now.",
       "If that is a mistake, take the port out of the Service: with option taken_listeners restore "
       "(the default) the listener is put back." },
+    { "no listener on {ports} of load balancer [{id}] sends to this Service, because annotation "
+      "{key}force-override-listeners is not \"true\"",
+      "The load balancer is a person's, and so are its listeners unless the Service asks for them. "
+      "Its server groups are kept, but nobody sends to them.",
+      "Set the annotation to \"true\": listeners are made then, and those that are on these ports "
+      "are taken over, which ends what they serve now. Or set it to \"false\" and make a listener "
+      "(or forwarding rule) by hand that sends to the server group of the Service." },
+    { "the loadbalancer {id} can not be reused, its specification is shared-performance and takes "
+      "no pods as backends: {remedy}",
+      "Network interfaces of pods are backends of load balancers with a specification only.",
+      "Set the spec annotation to slb.s1.small or a larger one, or let nodes be the backends." },
     { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
       "must "
       "be unique",

@@ -128,6 +128,22 @@ static bool lb_needs_vpc(const struct lbc_model *model, const struct lbc_lb *lb)
     return ccm_text_equal_case(lb->texts[CLB_LB_ADDRESS_TYPE], "intranet");
 }
 
+/* Of the shared-performance class, which knows no network interfaces, unless an annotation has it
+ * changed before there are backends. */
+static const char *lb_unfit(const struct lbc_model *model, const struct lbc_lb *lb, bool pods)
+{
+    const char *spec = lb->texts[CLB_LB_SPEC];
+    const bool shared = ccm_text_equal_case(lb->texts[CLB_LB_CHARGE], "PayBySpec") &&
+                        (ccm_text_empty(spec) || ccm_text_equal(spec, "slb.s0.share"));
+
+    return pods && shared && !lbc_model_is_explicit(model, CLB_LB_SPEC) &&
+                   !lbc_model_is_explicit(model, CLB_LB_CHARGE)
+               ? "its specification is shared-performance and takes no pods as backends: set "
+                 "annotation spec to slb.s1.small or a larger one, or take annotation "
+                 "backend-type eni away"
+               : NULL;
+}
+
 const struct lbc_model_ops clb_model_ops = {
     .size = sizeof(struct clb_model),
     .type = &clb_state_type,
@@ -140,5 +156,6 @@ const struct lbc_model_ops clb_model_ops = {
     .fixed = fixed_attrs,
     .needs_vpc = lb_needs_vpc,
     .vpc_remedy = "a private load balancer must be in the VPC of the cluster; name another one",
+    .unfit = lb_unfit,
     .address_type = CLB_LB_ADDRESS_TYPE,
 };

@@ -26,7 +26,7 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
-        .listeners = lbc_model_has_listeners(&model->lbc),
+        .listeners = true,
         .scan = model->lbc.reused && !pass->known,
     };
     int r = 0;

@@ -1,6 +1,7 @@
 #include "lbc/reuse.h"
 
 #include "lbc/model/annotation.h"
+#include "lbc/model/candidate.h"
 #include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
@@ -193,6 +194,11 @@ static bool reuse_differs(const char *wanted, const char *present)
            !ccm_text_equal_case(wanted, present);
 }
 
+static bool reuse_wants_pods(const struct lbc_pass *pass)
+{
+    return lbc_backend_mode(pass->view, pass->lbc->pods_by_default) == LBC_MODE_PODS;
+}
+
 /* Refuses for the first that does not hold, with both values. */
 static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -201,6 +207,7 @@ static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
     const struct lbc_lb *want = lbc_state_lb(pass->model->want);
     const struct lbc_lb *lb = lbc_pass_lb(pass);
     const char *vpc_id = NULL;
+    const char *unfit = NULL;
 
     for (const struct lbc_fixed_attr *attr = ops->fixed; attr != NULL && attr->what != NULL;
          attr++) {
@@ -215,6 +222,10 @@ static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
                                 attr->what, present, wanted,
                                 lbc_lb_row(ops->annotations, attr->number)->name);
         }
+    }
+    unfit = ops->unfit == NULL ? NULL : ops->unfit(pass->model, lb, reuse_wants_pods(pass));
+    if (unfit != NULL) {
+        return reuse_refuse(lb->id, err, "%s", unfit);
     }
     if (ops->needs_vpc == NULL || !ops->needs_vpc(pass->model, lb)) {
         return 0;
@@ -257,6 +268,107 @@ int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err)
         r = 0;
     }
     return r;
+}
+
+/* --- ports that nobody serves --- */
+
+/* Rules of listeners are not read, and may lead to any group. */
+static bool reuse_may_have_rules(const struct lbc_state *have)
+{
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const enum lbc_protocol protocol = have->listeners[i]->protocol;
+
+        if (protocol == LBC_HTTP || protocol == LBC_HTTPS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its listener is made by hand, as somebody says: for the Service, or by choosing a group. */
+static bool reuse_is_by_hand(const struct lbc_pass *pass, const struct lbc_listener *want)
+{
+    return lbc_anno_says(&pass->service->meta, "force-override-listeners", "false") ||
+           (want->group != NULL && want->group->id != NULL);
+}
+
+/* A person may have made any listener that sends to the group. */
+static bool reuse_is_served(const struct lbc_pass *pass, const struct lbc_listener *want)
+{
+    const struct lbc_state *have = pass->entry->state;
+    const struct lbc_group *group =
+        want->group == NULL ? NULL : lbc_state_group_for(have, want->group);
+
+    return want->protocol == LBC_OTHER || want->broken ||
+           (group != NULL && lbc_state_uses_group(have, group)) ||
+           (reuse_is_by_hand(pass, want) && reuse_may_have_rules(have));
+}
+
+/* What has the port instead; NULL: nothing. */
+static const struct lbc_listener *reuse_find_other(const struct lbc_state *have,
+                                                   const struct lbc_listener *want)
+{
+    for (size_t i = 0; i < have->listener_count; i++) {
+        if (lbc_listener_clash(want, have->listeners[i])) {
+            return have->listeners[i];
+        }
+    }
+    return NULL;
+}
+
+/* "80/tcp (the one that is there sends to server group [x])" for each port. *ret_wished: somebody
+ * says that the listeners of all of them are made by hand. */
+static void reuse_list_unserved(const struct lbc_pass *pass, struct ccm_buf *ports,
+                                bool *ret_wished)
+{
+    const struct lbc_state *want = pass->model->want;
+
+    *ret_wished = true;
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct lbc_listener *one = want->listeners[i];
+        const struct lbc_listener *other = reuse_find_other(pass->entry->state, one);
+
+        if (reuse_is_served(pass, one)) {
+            continue;
+        }
+        *ret_wished = *ret_wished && reuse_is_by_hand(pass, one);
+        ccm_buf_addf(ports, "%s%u/%s", ports->len == 0 ? "" : ", ", one->port,
+                     pass->lbc->ops->mirror->protocol_name(one->protocol));
+        if (other != NULL) {
+            ccm_buf_addf(ports, " (the one that is there sends to server group [%s])",
+                         other->group_id == NULL ? "none" : other->group_id);
+        }
+    }
+}
+
+void lbc_reuse_emit_unserved(struct lbc_pass *pass)
+{
+    const bool by_hand = pass->model->reused && !pass->model->override;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ports = { .max = 400 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1000 };
+    bool wished = true;
+
+    if (by_hand && !pass->entry->state->listeners_known) {
+        return;
+    }
+    if (by_hand) {
+        reuse_list_unserved(pass, &ports, &wished);
+    }
+    if (ports.len > 0) {
+        ccm_buf_addf(&text,
+                     "no listener on %s of load balancer [%s] sends to this Service, because "
+                     "annotation " LBC_ANNO_PREFIX "force-override-listeners is not \"true\"%s",
+                     ccm_buf_str(&ports), lbc_pass_lb_id(pass),
+                     wished ? ": a person has to make one"
+                            : ", and so listeners of a load balancer that a person made are that "
+                              "person's. Set it to \"true\" (listeners that are on these ports are "
+                              "taken over then), or to \"false\" and make the listeners by hand");
+    }
+    if (wished) {
+        lbc_pass_advise(pass, false, "no-listener", "NoListener", ccm_buf_str(&text));
+    } else {
+        lbc_pass_emit_event(pass, true, "no-listener", "NoListener", ccm_buf_str(&text));
+    }
 }
 
 /* --- in exchange for another one --- */

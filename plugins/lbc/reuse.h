@@ -51,6 +51,9 @@ unsigned lbc_reuse_compared(const struct lbc_fixed_attr *fixed);
  * as above; but a Service that is served there already goes on being served: 0, a problem, and
  * model->mismatch. */
 CCM_NODISCARD int lbc_reuse_check_match(struct lbc_pass *pass, struct ccm_error *err);
+/* Event NoListener: ports that no listener of somebody else's load balancer serves, where listeners
+ * are not ours to manage; or that this is over. Nothing while they are not known. */
+void lbc_reuse_emit_unserved(struct lbc_pass *pass);
 /* *ret: something of the Service is there, which only a controller can have put there. 0 or
  * -ENOMEM. */
 CCM_NODISCARD int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret);

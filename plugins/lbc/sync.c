@@ -342,7 +342,11 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     sync_emit_groups(pass);
-    return lbc_pass_plan_and_apply(pass, err);
+    r = lbc_pass_plan_and_apply(pass, err);
+    if (r == 0) {
+        lbc_reuse_emit_unserved(pass);
+    }
+    return r;
 }
 
 /* --- what comes of it --- */

@@ -65,8 +65,7 @@ static const struct lbc_anno rows[] = {
       .read_name = "ModificationProtectionConfig.Status", .cloud = LBC_ATTR_ASKED | LBC_ATTR_RESET,
       LB(NLB_LB_MODIFICATION), .help = "Protection against changes in the console." },
     LBC_ROW_PRESERVE,
-    { LBC_ROW_INSTANCE("force-override-listeners"), .type = LBC_ANNO_ENUM, .values = "true|false",
-      .fallback = "false", .help = "true: manage listeners of an existing load balancer too." },
+    LBC_ROW_OVERRIDE,
     LBC_ROW_PROTOCOLS("TCP, UDP or TCPSSL in any case"),
     { LBC_ROW_LISTENER("listener-port-range", 0), .decides = LBC_DECIDES_PORTS,
       .help = "Listen on a range of ports instead of one: start-end:port separated by commas; "

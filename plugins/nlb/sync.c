@@ -66,7 +66,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const bool exists = have->lb.lbc.id != NULL;
     const struct nlb_need need = {
         .want = &model->want,
-        .listeners = exists && lbc_model_has_listeners(&model->lbc),
+        .listeners = exists,
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
     };

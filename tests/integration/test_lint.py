@@ -146,6 +146,8 @@ NLB_FINDINGS = {
         "13: warning: annotation has no effect without annotations id and vgroup-port",
         "14: warning: annotation has no effect without annotation id",
         "15: warning: entry [udp:53] has no effect: the Service has no port 53",
+        "27: warning: no listener is made on a load balancer that a person made, unless annotation force-override-listeners "
+        "is \"true\"; with \"false\" somebody makes them by hand",
         "31: warning: LoadBalancerSourceRanges is not supported for user-managed LB.",
     ],
 }
@@ -299,7 +301,7 @@ def test_options_count_for_nlb(world, lint):
 ])
 def test_whether_load_balancers_are_reused(world, lint, mode, code, finding):
     config = world.write_config(plugins=f'{{ name = "clb"; reuse = "{mode}"; }}')
-    text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    {NEW}id: lb-1\n"
+    text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    {NEW}id: lb-1\n    {NEW}force-override-listeners: \"true\"\n"
             "spec:\n  type: LoadBalancer\n  ports: [{port: 80}]\n")
     assert lint("-", stdin=text, plugins=("--config", config)) == (code, f"<stdin>:{finding}\n" if finding else "", "")
 

@@ -57,7 +57,8 @@ static void test_without_override(void **state)
     fixture_begin(&world, false);
     mini_show_all();
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), READS_COLD " DescribeVServerGroups TagResources "
+    assert_string_equal(mini_log(), READS_COLD " DescribeLoadBalancerListeners "
+                                               "DescribeVServerGroups TagResources "
                                                "CreateVServerGroup CreateVServerGroup");
     assert_non_null(strstr(mini_dump(), "tag " REUSE_TAG "=true\n"));
     assert_null(strstr(mini_dump(), "tcp 80"));
@@ -69,7 +70,8 @@ static void test_without_override(void **state)
     assert_string_equal(mini_log(), "");
     world_restart(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), READS_COLD " DescribeVServerGroups "
+    assert_string_equal(mini_log(), READS_COLD " DescribeLoadBalancerListeners "
+                                               "DescribeVServerGroups "
                                                "DescribeVServerGroupAttribute "
                                                "DescribeVServerGroupAttribute");
     world_end(&world);

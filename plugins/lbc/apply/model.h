@@ -137,6 +137,9 @@ struct lbc_model_ops {
      * = never. */
     bool (*needs_vpc)(const struct lbc_model *model, const struct lbc_lb *lb);
     const char *vpc_remedy;
+    /* What else of it keeps the Service from being served there, for people; pods: they are its
+     * backends. NULL = nothing. */
+    const char *(*unfit)(const struct lbc_model *model, const struct lbc_lb *lb, bool pods);
     /* What else of the product's is not to be changed when nothing of it is; NULL = nothing. */
     void (*keep_lb)(struct lbc_model *model);
     /* The attribute that says whether it has a public address: "intranet", in any case, is none. */

@@ -300,7 +300,17 @@ static void lint_fields(const struct lint *lint)
     }
 }
 
-/* A load balancer that a person made, where the configuration keeps them from Services. */
+/* Somebody may know that listeners are made by hand: by false, or by groups that were chosen. */
+static bool lint_lacks_listeners(const struct lint *lint)
+{
+    const struct ccm_object *meta = &lint->service->meta;
+
+    return lbc_anno_get(meta, "force-override-listeners")[0] == '\0' &&
+           lbc_anno_get(meta, "vgroup-port")[0] == '\0';
+}
+
+/* A load balancer that a person made, where the configuration keeps them from Services, or where
+ * they serve nobody. */
 static void lint_reuse(const struct lint *lint)
 {
     const struct ccm_lint_sink *sink = lint->sink;
@@ -308,6 +318,12 @@ static void lint_reuse(const struct lint *lint)
 
     if (!lbc_setting_is_reused(lint->service)) {
         return;
+    }
+    if (lint_lacks_listeners(lint)) {
+        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "id",
+                                "no listener is made on a load balancer that a person made, unless "
+                                "annotation force-override-listeners is \"true\"; with \"false\" "
+                                "somebody makes them by hand");
     }
     if (ccm_text_equal(mode, "off")) {
         lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "id",

@@ -34,6 +34,12 @@
     { LBC_ROW_INSTANCE("preserve-lb-on-delete"),                                                   \
       .help = "Any value but false, off, no or 0: the load balancer stays, with all that serves, " \
               "when the Service is deleted." }
+#define LBC_ROW_OVERRIDE                                                                           \
+    { LBC_ROW_INSTANCE("force-override-listeners"), .type = LBC_ANNO_ENUM,                         \
+      .values = "true|false", .fallback = "false",                                                 \
+      .help = "With annotation id. true: manage listeners of the existing load balancer too, and " \
+              "take over those that are on the ports of the Service. Else listeners are made by "  \
+              "hand." }
 #define LBC_ROW_PROTOCOLS(known)                                                                   \
     { LBC_ROW_LISTENER("protocol-port", 0), .decides = LBC_DECIDES_PORTS, .type = LBC_ANNO_ANY,    \
       .fallback = "protocol of the port",                                                          \

@@ -66,6 +66,11 @@ static void expect(const char *lb_class, const struct set *sets, size_t count, c
     assert_string_equal(ccm_buf_str(&heard), expected);
 }
 
+/* Nor is anything else said: no listener is made. */
+#define NOBODY_LISTENS                                                                             \
+    "warning id: no listener is made on a load balancer that a person made, unless annotation "    \
+    "force-override-listeners is \"true\"; with \"false\" somebody makes them by hand\n"
+
 static void test_cases(void **state)
 {
     static const struct {
@@ -73,14 +78,16 @@ static void test_cases(void **state)
         const char *expected;
     } cases[] = {
         { { { "zone-maps", "a:b" } }, "" },
-        { { { "id", "nlb-1" } }, "" },
+        { { { "id", "nlb-1" } }, NOBODY_LISTENS },
+        { { { "id", "nlb-1" }, { "force-override-listeners", "false" } }, "" },
+        { { { "id", "nlb-1" }, { "vgroup-port", "sgp-1:80" } }, "" },
         { { { 0 } },
           "error zone-maps: ParameterMissing, zone mappings are required: annotation " P
           "zone-maps says in which zones and vSwitches the load balancer is to be\n" },
         { { { "zone-maps", "a:b" }, { "protocol-port", "tcpssl:80" } },
           "error cert-id: annotation " P
           "cert-id is required for TCPSSL ports: give the id of a server certificate\n" },
-        { { { "id", "nlb-1" }, { "protocol-port", "tcpssl:80" } }, "" }, /* nothing is made */
+        { { { "id", "nlb-1" }, { "protocol-port", "tcpssl:80" } }, NOBODY_LISTENS },
         { { { "id", "nlb-1" },
             { "protocol-port", "tcpssl:80" },
             { "force-override-listeners", "true" },
