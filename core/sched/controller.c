@@ -125,13 +125,15 @@ static int64_t settle_failure(struct worker *worker, const struct sched_queue_it
     return delay_ms;
 }
 
-/* Neither well nor failed: it comes again at its turn. */
+/* Neither well nor failed: it comes again at its turn; 0 = when the plugin says that it is. */
 static void settle_wait(struct worker *worker, const struct sched_queue_item *item,
                         uint64_t requeue_after_ms, struct tally *tally)
 {
     tally->requeued++;
-    sched_queue_requeue_after(worker->controller->queue, item->key, item->lane,
-                              cut_delay(requeue_after_ms));
+    if (requeue_after_ms > 0) {
+        sched_queue_requeue_after(worker->controller->queue, item->key, item->lane,
+                                  cut_delay(requeue_after_ms));
+    }
 }
 
 static void settle_success(struct worker *worker, const struct sched_queue_item *item,
@@ -180,6 +182,7 @@ static void settle_reported(struct worker *worker, size_t i, struct tally *tally
 static void settle_call(struct worker *worker, size_t count, int result,
                         const struct ccm_result *ret, struct ccm_error *err, struct tally *tally)
 {
+    const bool waits = (ret->flags & CCM_RESULT_WAITS) != 0;
     struct rest rest = { 0 };
     char what[SCHED_WATCHDOG_WHAT];
 
@@ -191,13 +194,13 @@ static void settle_call(struct worker *worker, size_t count, int result,
 
         if (worker->verdicts.items[i].reported) {
             settle_reported(worker, i, tally);
-        } else if (result == 0 && ret->requeue_after_ms > 0 &&
-                   (ret->flags & CCM_RESULT_WAITS) != 0) {
+        } else if (result == 0 && waits) {
             settle_wait(worker, item, ret->requeue_after_ms, tally);
         } else if (result == 0) {
             settle_success(worker, item, ret->requeue_after_ms, tally);
         } else {
-            const int64_t delay_ms = settle_failure(worker, item, err, 0, tally);
+            const int64_t turn_ms = waits ? cut_delay(ret->requeue_after_ms) : 0;
+            const int64_t delay_ms = settle_failure(worker, item, err, turn_ms, tally);
 
             rest.first = rest.count == 0 ? item : rest.first;
             rest.longest_ms = delay_ms > rest.longest_ms ? delay_ms : rest.longest_ms;

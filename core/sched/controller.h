@@ -4,9 +4,11 @@
  *
  *     0, requeue_after_ms 0    forget the failures
  *     0, requeue_after_ms n    forget them, and call again after n ms (at most 30 days)
- *     0, n, CCM_RESULT_WAITS   call again after n ms; failures stay counted, `settled` is not
- *                              called
+ *     0, n, CCM_RESULT_WAITS   call again after n ms (0: when the plugin enqueues it); failures
+ *                              stay counted, `settled` is not called
  *     negative                 wait by kind, see backoff.h
+ *     negative, n, ..._WAITS   the same, but call again after n ms where that is sooner: then in
+ *                              the lane that it came in
  *     positive                 means nothing by contract: CCM_ERROR_BUG
  *
  * Each key of a batch waits and is counted for itself; sched_controller_settle() tells one of them

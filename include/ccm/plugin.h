@@ -50,8 +50,12 @@ struct ccm_request {
     void *core;          /* private to the core */
 };
 
-/* Flag of a result with requeue_after_ms: the work only waits for its turn. That is no success:
- * failures before it stay counted, and what is known of them stays shown. */
+/*
+ * Flag of a result: work waits for its turn, which comes after requeue_after_ms; 0 = the plugin
+ * enqueues the key when it does. That is no success: failures before it stay counted, and what is
+ * known of them stays shown. Beside an error it is what else waits: the failure counts and has its
+ * backoff by its kind, but the key comes again at that turn (not 0) where it is sooner.
+ */
 #define CCM_RESULT_WAITS UINT64_C(1)
 
 /*

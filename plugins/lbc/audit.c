@@ -54,10 +54,12 @@ bool lbc_audit_begin(struct lbc_audit *audit, struct lbc_entry *entry, bool was_
     return true;
 }
 
-void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry)
+void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry, bool looked)
 {
     atomic_fetch_sub(&audit->running, 1);
-    entry->audit_due_ms = next_due(audit);
+    if (looked) {
+        entry->audit_due_ms = next_due(audit);
+    }
 }
 
 /* Soon, but a Service that has something to write in every pass gets slower and slower. */

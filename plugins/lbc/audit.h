@@ -22,7 +22,8 @@ struct lbc_audit {
  * with `audit` set, then calls lbc_audit_end(). */
 CCM_NODISCARD bool lbc_audit_begin(struct lbc_audit *audit, struct lbc_entry *entry, bool was_valid,
                                    bool idle);
-void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry);
+/* looked: it has read, well or not; else it was put off, and is due as before. */
+void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry, bool looked);
 
 /* After a successful pass: enqueue the Service for its next audit. A failed pass comes back by its
  * backoff, which must not be undercut. */

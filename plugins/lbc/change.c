@@ -211,8 +211,8 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;
 
-    return (pass->audit || pass->looked) && aside != NULL &&
-           ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
+    return (pass->audit || pass->looked || pass->entry->compares != LBC_COMPARE_NONE) &&
+           aside != NULL && ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
 }
 
 /* steps: what somebody had changed beside us and was changed back, as one text; "" = nothing. */

@@ -335,7 +335,8 @@ static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    if (lbc_problems_only_wait(&pass->problems)) { /* it goes on: nothing is published half done */
+    if (pass->refused.problems.count == 0 && lbc_problems_only_wait(&pass->problems)) {
+        /* it goes on: nothing is published half done */
         return lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
     }
     if (pass->problems.count == 0 && !pass_freezes_groups(pass)) {

@@ -18,6 +18,7 @@ struct lbc_shared {
     struct lbc_state *state;
     struct lbc_entry *first; /* of the queue; only it may have the next claim */
     struct lbc_entry *last;
+    uint64_t woken_lane; /* that the first was enqueued in; while it is not busy */
 };
 
 struct lbc_mirrors {
@@ -106,10 +107,35 @@ static void unlink_waiter(struct lbc_shared *shared, const struct lbc_entry *ent
     }
 }
 
-static void wake_first(struct lbc_mirrors *mirrors, const struct lbc_shared *shared)
+static bool lane_is_before(uint64_t a, uint64_t b)
+{
+    return a != b && (a == CCM_LANE_REMOVE || (b != CCM_LANE_REMOVE && a < b));
+}
+
+/* The most urgent one of those who queue: the first is in the way of all of them. */
+static uint64_t shared_choose_lane(const struct lbc_shared *shared)
+{
+    uint64_t lane = shared->first->lane;
+
+    for (const struct lbc_entry *one = shared->first->next; one != NULL; one = one->next) {
+        lane = lane_is_before(one->lane, lane) ? one->lane : lane;
+    }
+    return lane;
+}
+
+static void wake_first(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
 {
     if (!shared->busy && shared->first != NULL) {
-        mirrors->host->enqueue(mirrors->host, shared->first->key, shared->first->lane, 0);
+        shared->woken_lane = shared_choose_lane(shared);
+        mirrors->host->enqueue(mirrors->host, shared->first->key, shared->woken_lane, 0);
+    }
+}
+
+/* Somebody has come who may be in more of a hurry than the first was woken for. */
+static void shared_hurry_first(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
+{
+    if (!shared->busy && lane_is_before(shared_choose_lane(shared), shared->woken_lane)) {
+        wake_first(mirrors, shared);
     }
 }
 
@@ -274,6 +300,7 @@ static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *e
         leave_queue(mirrors, entry);
         join_queue(entry, shared);
     }
+    shared_hurry_first(mirrors, entry->waits);
     return -EBUSY;
 }
 
@@ -468,6 +495,18 @@ void lbc_entry_put_aside(struct lbc_entry *entry)
     memset(entry->state, 0, entry->type->size);
     entry->aside = copy;
     entry->valid = false;
+}
+
+void lbc_entry_take_back(struct lbc_entry *entry)
+{
+    if (entry->aside == NULL) {
+        return; /* out of memory: it is read again */
+    }
+    lbc_state_fini(entry->state, entry->type);
+    memcpy(entry->state, entry->aside, entry->type->size);
+    free(entry->aside);
+    entry->aside = NULL;
+    entry->valid = true;
 }
 
 void lbc_entry_end_aside(struct lbc_entry *entry)

@@ -5,8 +5,9 @@
  * threads never write to one load balancer, not even for two Services.
  *
  * Nobody blocks for a claim. A Service that comes too early is queued in order of arrival, its
- * reconcile ends at once, and it is enqueued in its own lane when it is its turn. It leaves the
- * queue by claiming, by claiming something else, and by lbc_mirrors_forget().
+ * reconcile ends at once, and it is enqueued when it is its turn: in the most urgent lane of all
+ * that queue, since they wait for it. It leaves the queue by claiming, by claiming something else,
+ * and by lbc_mirrors_forget().
  *
  * A Service can also wait for something in a load balancer that another one holds: a port. Its
  * entry is `blocked`; when a holder that gave something up (`freed`) releases its claim, all that
@@ -30,6 +31,9 @@
 
 struct lbc_shared;
 
+/* What a pass that was put off has compared with the mirror of before; the next one goes on. */
+enum lbc_compare { LBC_COMPARE_NONE, LBC_COMPARE_LOOK, LBC_COMPARE_AUDIT };
+
 /* What is known of the creations of a Service's load balancer beside how many there were. */
 struct lbc_creation {
     bool bound_here; /* this process put the finalizer on, so no earlier one has made anything */
@@ -44,13 +48,15 @@ struct lbc_entry {
     char *key;
     char *uid;
     struct lbc_state *state; /* the mirror, never NULL; rests while nobody has a claim */
-    struct lbc_state *aside; /* the mirror of before, until it is read again; else NULL */
-    bool valid;              /* `state` is what the cloud holds; else the last we knew */
-    bool gone;               /* the Service is unwanted, and nothing of ours is left in the cloud */
-    bool cleaned;            /* nor at the Service: finalizer, labels and address are taken away */
-    bool left_alone;         /* its load balancer stays, since it is not the Service's any more */
-    bool used;               /* a pass has worked on a load balancer */
-    bool reused;             /* it is somebody else's, as the claim said */
+    struct lbc_state *aside; /* the mirror of before, until it is read again and a pass has come to
+                                its end; else NULL */
+    enum lbc_compare compares;
+    bool valid;          /* `state` is what the cloud holds; else the last we knew */
+    bool gone;           /* the Service is unwanted, and nothing of ours is left in the cloud */
+    bool cleaned;        /* nor at the Service: finalizer, labels and address are taken away */
+    bool left_alone;     /* its load balancer stays, since it is not the Service's any more */
+    bool used;           /* a pass has worked on a load balancer */
+    bool reused;         /* it is somebody else's, as the claim said */
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
     bool freed;          /* it gave something up there that others may lack */
@@ -95,8 +101,8 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors);
  * Claim the entry of a key, made when missing, emptied when the uid is a new one. lb_id: the load
  * balancer that the Service reuses; "" = it has its own, as it also has when its own valid mirror
  * is that of lb_id. 0: give it back with lbc_mirrors_release(). -EBUSY: it is not its turn; the key
- * is enqueued in `lane` when it is, so end the reconcile with success. -ENOMEM: nothing is claimed,
- * what was known still is. Every thread.
+ * is enqueued when it is, in `lane` or a more urgent one, so end the reconcile with
+ * CCM_RESULT_WAITS. -ENOMEM: nothing is claimed, what was known still is. Every thread.
  */
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                       const char *lb_id, uint64_t lane, struct lbc_entry **ret);
@@ -116,6 +122,8 @@ void lbc_entry_drop(struct lbc_entry *entry);
 /* The same, but what was known stays in `aside`: to carry over what cannot be read, and to say what
  * somebody else has changed. */
 void lbc_entry_put_aside(struct lbc_entry *entry);
+/* `aside` is the mirror again, as if it had never been put there. */
+void lbc_entry_take_back(struct lbc_entry *entry);
 /* After a pass: `aside` goes once the mirror was read. */
 void lbc_entry_end_aside(struct lbc_entry *entry);
 /* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */

@@ -90,6 +90,47 @@ static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
     return 0;
 }
 
+/* What others have changed is compared with the mirror of before until a pass has come to its end.
+ * An audit that could not read leaves all as it was: it is due as before. */
+static void job_end_compare(const struct job *job, const struct lbc_pass *pass)
+{
+    struct lbc_entry *entry = job->entry;
+
+    if (!job->put_off) {
+        entry->compares = LBC_COMPARE_NONE;
+        lbc_entry_end_aside(entry);
+    } else if (pass->audit && !entry->valid && pass->writes == 0) {
+        lbc_entry_take_back(entry);
+    } else if (pass->audit || pass->looked) {
+        entry->compares = pass->audit ? LBC_COMPARE_AUDIT : LBC_COMPARE_LOOK;
+    }
+}
+
+/* The core is told that the key waits for its turn; it comes again after requeue_after_ms, or is
+ * enqueued. */
+static void result_set_waits(struct ccm_result *ret)
+{
+    if (ret->struct_size > offsetof(struct ccm_result, flags)) {
+        ret->flags = CCM_RESULT_WAITS;
+    }
+}
+
+/* Beside a failure only calls that were put off have a time of their own. */
+static void job_set_result(const struct job *job, const struct lbc_pass *pass, int r,
+                           struct ccm_result *ret)
+{
+    const bool waits = job->put_off || (r < 0 && pass->problems.waits > 0);
+
+    ret->requeue_after_ms = r == 0 ? requeue_of(pass) : 0;
+    if (ret->struct_size > offsetof(struct ccm_result, flags)) {
+        ret->flags = 0;
+    }
+    if (waits) {
+        ret->requeue_after_ms = r == 0 ? ret->requeue_after_ms : pass->problems.wait_ms;
+        result_set_waits(ret);
+    }
+}
+
 /* A pass that waits for its turn is neither well nor failed. */
 static void job_count_failure(struct job *job, int r, const struct ccm_error *err)
 {
@@ -141,20 +182,17 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     if ((!was_valid || pass.looked) && job->entry->valid) {
         job->entry->read_ms = started_ms;
     }
-    lbc_entry_end_aside(job->entry);
+    job_end_compare(job, &pass);
     if (pass.dry) {
         job->lbc->host->plan(job->lbc->host, job->service->meta.key, ccm_buf_str(&pass.steps));
     }
+    job_set_result(job, &pass, r, ret);
     ccm_buf_fini(&pass.steps);
     lbc_problems_fini(&pass.problems);
     lbc_refusals_fini(&pass.refused);
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
     lbc_backends_fini(&pass.unresolved);
-    ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
-    if (ret->struct_size > offsetof(struct ccm_result, flags)) {
-        ret->flags = job->put_off ? CCM_RESULT_WAITS : 0;
-    }
     job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;
@@ -164,15 +202,21 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
 {
     struct lbc_audit *audit = &job->lbc->audit;
     const bool was_valid = job->entry->valid;
+    const bool ends_audit = job->entry->compares == LBC_COMPARE_AUDIT;
     int r = job_run_pass(job, false, ret, err);
 
+    if (ends_audit && !job->put_off) {
+        lbc_measure_audit(job->lbc, r, true);
+    }
     if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry || job->put_off) {
         return r;
     }
     if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
         r = job_run_pass(job, true, ret, err);
-        lbc_audit_end(audit, job->entry);
-        lbc_measure_audit(job->lbc, r, !job->idle);
+        lbc_audit_end(audit, job->entry, !job->put_off || job->entry->compares != LBC_COMPARE_NONE);
+        if (!job->put_off) {
+            lbc_measure_audit(job->lbc, r, !job->idle);
+        }
     }
     if (r == 0 && !job->put_off) {
         lbc_audit_schedule(audit, job->entry);
@@ -188,7 +232,8 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
                                 job->req->lane, &job->entry);
 
     if (r == -EBUSY) {
-        return 0; /* it is enqueued when it is its turn */
+        result_set_waits(ret);
+        return 0;
     }
     if (r < 0) {
         return ccm_error_nomem(err);
@@ -220,7 +265,9 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         lbc_freeze_forget(lbc, key);
         return 0;
     }
-    if (!lbc_inventory_prepare(lbc, req, job.service)) {
+    if (lbc_inventory_prepare(lbc, req, job.service)) {
+        result_set_waits(ret);
+    } else {
         r = job_acquire_and_run(&job, ret, err);
     }
     lbc->host->release(lbc->host, object);

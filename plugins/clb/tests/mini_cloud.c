@@ -563,6 +563,13 @@ int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **r
         (void)run_action(call, &params, NULL, &ignored); /* the answer is lost */
     }
     *ret_uncertain = mini.fault.uncertain;
+    if (mini.fault.put_off_ms > 0) {
+        const int r =
+            ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED, "%s: held back", call->action);
+
+        err->retry_after_ms = mini.fault.put_off_ms;
+        return r;
+    }
     return call_fail(call, mini.fault.code, mini.fault.kind, mini.fault.http, err);
 }
 

@@ -40,6 +40,7 @@ struct mini_fault {
     const char *code;
     uint64_t kind; /* CCM_ERROR_* */
     uint64_t http;
+    uint64_t put_off_ms;    /* it is not sent: its turn comes after that; 0 = it is refused */
     void (*hit)(void *arg); /* called when it strikes for the first time; may be NULL */
     void *arg;
 };

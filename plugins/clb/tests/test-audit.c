@@ -156,6 +156,120 @@ static void test_failed_look(void **state)
     world_end(&world);
 }
 
+/* A look whose calls have to wait for their turn is still due, and the mirror is as before. */
+static void test_waiting_look(void **state)
+{
+    const struct mini_fault fault = { .action = "DescribeVServerGroups", .put_off_ms = 5000 };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.lbc.audit.interval_ms = 1000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 1300);
+    mini_fail(&fault);
+    (void)fake_host_metrics(world.fake);
+    run(&world);
+    assert_int_equal(world.flags, CCM_RESULT_WAITS);
+    assert_int_equal(world.requeue_ms, 5000);
+    assert_int_equal(atomic_load(&world.lbc.audit.running), 0);
+    assert_null(strstr(fake_host_metrics(world.fake), "ccmd_audits_total{"));
+    world_add_node(&world, "n3", "cn-hangzhou.i-3");
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), "AddVServerGroupBackendServers AddVServerGroupBackendServers");
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_int_equal(world.flags, 0);
+    assert_non_null(strstr(fake_host_metrics(world.fake), "clean"));
+    assert_non_null(strstr(world_event(&world), "EnsuredLoadBalancer")); /* because of the node */
+    assert_null(world_event(&world));
+    world_end(&world);
+}
+
+/* What a look has found is repaired, counted and told when it is its turn. */
+static void test_waiting_repair(void **state)
+{
+    const struct mini_fault fault = { .action = "CreateLoadBalancerTCPListener",
+                                      .put_off_ms = 5000 };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.lbc.audit.interval_ms = 100000;
+    world_steady(&world);
+    mini_delete_listener(443);
+    fake_host_advance(world.fake, 121000);
+    mini_fail(&fault);
+    (void)fake_host_metrics(world.fake);
+    run(&world);
+    assert_int_equal(world.flags, CCM_RESULT_WAITS);
+    assert_null(strstr(fake_host_metrics(world.fake), "ccmd_audits_total{"));
+    assert_null(world_event(&world));
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_writes(), "CreateLoadBalancerTCPListener StartLoadBalancerListener");
+    assert_non_null(strstr(fake_host_metrics(world.fake), "repaired"));
+
+    const char *event = world_event(&world);
+
+    assert_non_null(event);
+    assert_non_null(strstr(event, "DriftRepaired"));
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), "");
+    world_end(&world);
+}
+
+/* A lasting failure keeps its kind beside a call that waits, which comes at its own turn. */
+static void test_failure_beside_a_wait(void **state)
+{
+    const struct mini_fault fault = { .action = "AddVServerGroupBackendServers",
+                                      .put_off_ms = 5000 };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "scheduler", "nonsense");
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(world.flags, 0);
+    world_add_node(&world, "n3", "cn-hangzhou.i-3");
+    mini_fail(&fault);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
+    assert_int_equal(world.flags, CCM_RESULT_WAITS);
+    assert_int_equal(world.requeue_ms, 5000);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
+    assert_int_equal(world.flags, 0);
+    world_end(&world);
+}
+
+/* Whoever has to wait for its load balancer is neither well nor failed. */
+static void test_claim_waits(void **state)
+{
+    struct lbc_entry *entry = NULL;
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    assert_int_equal(lbc_mirrors_acquire(world.lbc.mirrors, "default/web", world.service->meta.uid,
+                                         "", CCM_LANE_SPEC, &entry),
+                     0);
+    run(&world);
+    assert_int_equal(world.flags, CCM_RESULT_WAITS);
+    assert_int_equal(world.requeue_ms, 0);
+    lbc_mirrors_release(world.lbc.mirrors, entry);
+    assert_string_equal(last_enqueue(&world)->key, "default/web");
+    run(&world);
+    assert_int_equal(world.flags, 0);
+    world_end(&world);
+}
+
 /* Only the backoff decides when a Service that fails is tried again, though it is long due. */
 static void test_failure_is_not_hurried(void **state)
 {
@@ -443,6 +557,10 @@ int main(void)
         cmocka_unit_test(test_repair),
         cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_failed_look),
+        cmocka_unit_test(test_waiting_look),
+        cmocka_unit_test(test_waiting_repair),
+        cmocka_unit_test(test_failure_beside_a_wait),
+        cmocka_unit_test(test_claim_waits),
         cmocka_unit_test(test_failure_is_not_hurried),
         cmocka_unit_test(test_never_idle),
         cmocka_unit_test(test_priority),

@@ -128,6 +128,7 @@ int world_run_key(struct world *world, const char *key)
     const int r = lbc_reconcile(&world->lbc, &req, &result, &world->err);
 
     world->requeue_ms = result.requeue_after_ms;
+    world->flags = result.flags;
     return r;
 }
 

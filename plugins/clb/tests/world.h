@@ -22,6 +22,7 @@ struct world {
     struct ccm_error err; /* of the last pass */
     size_t events;        /* seen by world_event() */
     uint64_t requeue_ms;  /* of the last pass */
+    uint64_t flags;
     const char *lb_id; /* what world_settle() labels the Service with, and shows; NULL: that of the
                           only load balancer, and so is the next */
     const char *lb_ip;

@@ -138,8 +138,7 @@ void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret
     if (problems->text.len > 0) {
         ccm_text_copy(ret->message, sizeof(ret->message), ccm_buf_str(&problems->text));
     }
-    if (problems->waits > 0 && ret->kind != CCM_ERROR_CANCELLED) {
-        ret->kind = CCM_ERROR_THROTTLED;
+    if (lbc_problems_only_wait(problems)) {
         ret->retry_after_ms = problems->wait_ms;
     }
 }

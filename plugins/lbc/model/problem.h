@@ -43,8 +43,9 @@ void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err
 /* Add all of `from`. */
 void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems *from);
 
-/* All as one error: the whole text, and the kind that asks for the earliest retry; a call that was
- * put off decides when. */
+/* All as one error: the whole text, and the kind that asks for the earliest retry. Calls that were
+ * put off are an error of their own only where nothing else went wrong; beside a failure wait_ms
+ * says when they come again, and the failure keeps its own backoff. */
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret);
 
 #endif

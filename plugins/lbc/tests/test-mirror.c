@@ -263,6 +263,50 @@ static void test_turns(void **state)
     fixture_end(mirrors);
 }
 
+static void refuse_in(struct lbc_mirrors *mirrors, const char *key, uint64_t lane)
+{
+    struct lbc_entry *entry = NULL;
+
+    assert_int_equal(lbc_mirrors_acquire(mirrors, key, key, "lb-1", lane, &entry), -EBUSY);
+}
+
+static void expect_woken(const char *key, uint64_t lane)
+{
+    const size_t next = seen;
+
+    assert_string_equal(woken(), key);
+    assert_int_equal(fake_host_enqueued(fake, next)->lane, lane);
+}
+
+/* The first is in the way of all who queue, so it comes in the lane of the one in the greatest
+ * hurry; who comes later hurries it on. */
+static void test_urgent_waiters(void **state)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = share(mirrors, "a");
+
+    (void)state;
+    refuse_in(mirrors, "b", CCM_LANE_BULK);
+    refuse_in(mirrors, "c", CCM_LANE_BULK);
+    refuse_in(mirrors, "d", CCM_LANE_BACKENDS);
+    release(mirrors, entry);
+    expect_woken("b", CCM_LANE_BACKENDS);
+    refuse_in(mirrors, "e", CCM_LANE_BULK);
+    assert_string_equal(woken(), "");
+    refuse_in(mirrors, "c", CCM_LANE_REMOVE); /* it is to be deleted now */
+    expect_woken("b", CCM_LANE_REMOVE);
+    refuse_in(mirrors, "d", CCM_LANE_URGENT);
+    assert_string_equal(woken(), "");
+    release(mirrors, share(mirrors, "b"));
+    expect_woken("c", CCM_LANE_REMOVE);
+    release(mirrors, share(mirrors, "c"));
+    expect_woken("d", CCM_LANE_URGENT);
+    lbc_mirrors_forget(mirrors, "d");
+    expect_woken("e", CCM_LANE_BULK);
+    release(mirrors, share(mirrors, "e"));
+    fixture_end(mirrors);
+}
+
 /* Whoever is first and does not come hands its turn on. */
 static void test_gone(void **state)
 {
@@ -504,11 +548,12 @@ static void test_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),      cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_own),         cmocka_unit_test(test_news),
-        cmocka_unit_test(test_turns),       cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_rest_shared), cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_claims), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_own),    cmocka_unit_test(test_news),
+        cmocka_unit_test(test_turns),  cmocka_unit_test(test_urgent_waiters),
+        cmocka_unit_test(test_gone),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_rest),   cmocka_unit_test(test_rest_shared),
+        cmocka_unit_test(test_freed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

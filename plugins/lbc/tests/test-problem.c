@@ -81,8 +81,8 @@ static void test_waits(void **state)
         { { 0, 0 }, CCM_ERROR_TERMINAL, false, CCM_ERROR_TERMINAL, 0, "bad" },
         { { 3000, 0 }, CCM_ERROR_NONE, true, CCM_ERROR_THROTTLED, 3000, "held back" },
         { { 3000, 2000 }, CCM_ERROR_NONE, true, CCM_ERROR_THROTTLED, 2000, "held back" },
-        { { 3000, 2000 }, CCM_ERROR_TERMINAL, false, CCM_ERROR_THROTTLED, 2000, "bad" },
-        { { 0, 5000 }, CCM_ERROR_CONFLICT, false, CCM_ERROR_THROTTLED, 5000, "bad" },
+        { { 3000, 2000 }, CCM_ERROR_TERMINAL, false, CCM_ERROR_TERMINAL, 0, "bad" },
+        { { 0, 5000 }, CCM_ERROR_CONFLICT, false, CCM_ERROR_CONFLICT, 0, "bad" },
         { { 1, 1 }, CCM_ERROR_CANCELLED, false, CCM_ERROR_CANCELLED, 0, "bad" },
     };
 
