@@ -85,6 +85,13 @@ static bool is_new(const struct ccm_service *service)
     return ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL;
 }
 
+/* Where a change of its backends waits. One that is still to be made is served by its own pass,
+ * which takes long: it is kept out of the lane that never waits for such work. */
+static uint64_t mapping_choose_lane(const struct ccm_service *service, uint64_t making)
+{
+    return is_new(service) && service->ingress_count == 0 ? making : CCM_LANE_BACKENDS;
+}
+
 /* Deletions and new objects go first; Services that a restart finds finished come behind them. */
 static uint64_t lane_of(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
@@ -246,9 +253,9 @@ static void enqueue_named(const struct lbc_instance *lbc, const struct ccm_endpo
         return;
     }
     if (lbc->is_ours((const struct ccm_service *)object)) {
-        lbc->host->enqueue(
-            lbc->host, key,
-            is_new((const struct ccm_service *)object) ? CCM_LANE_URGENT : CCM_LANE_BACKENDS, 0);
+        lbc->host->enqueue(lbc->host, key,
+                           mapping_choose_lane((const struct ccm_service *)object, CCM_LANE_URGENT),
+                           0);
     }
     lbc->host->release(lbc->host, object);
 }
@@ -325,12 +332,16 @@ static void mapping_log_nameless(const struct lbc_instance *lbc, const struct cc
     }
 }
 
-/* Fans out to every Service with nodes as backends. */
+/* Fans out to every Service with nodes as backends. Who loses one is served as if a pod had gone:
+ * traffic that is lost does not wait for work of others. */
 static void map_node(void *self, const struct ccm_change *change)
 {
     const struct lbc_instance *lbc = self;
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
+
+    const bool leaves = lbc_node_leaves((const struct ccm_node *)change->before,
+                                        (const struct ccm_node *)change->after);
 
     lbc_absence_record_node(lbc->absence, change);
     mapping_log_nameless(lbc, change);
@@ -346,7 +357,9 @@ static void map_node(void *self, const struct ccm_change *change)
         const struct ccm_service *service = (const struct ccm_service *)services[i];
 
         if (lbc->is_ours(service) && depends_on_nodes(lbc, service)) {
-            lbc->host->enqueue(lbc->host, service->meta.key, CCM_LANE_BULK, NODE_DELAY_MS);
+            lbc->host->enqueue(lbc->host, service->meta.key,
+                               leaves ? mapping_choose_lane(service, CCM_LANE_BULK) : CCM_LANE_BULK,
+                               NODE_DELAY_MS);
         }
     }
     lbc->host->release_list(lbc->host, services, count);

@@ -54,6 +54,29 @@ def test_others_do_not_hold_all_workers(world, victim, effect):
     world.cloud.clear_faults()
 
 
+@pytest.mark.parametrize("how", ("deleted", "NotReady"))
+def test_a_node_that_goes_waits_for_nobody(world, how):
+    """The Services of the crowd have it as a backend as well, and each of their creations takes long."""
+    configure(world)
+    world.start_ccmd()
+    world.kube.create(objects.service("victim"))
+    world.wait(lambda: world.kube.ingress("victim"), "a load balancer")
+    world.settled()
+    since = world.cloud.mark()
+    world.cloud.fault(CREATE, count=100000, delay_ms=20000)
+    crowd(world, OTHERS)
+    world.wait(lambda: CREATE in world.cloud.actions(since), "the first creation", every=0.02)
+    if how == "deleted":
+        world.kube.delete("Node", "node-3")
+    else:
+        conditions = [{"type": "Ready", "status": "Unknown"}]
+        world.kube.patch("Node", "node-3", {"status": {"conditions": conditions}}, subresource="status")
+    world.wait(lambda: "RemoveVServerGroupBackendServers" in world.cloud.actions(since), "the removal", every=0.02)
+    actions = world.cloud.actions(since)
+    assert actions[:actions.index("RemoveVServerGroupBackendServers")].count(CREATE) <= WORKERS - 1
+    world.cloud.clear_faults()
+
+
 def test_namespaces_take_turns(world):
     configure(world, workers=1)
     crowd(world, "default")

@@ -205,6 +205,32 @@ bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *afte
            !same_labels(before, after) || !same_taints(before, after);
 }
 
+/* A label that it had is another one now: Services may choose their nodes by it. */
+static bool node_lost_label(const struct ccm_node *before, const struct ccm_node *after)
+{
+    for (uint64_t i = 0; i < before->meta.label_count; i++) {
+        const struct ccm_pair *had = before->meta.labels[i];
+
+        if (!ccm_text_equal(ccm_object_label(&after->meta, had->key), had->value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after)
+{
+    static const struct lbc_node_rules any = { .labels = "" };
+
+    if (before == NULL || lbc_node_classify(before, &any) != LBC_NODE_BACKEND) {
+        return false;
+    }
+    return after == NULL || lbc_node_classify(after, &any) != LBC_NODE_BACKEND ||
+           !ccm_text_equal(before->provider_id, after->provider_id) ||
+           (before->unschedulable == 0 && after->unschedulable != 0) ||
+           node_lost_label(before, after);
+}
+
 int lbc_node_table_init(struct lbc_node_table *table, const struct ccm_object *const *nodes,
                         size_t count, const struct lbc_node_rules *rules)
 {

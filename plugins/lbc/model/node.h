@@ -38,6 +38,9 @@ bool lbc_node_is_server(const struct ccm_node *node, const char *server);
 /* Whether a change of a node can change backends. */
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
 
+/* Whether a change takes the node, which took traffic, out of some Service; either may be NULL. */
+bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after);
+
 /* 0 for "a=b,...", else -EINVAL with the bad entry: *ret_entry (borrowed, *ret_len bytes). */
 CCM_NODISCARD int lbc_node_check_labels(const char *labels, const char **ret_entry,
                                         size_t *ret_len);

@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "support/fake_host.h"
 #include "util/attr.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -319,6 +320,11 @@ static void test_slice(void **state)
     assert_int_equal(map_slice(NULL, one, true), 0);
 }
 
+/* Of the last node change that was passed on. */
+static uint64_t node_lane;
+/* Whether the Service has been given an address. */
+static bool node_serves = true;
+
 static size_t map_node(const struct ccm_node *before, const struct ccm_node *after,
                        const char *backend_type)
 {
@@ -333,17 +339,35 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
 
     fixture_begin(&fixture);
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, backend_type);
+    if (node_serves) {
+        obj_ingress(service, "47.96.0.1", "");
+    }
     fake_host_put(fixture.fake, &service->meta);
     lbc_watches[2]->map(&fixture.lbc, &change);
 
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
     if (count > 0) {
-        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BULK);
+        node_lane = fake_host_enqueued(fixture.fake, 0)->lane;
         assert_int_equal(fake_host_enqueued(fixture.fake, 0)->delay_ms, 50);
     }
     fixture_end(&fixture);
     return count;
+}
+
+/* NULL: no node. */
+static struct ccm_node *make_node(const char *state)
+{
+    struct ccm_node *node = obj_node("n", ccm_text_equal(state, "replaced") ? "r.i-2" : "r.i-1");
+
+    if (ccm_text_equal(state, "labelled")) {
+        obj_label(&node->meta, "pool", "a");
+    } else if (ccm_text_equal(state, "tainted")) {
+        obj_taint(node, "ToBeDeletedByClusterAutoscaler");
+    }
+    node->ready = ccm_text_equal(state, "not ready") ? CCM_CONDITION_FALSE : CCM_CONDITION_TRUE;
+    node->unschedulable = ccm_text_equal(state, "cordoned") ? 1 : 0;
+    return state == NULL ? NULL : node;
 }
 
 static void test_node(void **state)
@@ -373,6 +397,42 @@ static void test_node(void **state)
     other = obj_node("n", "r.i-1");
     obj_label(&other->meta, "a", "b");
     assert_int_equal(map_node(one, other, NULL), 1);
+}
+
+/* Who loses a node is served like one who loses a pod; one that is still to be made, and everybody
+ * else, comes last. */
+static void test_node_lanes(void **state)
+{
+    const struct {
+        const char *what;
+        const char *before; /* of make_node() */
+        const char *after;
+        uint64_t lane;
+    } rows[] = {
+        { "joins", NULL, "ready", CCM_LANE_BULK },
+        { "joins again", "not ready", "ready", CCM_LANE_BULK },
+        { "is deleted", "ready", NULL, CCM_LANE_BACKENDS },
+        { "is deleted at last", "not ready", NULL, CCM_LANE_BULK },
+        { "fails", "ready", "not ready", CCM_LANE_BACKENDS },
+        { "is cordoned", "ready", "cordoned", CCM_LANE_BACKENDS },
+        { "is uncordoned", "cordoned", "ready", CCM_LANE_BULK },
+        { "gets a label", "ready", "labelled", CCM_LANE_BULK },
+        { "loses a label", "labelled", "ready", CCM_LANE_BACKENDS },
+        { "is to be deleted", "ready", "tainted", CCM_LANE_BACKENDS },
+        { "is replaced", "ready", "replaced", CCM_LANE_BACKENDS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        assert_int_equal(map_node(make_node(rows[i].before), make_node(rows[i].after), NULL), 1);
+        if (node_lane != rows[i].lane) {
+            fail_msg("a node %s: lane %d", rows[i].what, (int)node_lane);
+        }
+    }
+    node_serves = false;
+    assert_int_equal(map_node(make_node("ready"), NULL, NULL), 1);
+    assert_int_equal(node_lane, CCM_LANE_BULK);
+    node_serves = true;
 }
 
 /* A node that nobody can make out is told once per change, not once per pass. */
@@ -445,6 +505,7 @@ int main(void)
         cmocka_unit_test_teardown(test_service_added, obj_end),
         cmocka_unit_test_teardown(test_slice, obj_end),
         cmocka_unit_test_teardown(test_node, obj_end),
+        cmocka_unit_test_teardown(test_node_lanes, obj_end),
         cmocka_unit_test_teardown(test_nameless_nodes, obj_end),
         cmocka_unit_test_teardown(test_skipped_nodes, obj_end),
     };
