@@ -335,120 +335,6 @@ static void test_verdicts(void **state)
     }
 }
 
-/* Fails, waits for its turn, fails again. */
-static int waiting_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                             struct ccm_error *err)
-{
-    atomic_int *calls = arg;
-
-    (void)req;
-    if (atomic_fetch_add(calls, 1) == 1) {
-        ret->requeue_after_ms = 1;
-        ret->flags = CCM_RESULT_WAITS;
-        return 0;
-    }
-    return ccm_error_set(err, -EIO, CCM_ERROR_CONFLICT, "it broke");
-}
-
-static void count_settled(void *arg, const char *key, const struct ccm_error *err, int64_t next_ms)
-{
-    atomic_int *settled = arg;
-
-    (void)key;
-    (void)next_ms;
-    assert_non_null(err);
-    atomic_fetch_add(settled, 1);
-}
-
-/* To wait is no success: the failures before it stay counted, and shown. */
-static void test_waiting_forgets_no_failure(void **state)
-{
-    static const struct sched_backoff_policy policy = {
-        .rules = { [CCM_ERROR_CONFLICT] = { .base_ms = 3600000, .max_ms = 3600000, .first_ms = 1 } }
-    };
-    atomic_int calls = 0;
-    atomic_int settled = 0;
-    struct sched_controller *controller = make(&(struct sched_controller_options){
-        .name = "waiting",
-        .workers = 1,
-        .backoff = &policy,
-        .reconcile = waiting_reconcile,
-        .arg = &calls,
-        .settled = count_settled,
-        .settled_arg = &settled,
-    });
-
-    (void)state;
-    start(controller);
-    sched_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
-    await_calls(controller, 3); /* the fourth, after a second failure, is an hour away */
-
-    const struct sched_controller_stats stats = stats_of(controller);
-
-    finish(controller);
-    assert_int_equal(stats.requeued, 1);
-    assert_int_equal(stats.failed[CCM_ERROR_CONFLICT], 2);
-    assert_int_equal(stats.queue.delayed, 1);
-    assert_int_equal(atomic_load(&settled), 2);
-}
-
-struct mixed {
-    struct sched_controller *controller;
-    atomic_int calls;
-    atomic_uint_fast64_t lane; /* of the last call */
-};
-
-/* Fails; waits until it is enqueued; fails, while something else waits for its turn. */
-static int mixed_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                           struct ccm_error *err)
-{
-    struct mixed *mixed = arg;
-    const int call = atomic_fetch_add(&mixed->calls, 1);
-
-    atomic_store(&mixed->lane, req->lane);
-    if (call == 1) {
-        ret->flags = CCM_RESULT_WAITS;
-        sched_controller_enqueue(mixed->controller, req->keys[0], CCM_LANE_SPEC, 0);
-        return 0;
-    }
-    ret->requeue_after_ms = call == 2 ? 1 : 0;
-    ret->flags = call == 2 ? CCM_RESULT_WAITS : 0;
-    return ccm_error_set(err, -EIO, CCM_ERROR_CONFLICT, "it broke");
-}
-
-/* A failure keeps its backoff beside what waits for its turn, and that comes in its own lane. */
-static void test_failure_beside_a_wait(void **state)
-{
-    static const struct sched_backoff_policy policy = {
-        .rules = { [CCM_ERROR_CONFLICT] = { .base_ms = 3600000, .max_ms = 3600000, .first_ms = 1 } }
-    };
-    struct mixed mixed = { .calls = 0 };
-    atomic_int settled = 0;
-
-    (void)state;
-    mixed.controller = make(&(struct sched_controller_options){
-        .name = "mixed",
-        .workers = 1,
-        .backoff = &policy,
-        .reconcile = mixed_reconcile,
-        .arg = &mixed,
-        .settled = count_settled,
-        .settled_arg = &settled,
-    });
-    start(mixed.controller);
-    sched_controller_enqueue(mixed.controller, "default/web", CCM_LANE_SPEC, 0);
-    await_calls(mixed.controller, 4); /* the third, an hour away by itself, came for what waits */
-
-    const struct sched_controller_stats stats = stats_of(mixed.controller);
-
-    finish(mixed.controller);
-    assert_int_equal(atomic_load(&mixed.lane), CCM_LANE_SPEC);
-    assert_int_equal(stats.failed[CCM_ERROR_CONFLICT], 3);
-    assert_int_equal(stats.queue.delayed, 1);
-    assert_true(stats.queue.due_in_ms > 1000000);
-    assert_int_equal(atomic_load(&settled), 3); /* what waits until it is enqueued is no success */
-}
-
 /* --- batch ---------------------------------------------------------------------------------- */
 
 struct batches {
@@ -1027,8 +913,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_twice_at_once),
         cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_waiting_forgets_no_failure),
-        cmocka_unit_test(test_failure_beside_a_wait),
         cmocka_unit_test(test_gate_and_batch),
         cmocka_unit_test(test_batch_takes_the_most_urgent_lane),
         cmocka_unit_test(test_batch_failure_is_one_line),
