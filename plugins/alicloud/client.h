@@ -52,6 +52,9 @@ enum ali_repeat {
     ALI_ONCE,       /* not repeated: the caller looks at the state again */
 };
 
+/* The patience of calls for one object: what a wait may keep of its worker's time. */
+#define ALI_PATIENCE_MS 1500
+
 struct ali_call {
     enum ali_product product;
     const char *action;

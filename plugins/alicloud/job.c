@@ -9,6 +9,8 @@
 #include "util/thread.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CHUNK     20      /* ids per ListAsynJobs */
 #define ROUND_MS  2200    /* the longest pause between two questions, unless configured otherwise */
@@ -17,12 +19,16 @@
 #define SLICE_MS  100     /* a sleeper looks up this often: for cancellation and new jobs */
 #define MISSES    4       /* rounds without a job in the answer before it counts as unknown */
 #define DENIED_MS 3600000 /* after a refusal ListAsynJobs is left alone for so long */
+#define AWAY_MS   60000   /* who was put off and does not come again is forgotten then */
+#define AWAY_MAX  10000
 
-/* Somebody who waits; on the stack of the waiting thread. */
+/* Somebody who waits; on the stack of the waiting thread, or on the heap while it is away. */
 struct waiter {
     struct waiter *next;
     struct ali_job *jobs;
     size_t count;
+    int64_t patient_ms; /* it is put off then; 0 = it stays to the end */
+    int64_t forget_ms;  /* it is away, for no longer than that; 0 = it is here */
     int64_t since_ms;
     int64_t due_ms; /* when its jobs should be asked for */
     int64_t end_ms;
@@ -35,6 +41,7 @@ struct ali_jobs {
                            */
     pthread_cond_t news;  /* states have changed, or the leader has left */
     struct waiter *waiters;
+    size_t away;
     const struct waiter *leader; /* the one that polls for all; NULL = nobody */
     int64_t round_ms;            /* fixed */
     uint64_t round;
@@ -78,6 +85,12 @@ void ali_jobs_free(struct ali_jobs *jobs)
 {
     if (jobs == NULL) {
         return;
+    }
+    while (jobs->waiters != NULL) {
+        struct waiter *away = jobs->waiters;
+
+        jobs->waiters = away->next;
+        free(away);
     }
     ccm_cond_fini(&jobs->news);
     ccm_lock_fini(&jobs->lock);
@@ -213,6 +226,7 @@ static int call_cloud(const struct turn *turn, const char *action, const struct 
         .priority = ALI_PRIO_REMOVE, /* others wait for its answer */
         .repeat = ALI_READ,
         .object = "jobs",
+        .patience_ms = turn->self->patient_ms > 0 ? ALI_PATIENCE_MS : 0,
     };
 
     return ali_call(turn->by, &call, ret, NULL, err);
@@ -386,12 +400,39 @@ static void lead_locked(const struct turn *turn, int64_t now)
     ccm_lock(&turn->jobs->lock);
 }
 
+/* Whether it is put off, and until when: others ask, or it is not yet time to ask. */
+static bool turn_is_over(const struct turn *turn, int64_t now, int64_t *ret_ms)
+{
+    const struct ali_jobs *jobs = turn->jobs;
+    const struct waiter *self = turn->self;
+    const bool leads = jobs->leader == NULL || jobs->leader == self;
+    int64_t again = jobs->asked_ms + gap_ms_locked(jobs);
+
+    if (self->patient_ms == 0 || now < self->patient_ms ||
+        (leads && next_round_locked(jobs, now) == 0)) {
+        return false;
+    }
+    again = again > self->due_ms ? again : self->due_ms;
+    *ret_ms = again - now > first_ms(jobs) ? again - now : first_ms(jobs);
+    return true;
+}
+
+static int turn_put_off(const struct ali_job *running, int64_t ms, struct ccm_error *err)
+{
+    const int r =
+        ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED, "job %s still runs", running->id);
+
+    err->retry_after_ms = (uint64_t)ms;
+    return r;
+}
+
 /* 1: go on waiting; else the end, with err when negative. */
 static int step_locked(const struct turn *turn, struct ccm_error *err)
 {
     struct ali_jobs *jobs = turn->jobs;
     const int64_t now = turn->by->host->now_ms(turn->by->host);
     const struct ali_job *running = first_running(turn->self);
+    int64_t again_ms = 0;
 
     if (running == NULL) {
         return 0;
@@ -408,6 +449,9 @@ static int step_locked(const struct turn *turn, struct ccm_error *err)
     if (turn->by->host->cancelled(turn->by->host, turn->by->req)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "cancelled while job %s runs",
                              running->id);
+    }
+    if (turn_is_over(turn, now, &again_ms)) {
+        return turn_put_off(running, again_ms, err);
     }
     if (jobs->leader == NULL) {
         jobs->leader = turn->self;
@@ -435,8 +479,86 @@ static void leave_locked(struct ali_jobs *jobs, struct waiter *self)
     }
 }
 
+/* --- away --- */
+
+static struct waiter *jobs_unlink_away_locked(struct ali_jobs *jobs, struct waiter **at)
+{
+    struct waiter *away = *at;
+
+    *at = away->next;
+    jobs->away--;
+    return away;
+}
+
+/* Who was put off with this job, taken out of the list, which owns no one that is too old. */
+static struct waiter *jobs_find_away_locked(struct ali_jobs *jobs, const char *id, int64_t now)
+{
+    struct waiter *found = NULL;
+
+    for (struct waiter **at = &jobs->waiters; *at != NULL;) {
+        const bool is_away = (*at)->forget_ms != 0;
+
+        if (is_away && found == NULL && strcmp((*at)->jobs[0].id, id) == 0) {
+            found = jobs_unlink_away_locked(jobs, at);
+        } else if (is_away && now >= (*at)->forget_ms) {
+            free(jobs_unlink_away_locked(jobs, at));
+        } else {
+            at = &(*at)->next;
+        }
+    }
+    return found;
+}
+
+/* Go on where it was put off. */
+static void waiter_come_back_locked(struct ali_jobs *jobs, struct waiter *self, int64_t now)
+{
+    const struct ali_job *first = first_running(self);
+    struct waiter *away = first == NULL ? NULL : jobs_find_away_locked(jobs, first->id, now);
+
+    if (away == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        for (size_t k = 0; k < away->count; k++) {
+            if (strcmp(self->jobs[i].id, away->jobs[k].id) == 0) {
+                self->jobs[i] = away->jobs[k];
+            }
+        }
+    }
+    self->due_ms = away->due_ms;
+    self->asked = away->asked;
+    self->patient_ms = self->patient_ms == 0 ? 0 : now;
+    free(away);
+}
+
+/* Its running jobs are asked for until it comes again. Without memory it begins anew then. */
+static void waiter_go_away_locked(struct ali_jobs *jobs, const struct waiter *self, int64_t now)
+{
+    struct waiter *away = NULL;
+
+    if (jobs->away >= AWAY_MAX) {
+        return;
+    }
+    away = calloc(1, sizeof(*away) + self->count * sizeof(struct ali_job));
+    if (away == NULL) {
+        return;
+    }
+    *away = *self;
+    away->jobs = (struct ali_job *)(void *)(away + 1);
+    away->count = 0;
+    away->forget_ms = now + AWAY_MS;
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->jobs[i].state == ALI_JOB_RUNNING) {
+            away->jobs[away->count++] = self->jobs[i];
+        }
+    }
+    away->next = jobs->waiters;
+    jobs->waiters = away;
+    jobs->away++;
+}
+
 int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count,
-                 int64_t timeout_ms, struct ccm_error *err)
+                 int64_t timeout_ms, int64_t patience_ms, struct ccm_error *err)
 {
     const int64_t now = by->host->now_ms(by->host);
     struct waiter self = {
@@ -445,6 +567,7 @@ int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count
         .since_ms = now,
         .due_ms = now + first_ms(by->client->jobs),
         .end_ms = now + timeout_ms,
+        .patient_ms = patience_ms > 0 ? now + patience_ms : 0,
     };
     const struct turn turn = { .by = by, .jobs = by->client->jobs, .self = &self };
     int r = 1;
@@ -458,12 +581,16 @@ int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count
         jobs[i].round = 0;
     }
     ccm_lock(&turn.jobs->lock);
+    waiter_come_back_locked(turn.jobs, &self, now);
     self.next = turn.jobs->waiters;
     turn.jobs->waiters = &self;
     while (r == 1) {
         r = step_locked(&turn, err);
     }
     leave_locked(turn.jobs, &self);
+    if (r == -EAGAIN && ali_error_is_put_off(err)) {
+        waiter_go_away_locked(turn.jobs, &self, by->host->now_ms(by->host));
+    }
     ccm_unlock(&turn.jobs->lock);
     return r;
 }

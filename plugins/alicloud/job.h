@@ -2,7 +2,8 @@
  * Asynchronous jobs of NLB. One waiter for the process: all outstanding jobs are asked for together
  * with ListAsynJobs, 20 per call: first after 250 ms, then after pauses that grow up to 2.2 s, and
  * rounds are the further apart the more there are who wait. Whoever waits sleeps until its own jobs
- * have ended. Where the permission nlb:ListAsynJobs is
+ * have ended, or its patience has: then its jobs are still asked for along with those of others,
+ * and it finds what came of them when it comes again. Where the permission nlb:ListAsynJobs is
  * missing, jobs are asked for one by one with GetJobStatus, and ali_job_degraded() tells.
  */
 #ifndef CCM_ALICLOUD_JOB_H
@@ -32,9 +33,14 @@ struct ali_job {
  * their states are; -ETIMEDOUT (CCM_ERROR_TRANSIENT) with the states as far as they are known;
  * otherwise the error of the calls (a failed poll is repeated until the time is over) or
  * CCM_ERROR_CANCELLED. Every thread.
+ *
+ * patience_ms > 0: it is put off when some job still runs after that, see ali_error_is_put_off():
+ * -EAGAIN, with the states as far as they are known. Whoever comes again with these jobs asks once,
+ * when it is time for that, and is put off at once if that does not end them.
  */
 CCM_NODISCARD ALI_API int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs,
-                                       size_t count, int64_t timeout_ms, struct ccm_error *err);
+                                       size_t count, int64_t timeout_ms, int64_t patience_ms,
+                                       struct ccm_error *err);
 
 /* Whether the permission nlb:ListAsynJobs was found missing. Every thread. */
 ALI_API bool ali_job_degraded(const struct ali_client *ali);

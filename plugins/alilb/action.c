@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX   1000 /* more is no list, but a server that goes round in circles */
-#define PATIENCE_MS 1500 /* a worker waits no longer for the turn of a call */
+#define PAGES_MAX 1000 /* more is no list, but a server that goes round in circles */
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {
@@ -213,7 +212,7 @@ static int params_send(struct alilb_call *call, const struct alilb_action *actio
         .repeat = action->repeat,
         .object = call->object,
         .paced = call->paced == NULL || action->aside ? NULL : *call->paced,
-        .patience_ms = call->waits ? 0 : PATIENCE_MS,
+        .patience_ms = call->waits ? 0 : ALI_PATIENCE_MS,
         .failed_before = call->failed_before,
     };
 

@@ -172,7 +172,7 @@ int alilb_apply_wait(struct lbc_apply *apply, struct lbc_job *jobs, size_t count
         ccm_text_copy(waiting[i].id, sizeof(waiting[i].id), jobs[i].id);
     }
     r = ali_job_wait(&(const struct ali_caller){ call->ali, call->host, call->req }, waiting, count,
-                     timeout_ms, err);
+                     timeout_ms, call->waits || apply->underway == NULL ? 0 : ALI_PATIENCE_MS, err);
     for (size_t i = 0; i < count; i++) {
         jobs[i].state = states[waiting[i].state];
     }

@@ -68,6 +68,12 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
 
 /* --- a run --- */
 
+/* Others read and change a load balancer that is shared as soon as a pass over it has ended. */
+static bool may_leave_jobs(const struct lbc_entry *entry)
+{
+    return !entry->reused || entry->underway.len > 0;
+}
+
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
     const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
@@ -84,6 +90,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
+        .underway = may_leave_jobs(pass->entry) ? &pass->entry->underway : NULL,
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
     };
@@ -174,6 +181,21 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
     return r < 0 && pass->problems.count == 0
                ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up")
                : 0;
+}
+
+int lbc_pass_settle_jobs(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_plan nothing = { .table = pass->lbc->ops->change->rules->steps };
+    const struct lbc_plan_input in = { .now_ms = 0 };
+    const size_t before = pass->problems.count;
+    struct lbc_plan plan = nothing;
+    int r;
+
+    if (pass->entry->underway.len == 0) {
+        return 0;
+    }
+    r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_SPEC, err);
+    return r < 0 || pass->problems.count > before || pass->unfinished ? -EAGAIN : 0;
 }
 
 /* --- a pass that ensures --- */

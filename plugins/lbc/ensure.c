@@ -328,10 +328,22 @@ static bool pass_freezes_groups(const struct lbc_pass *pass)
         &pass->refused, lbc_backend_mode(pass->view, pass->lbc->pods_by_default) == LBC_MODE_PODS);
 }
 
+/* Jobs of an earlier pass still run, or have failed: nothing else is done. */
+static int pass_end_jobs(struct lbc_pass *pass, struct ccm_error *err)
+{
+    return pass->problems.count == 0
+               ? 0
+               : lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
+}
+
 static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)
 {
-    int r = pass_sync_lb(pass, err);
+    int r = lbc_pass_settle_jobs(pass, err);
 
+    if (r < 0) {
+        return pass_end_jobs(pass, err);
+    }
+    r = pass_sync_lb(pass, err);
     if (r < 0 || pass->unfinished) {
         return r;
     }

@@ -173,6 +173,7 @@ static void entry_clear(struct lbc_entry *entry)
 {
     entry_free_aside(entry);
     lbc_state_fini(entry->state, entry->type);
+    lbc_underway_fini(&entry->underway);
     lbc_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->pod_states);

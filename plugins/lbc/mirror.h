@@ -19,6 +19,7 @@
 #include "ccm/host.h"
 #include "lbc/apply/pending_change.h"
 #include "lbc/apply/state.h"
+#include "lbc/apply/underway.h"
 #include "lbc/look.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/lifecycle.h"
@@ -51,7 +52,8 @@ struct lbc_entry {
     struct lbc_state *aside; /* the mirror of before, until it is read again and a pass has come to
                                 its end; else NULL */
     enum lbc_compare compares;
-    bool valid;          /* `state` is what the cloud holds; else the last we knew */
+    struct lbc_underway underway; /* jobs whose steps are in `state` as done */
+    bool valid;                   /* `state` is what the cloud holds; else the last we knew */
     bool gone;           /* the Service is unwanted, and nothing of ours is left in the cloud */
     bool cleaned;        /* nor at the Service: finalizer, labels and address are taken away */
     bool left_alone;     /* its load balancer stays, since it is not the Service's any more */

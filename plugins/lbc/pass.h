@@ -204,6 +204,9 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
  * pass and entry. */
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
 void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
+/* Before anything else: what came of jobs that an earlier pass has left. 0: all went well.
+ * Negative: the pass ends, there are problems, or it is unfinished. Blocks. */
+CCM_NODISCARD int lbc_pass_settle_jobs(struct lbc_pass *pass, struct ccm_error *err);
 /* The plan of a pass that ensures, and its run. Blocks. Failures as of lbc_pass_run_plan(). */
 CCM_NODISCARD int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err);
 

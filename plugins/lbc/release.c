@@ -261,6 +261,14 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     return release_looked_up(pass, release_find_labelled(pass, err), false, err);
 }
 
+/* Jobs of an earlier pass still run, or have failed: nothing else is done. */
+static int release_end_jobs(struct lbc_pass *pass, struct ccm_error *err)
+{
+    return pass->problems.count == 0
+               ? 0
+               : lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err);
+}
+
 /* Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
  * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
  * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
@@ -274,6 +282,8 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     pass->model = calloc(1, ops->model->size);
     if (pass->model == NULL || lbc_model_build_lb(pass->model, ops->model, &in) < 0) {
         r = release_fail(pass, ccm_error_nomem(err), err);
+    } else if (lbc_pass_settle_jobs(pass, err) < 0) {
+        r = release_end_jobs(pass, err);
     } else if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
         r = release_labelled(pass, err);
     } else {

@@ -2,6 +2,8 @@
  * it. */
 #include "alicloud/job.h"
 
+#include "alicloud/error.h"
+
 #include "setup.h"
 #include "util/attr.h"
 #include "util/buf.h"
@@ -10,6 +12,7 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -110,7 +113,7 @@ static void test_ready_at_once(void **state)
     (void)state;
     fixture_begin(&setup, &cloud, 0);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  3, 30000, &err),
+                                  3, 30000, 0, &err),
                      0);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(jobs[i].state, ALI_JOB_DONE);
@@ -121,10 +124,10 @@ static void test_ready_at_once(void **state)
     assert_true(fake_host_waited_ms(setup.fake) <= 250);
     /* Nothing to wait for: no call. */
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
-                                  jobs + 1, 1, 30000, &err),
+                                  jobs + 1, 1, 30000, 0, &err),
                      0);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, NULL,
-                                  0, 30000, &err),
+                                  0, 30000, 0, &err),
                      0);
     assert_int_equal(cloud.polls, 1);
     fixture_end(&setup, &cloud);
@@ -143,7 +146,7 @@ static void test_chunks(void **state)
         (void)snprintf(jobs[i].id, sizeof(jobs[i].id), "job-%zu", i);
     }
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  45, 30000, &err),
+                                  45, 30000, 0, &err),
                      0);
     assert_int_equal(cloud.polls, 3);
     assert_int_equal(cloud.most_ids, 20);
@@ -169,7 +172,7 @@ static void test_pace(void **state)
         int64_t before = fake_host_now(setup.fake);
 
         assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
-                                      &job, 1, 9000, &err),
+                                      &job, 1, 9000, 0, &err),
                          -ETIMEDOUT);
         assert_int_equal(job.state, ALI_JOB_RUNNING);
         assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
@@ -205,7 +208,7 @@ static void test_states(void **state)
 
         fixture_begin(&setup, &cloud, 0);
         assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL },
-                                      &job, 1, 10000, &err),
+                                      &job, 1, 10000, 0, &err),
                          cases[i].want == ALI_JOB_RUNNING ? -ETIMEDOUT : 0);
         assert_int_equal(job.state, cases[i].want);
         fixture_end(&setup, &cloud);
@@ -223,7 +226,7 @@ static void test_absent(void **state)
     (void)state;
     fixture_begin(&setup, &cloud, 0);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  2, 30000, &err),
+                                  2, 30000, 0, &err),
                      0);
     assert_int_equal(jobs[0].state, ALI_JOB_DONE);
     assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
@@ -233,7 +236,7 @@ static void test_absent(void **state)
 
     cloud.hide = 2;
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &late,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      0);
     assert_int_equal(late.state, ALI_JOB_DONE);
     fixture_end(&setup, &cloud);
@@ -250,7 +253,7 @@ static void test_denied(void **state)
     fixture_begin(&setup, &cloud, 0);
     assert_false(ali_job_degraded(setup.ali));
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  3, 30000, &err),
+                                  3, 30000, 0, &err),
                      0);
     assert_int_equal(jobs[0].state, ALI_JOB_DONE);
     assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
@@ -262,12 +265,12 @@ static void test_denied(void **state)
     /* Somebody grants it: that is found after an hour. */
     cloud.denied = NULL;
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
     fake_host_advance(setup.fake, 3600000);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, jobs,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 2);
     assert_false(ali_job_degraded(setup.ali));
@@ -286,13 +289,13 @@ static void test_failing_polls(void **state)
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":{}}");
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":[7,{}]}");
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      0);
     assert_int_equal(job.state, ALI_JOB_DONE);
     fake_host_always(setup.fake, "ListAsynJobs", 400,
                      "{\"Code\":\"MissingParam.X\",\"Message\":\"m\",\"RequestId\":\"r7\"}");
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
-                                  1, 10000, &err),
+                                  1, 10000, 0, &err),
                      -EREMOTEIO);
     assert_string_equal(err.code, "MissingParam.X");
     assert_string_equal(err.request_id, "r7");
@@ -314,15 +317,101 @@ static void test_deadline_and_cancel(void **state)
     const int64_t began = fake_host_now(setup.fake);
 
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, &req }, &job,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      -ETIMEDOUT);
     assert_true(fake_host_now(setup.fake) - began <= 5000);
     fake_host_cancel(setup.fake, true);
     assert_int_equal(ali_job_wait(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &job,
-                                  1, 30000, &err),
+                                  1, 30000, 0, &err),
                      -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
     fake_host_cancel(setup.fake, false);
+    fixture_end(&setup, &cloud);
+}
+
+/* --- patience --- */
+
+static int wait_patiently(const struct setup *setup, struct ali_job *jobs, size_t count,
+                          struct ccm_error *err)
+{
+    ccm_error_clear(err);
+    return ali_job_wait(&(const struct ali_caller){ setup->ali, setup->host, NULL }, jobs, count,
+                        30000, ALI_PATIENCE_MS, err);
+}
+
+/* Nobody is kept longer than its patience lasts; it asks on where it was. */
+static void test_put_off(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    int64_t began;
+    int turns = 0;
+
+    (void)state;
+    fixture_begin(&setup, &cloud, 20000);
+    began = fake_host_now(setup.fake);
+    for (int r = -EAGAIN; r != 0; turns++) {
+        struct ali_job jobs[] = { { .id = "" }, { .id = "a" }, { .id = "b" } };
+        const int64_t from = fake_host_now(setup.fake);
+
+        r = wait_patiently(&setup, jobs, 3, &err);
+        assert_true(fake_host_now(setup.fake) - from <= (turns == 0 ? ALI_PATIENCE_MS + 100 : 100));
+        assert_int_equal(jobs[1].state, r == 0 ? ALI_JOB_DONE : ALI_JOB_RUNNING);
+        if (r < 0) {
+            assert_int_equal(r, -EAGAIN);
+            assert_true(ali_error_is_put_off(&err));
+            assert_in_range(err.retry_after_ms, 250, 2200);
+            fake_host_advance(setup.fake, (int64_t)err.retry_after_ms);
+        }
+    }
+    assert_in_range(fake_host_now(setup.fake) - began, 20000, 22500);
+    assert_in_range(cloud.polls, 10, 13); /* as many as somebody who stays would have made */
+    fixture_end(&setup, &cloud);
+}
+
+/* Who is away is asked for along with others, and finds what came of it without a call. */
+static void test_away_together(void **state)
+{
+    enum { MANY = 40 };
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    size_t before;
+
+    (void)state;
+    fixture_begin(&setup, &cloud, 1000000);
+    for (int round = 0; round < 2; round++) {
+        before = cloud.polls;
+        for (int i = 0; i < MANY; i++) {
+            struct ali_job job = { .state = ALI_JOB_RUNNING };
+
+            (void)snprintf(job.id, sizeof(job.id), "job-%d", i);
+            assert_int_equal(wait_patiently(&setup, &job, 1, &err), round == 0 ? -EAGAIN : 0);
+        }
+        fake_host_advance(setup.fake, 2200);
+        cloud.ends_ms = 0;
+    }
+    assert_int_equal(cloud.polls - before, 2); /* 20 ids per call */
+    fixture_end(&setup, &cloud);
+}
+
+/* Who does not come again is forgotten. */
+static void test_away_for_good(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ali_job job = { .id = "a" };
+    struct ali_job other = { .id = "b" };
+
+    (void)state;
+    fixture_begin(&setup, &cloud, 1000000);
+    assert_int_equal(wait_patiently(&setup, &job, 1, &err), -EAGAIN);
+    fake_host_advance(setup.fake, 61000);
+    cloud.most_ids = 0;
+    assert_int_equal(wait_patiently(&setup, &other, 1, &err), -EAGAIN);
+    assert_int_equal(cloud.most_ids, 1);
     fixture_end(&setup, &cloud);
 }
 
@@ -350,7 +439,7 @@ static void *work(void *arg)
         }
         if (ali_job_wait(
                 &(const struct ali_caller){ worker->setup->ali, worker->setup->host, NULL }, jobs,
-                4, 3600000, &err) != 0) {
+                4, 3600000, 0, &err) != 0) {
             worker->wrong++;
         }
         for (size_t k = 0; k < 4; k++) {
@@ -397,7 +486,8 @@ int main(void)
         cmocka_unit_test(test_pace),          cmocka_unit_test(test_states),
         cmocka_unit_test(test_absent),        cmocka_unit_test(test_denied),
         cmocka_unit_test(test_failing_polls), cmocka_unit_test(test_deadline_and_cancel),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_put_off),       cmocka_unit_test(test_away_together),
+        cmocka_unit_test(test_away_for_good), cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

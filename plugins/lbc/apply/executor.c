@@ -325,6 +325,14 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
     size_t to = 0;
     int r = 0;
 
+    if (apply->underway != NULL && apply->underway->len > 0) {
+        const size_t before = apply->problems->count;
+
+        r = lbc_run_settle(&run);
+        if (r < 0 || apply->problems->count > before || apply->again_ms > 0) {
+            return r;
+        }
+    }
     if (plan->len == 0 || (ops->is_unready != NULL && ops->is_unready(apply))) {
         return 0;
     }
@@ -334,8 +342,9 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         r = run_stage(&run, from, to);
     }
     run_report_left_out(&run);
-    if (r == 0) {
-        r = deferred_give_up(&run);
+    if (r < 0 || run.put_off) {
+        return r;
     }
+    r = deferred_give_up(&run);
     return r < 0 ? r : lbc_exchanges_finish(&run);
 }

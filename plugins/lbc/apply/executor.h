@@ -8,6 +8,8 @@
  * everybody.
  * - A quota that is full for listeners is asked about once; what it leaves out is one problem.
  * - A step that a quota refused waits for a later one that makes room for it, if there is one.
+ * - Jobs that take long are not waited for: their steps are in the mirror as if they were done, the
+ * run ends behind their stage, and the next one does nothing but ask what came of them.
  * - Groups that lack capacity exchange their backends in portions, see executor_exchange.h.
  */
 #ifndef CCM_LBC_EXECUTOR_H
@@ -16,6 +18,7 @@
 #include "lbc/apply/capacity.h"
 #include "lbc/apply/state.h"
 #include "lbc/apply/step.h"
+#include "lbc/apply/underway.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/problem.h"
 
@@ -78,7 +81,8 @@ struct lbc_apply_ops {
     /* Whether the step lacks something beside what its flags say, because an earlier step failed,
      * which was reported. NULL = never. */
     bool (*is_blocked)(const struct lbc_apply *apply, const struct lbc_step *step);
-    /* Wait for the jobs. 0: all have ended, whatever came of them. -ETIMEDOUT, or what else went
+    /* Wait for the jobs. 0: all have ended, whatever came of them. -ETIMEDOUT, -EAGAIN when they
+     * are put off (lbc_error_is_put_off(); only when apply->underway is set), or what else went
      * wrong: the states as far as they are known. Blocks. NULL: there are no jobs. */
     int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
                 struct ccm_error *err);
@@ -131,6 +135,8 @@ struct lbc_apply {
     bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
     bool fresh;    /* the mirror was read in this pass: a refusal is not due to an old picture */
     size_t failed; /* steps, and what counts as failed before them */
+    /* Jobs that are put off, kept by the caller until the next run; NULL = all are waited for. */
+    struct lbc_underway *underway;
     struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
 
     size_t writes;       /* out: steps that were sent */
@@ -146,8 +152,10 @@ struct lbc_apply {
 
 /*
  * Failures go to `problems`; each names port and action. A job that failed, or has not ended in
- * time, is a failure of its step. 0: the plan came to its end, or again_ms is set. Negative: it was
- * given up (no load balancer, shutdown, no memory), and there is a problem.
+ * time, is a failure of its step, one that is put off a problem of that kind. What an earlier run
+ * left under way is settled before a step of this one is sent; unless all of it went well, none is.
+ * 0: the plan came to its end, or again_ms is set. Negative: it was given up (no load balancer,
+ * shutdown, no memory), and there is a problem.
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 

@@ -36,6 +36,7 @@ struct lbc_run {
     size_t exchange_count;
     size_t exchange_cap;
     struct ccm_error full; /* the last refusal for want of capacity */
+    bool put_off;          /* jobs are under way: the next run goes on */
     size_t freed;          /* steps that gave backends of the load balancer free */
 };
 
@@ -44,6 +45,9 @@ CCM_NODISCARD int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struc
 /* Wait for the jobs of those that were sent, and bring the mirror in line; their verdicts say what
  * came of each. NULLs are skipped. Returns as lbc_run_fail(). */
 CCM_NODISCARD int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count);
+/* What came of the jobs that an earlier run left under way; put_off is set while one still runs.
+ * Returns as lbc_run_fail(). */
+CCM_NODISCARD int lbc_run_settle(struct lbc_run *run);
 /* 0, or negative with a problem when the pass is to end. */
 CCM_NODISCARD int lbc_run_check_cancelled(const struct lbc_run *run);
 /* Out of memory: adds a problem; what came of the call is not known. */

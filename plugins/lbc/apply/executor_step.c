@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define JOBS_MS     30000 /* for the jobs of one stage */
+#define LAST_MS     1000  /* for the last question about jobs that are late */
 #define SEE_CONSOLE "look at the resource in the console of the cloud"
 
 static const struct lbc_step_ops *step_ops(const struct lbc_run *run, const struct lbc_step *step)
@@ -336,6 +337,27 @@ static bool step_has_job(const struct lbc_step *step)
     return step != NULL && step->verdict == LBC_VERDICT_SENT && step->sent.job[0] != '\0';
 }
 
+static int job_fail_ended(struct lbc_run *run, const struct lbc_step *step,
+                          enum lbc_job_state state)
+{
+    return job_fail(run, step,
+                    state == LBC_JOB_FAILED ? "its job failed, the cloud does not say why"
+                                            : "the cloud does not know its job");
+}
+
+/* Its job goes on while the pass gives its worker back. */
+static int step_leave_underway(struct lbc_run *run, struct lbc_step *step)
+{
+    run->put_off = true;
+    return lbc_underway_add(run->apply->underway, step) < 0 ? lbc_run_out_of_memory(run)
+                                                            : step_finish(run, step);
+}
+
+static bool run_may_put_off(const struct lbc_run *run, int waited, const struct ccm_error *why)
+{
+    return waited == -EAGAIN && run->apply->underway != NULL && lbc_error_is_put_off(why);
+}
+
 static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc_job *job,
                     int waited, const struct ccm_error *why)
 {
@@ -343,6 +365,9 @@ static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc
 
     if (job == NULL || job->state == LBC_JOB_DONE) {
         return step_finish(run, step);
+    }
+    if (job->state == LBC_JOB_RUNNING && run_may_put_off(run, waited, why)) {
+        return step_leave_underway(run, step);
     }
     step->verdict = LBC_VERDICT_FAILED;
     if (step->type == LBC_STEP_ADD && !step->is_exchanged) {
@@ -354,9 +379,15 @@ static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc
     if (job->state == LBC_JOB_RUNNING) {
         return job_fail_late(run, step, waited, why);
     }
-    return job_fail(run, step,
-                    job->state == LBC_JOB_FAILED ? "its job failed, the cloud does not say why"
-                                                 : "the cloud does not know its job");
+    return job_fail_ended(run, step, job->state);
+}
+
+/* The run ends here, and comes again when the jobs should be asked for. */
+static void run_put_off(struct lbc_run *run, const struct ccm_error *why)
+{
+    run->put_off = true;
+    run->apply->again_ms = why->retry_after_ms;
+    lbc_problems_add(run->apply->problems, why, NULL);
 }
 
 int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count)
@@ -379,6 +410,9 @@ int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count
     }
     if (len > 0) {
         waited = apply->ops->wait(apply, jobs, len, JOBS_MS, &why);
+        if (run_may_put_off(run, waited, &why)) {
+            apply->underway->end_ms = apply->host->now_ms(apply->host) + JOBS_MS;
+        }
     }
     *apply->uncertain = false;
     for (size_t i = 0; i < count; i++) {
@@ -389,6 +423,81 @@ int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count
 
             r = r < 0 ? r : one;
         }
+    }
+    if (len > 0 && run_may_put_off(run, waited, &why)) {
+        run_put_off(run, &why);
+    }
+    return r;
+}
+
+/* --- jobs of an earlier run --- */
+
+/* As if its step were of this one. */
+static int underway_fail(struct lbc_run *run, const struct lbc_underway_job *job,
+                         enum lbc_job_state state, int waited, const struct ccm_error *why)
+{
+    CCM_CLEANUP(ccm_freep) struct lbc_step *step = calloc(1, run->plan->table->size);
+
+    if (step == NULL) {
+        return lbc_run_out_of_memory(run);
+    }
+    step->type = job->type;
+    step->port = job->port;
+    step->protocol = job->protocol;
+    step->group = lbc_state_group_by_id(run->apply->have, job->group_id);
+    step->backends = job->backends; /* borrowed */
+    ccm_text_copy(step->sent.request_id, sizeof(step->sent.request_id), job->request_id);
+    return state == LBC_JOB_RUNNING ? job_fail_late(run, step, waited, why)
+                                    : job_fail_ended(run, step, state);
+}
+
+/* keep: out, those that still run. */
+static int underway_end_jobs(struct lbc_run *run, const struct lbc_job *jobs, bool *keep,
+                             int waited, const struct ccm_error *why)
+{
+    struct lbc_apply *apply = run->apply;
+    const struct lbc_underway *underway = apply->underway;
+    const bool late = apply->host->now_ms(apply->host) >= underway->end_ms;
+    const bool put_off = run_may_put_off(run, waited, why);
+    int r = 0;
+
+    for (size_t i = 0; i < underway->len; i++) {
+        keep[i] = jobs[i].state == LBC_JOB_RUNNING && put_off && !late;
+        run->put_off = run->put_off || keep[i];
+        if (jobs[i].state == LBC_JOB_DONE) {
+            apply->writes++;
+        } else if (!keep[i] && r == 0) {
+            r = underway_fail(run, &underway->items[i], jobs[i].state,
+                              put_off ? -ETIMEDOUT : waited, why);
+        }
+    }
+    return r;
+}
+
+int lbc_run_settle(struct lbc_run *run)
+{
+    struct lbc_apply *apply = run->apply;
+    struct lbc_underway *underway = apply->underway;
+    CCM_CLEANUP(ccm_freep) struct lbc_job *jobs = calloc(underway->len, sizeof(*jobs));
+    CCM_CLEANUP(ccm_freep) bool *keep = calloc(underway->len, sizeof(*keep));
+    struct ccm_error why = CCM_ERROR_INIT;
+    const int64_t left = underway->end_ms - apply->host->now_ms(apply->host);
+
+    if (jobs == NULL || keep == NULL) {
+        return lbc_run_out_of_memory(run);
+    }
+    for (size_t i = 0; i < underway->len; i++) {
+        jobs[i].id = underway->items[i].id;
+    }
+    const int waited =
+        apply->ops->wait(apply, jobs, underway->len, left > LAST_MS ? left : LAST_MS, &why);
+
+    *apply->uncertain = false;
+    const int r = underway_end_jobs(run, jobs, keep, waited, &why);
+
+    lbc_underway_keep(underway, keep);
+    if (run->put_off) {
+        run_put_off(run, &why);
     }
     return r;
 }

@@ -157,10 +157,11 @@ int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **r
 }
 
 int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count,
-                 int64_t timeout_ms, struct ccm_error *err)
+                 int64_t timeout_ms, int64_t patience_ms, struct ccm_error *err)
 {
     (void)by;
     (void)timeout_ms;
+    (void)patience_ms;
     (void)err; /* never fails */
     for (size_t i = 0; i < count; i++) {
         jobs[i].state = ALI_JOB_DONE;
