@@ -376,6 +376,14 @@ int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **r
     return 0;
 }
 
+void ali_call_end_request(const struct ali_caller *by, const char *object)
+{
+    const struct ali_ctx ctx = ali_ctx(by->host, by->req, DEFAULT_MS);
+    const struct ali_request request = ali_governor_request(&ctx);
+
+    ali_governor_forget(by->client->governor, object, &request);
+}
+
 const char *ali_region(const struct ali_client *ali)
 {
     return atomic_load(&ali->started) ? ali->region : "";

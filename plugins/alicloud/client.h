@@ -62,7 +62,8 @@ struct ali_call {
     const struct ali_params *query;  /* those that an action takes in the query string */
     enum ali_priority priority;
     enum ali_repeat repeat;
-    const char *object; /* for log lines; may be NULL */
+    const char *object; /* "namespace/name" of whom it is for: namespaces share a quota evenly, and
+                           log lines name it; may be NULL */
     /* The resource that a change is about, when it takes one change at a time (pace.h, this
      * folder); NULL = none. */
     const char *paced;
@@ -88,5 +89,10 @@ struct ali_call {
  */
 CCM_NODISCARD ALI_API int ali_call(const struct ali_caller *by, const struct ali_call *call,
                                    cJSON **ret, bool *ret_uncertain, struct ccm_error *err);
+
+/* The request over the object has ended: places that were kept for calls of earlier ones (see
+ * patience_ms) and that it did not ask for again are given up. Without a request: all of them.
+ * Never blocks. */
+ALI_API void ali_call_end_request(const struct ali_caller *by, const char *object);
 
 #endif

@@ -10,20 +10,24 @@
 #include "util/text.h"
 #include "util/thread.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define POLL_SLICE_MS   250 /* a waiter looks again at least this often: those ahead may give up */
-#define SPARE_PART      60  /* of a window: clocks that differ, counters that count in seconds */
-#define SPARE_LEAST_MS  50
-#define CAREFUL_WINDOWS 30 /* after a throttled answer */
-#define CAREFUL_CALLS   2  /* under way at once */
-#define CAREFUL_POLL_MS 20
-#define KEPT_MAX        10000  /* places of an action */
-#define KEPT_PART       4      /* of a window: how late who has a place may be, */
-#define KEPT_LEAST_MS   5000   /* and that at least */
-#define RETRY_LOOK_MS   300000 /* a retry asks again: the cloud may be well by then */
+#define POLL_SLICE_MS    250 /* a waiter looks again at least this often: those ahead may give up */
+#define SPARE_PART       60  /* of a window: clocks that differ, counters that count in seconds */
+#define SPARE_LEAST_MS   50
+#define CAREFUL_WINDOWS  30 /* after a throttled answer */
+#define CAREFUL_CALLS    2  /* under way at once */
+#define CAREFUL_LEAST_MS 20
+#define TOOK_PART        4    /* of a call's time in the mean of all */
+#define KEPT_PART        4    /* of a window: how late who has a place may be, */
+#define KEPT_LEAST_MS    5000 /* and that at least */
+#define AGED_WINDOWS     2 /* so long something that failed again and again waits behind others */
+#define LOOK_WINDOWS     5 /* whoever waits comes again after that: much may have changed */
+#define LOOK_LEAST_MS    1000
 
 /* One action. */
 struct bucket {
@@ -32,10 +36,11 @@ struct bucket {
     struct ali_rate rate;
     struct ali_share share;
     struct ali_window window;
-    int64_t shown; /* the share as the metric has it */
-    struct ali_ticket *first;
-    size_t kept; /* of these places */
-    bool heals;  /* the last call of ALI_PRIO_RETRY succeeded */
+    struct ali_line line;
+    struct ali_lately retries;
+    int64_t shown;   /* the share as the metric has it */
+    int64_t took_ms; /* a call, in the mean */
+    bool heals;      /* the last call of what failed again and again succeeded */
 };
 
 struct ali_governor {
@@ -47,25 +52,12 @@ struct ali_governor {
     bool beyond;                               /* shares may rise above the quotas */
 };
 
-static void ticket_free(struct ali_ticket *ticket)
-{
-    free(ticket->keeper);
-    free(ticket);
-}
-
 static void bucket_free(void *arg)
 {
     struct bucket *bucket = arg;
 
     if (bucket != NULL) {
-        while (bucket->first != NULL) {
-            struct ali_ticket *ticket = bucket->first;
-
-            bucket->first = ticket->next;
-            if (ticket->keeper != NULL) {
-                ticket_free(ticket);
-            }
-        }
+        ali_line_fini(&bucket->line);
         ali_window_fini(&bucket->window);
         free(bucket);
     }
@@ -124,7 +116,7 @@ static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_
     }
     bucket = calloc(1, sizeof(*bucket));
     if (bucket == NULL || ali_window_init(&bucket->window) < 0 ||
-        ccm_strmap_set(governor->buckets, key, bucket) < 0) {
+        ali_line_init(&bucket->line) < 0 || ccm_strmap_set(governor->buckets, key, bucket) < 0) {
         bucket_free(bucket);
         return NULL;
     }
@@ -173,128 +165,157 @@ static int64_t bucket_wait_ms(const struct bucket *bucket, int64_t count, int64_
     return at <= now_ms ? 1 : at - now_ms;
 }
 
-/* As ali_governor_poll(), for a ticket that has so many before it. */
+/* --- whose turn it is --- */
+
+/* How the calls that may be made now are spread over those that wait, from the first of them on. */
+struct spread {
+    int64_t allowed;
+    int64_t limits[ALI_PRIORITIES][2]; /* calls in the window; beyond the first ones, first ones */
+    int64_t used;                      /* with those that get one now */
+    int64_t blocked[2];                /* who get none */
+    int64_t present;                   /* who get one and are here to make it */
+    int64_t retries;                   /* calls of their kind lately, and now */
+};
+
+static struct spread spread_begin(struct bucket *bucket, int64_t now_ms)
+{
+    const int64_t allowed = bucket->share.allowed;
+    const int64_t span = bucket_span(bucket);
+    struct spread spread = {
+        .allowed = allowed,
+        .used = ali_window_used(&bucket->window, now_ms, span),
+        .retries = ali_lately_count(&bucket->retries, now_ms, span),
+    };
+
+    for (int priority = 0; priority < ALI_PRIORITIES; priority++) {
+        const enum ali_priority counts = priority == ALI_PRIO_RETRY && bucket->heals
+                                             ? ALI_PRIO_AUDIT
+                                             : (enum ali_priority)priority;
+
+        for (int first = 0; first < 2; first++) {
+            spread.limits[priority][first] =
+                allowed - ali_quota_kept(bucket->action, counts, first != 0, allowed);
+        }
+    }
+    ali_parties_walk(&bucket->line.parties);
+    return spread;
+}
+
+/* What the next one in the line gets. */
+struct claim {
+    bool first;    /* of its namespace */
+    bool held;     /* its kind has had its tenth */
+    bool gets;     /* a call now */
+    int64_t limit; /* of the calls in the window */
+};
+
+static struct claim spread_step(struct spread *spread, struct bucket *bucket,
+                                const struct ali_ticket *ticket, int64_t now_ms)
+{
+    const struct ali_lately *had = ali_party_had(ticket->party, ticket->priority);
+    int64_t *ahead = ali_party_ahead(&bucket->line.parties, ticket->party, ticket->priority);
+    const bool aged = ticket->retry && ticket->priority != ALI_PRIO_RETRY && !bucket->heals;
+    struct claim claim = {
+        .first = ali_lately_count(had, now_ms, bucket_span(bucket)) + *ahead <
+                 ali_quota_firsts(spread->allowed),
+        .held = aged && spread->retries >= ali_quota_retries(spread->allowed),
+    };
+
+    claim.limit = spread->limits[ticket->priority][claim.first];
+    claim.gets = !claim.held && spread->used < claim.limit;
+    if (claim.gets) {
+        ++*ahead;
+        spread->used++;
+        spread->present += ticket->keeper == NULL ? 1 : 0;
+        spread->retries += ticket->retry ? 1 : 0;
+    } else if (!claim.held) {
+        spread->blocked[claim.first]++;
+    }
+    return claim;
+}
+
+/* How long until one of those that are under way ends for it. */
+static int64_t bucket_careful_ms(const struct bucket *bucket, int64_t over)
+{
+    const int64_t took = bucket->took_ms < CAREFUL_LEAST_MS ? CAREFUL_LEAST_MS : bucket->took_ms;
+
+    return took * (1 + over / CAREFUL_CALLS);
+}
+
+/* As ali_governor_poll(). */
 static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *bucket,
-                              enum ali_priority priority, int64_t before, int64_t now_ms)
+                              const struct ali_ticket *ticket, int64_t now_ms)
 {
     ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms, governor->beyond);
 
-    const int64_t allowed = bucket->share.allowed;
-    const enum ali_priority counts =
-        priority == ALI_PRIO_RETRY && bucket->heals ? ALI_PRIO_AUDIT : priority;
-    const int64_t limit = allowed - ali_quota_kept(bucket->action, counts, allowed);
-    const int64_t used = ali_window_used(&bucket->window, now_ms, bucket_span(bucket));
-    const int64_t over = used + before + 1 - limit;
-    const int64_t held = bucket->share.hold_ms - now_ms;
+    struct spread spread = spread_begin(bucket, now_ms);
+
+    for (const struct ali_ticket *one = bucket->line.first; one != ticket; one = one->next) {
+        (void)spread_step(&spread, bucket, one, now_ms); /* the sums are what counts */
+    }
+
+    const int64_t over = bucket->window.running + spread.present - CAREFUL_CALLS;
+    const struct claim claim = spread_step(&spread, bucket, ticket, now_ms);
+    const bool probe = ticket->priority == ALI_PRIO_REMOVE && over < 0;
+    const int64_t held = ali_share_held_ms(&bucket->share, now_ms, probe);
     int64_t wait = 0;
 
-    if (over > 0) {
-        wait = bucket_wait_ms(bucket, over, limit, now_ms);
-        bucket->share.used_up = bucket->share.used_up || counts != ALI_PRIO_RETRY;
-    } else if (now_ms < governor->careful_ms[bucket->product] &&
-               bucket->window.running >= CAREFUL_CALLS) {
-        wait = CAREFUL_POLL_MS;
+    if (claim.held) {
+        wait = ali_lately_wait_ms(&bucket->retries, ali_quota_retries(spread.allowed), now_ms,
+                                  bucket_span(bucket));
+    } else if (!claim.gets) { /* those that may go further stand before others */
+        const int64_t behind = spread.blocked[1] + (claim.first ? 0 : spread.blocked[0]);
+
+        wait = bucket_wait_ms(bucket, spread.used + behind - claim.limit, claim.limit, now_ms);
+        bucket->share.used_up =
+            bucket->share.used_up || ticket->priority != ALI_PRIO_RETRY || bucket->heals;
+    } else if (now_ms < governor->careful_ms[bucket->product] && over >= 0) {
+        wait = bucket_careful_ms(bucket, over);
     }
     return held > wait ? held : wait;
 }
 
 /* --- tickets --- */
 
-/* Where it stands; the place that points to NULL when it is not there. */
-static struct ali_ticket **ticket_find(struct bucket *bucket, const struct ali_ticket *ticket,
-                                       int64_t *ret_before)
+int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call,
+                       const struct ali_request *request, int64_t now_ms, struct ali_ticket *ticket)
 {
-    struct ali_ticket **place = &bucket->first;
+    int r = -ENOMEM;
 
-    *ret_before = 0;
-    while (*place != NULL && *place != ticket) {
-        place = &(*place)->next;
-        ++*ret_before;
-    }
-    return place;
-}
-
-static void ticket_unlink(struct ali_ticket *ticket)
-{
-    int64_t before = 0;
-    struct ali_ticket **place = ticket_find(ticket->bucket, ticket, &before);
-
-    *place = ticket->next;
-    ticket->bucket = NULL;
-}
-
-/* Takes a place out that was kept. */
-static void place_drop(struct bucket *bucket, struct ali_ticket **place)
-{
-    struct ali_ticket *ticket = *place;
-
-    *place = ticket->next;
-    bucket->kept--;
-    ticket_free(ticket);
-}
-
-static void bucket_drop_old(struct bucket *bucket, int64_t now_ms)
-{
-    struct ali_ticket **place = &bucket->first;
-
-    while (bucket->kept > 0 && *place != NULL) {
-        if ((*place)->keeper != NULL && (*place)->until_ms <= now_ms) {
-            place_drop(bucket, place);
-        } else {
-            place = &(*place)->next;
-        }
-    }
-}
-
-/* The place that is kept for the object; NULL: none is, or it is no better. */
-static struct ali_ticket **bucket_find_kept(struct bucket *bucket, const char *object,
-                                            enum ali_priority priority, int64_t request)
-{
-    struct ali_ticket **place = &bucket->first;
-
-    if (object == NULL || bucket->kept == 0) {
-        return NULL;
-    }
-    while (*place != NULL && ((*place)->keeper == NULL || (*place)->request == request ||
-                              strcmp((*place)->keeper, object) != 0)) {
-        place = &(*place)->next;
-    }
-    return *place == NULL || (*place)->priority > priority ? NULL : place;
-}
-
-static void bucket_enter(struct bucket *bucket, const struct ali_call *call, int64_t request,
-                         struct ali_ticket *ticket)
-{
-    struct ali_ticket **place = bucket_find_kept(bucket, call->object, call->priority, request);
-
-    *ticket =
-        (struct ali_ticket){ .bucket = bucket, .priority = call->priority, .request = request };
-    if (place != NULL) {
-        ticket->priority = (*place)->priority;
-        place_drop(bucket, place);
-    } else {
-        place = &bucket->first;
-        while (*place != NULL && (*place)->priority <= call->priority) {
-            place = &(*place)->next;
-        }
-    }
-    ticket->next = *place;
-    *place = ticket;
-}
-
-int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call, int64_t request,
-                       int64_t now_ms, struct ali_ticket *ticket)
-{
     ccm_lock(&governor->lock);
 
     struct bucket *bucket = bucket_get_locked(governor, call->product, call->action, now_ms);
 
     if (bucket != NULL) {
-        bucket_drop_old(bucket, now_ms);
-        bucket_enter(bucket, call, request, ticket);
+        ali_line_drop_old(&bucket->line, now_ms);
+        r = ali_line_enter(&bucket->line, call, request, now_ms, bucket_span(bucket), ticket);
+        ticket->bucket = r < 0 ? NULL : bucket;
     }
     ccm_unlock(&governor->lock);
-    return bucket == NULL ? -ENOMEM : 0;
+    return r;
+}
+
+/* What has waited behind everybody else for long enough does not any more. */
+static void ticket_age(struct ali_ticket *ticket, struct bucket *bucket, int64_t now_ms)
+{
+    if (ticket->priority == ALI_PRIO_RETRY &&
+        now_ms - ticket->since_ms >= AGED_WINDOWS * bucket->rate.window_ms) {
+        ali_line_move(&bucket->line, ticket, ali_quota_aged(bucket->action));
+    }
+}
+
+static void ticket_serve(struct ali_ticket *ticket, struct bucket *bucket, int64_t now_ms)
+{
+    const int64_t span = bucket_span(bucket);
+
+    ali_line_leave(&bucket->line, ticket, true);
+    ticket->bucket = NULL;
+    ali_lately_add(ali_party_had(ticket->party, ticket->priority), now_ms, span);
+    if (ticket->retry) {
+        ali_lately_add(&bucket->retries, now_ms, span);
+    }
+    ali_share_send(&bucket->share, now_ms);
+    ali_window_begin(&bucket->window);
 }
 
 int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
@@ -303,62 +324,77 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
     ccm_lock(&governor->lock);
 
     struct bucket *bucket = ticket->bucket;
-    int64_t before = 0;
 
-    bucket_drop_old(bucket, now_ms);
-    (void)ticket_find(bucket, ticket, &before); /* it is there */
+    ali_line_drop_old(&bucket->line, now_ms);
+    ticket_age(ticket, bucket, now_ms);
 
-    const int64_t wait = bucket_poll_ms(governor, bucket, ticket->priority, before, now_ms);
+    const int64_t wait = bucket_poll_ms(governor, bucket, ticket, now_ms);
 
     if (wait == 0) {
-        ticket_unlink(ticket);
-        ali_window_begin(&bucket->window);
+        ticket_serve(ticket, bucket, now_ms);
         *ret = (struct ali_turn){
             .bucket = bucket,
             .began_ms = now_ms,
-            .priority = ticket->priority,
+            .retry = ticket->retry,
         };
     }
     ccm_unlock(&governor->lock);
     return wait;
 }
 
+static void ticket_leave_locked(struct ali_ticket *ticket)
+{
+    struct bucket *bucket = ticket->bucket;
+
+    if (bucket != NULL) {
+        ticket->bucket = NULL;
+        ali_line_leave(&bucket->line, ticket, false);
+    }
+}
+
 void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket)
 {
     ccm_lock(&governor->lock);
-    if (ticket->bucket != NULL) {
-        ticket_unlink(ticket);
-    }
+    ticket_leave_locked(ticket);
     ccm_unlock(&governor->lock);
 }
 
 void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,
                        int64_t now_ms, int64_t wait_ms)
 {
-    struct ali_ticket *kept = calloc(1, sizeof(*kept));
-    char *keeper = strdup(object);
-
     ccm_lock(&governor->lock);
 
     struct bucket *bucket = ticket->bucket;
+    const int64_t part = bucket->rate.window_ms / KEPT_PART;
+    const int64_t late = part < KEPT_LEAST_MS ? KEPT_LEAST_MS : part;
 
-    if (kept != NULL && keeper != NULL && bucket->kept < KEPT_MAX) {
-        const int64_t late = bucket->rate.window_ms / KEPT_PART;
-        int64_t before = 0;
-        struct ali_ticket **place = ticket_find(bucket, ticket, &before);
-
-        *kept = *ticket;
-        kept->keeper = CCM_STEAL(keeper);
-        kept->until_ms = now_ms + wait_ms + (late < KEPT_LEAST_MS ? KEPT_LEAST_MS : late);
-        *place = CCM_STEAL(kept);
+    if (ali_line_keep(&bucket->line, ticket, object, now_ms + wait_ms + late)) {
         ticket->bucket = NULL;
-        bucket->kept++;
-    } else {
-        ticket_unlink(ticket);
+    }
+    ticket_leave_locked(ticket);
+    ccm_unlock(&governor->lock);
+}
+
+void ali_governor_forget(struct ali_governor *governor, const char *object,
+                         const struct ali_request *request)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    ccm_lock(&governor->lock);
+    while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
+        struct bucket *bucket = value;
+
+        ali_line_forget(&bucket->line, object, request);
     }
     ccm_unlock(&governor->lock);
-    free(keeper);
-    free(kept);
+}
+
+/* What is known of how long calls take. */
+static void bucket_learn_time(struct bucket *bucket, int64_t took_ms)
+{
+    bucket->took_ms += (took_ms - bucket->took_ms) / TOOK_PART;
 }
 
 void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
@@ -375,8 +411,9 @@ void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum
         ali_window_cancel(&bucket->window);
     } else {
         ali_window_end(&bucket->window, now_ms, bucket_span(bucket));
+        bucket_learn_time(bucket, now_ms - turn->began_ms);
     }
-    if (turn->priority == ALI_PRIO_RETRY && end != ALI_TURN_UNUSED) {
+    if (turn->retry && end != ALI_TURN_UNUSED) {
         bucket->heals = end == ALI_TURN_TAKEN;
     }
     if (end == ALI_TURN_TAKEN || end == ALI_TURN_FAILED) {
@@ -493,6 +530,24 @@ static void turn_measure_share(struct ali_governor *governor, const struct ccm_h
     }
 }
 
+/* When a call that waits so long is to come again. */
+static int64_t ticket_again_ms(struct ali_governor *governor, const struct ali_ticket *ticket,
+                               int64_t wait_ms, int64_t now_ms)
+{
+    ccm_lock(&governor->lock);
+
+    const struct bucket *bucket = ticket->bucket;
+    const int64_t age = ticket->since_ms + AGED_WINDOWS * bucket->rate.window_ms - now_ms;
+    const bool ages = ticket->priority == ALI_PRIO_RETRY && age > 0 && age < wait_ms;
+    const int64_t most = LOOK_WINDOWS * governor->window_ms;
+
+    ccm_unlock(&governor->lock);
+
+    const int64_t again = ages ? age : wait_ms;
+
+    return again < LOOK_LEAST_MS ? LOOK_LEAST_MS : again > most ? most : again;
+}
+
 /* 0, or the ticket has left the queue. */
 static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
                        const struct ali_call *call, struct ali_ticket *ticket, struct ali_turn *ret,
@@ -505,12 +560,13 @@ static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
     int64_t wait = 0;
 
     while ((wait = poll_now(governor, host, ticket, call->product, ret)) > 0) {
-        if (host->now_ms(host) + wait > until) {
-            const bool far = ticket->priority == ALI_PRIO_RETRY && wait > RETRY_LOOK_MS;
-            const int64_t again = far ? RETRY_LOOK_MS : wait;
+        const int64_t now = host->now_ms(host);
+
+        if (now + wait > until) {
+            const int64_t again = ticket_again_ms(governor, ticket, wait, now);
 
             if (keeps) {
-                ali_governor_keep(governor, ticket, call->object, host->now_ms(host), again);
+                ali_governor_keep(governor, ticket, call->object, now, again);
             }
             ali_governor_leave(governor, ticket);
             return call_put_off(call, again, err);
@@ -525,13 +581,19 @@ static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
     return 0;
 }
 
+struct ali_request ali_governor_request(const struct ali_ctx *ctx)
+{
+    return (struct ali_request){ .by = ctx->host, .number = ctx->deadline_ms };
+}
+
 int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
                          const struct ali_call *call, struct ali_turn *ret, struct ccm_error *err)
 {
     const struct ccm_host *host = ctx->host;
     const int64_t started = host->now_ms(host);
     struct ali_ticket ticket;
-    int r = ali_governor_enter(governor, call, ctx->deadline_ms, started, &ticket);
+    const struct ali_request request = ali_governor_request(ctx);
+    int r = ali_governor_enter(governor, call, &request, started, &ticket);
 
     if (r < 0) {
         return ccm_error_nomem(err);

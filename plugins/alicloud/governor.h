@@ -1,14 +1,21 @@
 /*
  * Rate governor: who may call when. Each action of a product has its quota, a sliding window
  * (window.h): never more than Q calls in any of them, all at once when they are there. Those that
- * have to wait are served by priority and in order of arrival within one; the last calls of a
- * window are kept for those who cannot wait (quota.h). What has failed again and again gets a tenth
- * of a window, and only where nobody else has used more; as soon as one of its calls succeeds (the
- * cloud is well again) it is served like any other, until one fails. A throttled answer stops its
- * action for as long as the cloud says and takes half of its quota away, which comes back slowly
- * (share.h); for half an hour no more than two calls of an action of that product are then under
- * way at once, so that the next time costs as few answers. Whether and when the throttled call
- * itself is tried again: client.c:next_try().
+ * have to wait stand in a line (line.h): by priority, and within one the namespaces take turns.
+ * The last calls of a window are kept for removals, and for namespaces that have had next to
+ * nothing of it (quota.h): however many calls one of them waits for, another one's first calls
+ * wait for nothing.
+ *
+ * What has failed again and again gets a tenth of a window, and only where nobody else has used
+ * more; as soon as one of its calls succeeds (the cloud is well again) it is served like any other,
+ * until one fails. Who has waited for two windows that way waits like any other from then on, still
+ * for that tenth.
+ *
+ * A throttled answer stops its action for as long as the cloud says and takes half of its quota
+ * away, which comes back slowly (share.h); a removal is sent meanwhile, one at a time and while
+ * that works. For half an hour no more than two calls of an action of that product are then under
+ * way at once, those first that come first in the line and are here.
+ * Whether and when the throttled call itself is tried again: client.c:next_try().
  *
  * Turns that are waited for are tickets: those functions read no clock and never block, time is an
  * argument (monotonic ms). Every thread.
@@ -17,6 +24,7 @@
 #define CCM_ALICLOUD_GOVERNOR_H
 
 #include "alicloud/ctx.h"
+#include "alicloud/line.h"
 #include "alicloud/quota.h"
 
 struct ali_governor;
@@ -30,27 +38,18 @@ void ali_governor_free(struct ali_governor *governor);
 void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *host,
                          enum ali_product product);
 
-/* A place in the queue of an action; lives on the caller's stack between enter and leave. */
-struct ali_ticket {
-    struct ali_ticket *next;
-    void *bucket;
-    enum ali_priority priority;
-    int64_t request;  /* of the call, see ali_governor_enter() */
-    int64_t until_ms; /* a place that is kept: given up then; else 0 */
-    char *keeper;     /* whom it is kept for; owned */
-};
-
 /* A call that may be made, and has to be ended. */
 struct ali_turn {
     void *bucket; /* NULL: has ended */
     int64_t began_ms;
-    enum ali_priority priority;
+    bool retry; /* of what has failed again and again */
 };
 
-/* Queue up, or take a place that was kept for the object of the call, unless this same request had
- * it kept. request: any number that tells the requests of an object apart. 0 or -ENOMEM. */
+/* Queue up, or take a place that was kept for the object of the call, see ali_line_enter(). 0 or
+ * -ENOMEM. */
 CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call,
-                                     int64_t request, int64_t now_ms, struct ali_ticket *ticket);
+                                     const struct ali_request *request, int64_t now_ms,
+                                     struct ali_ticket *ticket);
 
 /* 0: the call may be made, *ret is set, and the ticket has left the queue. Otherwise ms after which
  * to ask again; as far as is known no turn comes earlier, unless somebody before us leaves. */
@@ -62,12 +61,17 @@ void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket
 
 /*
  * Leave, but keep the place for the next call of the action for this object: it is served as if it
- * had stood there all the time. wait_ms: what the last poll answered; the place is given up when
- * nobody has come a quarter of a window (at least 5 s) after that. Without memory, or with
- * 10,000 places kept for an action, the place is lost.
+ * had stood there all the time. wait_ms: when to come again; the place is given up when nobody has
+ * come a quarter of a window (at least 5 s) after that. Without memory, or with ALI_LINE_KEPT_MAX
+ * places kept for an action, the place is lost.
  */
 void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,
                        int64_t now_ms, int64_t wait_ms);
+
+/* Give up what is kept for the object by other requests of the caller than this one: they wanted
+ * what this one did not ask for any more. */
+void ali_governor_forget(struct ali_governor *governor, const char *object,
+                         const struct ali_request *request);
 
 /* What became of a turn. */
 enum ali_turn_end {
@@ -88,12 +92,16 @@ int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product pro
 
 /*
  * Wait for a turn through host->wait(), following the quotas as the host tells them. deadline_ms is
- * monotonic. 0, then *ret has to be ended; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at
- * once when the turn cannot come before the deadline, or within the patience of the call: then its
- * place is kept; -ECANCELED.
+ * monotonic. 0, then *ret has to be ended; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms, from a
+ * second to five windows of the quotas) at once when the turn cannot come before the deadline, or
+ * within the patience of the call: then its place is kept, for the host and the request of ctx;
+ * -ECANCELED.
  */
 CCM_NODISCARD int ali_governor_acquire(struct ali_governor *governor, const struct ali_ctx *ctx,
                                        const struct ali_call *call, struct ali_turn *ret,
                                        struct ccm_error *err);
+
+/* The request of ctx, as places are kept for it. */
+struct ali_request ali_governor_request(const struct ali_ctx *ctx);
 
 #endif

@@ -57,22 +57,29 @@ struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
     return rate;
 }
 
-int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t count)
+int64_t ali_quota_firsts(int64_t count)
+{
+    return count / KEPT_PART;
+}
+
+int64_t ali_quota_retries(int64_t count)
+{
+    return count < RETRY_PART ? 1 : count / RETRY_PART;
+}
+
+int64_t ali_quota_kept(const char *action, enum ali_priority priority, bool first, int64_t count)
 {
     /* What adds to an object is never part of a removal. */
-    const bool adds = ccm_text_starts(action, "Create") || ccm_text_starts(action, "Start");
-    const bool grows = ccm_text_starts(action, "Add");
-    const int64_t removals = adds || grows ? 0 : count / KEPT_PART;
-    const int64_t firsts = grows ? 0 : count / KEPT_PART;
+    const bool adds = ccm_text_starts(action, "Create") || ccm_text_starts(action, "Start") ||
+                      ccm_text_starts(action, "Add");
+    const int64_t removals = adds || priority == ALI_PRIO_REMOVE ? 0 : count / KEPT_PART;
+    const int64_t firsts = first ? 0 : ali_quota_firsts(count);
 
-    switch (priority) {
-    case ALI_PRIO_REMOVE:
-        return 0;
-    case ALI_PRIO_NEW:
-        return removals;
-    case ALI_PRIO_RETRY:
-        return count < RETRY_PART ? count - 1 : count - count / RETRY_PART;
-    default:
-        return removals + firsts;
-    }
+    return priority == ALI_PRIO_RETRY ? count - ali_quota_retries(count) : removals + firsts;
+}
+
+enum ali_priority ali_quota_aged(const char *action)
+{
+    return ccm_text_starts(action, "Delete") || ccm_text_starts(action, "Remove") ? ALI_PRIO_REMOVE
+                                                                                  : ALI_PRIO_SPEC;
 }

@@ -31,9 +31,19 @@ struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
 
 /*
  * How many of so many calls of an action this priority leaves to others: a twentieth for removals
- * and deletions, and another one for first calls of new objects, on actions that these make.
- * Removals take everything; what has failed again and again leaves nine tenths.
+ * and deletions, on actions that these make; and another one for first calls, that is of namespaces
+ * that have had less than ali_quota_firsts() of them lately. What has failed again and again leaves
+ * nine tenths.
  */
-int64_t ali_quota_kept(const char *action, enum ali_priority priority, int64_t count);
+int64_t ali_quota_kept(const char *action, enum ali_priority priority, bool first, int64_t count);
+
+/* Until a namespace has had so many of so many calls, its next one is one of its first. */
+int64_t ali_quota_firsts(int64_t count);
+
+/* All that what has failed again and again gets of so many calls, however long it waits. */
+int64_t ali_quota_retries(int64_t count);
+
+/* As what a call goes on that has failed again and again and has waited for too long. */
+enum ali_priority ali_quota_aged(const char *action);
 
 #endif

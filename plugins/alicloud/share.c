@@ -2,8 +2,8 @@
 
 #define RISE_PART  32 /* of the quota, per window */
 #define FLOOR_PART 16
-#define PAUSE_PART 16 /* of a window: the first pause without a hint; then twice as long */
-#define PAUSE_MOST 4  /* doublings */
+#define PAUSE_PART 64 /* of a window: the first pause without a hint; then twice as long */
+#define PAUSE_MOST 7  /* doublings */
 #define HINT_MOST  60000
 
 static int64_t part_of(int64_t quota, int64_t part)
@@ -68,6 +68,7 @@ void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, in
         }
         share->refusals += share->refusals < PAUSE_MOST ? 1 : 0;
         share->fell_ms = now_ms;
+        share->probe_ms = now_ms + window_ms / PAUSE_PART;
     }
     if (share->hold_ms < now_ms + pause) {
         share->hold_ms = now_ms + pause;
@@ -80,5 +81,19 @@ void ali_share_succeed(struct ali_share *share, int64_t sent_ms)
 {
     if (sent_ms > share->fell_ms) {
         share->refusals = 0;
+        share->probed = false;
     }
+}
+
+int64_t ali_share_held_ms(const struct ali_share *share, int64_t now_ms, bool probe)
+{
+    const bool sooner = probe && !share->probed && share->probe_ms < share->hold_ms;
+    const int64_t at = sooner ? share->probe_ms : share->hold_ms;
+
+    return at <= now_ms ? 0 : at - now_ms;
+}
+
+void ali_share_send(struct ali_share *share, int64_t now_ms)
+{
+    share->probed = now_ms < share->hold_ms;
 }

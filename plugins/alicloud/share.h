@@ -6,6 +6,9 @@
  * meet. It never falls below a sixteenth of the quota. Calls that were under way together are
  * throttled together, and what is tried again may be throttled again: that is one fall.
  *
+ * After it nothing is sent for a while, but for probes: one call that cannot wait, soon; once it
+ * was not throttled, the next one.
+ *
  * Above the quota it rises only where that is allowed, and only while all of it is in use.
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
@@ -23,7 +26,9 @@ struct ali_share {
     int64_t allowed;   /* the share */
     int64_t rise_ms;   /* when it rises next */
     int64_t fell_ms;   /* what was sent until then is throttled for the same reason */
-    int64_t hold_ms;   /* nothing is to be sent before */
+    int64_t hold_ms;   /* nothing but probes is to be sent before */
+    int64_t probe_ms;  /* nor these before */
+    bool probed;       /* one was sent, and no more are until something was not throttled */
     unsigned refusals; /* in a row */
     bool used_up;      /* all of it, since the last rise */
 };
@@ -38,12 +43,19 @@ void ali_share_follow(struct ali_share *share, int64_t quota);
 void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms, bool beyond);
 
 /* A call that was sent at sent_ms was throttled. hint_ms: the wish of the cloud when to come back,
- * of which a minute is believed; 0 = none, then the pause is a 16th part of a window, and twice as
- * long each time that this was too short. */
+ * of which a minute is believed; 0 = none, then the pause is a 64th part of a window, and twice as
+ * long each time that this was too short, up to two windows. */
 void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, int64_t window_ms,
                     int64_t hint_ms);
 
 /* A call that was sent at sent_ms was not throttled. */
 void ali_share_succeed(struct ali_share *share, int64_t sent_ms);
+
+/* Ms until a call may be sent; probe: one that cannot wait, which comes a 64th part of a window
+ * after the throttled answer. */
+int64_t ali_share_held_ms(const struct ali_share *share, int64_t now_ms, bool probe);
+
+/* One is sent. */
+void ali_share_send(struct ali_share *share, int64_t now_ms);
 
 #endif

@@ -108,6 +108,13 @@ static int account_find_gone_instances(const struct lbc_cloud_caller *by, const 
     return ali_find_gone_instances(&caller, witness, ids, count, ret_gone, err);
 }
 
+static void account_end_pass(const struct lbc_cloud_caller *by, const char *object)
+{
+    const struct ali_caller caller = account_caller(by);
+
+    ali_call_end_request(&caller, object);
+}
+
 static bool account_is_unknown_backend(const struct ccm_error *err)
 {
     static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
@@ -131,6 +138,7 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .find_interfaces = account_find_interfaces,
     .forget_interface = account_forget_interface,
     .find_gone_instances = account_find_gone_instances,
+    .end_pass = account_end_pass,
     .remedy = ali_error_remedy,
     .is_wait = ali_error_is_wait,
     .is_unknown_backend = account_is_unknown_backend,

@@ -224,6 +224,16 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
     return r;
 }
 
+/* What earlier passes wanted and this one did not holds up nobody any more. */
+static void reconcile_end_waits(const struct lbc_instance *lbc, const struct ccm_request *req)
+{
+    const struct lbc_cloud_caller by = { lbc->cloud.account, lbc->host, req };
+
+    if (lbc->cloud.ops->end_pass != NULL) {
+        lbc->cloud.ops->end_pass(&by, req->keys[0]);
+    }
+}
+
 static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_mirrors *mirrors = job->lbc->mirrors;
@@ -239,6 +249,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
         return ccm_error_nomem(err);
     }
     r = job_run_passes(job, ret, err);
+    reconcile_end_waits(job->lbc, job->req);
     lbc_mirrors_release(mirrors, job->entry);
     if (job->lbc->dry) {
         lbc_mirrors_forget(mirrors, meta->key); /* nothing was done: the next pass says the same */
@@ -261,6 +272,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     int r = 0;
 
     if (object == NULL) {
+        reconcile_end_waits(lbc, req);
         lbc_mirrors_forget(lbc->mirrors, key);
         lbc_freeze_forget(lbc, key);
         return 0;

@@ -1,7 +1,9 @@
 """Work of others that takes long, or fails, delays no removal of a backend, no deletion, and no other namespace."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 
@@ -86,6 +88,43 @@ def test_namespaces_take_turns(world):
     world.wait(lambda: any(lb["LoadBalancerName"] == name for lb in world.cloud.load_balancers()), "that of the other namespace")
     creations = [json.dumps(call["params"]) for call in world.cloud.calls() if call["action"] == CREATE]
     assert any(name in text for text in creations[:2]), creations[:2]
+
+
+def test_a_crowd_leaves_first_calls(world):
+    """One namespace has used up all that it may of a window that does not end; another one's new Service waits for nothing."""
+    world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
+                                      alicloud="quotas: { window_s = 3600; slb_write = 20; };")
+    views.nodes(world, 3)
+    world.start_ccmd()
+    crowd(world, "default")
+    world.wait(lambda: world.cloud.actions().count(CREATE) == 19, "all that they may have")
+    world.settled()
+    assert world.cloud.actions().count(CREATE) == 19
+    world.kube.create(objects.service("fresh", namespace=OTHERS))
+    world.wait(lambda: world.kube.get("Service", "fresh", OTHERS)["status"].get("loadBalancer", {}).get("ingress"),
+               "that of the other namespace")
+
+
+def test_a_service_that_is_gone_holds_nobody(world):
+    """What it waited for is the next one's, at once."""
+    world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
+                                      alicloud="quotas: { window_s = 3600; slb_write = 2; };")
+    views.nodes(world, 3)
+    world.start_ccmd()
+    world.kube.create(objects.service("first"), objects.service("second"))
+    world.wait(lambda: all(world.kube.ingress(name) for name in ("first", "second")), "two load balancers")
+    world.kube.create(objects.service("waits"))
+    world.wait(lambda: world.kube.get("Service", "waits")["metadata"].get("finalizers"), "its first pass")
+    world.settled()
+    world.kube.delete("Service", "waits")
+    world.wait(lambda: world.kube.get("Service", "waits") is None, "the deletion")
+    world.settled()
+    world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
+                                      alicloud="quotas: { window_s = 3600; slb_write = 3; };")
+    os.kill(world.ccmd.popen.pid, signal.SIGHUP)
+    world.wait(lambda: ": taken over: " in world.log(), "the new options")
+    world.kube.create(objects.service("next"))
+    world.wait(lambda: world.kube.ingress("next"), "its load balancer")
 
 
 def test_one_try_after_the_first_failure(world):

@@ -643,13 +643,16 @@ static void test_put_off(void **state)
 {
     static const struct {
         const char *header;
+        enum ali_priority priority;
         int64_t patience_ms;
         uint64_t retry_ms; /* 0: it waited, and got through */
     } rows[] = {
-        { "x-acs-retry-after: 7", 0, 0 },
-        { "x-acs-retry-after: 7", 1000, 7000 },
-        { "x-acs-retry-after: 1", 1000, 0 },
-        { NULL, 1000, 3750 },
+        { "x-acs-retry-after: 7", ALI_PRIO_NEW, 0, 0 },
+        { "x-acs-retry-after: 7", ALI_PRIO_NEW, 1000, 7000 },
+        { "x-acs-retry-after: 1", ALI_PRIO_NEW, 1000, 0 },
+        { NULL, ALI_PRIO_NEW, 1000, 0 },   /* a pause of 937 ms, */
+        { NULL, ALI_PRIO_NEW, 900, 1000 }, /* and never put off by pieces */
+        { "x-acs-retry-after: 7", ALI_PRIO_REMOVE, 1000, 0 },
     };
 
     (void)state;
@@ -662,6 +665,7 @@ static void test_put_off(void **state)
                                     .action = "CreateLoadBalancer",
                                     .repeat = ALI_ONCE,
                                     .object = "default/web",
+                                    .priority = rows[i].priority,
                                     .patience_ms = rows[i].patience_ms };
         struct ccm_error err = CCM_ERROR_INIT;
         bool uncertain = true;

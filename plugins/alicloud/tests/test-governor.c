@@ -14,6 +14,8 @@
         .product = ALI_SLB, .action = (text), .priority = (rank)                                   \
     }
 
+static const struct ali_request nobody = { 0 };
+
 #define QUOTA 90    /* of a changing action of CLB, */
 #define SPAN  61000 /* and how long a call counts */
 
@@ -29,7 +31,8 @@ static int64_t ask_as(struct ali_governor *governor, const char *action, enum al
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ACTION(action, priority), 0, now, &ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, ACTION(action, priority), &nobody, now, &ticket),
+                     0);
 
     const int64_t wait = ali_governor_poll(governor, &ticket, now, &turn);
 
@@ -61,8 +64,8 @@ static void governor_throttle_call(struct ali_governor *governor, const char *ac
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), 0, now, &ticket),
-                     0);
+    assert_int_equal(
+        ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), &nobody, now, &ticket), 0);
     assert_int_equal(ali_governor_poll(governor, &ticket, now, &turn), 0);
     ali_governor_end(governor, &turn, ALI_TURN_THROTTLED, now, hint);
 }
@@ -75,13 +78,13 @@ static void test_all_at_once_less_what_is_kept(void **state)
         int64_t count;    /* at once */
         int64_t removals; /* that get through after these */
     } rows[] = {
-        { "AddVServerGroupBackendServers", ALI_PRIO_BULK, QUOTA, 0 },
-        { "CreateVServerGroup", ALI_PRIO_SPEC, QUOTA - 4, 4 },
-        { "CreateLoadBalancer", ALI_PRIO_NEW, QUOTA, 0 },
-        { "SetVServerGroupAttribute", ALI_PRIO_AUDIT, QUOTA - 8, 8 },
-        { "SetVServerGroupAttribute", ALI_PRIO_NEW, QUOTA - 4, 4 },
-        { "RemoveVServerGroupBackendServers", ALI_PRIO_REMOVE, QUOTA, 0 },
-        { "DescribeLoadBalancers", ALI_PRIO_SPEC, 2700, 300 },
+        { "AddVServerGroupBackendServers", ALI_PRIO_BULK, QUOTA - 4, 0 },
+        { "CreateVServerGroup", ALI_PRIO_SPEC, QUOTA - 4, 0 },
+        { "CreateLoadBalancer", ALI_PRIO_NEW, QUOTA - 4, 4 }, /* new objects count apart */
+        { "SetVServerGroupAttribute", ALI_PRIO_AUDIT, QUOTA - 8, 4 },
+        { "SetVServerGroupAttribute", ALI_PRIO_NEW, QUOTA - 8, 4 },
+        { "RemoveVServerGroupBackendServers", ALI_PRIO_REMOVE, QUOTA - 4, 0 },
+        { "DescribeLoadBalancers", ALI_PRIO_SPEC, 2700, 150 },
     };
 
     (void)state;
@@ -116,8 +119,8 @@ static bool governor_retry_call(struct ali_governor *governor, const char *actio
     struct ali_ticket ticket;
     struct ali_turn turn = { .bucket = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), 0, now, &ticket),
-                     0);
+    assert_int_equal(
+        ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), &nobody, now, &ticket), 0);
 
     const bool mine = ali_governor_poll(governor, &ticket, now, &turn) == 0;
 
@@ -140,9 +143,9 @@ static void test_retries_get_what_others_leave(void **state)
         count++;
     }
     assert_int_equal(count, QUOTA / 10);
-    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA - count);
+    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA - 4 - count);
     now += SPAN;
-    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA);
+    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_NEW, now), QUOTA - 4);
     now += SPAN - 1;
     assert_false(governor_retry_call(governor, action, ALI_TURN_FAILED, now));
     now += 1;
@@ -221,7 +224,7 @@ static bool worker_step(struct worker *worker, struct ali_governor *governor, st
     if (now >= worker->ends) {
         ali_governor_end(governor, &worker->turn, ALI_TURN_TAKEN, now, 0);
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
-                                            0, now, &worker->ticket),
+                                            &nobody, now, &worker->ticket),
                          0);
     }
     return true;
@@ -244,8 +247,8 @@ static void test_no_window_of_a_cloud_is_exceeded(void **state)
 
         for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
             assert_int_equal(ali_governor_enter(governor,
-                                                ACTION("CreateVServerGroup", ALI_PRIO_SPEC), 0,
-                                                12345, &workers[w].ticket),
+                                                ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
+                                                &nobody, 12345, &workers[w].ticket),
                              0);
         }
         for (int64_t now = 12345; now < 12345 + 8 * SPAN; now++) {
@@ -276,15 +279,16 @@ static void test_priority_and_order(void **state)
     struct ali_turn turn;
 
     (void)state;
-    for (int64_t n = 1; n <= QUOTA; n++) { /* one a second */
-        assert_int_equal(ask_as(governor, "AddVServerGroupBackendServers", ALI_PRIO_REMOVE,
+    for (int64_t n = 1; n <= QUOTA - 4; n++) { /* one a second */
+        assert_int_equal(ask_as(governor, "AddVServerGroupBackendServers",
+                                n <= 4 ? ALI_PRIO_NEW : ALI_PRIO_REMOVE,
                                 n <= 60 ? n * 1000 : 60000),
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
         assert_int_equal(ali_governor_enter(
                              governor, ACTION("AddVServerGroupBackendServers", waiters[i].priority),
-                             0, 60500, &tickets[i]),
+                             &nobody, 60500, &tickets[i]),
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
@@ -330,7 +334,7 @@ static void test_throttling(void **state)
         for (size_t i = 0; i < 4; i++) {
             assert_int_equal(ali_governor_enter(governor,
                                                 ACTION("StopLoadBalancerListener", ALI_PRIO_SPEC),
-                                                0, now, &tickets[i]),
+                                                &nobody, now, &tickets[i]),
                              0);
         }
         for (size_t i = 0; i < 4; i++) {
@@ -355,7 +359,7 @@ static void test_what_was_not_sent_does_not_count(void **state)
         struct ali_turn turn;
 
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
-                                            0, 0, &ticket),
+                                            &nobody, 0, &ticket),
                          0);
         assert_int_equal(ali_governor_poll(governor, &ticket, 0, &turn), 0);
         ali_governor_end(governor, &turn, ALI_TURN_UNUSED, 0, 0);
@@ -534,7 +538,7 @@ static void test_put_off_with_its_place_kept(void **state)
         { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 1000 },
         { SPAN, { "d", ALI_PRIO_SPEC, 2 }, 0, SPAN + 1500 },
         /* A better priority does not need the place that is kept. */
-        { SPAN, { "b", ALI_PRIO_REMOVE, 3 }, 0, SPAN + 1500 },
+        { SPAN, { "b", ALI_PRIO_REMOVE, 3 }, 0, SPAN + 2000 },
     };
     CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     struct fake_host *fake = fake_host_new();
@@ -610,9 +614,12 @@ static void test_waits_of_a_long_queue(void **state)
             char name[16];
 
             ccm_text_printf(name, sizeof(name), "s-%d", n);
+
+            const int64_t wait = SPAN - since + n / 86 * SPAN;
+
             assert_int_equal(
                 acquire_or_keep(governor, fake, (struct visit){ name, ALI_PRIO_SPEC, 1 }),
-                SPAN - since + n / 86 * SPAN);
+                wait < 300000 ? wait : 300000); /* five windows: much may have changed then */
         }
         fake_host_free(fake);
     }
@@ -642,6 +649,265 @@ static void test_kept_places_do_not_run(void **state)
     fake_host_free(fake);
 }
 
+/* --- namespaces --- */
+
+#define WAITERS 500
+
+/* A call of somebody who stays in the line. */
+static int64_t governor_ask_for(struct ali_governor *governor, const char *object,
+                                enum ali_priority priority, int64_t now, struct ali_ticket *ticket)
+{
+    const struct ali_call call = {
+        .product = ALI_SLB, .action = "CreateVServerGroup", .priority = priority, .object = object
+    };
+    struct ali_turn turn = { .bucket = NULL };
+
+    assert_int_equal(ali_governor_enter(governor, &call, &nobody, now, ticket), 0);
+
+    const int64_t wait = ali_governor_poll(governor, ticket, now, &turn);
+
+    ali_governor_end(governor, &turn, ALI_TURN_TAKEN, now, 0);
+    return wait;
+}
+
+/* 400 of one namespace want the same; those of others come in the middle of it. */
+static void test_first_calls_wait_for_nothing(void **state)
+{
+    static const struct {
+        int64_t at_ms;
+        const char *object;
+        enum ali_priority priority;
+        int64_t wait_ms;
+    } rows[] = {
+        { 1000, "shop/a", ALI_PRIO_SPEC, 0 },
+        { 1000, "crowd/more", ALI_PRIO_NEW, 0 }, /* new objects count apart */
+        { 1000, "shop/b", ALI_PRIO_SPEC, 0 },
+        { 2000, "bank/a", ALI_PRIO_BULK, 0 },
+        { 2000, "bank/b", ALI_PRIO_BULK, SPAN - 2000 }, /* what was kept is used up */
+        { SPAN, "shop/c", ALI_PRIO_SPEC, 0 },
+        { SPAN, "shop/d", ALI_PRIO_SPEC, 0 },
+        { SPAN, "crowd/x", ALI_PRIO_SPEC, -1 },
+    };
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    static struct ali_ticket crowd[400];
+    struct ali_ticket others[CCM_ARRAY_LEN(rows)];
+    size_t served = 0;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(crowd); i++) {
+        served += governor_ask_for(governor, "crowd/s", ALI_PRIO_SPEC, 0, &crowd[i]) == 0;
+    }
+    assert_int_equal(served, QUOTA - 4);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const int64_t wait =
+            governor_ask_for(governor, rows[i].object, rows[i].priority, rows[i].at_ms, &others[i]);
+
+        print_message("row %zu\n", i);
+        if (rows[i].wait_ms < 0) {
+            assert_true(wait > 0);
+        } else {
+            assert_int_equal(wait, rows[i].wait_ms);
+        }
+    }
+}
+
+/* Who waits behind a crowd: one of them, one of the crowd, and so on. */
+static void test_namespaces_take_turns(void **state)
+{
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    static struct ali_ticket crowd[WAITERS];
+    struct ali_ticket shop[10];
+    struct ali_turn turn = { .bucket = NULL };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(crowd); i++) {
+        (void)governor_ask_for(governor, "crowd/s", ALI_PRIO_SPEC, 0, &crowd[i]);
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(shop); i++) { /* four of them wait for nothing */
+        assert_int_equal(governor_ask_for(governor, "shop/s", ALI_PRIO_SPEC, 1000, &shop[i]) == 0,
+                         i < 4);
+    }
+    for (size_t i = 4; i < CCM_ARRAY_LEN(shop); i++) {
+        assert_int_equal(ali_governor_poll(governor, &shop[i], SPAN, &turn), 0);
+        ali_governor_end(governor, &turn, ALI_TURN_TAKEN, SPAN, 0);
+    }
+    for (size_t i = QUOTA - 4; i < CCM_ARRAY_LEN(crowd); i++) { /* 86 less four and six */
+        assert_int_equal(ali_governor_poll(governor, &crowd[i], SPAN, &turn) == 0,
+                         i < (QUOTA - 4) + (QUOTA - 4) - 10);
+        ali_governor_end(governor, &turn, ALI_TURN_TAKEN, SPAN, 0);
+    }
+}
+
+/* Removals of one namespace leave room for those of another one. */
+static void test_removals_of_a_crowd(void **state)
+{
+    static const char action[] = "RemoveVServerGroupBackendServers";
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct ali_call call = { .product = ALI_SLB, .action = action, .object = "shop/a" };
+    struct ali_ticket ticket;
+    struct ali_turn turn = { .bucket = NULL };
+
+    (void)state;
+    assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_REMOVE, 0), QUOTA - 4);
+    assert_int_equal(ali_governor_enter(governor, &call, &nobody, 1, &ticket), 0);
+    assert_int_equal(ali_governor_poll(governor, &ticket, 1, &turn), 0);
+    ali_governor_end(governor, &turn, ALI_TURN_TAKEN, 1, 0);
+}
+
+/* --- wishes that are gone --- */
+
+/* A pass that ends gives up what earlier ones waited for: a Service that is gone or another one
+ * now holds up nobody. */
+static void test_forgotten_places(void **state)
+{
+    static const struct {
+        const char *object;
+        int64_t pass;  /* that ends; the places are of pass 1 */
+        bool same;     /* caller */
+        int64_t waits; /* for a turn, afterwards */
+    } rows[] = {
+        { "a/gone", 2, true, SPAN },
+        { "a/gone", 1, true, 2 * SPAN }, /* it has asked for them */
+        { "a/gone", 2, false, 2 * SPAN },
+        { "a/other", 2, true, 2 * SPAN },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        struct fake_host *fake = fake_host_new();
+        const struct ali_ctx ctx = ali_ctx(fake_host_table(fake), NULL, 90000 + rows[i].pass);
+        struct ali_request ends = ali_governor_request(&ctx);
+
+        ends.by = rows[i].same ? ends.by : governor;
+        for (int n = 0; n < 86; n++) {
+            const struct visit visit = { "a/b", ALI_PRIO_SPEC, n };
+
+            assert_int_equal(acquire_or_keep(governor, fake, visit), 0);
+        }
+        for (int n = 0; n < 86; n++) {
+            const struct visit visit = { "a/gone", ALI_PRIO_SPEC, 1 };
+
+            assert_int_equal(acquire_or_keep(governor, fake, visit), SPAN);
+        }
+        ali_governor_forget(governor, rows[i].object, &ends);
+        assert_int_equal(
+            acquire_or_keep(governor, fake, (struct visit){ "a/next", ALI_PRIO_SPEC, 1 }),
+            rows[i].waits);
+        fake_host_free(fake);
+    }
+}
+
+/* --- what has failed again and again --- */
+
+/* Others use whatever there is, and those are served nevertheless, from the third window on: all of
+ * them together get a tenth. */
+static void test_retries_age(void **state)
+{
+    static const struct {
+        const char *action;
+        enum ali_priority others;
+    } rows[] = {
+        { "CreateLoadBalancer", ALI_PRIO_SPEC },
+        { "DeleteLoadBalancer", ALI_PRIO_REMOVE },
+        { "SetVServerGroupAttribute", ALI_PRIO_BULK },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+        struct ali_ticket tickets[100];
+        int64_t counts[6] = { 0 };
+        size_t next = 0;
+        struct ali_turn turn;
+
+        (void)ask_until_refused(governor, rows[i].action, rows[i].others, 0);
+        for (size_t t = 0; t < CCM_ARRAY_LEN(tickets); t++) {
+            assert_int_equal(ali_governor_enter(governor, ACTION(rows[i].action, ALI_PRIO_RETRY),
+                                                &nobody, 0, &tickets[t]),
+                             0);
+        }
+        for (int64_t now = 0; now < 6 * SPAN; now += 1000) {
+            (void)ask_until_refused(governor, rows[i].action, rows[i].others, now);
+            for (size_t t = next; t < CCM_ARRAY_LEN(tickets); t++) {
+                if (ali_governor_poll(governor, &tickets[t], now, &turn) == 0) {
+                    ali_governor_end(governor, &turn, ALI_TURN_FAILED, now, 0);
+                    counts[now / SPAN]++;
+                    next++; /* they are served in order */
+                }
+            }
+        }
+        assert_int_equal(counts[0] + counts[1], 0);
+        for (size_t n = 2; n < CCM_ARRAY_LEN(counts); n++) {
+            assert_true(counts[n] <= QUOTA / 10);
+        }
+        assert_true(counts[2] + counts[3] + counts[4] + counts[5] >= 2 * QUOTA / 10);
+    }
+}
+
+/* --- careful --- */
+
+/* After a throttled answer: two at once, by priority and in order, whoever asks first. */
+static void test_careful_in_order(void **state)
+{
+    static const enum ali_priority order[] = { ALI_PRIO_BULK, ALI_PRIO_SPEC, ALI_PRIO_SPEC,
+                                               ALI_PRIO_REMOVE };
+    static const size_t expected[] = { 3, 1, 2, 0 };
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct ali_ticket tickets[CCM_ARRAY_LEN(order)];
+    struct ali_turn turns[CCM_ARRAY_LEN(order)];
+    int64_t now = 10000;
+
+    (void)state;
+    governor_throttle_call(governor, "SetVServerGroupAttribute", 1000, 500);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(order); i++) {
+        assert_int_equal(ali_governor_enter(governor, ACTION("SetVServerGroupAttribute", order[i]),
+                                            &nobody, now, &tickets[i]),
+                         0);
+    }
+    for (size_t done = 0; done < CCM_ARRAY_LEN(order); done += 2, now += 8000) {
+        for (size_t i = 0; i < CCM_ARRAY_LEN(order); i++) {
+            if (tickets[i].bucket == NULL || i == expected[done] || i == expected[done + 1]) {
+                continue;
+            }
+            /* As long as calls take: it is not asked again and again. */
+            assert_in_range(ali_governor_poll(governor, &tickets[i], now, &turns[i]),
+                            done == 0 ? 20 : 2000, 8000);
+        }
+        for (size_t k = done; k < done + 2; k++) {
+            assert_int_equal(
+                ali_governor_poll(governor, &tickets[expected[k]], now, &turns[expected[k]]), 0);
+        }
+        for (size_t k = done; k < done + 2; k++) {
+            ali_governor_end(governor, &turns[expected[k]], ALI_TURN_TAKEN, now + 8000, 0);
+        }
+    }
+}
+
+/* While its action is stopped, a removal is sent, once; others wait. */
+static void test_removals_probe(void **state)
+{
+    static const char action[] = "SetVServerGroupAttribute";
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    struct ali_ticket tickets[2];
+    struct ali_turn turns[2];
+
+    (void)state;
+    governor_throttle_call(governor, action, 1000, 30000);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_REMOVE), &nobody,
+                                            2000, &tickets[i]),
+                         0);
+    }
+    assert_int_equal(ask(governor, action, 2000), 29000);
+    assert_int_equal(ali_governor_poll(governor, &tickets[0], 2000, &turns[0]), 0);
+    assert_int_equal(ali_governor_poll(governor, &tickets[1], 2000, &turns[1]), 29000);
+    ali_governor_end(governor, &turns[0], ALI_TURN_TAKEN, 2100, 0);
+    assert_int_equal(ali_governor_poll(governor, &tickets[1], 2200, &turns[1]), 0);
+    ali_governor_end(governor, &turns[1], ALI_TURN_THROTTLED, 2300, 30000);
+    assert_int_equal(ask_as(governor, action, ALI_PRIO_REMOVE, 10000), 22300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -660,6 +926,13 @@ int main(void)
         cmocka_unit_test(test_places_are_given_up),
         cmocka_unit_test(test_waits_of_a_long_queue),
         cmocka_unit_test(test_kept_places_do_not_run),
+        cmocka_unit_test(test_first_calls_wait_for_nothing),
+        cmocka_unit_test(test_namespaces_take_turns),
+        cmocka_unit_test(test_removals_of_a_crowd),
+        cmocka_unit_test(test_forgotten_places),
+        cmocka_unit_test(test_retries_age),
+        cmocka_unit_test(test_careful_in_order),
+        cmocka_unit_test(test_removals_probe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void test_held_back(void **state)
     (void)state;
     setup_begin(&setup, NULL);
     fake_host_always(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    for (int i = 0; i < 90; i++) { /* all of the quota at once */
+    for (int i = 0; i < 86; i++) { /* of one namespace, all at once */
         assert_int_equal(call(&setup, 60000), 0);
     }
     expect(&setup, API "governor_wait_seconds_sum{product=\"slb\",priority=\"new\"} 0\n");

@@ -67,33 +67,44 @@ static void test_kept(void **state)
     static const struct {
         const char *action;
         int64_t count;
-        int64_t kept[ALI_PRIO_AUDIT + 1]; /* by priority: remove, new, spec, bulk, audit */
-        int64_t retry;                    /* what those get that have failed again and again */
+        int64_t removal; /* what a removal leaves, */
+        int64_t other;   /* and what others leave, that are not first calls */
+        int64_t first;   /* the same of a first call; removals leave nothing */
+        int64_t retry;   /* what those get that have failed again and again */
+        enum ali_priority aged;
     } rows[] = {
-        { "DeleteLoadBalancerListener", 90, { 0, 4, 8, 8, 8 }, 9 },
-        { "SetVServerGroupAttribute", 90, { 0, 4, 8, 8, 8 }, 9 },
-        { "DescribeLoadBalancers", 3000, { 0, 150, 300, 300, 300 }, 300 },
-        { "CreateLoadBalancer", 90, { 0, 0, 4, 4, 4 }, 9 },
-        { "CreateVServerGroup", 90, { 0, 0, 4, 4, 4 }, 9 },
-        { "StartLoadBalancerListener", 90, { 0, 0, 4, 4, 4 }, 9 },
-        { "AddVServerGroupBackendServers", 90, { 0, 0, 0, 0, 0 }, 9 },
-        { "SetVServerGroupAttribute", 19, { 0, 0, 0, 0, 0 }, 1 },
-        { "SetVServerGroupAttribute", 5, { 0, 0, 0, 0, 0 }, 1 },
-        { "SetVServerGroupAttribute", 1, { 0, 0, 0, 0, 0 }, 1 }, /* never nothing */
+        { "DeleteLoadBalancerListener", 90, 4, 8, 4, 9, ALI_PRIO_REMOVE },
+        { "RemoveVServerGroupBackendServers", 90, 4, 8, 4, 9, ALI_PRIO_REMOVE },
+        { "SetVServerGroupAttribute", 90, 4, 8, 4, 9, ALI_PRIO_SPEC },
+        { "DescribeLoadBalancers", 3000, 150, 300, 150, 300, ALI_PRIO_SPEC },
+        { "CreateLoadBalancer", 90, 4, 4, 0, 9, ALI_PRIO_SPEC },
+        { "CreateVServerGroup", 90, 4, 4, 0, 9, ALI_PRIO_SPEC },
+        { "StartLoadBalancerListener", 90, 4, 4, 0, 9, ALI_PRIO_SPEC },
+        { "AddVServerGroupBackendServers", 90, 4, 4, 0, 9, ALI_PRIO_SPEC },
+        { "CreateListener", 200, 10, 10, 0, 20, ALI_PRIO_SPEC },
+        { "SetVServerGroupAttribute", 19, 0, 0, 0, 1, ALI_PRIO_SPEC },
+        { "SetVServerGroupAttribute", 5, 0, 0, 0, 1, ALI_PRIO_SPEC },
+        { "SetVServerGroupAttribute", 1, 0, 0, 0, 1, ALI_PRIO_SPEC }, /* never nothing */
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        for (int priority = ALI_PRIO_REMOVE; priority <= ALI_PRIO_AUDIT; priority++) {
-            const int64_t kept =
-                ali_quota_kept(rows[i].action, (enum ali_priority)priority, rows[i].count);
+        const char *action = rows[i].action;
+        const int64_t count = rows[i].count;
 
-            assert_int_equal(kept, rows[i].kept[priority]);
-            assert_true(kept * 10 <= rows[i].count);
+        assert_int_equal(ali_quota_kept(action, ALI_PRIO_REMOVE, false, count), rows[i].removal);
+        assert_int_equal(ali_quota_kept(action, ALI_PRIO_REMOVE, true, count), 0);
+        for (int rank = ALI_PRIO_NEW; rank <= ALI_PRIO_AUDIT; rank++) {
+            const enum ali_priority priority = (enum ali_priority)rank;
+
+            assert_int_equal(ali_quota_kept(action, priority, false, count), rows[i].other);
+            assert_int_equal(ali_quota_kept(action, priority, true, count), rows[i].first);
         }
-        assert_int_equal(rows[i].count -
-                             ali_quota_kept(rows[i].action, ALI_PRIO_RETRY, rows[i].count),
+        assert_true(rows[i].other * 10 <= count);
+        assert_int_equal(count - ali_quota_kept(action, ALI_PRIO_RETRY, true, count),
                          rows[i].retry);
+        assert_int_equal(ali_quota_retries(count), rows[i].retry);
+        assert_int_equal(ali_quota_aged(action), rows[i].aged);
     }
 }
 

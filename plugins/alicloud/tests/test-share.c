@@ -22,9 +22,10 @@ static void test_falls_and_rises(void **state)
         { 't', 60100, 60200, 7000, 48, 67200 },
         { 't', 60150, 60250, 8000, 48, 68250 }, /* was under way together */
         { 't', 60150, 60300, 1000, 48, 68250 },
-        { 't', 68300, 68400, 0, 48, 75900 }, /* tried again for the first time: twice the pause */
-        { 't', 76000, 76100, 0, 48, 91100 },
-        { 's', 70000, 76200, 0, 48, 91100 }, /* was sent before */
+        { 't', 68300, 68400, 0, 48, 70274 }, /* tried again for the first time: twice the pause */
+        { 't', 70300, 70400, 0, 48, 74148 },
+        { 't', 75000, 76100, 0, 48, 83596 },
+        { 's', 70000, 76200, 0, 48, 83596 }, /* was sent before */
         { 't', 91200, 91300, 500, 48, 91800 },
         { 's', 92000, 92100, 0, 48, 0 },
         { 't', 93000, 93100, INT64_MAX, 24, 153100 }, /* once more; nobody stops us for an hour */
@@ -72,6 +73,60 @@ static void test_falls_and_rises(void **state)
         }
         assert_int_equal(share.hold_ms, rows[i].hold_ms == 0 ? held : rows[i].hold_ms);
     }
+}
+
+/* Pauses without a hint: short at first, no longer than two windows. */
+static void test_pauses_grow(void **state)
+{
+    static const int64_t pauses[] = { 937, 1874, 3748, 7496, 14992, 29984, 59968, 119936, 119936 };
+    struct ali_share share;
+    int64_t now = 1000;
+
+    (void)state;
+    ali_share_init(&share, 96, 0, WINDOW);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(pauses); i++) {
+        ali_share_fall(&share, now, now, WINDOW, 0);
+        assert_int_equal(ali_share_held_ms(&share, now, false), pauses[i]);
+        now += pauses[i];
+        assert_int_equal(ali_share_held_ms(&share, now, false), 0);
+    }
+    ali_share_succeed(&share, now);
+    ali_share_fall(&share, now + 1, now + 1, WINDOW, 0);
+    assert_int_equal(ali_share_held_ms(&share, now + 1, false), pauses[0]);
+}
+
+/* While nothing else is sent: one that cannot wait, and the next one when it was taken. */
+static void test_probes(void **state)
+{
+    static const struct {
+        int64_t now_ms;
+        bool taken;
+        bool may; /* another one afterwards */
+    } rows[] = { { 2000, true, true }, { 3000, true, true }, { 4000, false, false } };
+    struct ali_share share;
+
+    (void)state;
+    ali_share_init(&share, 96, 0, WINDOW);
+    ali_share_fall(&share, 1000, 1000, WINDOW, 30000);
+    assert_int_equal(ali_share_held_ms(&share, 1000, true), 937);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const int64_t now = rows[i].now_ms;
+
+        assert_int_equal(ali_share_held_ms(&share, now, true), 0);
+        ali_share_send(&share, now);
+        assert_true(ali_share_held_ms(&share, now, true) > 0);
+        if (rows[i].taken) {
+            ali_share_succeed(&share, now);
+        } else {
+            ali_share_fall(&share, now, now, WINDOW, 10000);
+        }
+        assert_int_equal(ali_share_held_ms(&share, now, true) == 0, rows[i].may);
+        assert_true(ali_share_held_ms(&share, now, false) > 0);
+    }
+    assert_int_equal(ali_share_held_ms(&share, 31000, true), 0); /* the pause is over */
+    ali_share_send(&share, 31000);
+    ali_share_fall(&share, 31000, 31000, WINDOW, 10000);
+    assert_int_equal(ali_share_held_ms(&share, 31001, true), 936);
 }
 
 static void test_small_quotas(void **state)
@@ -186,6 +241,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_falls_and_rises),
+        cmocka_unit_test(test_pauses_grow),
+        cmocka_unit_test(test_probes),
         cmocka_unit_test(test_small_quotas),
         cmocka_unit_test(test_follows_the_quota),
         cmocka_unit_test(test_even_shares_of_one_account),

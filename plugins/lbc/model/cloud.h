@@ -70,6 +70,10 @@ struct lbc_cloud_ops {
                                const char *const *ids, size_t count, bool *ret_gone,
                                struct ccm_error *err);
 
+    /* The pass of by->req over the object has ended: what waits for calls that earlier passes
+     * wanted and this one did not ask for is given up. Never blocks. NULL = nothing ever waits. */
+    void (*end_pass)(const struct lbc_cloud_caller *by, const char *object);
+
     /* What a person can do about a failed call; NULL (the function too) = nothing but wait. */
     const char *(*remedy)(const struct ccm_error *err);
     /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. NULL =
