@@ -36,9 +36,9 @@ def quota_file(folder, window_s):
 
 
 def usable(action, quota=WRITES):
-    """Calls of a window less those that this action leaves to removals and to new objects."""
+    """Calls of a window less those that one namespace leaves to removals, and to first calls of others."""
     part = quota // 20
-    return quota - (0 if action.startswith("Add") else part if action.startswith(("Create", "Start")) else 2 * part)
+    return quota - (part if action.startswith(("Add", "Create", "Start")) else 2 * part)
 
 
 def windows(action, count, quota=WRITES):
@@ -85,12 +85,15 @@ class Removals(threading.Thread):
         action = "RemoveVServerGroupBackendServers" if count < NODES else "AddVServerGroupBackendServers"
         since, began = self.world.cloud.mark(), time.time()
         self.world.kube.replace(dict(self.slice, endpoints=self.slice["endpoints"][:count]))
-        while not self.ended.is_set():
-            for call in self.world.cloud.calls(since):
-                if call["action"] == action and call["http"] == 200:
-                    return call["t"] - began
-            time.sleep(0.02)
-        return time.time() - began
+        took = []
+
+        def done():
+            took[:] = [call["t"] - began for call in self.world.cloud.calls(since)
+                       if call["action"] == action and call["http"] == 200][:1]
+            return took or self.ended.is_set()
+
+        self.world.wait(done, "the cloud to follow", timeout=3600, every=0.02)
+        return took[0] if took else time.time() - began
 
     def run(self):
         while not self.ended.is_set():
