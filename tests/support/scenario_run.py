@@ -543,14 +543,12 @@ class Runner:
         changed = time.monotonic()
         previous = None
         lines = []
-        seen = None  # when it was idle first
         while True:
             if self.world.ccmd is not None and not self.world.ccmd.alive():
                 raise ScenarioFailure(f"{self._place()}: ccmd ended\n{self.world.log()[-3000:]}")
             idle = self._is_idle()
             self._look()
             if idle:
-                seen = seen or time.monotonic()
                 lines = self._differences(expect)
                 if not lines:
                     return
@@ -561,7 +559,7 @@ class Runner:
                 break
             time.sleep(self.poll_s)
         lines = lines or [f"it does not come to rest: {self.world.busy}"]
-        late = (seen or time.monotonic()) - self.marked > RETRY_S
+        late = time.monotonic() - self.marked > RETRY_S
         raise (ScenarioLate if late else ScenarioFailure)(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
 
     def _is_idle(self):
