@@ -164,6 +164,8 @@ METRIC(watch_events, CCM_METRIC_COUNTER, "ccmd_cache_watch_events_total",
 METRIC(held, CCM_METRIC_GAUGE, "ccmd_held_removals",
        "Removals that are held back because nodes are missing or not ready, see /statusz.",
        "plugin", NULL);
+METRIC(unserved, CCM_METRIC_GAUGE, "ccmd_unserved_ports",
+       "Ports of Services that no ready backend serves, see /statusz.", "plugin", NULL);
 METRIC(server_breaks, CCM_METRIC_COUNTER, "ccmd_server_replaced_total",
        "Times that the API server was another one, or restored from a backup.", NULL);
 METRIC(changes_held, CCM_METRIC_GAUGE, "ccmd_changes_held",
@@ -252,6 +254,7 @@ static void collect_runner(const struct daemon_observed *seen,
     observe_set_metric(seen, &failing, view->name, (double)admin_trouble_count(view->trouble));
     if (view->held != NULL) {
         observe_set_metric(seen, &held, view->name, (double)daemon_held_sum(view->held));
+        observe_set_metric(seen, &unserved, view->name, (double)daemon_held_sum(view->unserved));
     }
     observe_set_metric(seen, &started, view->name, view->started ? 1 : 0);
     collect_verdicts(seen, view);

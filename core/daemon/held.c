@@ -54,6 +54,11 @@ void daemon_held_free(struct daemon_held *held)
     free(held);
 }
 
+void daemon_held_freep(struct daemon_held **held)
+{
+    daemon_held_free(*held);
+}
+
 /* The entry of an object, made when it is missing and there is a place for it. */
 static struct entry *entry_get_locked(struct daemon_held *held, const char *object)
 {

@@ -1,6 +1,7 @@
 /*
- * Removals that a plugin holds back because nothing asks for them but nodes that are missing
- * or not ready: how many per object, and why. For people. Every thread; one lock, a leaf.
+ * What a plugin says of objects, how many of each, and why: removals that it holds back because
+ * nothing asks for them but nodes that are missing or not ready; ports that nobody serves. For
+ * people. Every thread; one lock, a leaf.
  */
 #ifndef CCM_HELD_H
 #define CCM_HELD_H
@@ -24,7 +25,11 @@ struct daemon_held *daemon_held_new(void);
 /* NULL is fine. */
 void daemon_held_free(struct daemon_held *held);
 
-/* note_held() of struct ccm_host. Out of memory loses the entry, nothing else. */
+/* For CCM_CLEANUP. */
+void daemon_held_freep(struct daemon_held **held);
+
+/* note_held() and note_unserved() of struct ccm_host. Out of memory loses the entry, nothing else.
+ */
 void daemon_held_record(struct daemon_held *held, const char *object, uint64_t count,
                         const char *reason);
 

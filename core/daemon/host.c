@@ -26,6 +26,7 @@ struct daemon_plugin_host {
     struct sched_controller *controller;
     struct ccm_cancel stopped; /* of calls without a request */
     struct daemon_held *held;
+    struct daemon_held *unserved; /* ports that nobody serves */
     char name[NAME_MAX_LEN];
     pthread_mutex_t lock; /* guards nothing but the condition; leaf */
     pthread_cond_t woken; /* a cancel flag was set */
@@ -305,6 +306,12 @@ static void host_note_held(const struct ccm_host *host, const char *object, uint
     daemon_held_record(self_of(host)->held, object, count, reason);
 }
 
+static void host_note_unserved(const struct ccm_host *host, const char *object, uint64_t count,
+                               const char *reason)
+{
+    daemon_held_record(self_of(host)->unserved, object, count, reason);
+}
+
 /* --- HTTP --- */
 
 static int host_http(const struct ccm_host *host, const struct ccm_request *req,
@@ -369,29 +376,25 @@ static const struct ccm_host table_template = {
     .list_raw = host_list_raw,
     .server_since_ms = host_server_since_ms,
     .note_held = host_note_held,
+    .note_unserved = host_note_unserved,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
                                                   const char *name)
 {
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
+    CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
+    CCM_CLEANUP(daemon_held_freep) struct daemon_held *unserved = daemon_held_new();
 
-    if (self == NULL) {
-        return NULL;
-    }
-
-    struct daemon_held *held = daemon_held_new();
-
-    if (held == NULL || ccm_clock_cond_init(&self->woken) < 0) {
-        daemon_held_free(held);
+    if (self == NULL || held == NULL || unserved == NULL || ccm_clock_cond_init(&self->woken) < 0) {
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
         ccm_cond_fini(&self->woken);
-        daemon_held_free(held);
         return NULL;
     }
-    self->held = held;
+    self->held = CCM_STEAL(held);
+    self->unserved = CCM_STEAL(unserved);
     self->table = table_template;
     self->table.core = self;
     self->services = services;
@@ -407,6 +410,7 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     ccm_cond_fini(&host->woken);
     ccm_lock_fini(&host->lock);
     daemon_held_free(host->held);
+    daemon_held_free(host->unserved);
     free(host);
 }
 
@@ -424,6 +428,11 @@ void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
 struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
 {
     return host->held;
+}
+
+struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host)
+{
+    return host->unserved;
 }
 
 void daemon_plugin_host_wake(struct daemon_plugin_host *host)

@@ -62,6 +62,8 @@ void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
 
 /* What the plugin says that it holds back; lives as long as the host. */
 struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host);
+/* And which ports it says that nobody serves. */
+struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host);
 
 /* Wake whoever waits in host->wait(), after a cancel flag was set. Any thread. */
 void daemon_plugin_host_wake(struct daemon_plugin_host *host);

@@ -298,32 +298,63 @@ static void add_held_row(void *arg, const struct daemon_held_item *item)
     rows->count++;
 }
 
+/* A table of what plugins say of objects. */
+struct held_section {
+    const char *head; /* before the sum */
+    const char *columns;
+    const char *foot;
+    struct daemon_held *(*get)(const struct daemon_runner_view *view);
+};
+
+static struct daemon_held *get_held(const struct daemon_runner_view *view)
+{
+    return view->held;
+}
+
+static struct daemon_held *get_unserved(const struct daemon_runner_view *view)
+{
+    return view->unserved;
+}
+
+static const struct held_section held_removals = {
+    "<h2 id=\"held\">Held removals: <span class=\"bad\">",
+    "<th class=\"n\">held</th><th>why</th><th class=\"n\">for</th></tr>\n",
+    "They go by and by, or at once after <code>ccmd allow-removals PLUGIN</code>.",
+    get_held,
+};
+
+static const struct held_section unserved_ports = {
+    "<h2 id=\"unserved\">Ports that nobody serves: <span class=\"bad\">",
+    "<th class=\"n\">ports</th><th>why</th><th class=\"n\">for</th></tr>\n",
+    "They have a load balancer, and no ready backend behind it.",
+    get_unserved,
+};
+
 /* Nothing at all, as nearly always, is not worth a heading. */
-static void add_held(const struct daemon_observed *seen, struct ccm_buf *html)
+static void add_held(const struct daemon_observed *seen, const struct held_section *section,
+                     struct ccm_buf *html)
 {
     struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
     struct daemon_runner_view view;
     uint64_t total = 0;
 
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        total += view.held == NULL ? 0 : daemon_held_sum(view.held);
+        total += section->get(&view) == NULL ? 0 : daemon_held_sum(section->get(&view));
     }
     if (total == 0) {
         return;
     }
     ccm_buf_addf(html,
-                 "<h2 id=\"held\">Held removals: <span class=\"bad\">%" PRIu64 "</span></h2>\n"
-                 "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
-                 "<th class=\"n\">held</th><th>why</th><th class=\"n\">for</th></tr>\n",
-                 total);
+                 "%s%" PRIu64 "</span></h2>\n"
+                 "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>%s",
+                 section->head, total, section->columns);
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
-        if (view.held != NULL) {
-            daemon_held_list(view.held, ROWS_MAX, add_held_row, &rows);
+        if (section->get(&view) != NULL) {
+            daemon_held_list(section->get(&view), ROWS_MAX, add_held_row, &rows);
         }
     }
-    ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">They go by and by, or at once after "
-                       "<code>ccmd allow-removals PLUGIN</code>.</p>\n");
+    ccm_buf_addf(html, "</table></div>\n<p class=\"dim\">%s</p>\n", section->foot);
 }
 
 /* --- plugins and caches --- */
@@ -435,7 +466,8 @@ void daemon_observe_status(void *arg, struct ccm_buf *html)
                        "<a href=\"#running\">Running now</a><a href=\"#plugins\">Plugins</a>"
                        "<a href=\"#caches\">Caches</a></nav>\n");
     add_failing(seen, html);
-    add_held(seen, html);
+    add_held(seen, &unserved_ports, html);
+    add_held(seen, &held_removals, html);
     add_running(seen, html);
     add_plugins(seen, html);
     add_caches(seen, html);

@@ -1,11 +1,19 @@
 #include "pages.h"
 
 const struct docs_message docs_messages[] = {
-    { "There are no available nodes for LoadBalancer",
-      "The Service has no endpoint, or no node that may take traffic: pods only run on "
-      "control-plane "
-      "nodes, nodes are not Ready, or the backend-label annotation selects none.",
-      "Look at the endpoints of the Service and at the labels and conditions of the nodes." },
+    { "There are no available nodes for LoadBalancer: port {ports}: {cause}",
+      "For unserved_wait_s no ready backend serves these ports, also with externalTrafficPolicy "
+      "Cluster, where every node is a backend. The cause follows: no endpoint, none that is ready, "
+      "a targetPort that no container names, pods only on nodes that take no traffic "
+      "(control-plane, NotReady, excluded by label), annotation backend-label selects no node, no "
+      "network interface for the pods. Condition LoadBalancerReady is False (NoReadyBackend), "
+      "ccmd_unserved_ports and /statusz count the ports.",
+      "See the cause; `kubectl get endpointslices -l kubernetes.io/service-name={name}` and "
+      "`kubectl get nodes` show the rest." },
+    { "{count} backend(s) left load balancer [{id}]: {reason} {names}",
+      "No failure: these were taken out of the server groups, for this reason. All that leave "
+      "within a minute are told as one event.",
+      "Nothing, unless they should have stayed." },
     { "{count} backend(s) are kept as they are (nodes NotReady: {nodes}; nodes missing: {nodes}; "
       "EndpointSlices missing that had told: {endpoints}); {until}; to let them go now: ccmd "
       "allow-removals {plugin}",

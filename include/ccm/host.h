@@ -261,6 +261,12 @@ struct ccm_host {
      * call it on change. Of at most 10,000 objects. */
     void (*note_held)(const struct ccm_host *host, const char *object, uint64_t count,
                       const char *reason);
+
+    /* How many ports of an object (such as a Service) nobody serves at the moment, and why, in
+     * words for people: for the status page and ccmd_unserved_ports of /metrics. 0 = each has
+     * somebody. The last word counts. Of at most 10,000 objects. */
+    void (*note_unserved)(const struct ccm_host *host, const char *object, uint64_t count,
+                          const char *reason);
 };
 
 #ifdef __cplusplus

@@ -218,7 +218,7 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
     advice_emit_kept(pass, resolved);
 }
 
-void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by)
+void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
 {
     static const char *const holds[] = {
         [LBC_FROZEN_BY_NONE] = "",
@@ -228,9 +228,6 @@ void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_froze
         [LBC_FROZEN_BY_NAMELESS] = "No endpoint names its node: the present backends are kept",
     };
 
-    lbc_pass_advise(
-        pass, false, "none", "UnAvailableLoadBalancer",
-        frozen_by == LBC_FROZEN_BY_NONE && none ? pass->lbc->ops->product->no_backends_text : "");
     if (frozen_by == LBC_FROZEN_BY_FAMILY || frozen_by == LBC_FROZEN_BY_NAMELESS) {
         lbc_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
     } else {

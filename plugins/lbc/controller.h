@@ -153,6 +153,7 @@ struct lbc_instance {
     atomic_uint reported; /* events that are about no single Service, once; bits of the plugin */
     unsigned extras;      /* options that serve more of the specification; bits of the plugin */
     const char *ip_mode;  /* of the status; NULL or "" = not told */
+    atomic_llong unserved_wait_ms;  /* so long a port may be without ready backend untold */
     atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
     atomic_bool conditions;         /* Services say how they are */
     atomic_bool pods_only;          /* endpoints that are no pods are no backends */

@@ -5,6 +5,7 @@
  */
 #include "lbc/pass.h"
 
+#include "lbc/empty_pass.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
@@ -308,6 +309,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
     }
     pass->entry->unrestored = 0;
     pass_emit_ensured(pass);
+    lbc_leave_publish(pass);
     lbc_pass_advise_preserve(pass);
     if (ops->status->emit_events != NULL) {
         ops->status->emit_events(pass);

@@ -254,3 +254,42 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
     return freeze->mode == LBC_MODE_PODS ? LBC_FREEZE_NONE
                                          : find_node_cause(freeze, one, ret_case, ret_absent);
 }
+
+/* --- for people --- */
+
+static const char *explain_pod(const struct lbc_freeze *freeze, const struct lbc_backend *one)
+{
+    const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, one->server_ip);
+
+    if (endpoint == NULL) {
+        return "pods gone:";
+    }
+    if ((endpoint->flags & CCM_ENDPOINT_TERMINATING) != 0) {
+        return "pods being stopped:";
+    }
+    return lbc_endpoint_is_usable(endpoint, freeze->pass->readiness.accepted)
+               ? "pods that are no backends any more:"
+               : "pods not ready:";
+}
+
+const char *lbc_freeze_explain(struct lbc_freeze *freeze, const struct lbc_backend *one,
+                               const char **ret_name)
+{
+    const char *words = NULL;
+
+    *ret_name = one->type == LBC_BACKEND_INTERFACE ? one->server_ip : one->server_id;
+    if (is_pod(freeze, one)) {
+        return explain_pod(freeze, one);
+    }
+    if (freeze->mode == LBC_MODE_PODS || !is_node_port(freeze->pass->service, one->port)) {
+        return "nodes, as the Service was changed:";
+    }
+    const struct lbc_node_entry *entry = freeze_find_node(freeze, one->server_id);
+
+    if (entry == NULL) {
+        return "nodes deleted:";
+    }
+    *ret_name = entry->node->meta.name;
+    words = lbc_node_explain(entry->node, &freeze->nodes->rules);
+    return words == NULL ? "nodes without a ready pod:" : words;
+}

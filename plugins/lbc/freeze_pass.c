@@ -1,5 +1,7 @@
 #include "lbc/freeze_pass.h"
 
+#include "lbc/empty_pass.h"
+
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -413,6 +415,7 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
     }
     if (r == 0) {
         lbc_freeze_publish(freeze);
+        lbc_leave_collect(freeze);
         come_again(freeze);
     }
     return r;

@@ -58,6 +58,10 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
                                             const struct lbc_backend *one,
                                             struct lbc_freeze_case *ret_case,
                                             struct lbc_absent *ret_absent);
+/* Why a backend leaves, in words that its name (node or address, valid until the next such call)
+ * follows. */
+const char *lbc_freeze_explain(struct lbc_freeze *freeze, const struct lbc_backend *one,
+                               const char **ret_name);
 /* Let go of `other`. */
 void lbc_freeze_drop_other(struct lbc_freeze *freeze);
 /* freeze_publish.c, after the decision: event on change, status page, metric, dry run. */

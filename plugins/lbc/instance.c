@@ -65,6 +65,8 @@ static void instance_read_options(struct lbc_instance *lbc)
     const struct ccm_host *host = lbc->host;
 
     atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);
+    atomic_store(&lbc->unserved_wait_ms,
+                 host->option_int(host, NULL, lbc_opt_unserved.name) * 1000);
     atomic_store(&lbc->conditions, host->option_int(host, NULL, lbc_opt_conditions.name) != 0);
     atomic_store(&lbc->pods_only,
                  ccm_text_equal(host->option_string(host, NULL, lbc_opt_endpoints.name), "pods"));

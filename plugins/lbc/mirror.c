@@ -178,6 +178,10 @@ static void entry_clear(struct lbc_entry *entry)
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->past);
+    if (entry->left != NULL) {
+        lbc_named_fini(entry->left);
+    }
+    free(entry->left);
     free(entry->uid);
     *entry = (struct lbc_entry){
         .key = entry->key,

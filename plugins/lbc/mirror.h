@@ -21,6 +21,7 @@
 #include "lbc/apply/state.h"
 #include "lbc/apply/underway.h"
 #include "lbc/look.h"
+#include "lbc/model/named.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/lifecycle.h"
 #include "util/attr.h"
@@ -73,6 +74,9 @@ struct lbc_entry {
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
+    int64_t unserved_ms;           /* monotonic: since when nobody serves a port; 0 = not so */
+    struct lbc_named *left;        /* backends that left and nobody has heard of; NULL = none */
+    int64_t left_told_ms;          /* monotonic: when such were last told; 0 = never */
     int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */

@@ -46,6 +46,18 @@ const struct ccm_option lbc_opt_conditions = {
         "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
         "or False with the reason.",
 };
+const struct ccm_option lbc_opt_unserved = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "unserved_wait_s",
+    .fallback = "10",
+    .min = 0,
+    .max = 3600,
+    .help = "So long a port may be without any ready backend, as when pods start, before that is "
+            "told: Warning UnAvailableLoadBalancer with the cause, and the condition. The metric "
+            "ccmd_unserved_ports and /statusz show it at once.",
+};
 const struct ccm_option lbc_opt_filter = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,

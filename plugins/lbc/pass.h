@@ -72,7 +72,9 @@ struct lbc_pass {
     struct lbc_advice *advice; /* held back, see lbc_pass_advise() */
     size_t advice_count;
     size_t advice_cap;
-    struct ccm_buf invalid;         /* addresses of pods that could not be attached, "a,b" */
+    struct ccm_buf empty;    /* ports that nobody serves for some time, with causes; "" = none */
+    struct ccm_strmap *left; /* backends that leave -> why; NULL = none */
+    struct ccm_buf invalid;  /* addresses of pods that could not be attached, "a,b" */
     struct lbc_backends unresolved; /* the same, of type LBC_BACKEND_IP and without port */
     size_t writes;                  /* to the cloud */
     bool fresh;                     /* the load balancer was read in this pass */
@@ -157,8 +159,8 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
                               size_t count);
 /* Backends of the model's groups that were left out, and what is left undone because of that. */
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
-/* none: a group has no backends; frozen_by: why groups keep what they have. */
-void lbc_pass_emit_group_events(struct lbc_pass *pass, bool none, enum lbc_frozen_by frozen_by);
+/* frozen_by: why groups keep what they have. */
+void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by);
 /* Emit or drop what was held back. complete: the pass came to its end. */
 void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
 

@@ -1,7 +1,7 @@
 /* One key: its passes, its verdict, when it comes again. */
 #include "lbc/instance.h"
 
-#include "lbc/freeze_pass.h"
+#include "lbc/empty_pass.h"
 #include "lbc/measure.h"
 #include "lbc/model/annotation.h"
 #include "lbc/service/conditions.h"
@@ -42,7 +42,11 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     if (r == 0 && (pass->unfinished || pass->unverified)) {
         return 0; /* neither ready nor failed, or nobody has asked */
     }
-    if (r == 0) {
+    if (r == 0 && pass->empty.len > 0) {
+        condition.ready = false;
+        condition.reason = "NoReadyBackend";
+        condition.message = ccm_buf_str(&pass->empty);
+    } else if (r == 0) {
         ccm_text_printf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
                         lbc_pass_lb_id(pass));
         condition.message = serves;
@@ -155,6 +159,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .refused = LBC_REFUSALS_INIT,
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
+        .empty = { .max = 900 },
         .audit = audit,
         .dry = job->lbc->dry,
         .releases = lbc_pass_is_unwanted(job->lbc, job->service),
@@ -192,6 +197,8 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     lbc_refusals_fini(&pass.refused);
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
+    ccm_buf_fini(&pass.empty);
+    ccm_strmap_free(pass.left);
     lbc_backends_fini(&pass.unresolved);
     job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
@@ -275,6 +282,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         reconcile_end_waits(lbc, req);
         lbc_mirrors_forget(lbc->mirrors, key);
         lbc_freeze_forget(lbc, key);
+        lbc_empty_forget(lbc, key);
         return 0;
     }
     if (lbc_inventory_prepare(lbc, req, job.service)) {

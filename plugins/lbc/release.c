@@ -2,6 +2,7 @@
  * taken away from the Service then. */
 #include "lbc/pass.h"
 
+#include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
@@ -371,6 +372,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->creation = (struct lbc_creation){ .bound_here = false };
         entry->frozen = false;
         lbc_freeze_forget(pass->lbc, entry->key);
+        lbc_empty_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

@@ -2,6 +2,7 @@
  */
 #include "lbc/pass.h"
 
+#include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/settings.h"
@@ -71,6 +72,7 @@ static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
         r = sync_resolve(pass, &resolved, err);
     }
     if (r == 0) {
+        r = lbc_empty_explain_unresolved(pass, &resolved) < 0 ? ccm_error_nomem(err) : 0;
         lbc_model_finish(pass->model, resolved.items);
         lbc_pass_emit_backends(pass, &resolved);
     }
@@ -292,20 +294,24 @@ static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const str
                                                                        : want->frozen_by;
 }
 
-/* Groups that have no backends, or keep those of an address family. */
+static bool group_is_frozen(const struct lbc_pass *pass, const struct lbc_group *want)
+{
+    return group_frozen_by(pass, want) != LBC_FROZEN_BY_NONE;
+}
+
+/* Groups that nobody serves, or that keep those of an address family. */
 static void sync_emit_groups(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;
     enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
-    bool none = false;
 
     for (size_t i = 0; i < want->group_count; i++) {
-        none = none || want->groups[i]->backends.len == 0;
         if (frozen_by == LBC_FROZEN_BY_NONE) {
             frozen_by = group_frozen_by(pass, want->groups[i]);
         }
     }
-    lbc_pass_emit_group_events(pass, none, frozen_by);
+    lbc_empty_publish(pass, group_is_frozen);
+    lbc_pass_emit_frozen(pass, frozen_by);
 }
 
 int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)

@@ -218,29 +218,51 @@ void fake_host_server_since(struct fake_host *fake, int64_t since_ms)
     fake_unlock(fake);
 }
 
-static void note_held(const struct ccm_host *host, const char *object, uint64_t count,
-                      const char *reason)
+static void fake_note(struct fake_host *fake, struct ccm_strmap *notes, const char *object,
+                      uint64_t count, const char *reason)
 {
-    struct fake_host *fake = fake_host_of(host);
     struct ccm_buf text = { 0 };
 
     ccm_buf_addf(&text, "%" PRIu64 ": %s", count, reason == NULL ? "" : reason);
     fake_lock(fake);
     if (count == 0) {
-        ccm_strmap_del(fake->held, object);
-    } else if (ccm_strmap_set(fake->held, object, fake_dup(ccm_buf_str(&text))) < 0) {
+        ccm_strmap_del(notes, object);
+    } else if (ccm_strmap_set(notes, object, fake_dup(ccm_buf_str(&text))) < 0) {
         abort();
     }
     fake_unlock(fake);
     ccm_buf_fini(&text);
 }
 
-const char *fake_host_held(struct fake_host *fake, const char *object)
+static void note_held(const struct ccm_host *host, const char *object, uint64_t count,
+                      const char *reason)
+{
+    fake_note(fake_host_of(host), fake_host_of(host)->held, object, count, reason);
+}
+
+static void note_unserved(const struct ccm_host *host, const char *object, uint64_t count,
+                          const char *reason)
+{
+    fake_note(fake_host_of(host), fake_host_of(host)->unserved, object, count, reason);
+}
+
+static const char *fake_noted(struct fake_host *fake, const struct ccm_strmap *notes,
+                              const char *object)
 {
     fake_lock(fake);
-    const char *text = ccm_strmap_get(fake->held, object);
+    const char *text = ccm_strmap_get(notes, object);
     fake_unlock(fake);
     return text;
+}
+
+const char *fake_host_held(struct fake_host *fake, const char *object)
+{
+    return fake_noted(fake, fake->held, object);
+}
+
+const char *fake_host_unserved(struct fake_host *fake, const char *object)
+{
+    return fake_noted(fake, fake->unserved, object);
 }
 
 const char *fake_host_metrics(struct fake_host *fake)
@@ -262,8 +284,9 @@ struct fake_host *fake_host_new(void)
     fake->metrics = ccm_metrics_new();
     fake->server_since_ms = 1;
     fake->held = ccm_strmap_new(free);
-    if (fake->options == NULL || fake->held == NULL || fake->metrics == NULL ||
-        pthread_mutex_init(&fake->lock, NULL) != 0) {
+    fake->unserved = ccm_strmap_new(free);
+    if (fake->options == NULL || fake->held == NULL || fake->unserved == NULL ||
+        fake->metrics == NULL || pthread_mutex_init(&fake->lock, NULL) != 0) {
         abort();
     }
     fake->table = (struct ccm_host){
@@ -282,6 +305,7 @@ struct fake_host *fake_host_new(void)
         .metric = metric,
         .server_since_ms = server_since_ms,
         .note_held = note_held,
+        .note_unserved = note_unserved,
         .core = fake,
     };
     fake_http_install(&fake->table);
@@ -313,6 +337,7 @@ void fake_host_free(struct fake_host *fake)
     free(fake->option_lists.items);
     ccm_strmap_free(fake->options);
     ccm_strmap_free(fake->held);
+    ccm_strmap_free(fake->unserved);
     ccm_metrics_free(fake->metrics);
     ccm_buf_fini(&fake->metrics_text);
     ccm_buf_fini(&fake->log);

@@ -204,6 +204,8 @@ void fake_host_server_since(struct fake_host *fake, int64_t since_ms);
 
 /* The last word of note_held() about the object, as "3: reason"; NULL = nothing is held. */
 const char *fake_host_held(struct fake_host *fake, const char *object);
+/* The same of note_unserved(). */
+const char *fake_host_unserved(struct fake_host *fake, const char *object);
 
 struct fake_plan {
     char *object;

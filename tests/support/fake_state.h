@@ -59,7 +59,8 @@ struct fake_host {
     struct fake_list plans;    /* struct fake_plan */
     bool dry_run;
     int64_t server_since_ms;
-    struct ccm_strmap *held; /* object -> "count: reason", owned */
+    struct ccm_strmap *held;     /* object -> "count: reason", owned */
+    struct ccm_strmap *unserved; /* the same of note_unserved() */
 };
 
 struct fake_host *fake_host_of(const struct ccm_host *host);

@@ -285,6 +285,8 @@ class World:
                      plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID,
                      plain_http="true", endpoints=None):
         path = os.path.join(self.folder, name)
+        if "unserved_wait_s" not in plugins:  # most Services of tests have no pods: on a slow machine they would be told so
+            plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 unserved_wait_s = 3600;", plugins)
         if endpoints is None:
             endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "metadata"))
         with open(path, "w", encoding="utf-8") as file:

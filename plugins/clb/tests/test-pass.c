@@ -235,6 +235,9 @@ static void test_invalid_eni(void **state)
     assert_non_null(strstr(world_event(&world), "Not sync pods [10.1.0.8] whose eni is invalid"));
     assert_non_null(strstr(world_event(&world), "Not sync pods [192.168.0.1] whose ip is not in"));
     (void)world_event(&world); /* EnsuredLoadBalancer */
+    assert_string_equal(world_event(&world),
+                        "BackendsRemoved: 1 backend(s) left load balancer [" LB_ID
+                        "]: pods gone: 10.1.0.2");
     assert_true(world_run(&world) < 0);
     assert_null(world_event(&world));
     world_end(&world);

@@ -1,6 +1,7 @@
 #include "lbc/model/candidate.h"
 
 #include "ccm/object.h"
+#include "lbc/model/empty.h"
 #include "lbc/model/unserved.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -25,6 +26,7 @@ enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool p
 void lbc_candidates_fini(struct lbc_candidates *candidates)
 {
     free(candidates->items);
+    free(candidates->why);
     memset(candidates, 0, sizeof(*candidates));
 }
 
@@ -251,6 +253,23 @@ static enum lbc_frozen_by candidates_frozen_by(const struct lbc_candidate_input 
     return set->len == 0 && set->nameless != NULL ? LBC_FROZEN_BY_NAMELESS : LBC_FROZEN_BY_NONE;
 }
 
+static int candidates_explain_empty(const struct lbc_candidate_input *in,
+                                    const struct lbc_endpoints *endpoints,
+                                    struct lbc_candidates *ret, struct ccm_error *err)
+{
+    size_t ready = 0;
+
+    for (size_t i = 0; i < endpoints->len; i++) {
+        ready += endpoints->items[i].leaving ? 0 : 1;
+    }
+    ret->no_ready = ready == 0;
+    if (ready > 0 && ret->len > 0) {
+        return 0;
+    }
+    ret->why = lbc_empty_explain(in, ret->port, endpoints, ret->len == 0);
+    return ret->why == NULL && ready == 0 ? ccm_error_nomem(err) : 0;
+}
+
 int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
                          struct lbc_candidates *ret, struct ccm_error *err)
 {
@@ -273,6 +292,7 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
     for (size_t i = 0; i < in->nodes->len; i++) {
         in->nodes->items[i].pods = 0;
     }
+    ret->port = port;
     ret->by_address = in->by_address;
     ret->pods_only = in->pods_only;
     switch (in->mode) {
@@ -289,6 +309,7 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
     ret->frozen_by = candidates_frozen_by(in, ret);
     if (r == 0) {
         candidates_set_weights(in, ret);
+        r = candidates_explain_empty(in, &endpoints, ret, err);
     }
     return r;
 }

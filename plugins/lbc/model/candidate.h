@@ -41,6 +41,9 @@ struct lbc_candidates {
     enum lbc_frozen_by frozen_by;
     const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
     const char *podless;  /* the same of one that is no pod and has to be */
+    const struct ccm_service_port *port; /* that they are for */
+    bool no_ready;   /* no endpoint of the port is ready */
+    char *why;       /* why nobody can serve the port, see empty.h; NULL = somebody can */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
     bool pods_only;  /* as in the input */
 };

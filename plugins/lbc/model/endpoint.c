@@ -112,6 +112,31 @@ int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
     return r;
 }
 
+void lbc_endpoints_count(const struct ccm_object *const *slices, size_t count,
+                         const struct lbc_endpoint_query *query, struct lbc_endpoint_census *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[i];
+
+        if ((family_of(slice) & query->families) == 0) {
+            continue;
+        }
+        if (!query->any_port && slice_port(slice, query->port) == 0) {
+            ret->without_port += slice->endpoint_count;
+            continue;
+        }
+        for (uint64_t e = 0; e < slice->endpoint_count; e++) {
+            if (lbc_endpoint_is_usable(slice->endpoints[e], query->accepted)) {
+                ret->ready++;
+            } else if ((slice->endpoints[e]->flags & CCM_ENDPOINT_TERMINATING) != 0) {
+                ret->stopping++;
+            } else {
+                ret->unready++;
+            }
+        }
+    }
+}
+
 static bool has_usable(const struct ccm_endpoint_slice *slice)
 {
     for (uint64_t i = 0; i < slice->endpoint_count; i++) {

@@ -43,6 +43,17 @@ struct lbc_endpoint_query {
 CCM_NODISCARD int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
                                         const struct lbc_endpoint_query *query,
                                         struct lbc_endpoints *ret);
+/* How many endpoints the slices hold of those families, whether they may take traffic or not. */
+struct lbc_endpoint_census {
+    size_t ready; /* may take traffic */
+    size_t unready;
+    size_t stopping;
+    size_t without_port; /* their slice does not have the port */
+};
+
+/* Adds to *ret. */
+void lbc_endpoints_count(const struct ccm_object *const *slices, size_t count,
+                         const struct lbc_endpoint_query *query, struct lbc_endpoint_census *ret);
 /* Whether there is no slice of these families at all, while one of another has ready endpoints: it
  * is not the pods that are missing. */
 bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,

@@ -126,24 +126,70 @@ const char *lbc_node_instance_id(const struct ccm_node *node)
     return dot + 1;
 }
 
-enum lbc_node_use lbc_node_classify(const struct ccm_node *node, const struct lbc_node_rules *rules)
+/* The first thing that decides what a node is used for. */
+enum node_bar {
+    NODE_BAR_LABEL,
+    NODE_BAR_CONTROL_PLANE,
+    NODE_BAR_REMOVED,
+    NODE_BAR_CORDONED,
+    NODE_BAR_VIRTUAL,
+    NODE_BAR_EXCLUDED,
+    NODE_BAR_NO_ID,
+    NODE_BAR_NOT_READY,
+    NODE_BAR_NONE,
+};
+
+static const struct {
+    enum lbc_node_use use;
+    const char *words;
+} node_bars[] = {
+    [NODE_BAR_LABEL] = { LBC_NODE_DROPPED, "nodes without the labels of annotation backend-label" },
+    [NODE_BAR_CONTROL_PLANE] = { LBC_NODE_DROPPED, "control-plane nodes" },
+    [NODE_BAR_REMOVED] = { LBC_NODE_DROPPED, "nodes that the autoscaler removes" },
+    [NODE_BAR_CORDONED] = { LBC_NODE_DROPPED,
+                            "unschedulable nodes (annotation remove-unscheduled-backend)" },
+    [NODE_BAR_VIRTUAL] = { LBC_NODE_VIRTUAL, NULL },
+    [NODE_BAR_EXCLUDED] = { LBC_NODE_EXCLUDED, "nodes excluded by label" },
+    [NODE_BAR_NO_ID] = { LBC_NODE_DROPPED, "nodes without providerID" },
+    [NODE_BAR_NOT_READY] = { LBC_NODE_NOT_READY, "nodes NotReady" },
+    [NODE_BAR_NONE] = { LBC_NODE_BACKEND, NULL },
+};
+
+static enum node_bar node_find_bar(const struct ccm_node *node, const struct lbc_node_rules *rules)
 {
-    if (!matches_labels(node, rules->labels) || is_control_plane(node) ||
-        has_taint(node, "ToBeDeletedByClusterAutoscaler") ||
-        (rules->drop_unschedulable && node->unschedulable != 0)) {
-        return LBC_NODE_DROPPED;
+    if (!matches_labels(node, rules->labels)) {
+        return NODE_BAR_LABEL;
+    }
+    if (is_control_plane(node)) {
+        return NODE_BAR_CONTROL_PLANE;
+    }
+    if (has_taint(node, "ToBeDeletedByClusterAutoscaler")) {
+        return NODE_BAR_REMOVED;
+    }
+    if (rules->drop_unschedulable && node->unschedulable != 0) {
+        return NODE_BAR_CORDONED;
     }
     if (is_virtual(node)) {
-        return LBC_NODE_VIRTUAL;
+        return NODE_BAR_VIRTUAL;
     }
     if (is_excluded(node)) {
-        return LBC_NODE_EXCLUDED;
+        return NODE_BAR_EXCLUDED;
     }
     if (lbc_node_instance_id(node) == NULL) {
-        return LBC_NODE_DROPPED;
+        return NODE_BAR_NO_ID;
     }
-    return node->has_conditions != 0 && node->ready == CCM_CONDITION_TRUE ? LBC_NODE_BACKEND
-                                                                          : LBC_NODE_NOT_READY;
+    return node->has_conditions != 0 && node->ready == CCM_CONDITION_TRUE ? NODE_BAR_NONE
+                                                                          : NODE_BAR_NOT_READY;
+}
+
+enum lbc_node_use lbc_node_classify(const struct ccm_node *node, const struct lbc_node_rules *rules)
+{
+    return node_bars[node_find_bar(node, rules)].use;
+}
+
+const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_rules *rules)
+{
+    return node_bars[node_find_bar(node, rules)].words;
 }
 
 bool lbc_node_skippable(const struct ccm_node *node)

@@ -26,6 +26,9 @@ struct lbc_node_rules {
 
 enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
                                     const struct lbc_node_rules *rules);
+/* What keeps a node from being a backend, in words for people that its name follows: "nodes
+ * NotReady"; NULL = nothing. */
+const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_rules *rules);
 
 /* Instance id inside spec.providerID ("region.instance", LBC_NODE_CLOUD_PREFIX before it or not),
  * borrowed; NULL when it has another form. */

@@ -45,6 +45,9 @@ static const char *reason_of(const struct lbc_life_condition *condition)
     if (condition->ready) {
         return "Ready";
     }
+    if (condition->reason != NULL) {
+        return condition->reason;
+    }
     switch (condition->kind) {
     case CCM_ERROR_TERMINAL:
         return "Refused";

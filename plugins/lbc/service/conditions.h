@@ -12,7 +12,8 @@
 
 struct lbc_life_condition {
     bool ready;
-    uint64_t kind;       /* CCM_ERROR_* when it is not; makes the reason */
+    uint64_t kind; /* CCM_ERROR_* when it is not; makes the reason, unless there is one: */
+    const char *reason;
     const char *message; /* the same for the same cause, so without ids of requests */
 };
 

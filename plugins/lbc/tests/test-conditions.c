@@ -22,31 +22,36 @@ struct step {
 
 static const struct step steps[] = {
     { { NULL },
-      { true, 0, "fine" },
+      { true, 0, NULL, "fine" },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"fine\"" NOW TAIL },
-    { { "True", "Ready", "fine" }, { true, 0, "fine" }, false, NULL },
+    { { "True", "Ready", "fine" }, { true, 0, NULL, "fine" }, false, NULL },
     { { "True", "Ready", "fine" },
-      { true, 0, "finer" },
+      { true, 0, NULL, "finer" },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"finer\"" TAIL },
     { { "True", "Ready", "fine" },
-      { false, CCM_ERROR_TERMINAL, "bad" },
+      { false, CCM_ERROR_TERMINAL, NULL, "bad" },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Refused\",\"message\":\"bad\"" NOW TAIL },
-    { { "False", "Refused", "bad" }, { false, CCM_ERROR_TERMINAL, "bad" }, false, NULL },
+    { { "False", "Refused", "bad" }, { false, CCM_ERROR_TERMINAL, NULL, "bad" }, false, NULL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_AUTH, "bad" },
+      { false, CCM_ERROR_AUTH, NULL, "bad" },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad\"" TAIL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_THROTTLED, "bad" },
+      { false, CCM_ERROR_THROTTLED, NULL, "bad" },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Throttled\",\"message\":\"bad\"" TAIL },
     { { NULL },
-      { false, CCM_ERROR_TRANSIENT, "" },
+      { false, CCM_ERROR_TRANSIENT, NULL, "" },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"SyncFailed\",\"message\":\"\"" NOW TAIL },
+    { { "True", "Ready", "fine" },
+      { false, 0, "NoReadyBackend", "port 80/tcp: it has no endpoint" },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"NoReadyBackend\","
+           "\"message\":\"port 80/tcp: it has no endpoint\"" NOW TAIL },
     { { NULL }, { 0 }, true, NULL },
     { { "True", "Ready", "fine" }, { 0 }, true, HEAD "\"$patch\":\"delete\"" TAIL },
 };
@@ -110,7 +115,7 @@ static void test_long(void **state)
     const char *cut = NULL;
     struct fake_host *fake = fake_host_new();
     struct ccm_error err = CCM_ERROR_INIT;
-    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text } };
+    struct step step = { .want = { false, CCM_ERROR_TERMINAL, NULL, text } };
 
     (void)state;
     memset(text, 'x', sizeof(text) - 1);

@@ -1,0 +1,159 @@
+#include "lbc/empty_pass.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPIC "none" /* of the event */
+
+int lbc_empty_explain_unresolved(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+{
+    for (size_t i = 0; i < resolved->count; i++) {
+        const struct lbc_resolved *one = &resolved->items[i];
+        struct lbc_candidates *set = &pass->model->sets[i];
+
+        if (one->backends.len > 0 || set->why != NULL) {
+            continue;
+        }
+        set->why =
+            one->invalid.len > 0
+                ? ccm_text_format("no network interface has the address of its pods %s: pods as "
+                                  "backends need a network plugin that gives them interfaces, such "
+                                  "as Terway; else take annotation backend-type away",
+                                  ccm_buf_str(&one->invalid))
+            : one->foreign.len > 0
+                ? ccm_text_format("the addresses of its pods are outside of the VPC: %s",
+                                  ccm_buf_str(&one->foreign))
+                : strdup("none of its ready endpoints can be a backend, see event "
+                         "SkipSyncBackends");
+        if (set->why == NULL) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* --- the text --- */
+
+static const char *empty_get_cause(const struct lbc_pass *pass, size_t i,
+                                   bool (*frozen)(const struct lbc_pass *,
+                                                  const struct lbc_group *))
+{
+    const struct lbc_group *group = pass->model->want->groups[i];
+
+    const struct lbc_candidates *set = &pass->model->sets[i];
+
+    /* Backends that are kept serve, if there are pods. */
+    return frozen(pass, group) || (group->backends.len > 0 && !set->no_ready) ? NULL : set->why;
+}
+
+static bool empty_is_said(const struct lbc_pass *pass, size_t before, const char *why,
+                          bool (*frozen)(const struct lbc_pass *, const struct lbc_group *))
+{
+    for (size_t i = 0; i < before; i++) {
+        if (ccm_text_equal(empty_get_cause(pass, i, frozen), why)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ports of the same cause together. Returns the number of groups. */
+static size_t empty_format(struct lbc_pass *pass,
+                           bool (*frozen)(const struct lbc_pass *, const struct lbc_group *),
+                           struct ccm_buf *text)
+{
+    const struct lbc_model *model = pass->model;
+    size_t count = 0;
+
+    for (size_t i = 0; i < model->want->group_count; i++) {
+        const char *why = empty_get_cause(pass, i, frozen);
+
+        if (why == NULL) {
+            continue;
+        }
+        count++;
+        if (empty_is_said(pass, i, why, frozen)) {
+            continue;
+        }
+        ccm_buf_adds(text, text->len == 0 ? "" : "; ");
+        for (size_t j = i; j < model->want->group_count; j++) {
+            const struct lbc_group *group = model->want->groups[j];
+
+            if (ccm_text_equal(empty_get_cause(pass, j, frozen), why)) {
+                ccm_buf_addf(text, "%s%u/%s", j == i ? "port " : ", ", group->port,
+                             model->type->protocol_name(group->protocol));
+            }
+        }
+        ccm_buf_addf(text, ": %s", why);
+    }
+    return count;
+}
+
+/* --- who is told --- */
+
+static void empty_note(const struct lbc_instance *lbc, const char *key, size_t count,
+                       const char *text)
+{
+    const struct ccm_host *host = lbc->host;
+
+    if (host->struct_size > offsetof(struct ccm_host, note_unserved)) {
+        host->note_unserved(host, key, count, text);
+    }
+}
+
+/* Pods that start, or are replaced, are no news. One that was without backends when an earlier
+ * process looked has waited. */
+static bool empty_waits(struct lbc_pass *pass, size_t count)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const int64_t wait_ms = atomic_load(&pass->lbc->unserved_wait_ms);
+    struct lbc_entry *entry = pass->entry;
+    const int64_t now = host->now_ms(host);
+
+    if (pass->dry) {
+        return true; /* it is no step, and pods come and go */
+    }
+    if (count == 0 || pass->returning) {
+        entry->unserved_ms = count == 0 ? 0 : now - wait_ms;
+        return false;
+    }
+    entry->unserved_ms = entry->unserved_ms == 0 ? now : entry->unserved_ms;
+    if (now - entry->unserved_ms >= wait_ms) {
+        return false;
+    }
+    host->enqueue(host, entry->key, CCM_LANE_BULK, (uint64_t)(entry->unserved_ms + wait_ms - now));
+    return true;
+}
+
+void lbc_empty_publish(struct lbc_pass *pass,
+                       bool (*frozen)(const struct lbc_pass *, const struct lbc_group *))
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    size_t count = 0;
+
+    ccm_buf_reset(&pass->empty);
+    if (!pass->model->keep_backends) {
+        count = empty_format(pass, frozen, &pass->empty);
+    }
+    if (!pass->dry) {
+        empty_note(pass->lbc, pass->entry->key, count, ccm_buf_str(&pass->empty));
+    }
+    if (empty_waits(pass, count)) {
+        ccm_buf_reset(&pass->empty);
+        return;
+    }
+    if (count > 0) {
+        text = ccm_text_format("%s: %s", pass->lbc->ops->product->no_backends_text,
+                               ccm_buf_str(&pass->empty));
+    }
+    lbc_pass_advise(pass, true, TOPIC, "UnAvailableLoadBalancer", text);
+}
+
+void lbc_empty_forget(const struct lbc_instance *lbc, const char *key)
+{
+    empty_note(lbc, key, 0, "");
+}
