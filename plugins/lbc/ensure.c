@@ -235,13 +235,21 @@ static const char *remember_tags(struct lbc_pass *pass, bool complete,
     return r == 0 || (r == -E2BIG && complete) ? ret : NULL;
 }
 
+/* The plugin of another product has not let go of the Service yet: the label may be all that leads
+ * it to what it has to take away. Its write tells when that is done. */
+static bool pass_leaves_label(const struct lbc_pass *pass)
+{
+    return lbc_object_has_other_finalizer(&pass->service->meta, LBC_FINALIZER_PREFIX,
+                                          pass->life.finalizer);
+}
+
 /* What the Service says about its load balancer. False: nothing serves yet, leave alone. */
 static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     if (pass->model->mismatch || !lbc_pass_lb_serves(pass)) {
         return false;
     }
-    state->lb_id = lbc_pass_lb(pass)->id;
+    state->lb_id = pass_leaves_label(pass) ? NULL : lbc_pass_lb(pass)->id;
     return pass->lbc->ops->status->publish(pass, state);
 }
 

@@ -15,6 +15,9 @@
 #define LBC_CLASS_TUNNEL_KEY   LBC_ANNO_PREFIX "tunnel-type"
 #define LBC_HASH_IGNORED_KEY   "alibabacloud.com/reconcile.hash"
 
+/* Finalizers of Services begin so, whatever the product. */
+#define LBC_FINALIZER_PREFIX "service.k8s.alibaba/"
+
 /* Labels and conditions of Services; gates of pods. */
 #define LBC_LIFE_LB_LABEL    "service.k8s.alibaba/loadbalancer-id"
 #define LBC_LIFE_TAGS_LABEL  "service.k8s.alibaba/additional-tags" /* see marks.h */

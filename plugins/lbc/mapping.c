@@ -178,7 +178,14 @@ static bool has_lost_address(const struct ccm_service *before, const struct ccm_
     return false;
 }
 
-/* What was there is not as it was; where we have changed it ourselves, the pass sees that. */
+static bool has_other_finalizer(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return lbc_object_has_other_finalizer(&service->meta, LBC_FINALIZER_PREFIX,
+                                          lbc->life.finalizer);
+}
+
+/* What was there is not as it was; where we have changed it ourselves, the pass sees that. One of
+ * another product that lets go takes away what both keep at the same place. */
 static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service *before,
                        const struct ccm_service *after)
 {
@@ -187,6 +194,7 @@ static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service 
     }
     return (lbc_object_has_finalizer(&before->meta, lbc->life.finalizer) &&
             !lbc_object_has_finalizer(&after->meta, lbc->life.finalizer)) ||
+           (has_other_finalizer(lbc, before) && !has_other_finalizer(lbc, after)) ||
            has_lost_label(before, after, LBC_LIFE_LB_LABEL) ||
            has_lost_label(before, after, lbc->life.extra_label) || has_lost_hash(before, after) ||
            has_lost_address(before, after);

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 
 bool lbc_object_has_finalizer(const struct ccm_object *object, const char *finalizer);
+/* One that begins with `prefix` and is not `own`. */
+bool lbc_object_has_other_finalizer(const struct ccm_object *object, const char *prefix,
+                                    const char *own);
 
 /* Same keys with the same values. */
 bool lbc_object_same_annotations(const struct ccm_object *a, const struct ccm_object *b);
