@@ -158,4 +158,5 @@ const struct lbc_model_ops clb_model_ops = {
     .vpc_remedy = "a private load balancer must be in the VPC of the cluster; name another one",
     .unfit = lb_unfit,
     .address_type = CLB_LB_ADDRESS_TYPE,
+    .protections = 1U << CLB_LB_PROTECT | 1U << CLB_LB_MODIFICATION,
 };

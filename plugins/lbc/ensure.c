@@ -316,6 +316,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
     }
     pass->entry->unrestored = 0;
+    pass->entry->releasing = false;
     pass_emit_ensured(pass);
     lbc_leave_publish(pass);
     lbc_pass_advise_preserve(pass);

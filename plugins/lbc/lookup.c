@@ -95,8 +95,16 @@ static int lookup_end_several(const struct lbc_lookup *look, struct ccm_error *e
                                look->service->key, by, ccm_buf_str(&look->ids));
 }
 
+bool lbc_lookup_leaves(const struct lbc_lookup *look)
+{
+    return look->any && look->count > 0 && look->own == 0 && !ccm_text_empty(look->labelled);
+}
+
 int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err)
 {
+    if (lbc_lookup_leaves(look)) {
+        return 0;
+    }
     if (look->count > 1) {
         return lookup_end_several(look, err);
     }

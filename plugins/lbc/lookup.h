@@ -23,7 +23,8 @@ struct lbc_lookup_how {
     bool by_name; /* there may be one that its tag does not lead to: look for it by name as well */
     bool any; /* a release: of several those go that the label or their name says are its own, one
                  after the other */
-    char *several; /* out: ids of all of them, "a,b", when one of several was taken; heap */
+    char *several; /* out: ids of all of them, "a,b", when one of several was taken, or none because
+                      the label names another one; heap */
     bool more;     /* out: with `any`, that one is not the last */
 };
 
@@ -52,11 +53,15 @@ void lbc_lookup_fini(struct lbc_lookup *look);
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags);
 
-/* The end of the answer. 0: the one that was read is it, or there is none. CCM_ERROR_TERMINAL:
- * -EEXIST (more than one, none of them labelled), LBC_LOOKUP_NOT_OURS (another cluster's; with
- * `any` several that neither label nor names say are the Service's).
+/* The end of the answer. 0: the one that was read is it, unless lbc_lookup_leaves(), or there is
+ * none. CCM_ERROR_TERMINAL: -EEXIST (more than one, none of them labelled), LBC_LOOKUP_NOT_OURS
+ * (another cluster's; with `any` several that neither label nor names say are the Service's).
  * CCM_ERROR_TRANSIENT: -EBADMSG, nothing in the answer was asked for, so it proves nothing. */
 CCM_NODISCARD int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err);
+
+/* With `any`: what was found is none of those that go. The label names another one, which comes
+ * first, and neither label nor name says that these are the Service's. */
+bool lbc_lookup_leaves(const struct lbc_lookup *look);
 
 /* A load balancer that was known by its id: 0 when it is the Service's, else LBC_LOOKUP_NOT_OURS
  * with a CCM_ERROR_TERMINAL that says whose it is. */

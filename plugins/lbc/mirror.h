@@ -58,6 +58,8 @@ struct lbc_entry {
     bool gone;           /* the Service is unwanted, and nothing of ours is left in the cloud */
     bool cleaned;        /* nor at the Service: finalizer, labels and address are taken away */
     bool left_alone;     /* its load balancer stays, since it is not the Service's any more */
+    bool several;        /* the last look by tag or name found more than its own */
+    bool releasing;      /* a release has begun; until it ends, or an ensuring pass does */
     bool used;           /* a pass has worked on a load balancer */
     bool reused;         /* it is somebody else's, as the claim said */
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */

@@ -157,6 +157,7 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
         creation->named = creation->named || how->by_name;
     }
     pass->several = r == 0 && how->more;
+    pass->entry->several = r == 0 ? several != NULL : pass->entry->several;
     if (r < 0 || (pass->releases && several == NULL)) {
         return;
     }
@@ -165,6 +166,11 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
                                "its label or name says; delete the others in the console if they "
                                "serve nobody, or take their tag " LBC_TAG_OWNER " off",
                                several, id, pass->releases ? "deleted" : "used");
+    } else if (several != NULL) {
+        text = ccm_text_format("What carries the tag of this Service, %s, is not the load balancer "
+                               "that its label names, nor has it such a name: it stays as it is; "
+                               "delete it in the console if it serves nobody",
+                               several);
     }
     lbc_pass_emit_event(pass, true, "several", "DuplicateLoadBalancer", text);
 }

@@ -123,26 +123,34 @@ static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_t
            (ccm_text_empty(label) || ccm_text_equal(label, id));
 }
 
+/* What the Service says of its load balancer's id as long as it has its finalizer: of several with
+ * its tag that label tells which one was its own, also to the next process. */
+static const char *release_shown_id(const struct lbc_pass *pass)
+{
+    return pass->entry->several ? NULL : "";
+}
+
 /*
- * The load balancer of the Service, which has these tags, is about to be deleted: nobody is shown
- * its address, id and hash any longer. Only when its owner's tag leads to it without the label;
- * the finalizer and the plugin's own label stay until the end. A failure is left to the end.
- * Blocks.
+ * The load balancer of the Service, which has these tags, is about to go: nobody is shown its
+ * address, id and hash any longer. Only when its owner's tag leads to it without the label; the
+ * finalizer, the plugin's own label and that of additional tags stay until the end. It comes before
+ * all else: to whoever wants the load balancer again it says that something was switched off. A
+ * failure is left to the end. Blocks.
  */
 static void release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct lbc_life_state shown = {
         .hash = "",
-        .lb_id = "",
+        .lb_id = release_shown_id(pass),
         .ip = "",
         /* It leads to what has no tag, and goes after that. */
         .extra = lbc_pass_is_marked(pass) ? NULL : "",
-        .tags = "",
     };
     bool written = false;
 
-    if (release_can_withdraw(pass, tags) &&
+    pass->entry->releasing = !pass->dry && !pass->model->reused;
+    if (pass->entry->releasing && release_can_withdraw(pass, tags) &&
         lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
         ccm_error_clear(&err); /* it is tried again at the end, and told then */
     }
@@ -157,9 +165,7 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
     if (lbc_plan_release(&plan, pass->lbc->ops->change->rules, &in) < 0) {
         return ccm_error_nomem(err);
     }
-    if (!pass->model->reused && !pass->model->preserve) {
-        release_withdraw(pass, &lbc_pass_lb(pass)->tags);
-    }
+    release_withdraw(pass, &lbc_pass_lb(pass)->tags);
     r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
     pass->unfinished = pass->unfinished || plan.waiting.len > 0;
     return r;
@@ -320,7 +326,7 @@ static bool release_has_no_listener(const struct lbc_pass *pass, const char *por
 static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_life_state nothing = {
-        .hash = "", .lb_id = "", .ip = "", .extra = "", .tags = ""
+        .hash = "", .lb_id = release_shown_id(pass), .ip = "", .extra = "", .tags = ""
     };
     const struct lbc_life *life = &pass->life;
     bool written = false;
@@ -333,20 +339,37 @@ static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? r : lbc_life_publish_condition(life, pass->req, pass->service, NULL, err);
 }
 
+/* What release_shown_id() has kept. */
+static int clean_id(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_life_state nothing = { .lb_id = "" };
+    bool written = false;
+
+    return !pass->entry->several || pass->service->meta.deleted_ms != 0
+               ? 0
+               : lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
+}
+
+static int clean_fail_status(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
+                              "Error removing load balancer status and labels", r, err);
+}
+
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
 {
     int r = clean_status(pass, err);
 
     if (r < 0) {
-        return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
-                                  "Error removing load balancer status and labels", r, err);
+        return clean_fail_status(pass, r, err);
     }
     r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, false, err);
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
                                   "Error removing load balancer finalizer", r, err);
     }
-    return 0;
+    r = clean_id(pass, err);
+    return r < 0 ? clean_fail_status(pass, r, err) : 0;
 }
 
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
@@ -354,8 +377,10 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
     int r;
 
-    /* Without finalizer it was never ours, unless the snapshot is older than our own patch. */
-    if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used) {
+    /* Without finalizer it was never ours, unless the snapshot is older than our own patch, or a
+     * label is left to take away. */
+    if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used &&
+        (!entry->gone || entry->cleaned)) {
         return 0;
     }
     if (!entry->gone) {
@@ -367,6 +392,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->gone = true;
         entry->cleaned = false;
         entry->used = false;
+        entry->releasing = false;
         entry->unrestored = 0;
         entry->attempt++;
         entry->creation = (struct lbc_creation){ .bound_here = false };

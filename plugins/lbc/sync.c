@@ -5,8 +5,10 @@
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
+#include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
+#include "lbc/service/hash.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -152,6 +154,27 @@ static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
     r = read->parts == NULL ? 0 : read->parts(pass, err);
     entry->valid = r == 0;
     return r == 0 && reused ? sync_fit_reused(pass, err) : r;
+}
+
+/* A release was begun and has not come to its end: by this process, or by another one, which took
+ * away what the Service had shown of it. */
+static bool sync_was_releasing(const struct lbc_pass *pass)
+{
+    const struct ccm_service *service = pass->service;
+
+    return pass->entry->releasing ||
+           (!pass->entry->creation.bound_here && service->ingress_count == 0 &&
+            lbc_object_has_finalizer(&service->meta, pass->life.finalizer) &&
+            ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL);
+}
+
+/* Then what it switched off is switched on again, though nobody asks for that of one that is as a
+ * person may have made it. */
+static void sync_restore_protections(struct lbc_pass *pass)
+{
+    if (!pass->model->reused && lbc_pass_lb(pass)->id != NULL && sync_was_releasing(pass)) {
+        lbc_model_demand(pass->model, pass->lbc->ops->model->protections);
+    }
 }
 
 /* --- whether a missing load balancer may be made --- */
@@ -338,6 +361,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
             return r;
         }
     }
+    sync_restore_protections(pass);
     pass->model->allow = lbc_pass_allow(pass);
     if (ops->model->check_group != NULL) {
         lbc_model_check_groups(pass->model, pass->entry->state, ops->model->check_group,

@@ -176,4 +176,5 @@ const struct lbc_model_ops nlb_model_ops = {
                   "Ip, or name another load balancer",
     .keep_lb = nlb_model_keep_lb,
     .address_type = NLB_LB_ADDRESS_TYPE,
+    .protections = 1U << NLB_LB_PROTECT | 1U << NLB_LB_MODIFICATION,
 };

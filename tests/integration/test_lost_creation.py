@@ -160,3 +160,50 @@ def test_two_and_none_is_labelled(world, product):
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 60)
     assert product.find(world) == []
+
+
+def begin_with_a_twin(world, product):
+    """A Service at rest, whose load balancer is no longer called as the Service asks; another one has its tag. Both ids."""
+    begin(world, product)
+    world.kube.create(product.new("web", PORTS, annotations={PREFIX + "name": "first"}))
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the load balancer", 30)
+    own = product.only(world)["LoadBalancerId"]
+    world.stop_ccmd()
+    edit(world, name="second")
+    return own, make_twin(world, product, "twin")
+
+
+def is_over(world, product):
+    service = world.kube.get("Service", "web")
+    return service is None or product.finalizer not in service["metadata"].get("finalizers", [])
+
+
+# calls of the end, reads included, behind which it is killed
+CALLS = {"clb": {"cloud": 5, "kube": 3}, "nlb": {"cloud": 10, "kube": 3}}
+KILLS = [pytest.param(product, simulator, nth, id=f"{product.name}-{simulator}-{nth}")
+         for product in (Clb(), Nlb()) for simulator, calls in CALLS[product.name].items() for nth in range(1, calls + 1)]
+
+
+@pytest.mark.parametrize("product, simulator, nth", KILLS)
+def test_two_and_killed_at_the_end(world, product, simulator, nth):
+    """Whenever it is killed: the one that the Service names goes, the other one stays."""
+    own, twin = begin_with_a_twin(world, product)
+    if nth % 2:
+        world.kube.delete("Service", "web")
+    else:
+        world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", "loadBalancerClass": None}})
+    where = {"cloud": world.cloud, "kube": world.kube}[simulator]
+    since = where.mark()
+    kind = "" if simulator == "cloud" else "PATCH /api/v1/namespaces/default/services/"
+    where.fault(nth=nth, cut="after", delay_ms=600000, action=kind + "*")
+    world.start_ccmd()
+    world.wait(lambda: [c for c in where.calls(since) if c["http"] == 0 and c["action"].startswith(kind)] or is_over(world, product),
+               "the call", 60)
+    world.kill_ccmd()
+    where.clear_faults()
+    world.start_ccmd()
+    world.wait(lambda: f"plugin {product.name}: started" in world.ccmd.err(), "the start", 30)
+    world.wait(lambda: is_over(world, product), "the end", 60)
+    world.settled()
+    assert ids(world, product) == {twin}, own

@@ -41,6 +41,11 @@ void lbc_model_keep_lb(struct lbc_model *model, unsigned compared)
     lbc_tags_fini(&lbc_state_lb(model->want)->tags);
 }
 
+void lbc_model_demand(struct lbc_model *model, unsigned attributes)
+{
+    model->explicit |= attributes & ~model->kept;
+}
+
 void lbc_model_fini(struct lbc_model *model)
 {
     for (size_t i = 0; model->sets != NULL && i < model->want->group_count; i++) {

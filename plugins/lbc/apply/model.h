@@ -59,6 +59,9 @@ CCM_NODISCARD int lbc_model_init(struct lbc_model *model, const struct lbc_anno_
 /* Nothing of somebody else's load balancer is to be changed; attributes of `compared`, 1 << number,
  * are still compared. */
 void lbc_model_keep_lb(struct lbc_model *model, unsigned compared);
+/* Attributes, 1 << number, are to be as creation makes them, whether a person asks for that or
+ * not. */
+void lbc_model_demand(struct lbc_model *model, unsigned attributes);
 /* With what is desired. What is the product's own beside that owns nothing. Zeroed is fine. */
 void lbc_model_fini(struct lbc_model *model);
 
@@ -144,6 +147,7 @@ struct lbc_model_ops {
     void (*keep_lb)(struct lbc_model *model);
     /* The attribute that says whether it has a public address: "intranet", in any case, is none. */
     unsigned address_type;
+    unsigned protections; /* 1 << the attributes that a release switches off */
 };
 
 /*

@@ -200,12 +200,68 @@ static void test_answers(void **state)
     }
 }
 
+/* --- a release: of several those that are known to be its own --- */
+
+static void test_releases(void **state)
+{
+    static const struct {
+        const char *label; /* NULL: the Service has none */
+        struct one items[2];
+        int result;
+        bool leaves;
+        const char *taken; /* when neither */
+    } cases[] = {
+        { "lb-1", { { "lb-1", "front", OWN, "c1" } }, 0, false, "lb-1" },
+        { NULL, { { "lb-2", "twin", OWN, "c1" } }, 0, false, "lb-2" },
+        { "lb-1",
+          { { "lb-1", "front", OWN, "c1" }, { "lb-2", "twin", OWN, "c1" } },
+          0,
+          false,
+          "lb-1" },
+        /* What the label names is gone, or lost its tag: it is looked for first. */
+        { "lb-1", { { "lb-2", "twin", OWN, "c1" } }, 0, true, NULL },
+        { "lb-1", { { "lb-2", "twin", OWN, "c1" }, { "lb-3", "twin", OWN, NULL } }, 0, true, NULL },
+        { "lb-1", { { "lb-2", OWN, OWN, "c1" } }, 0, false, "lb-2" },
+        { NULL,
+          { { "lb-2", "twin", OWN, "c1" }, { "lb-3", "twin", OWN, NULL } },
+          LBC_LOOKUP_NOT_OURS,
+          false,
+          NULL },
+        { "lb-1", { { NULL, NULL, NULL, NULL } }, 0, false, NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(lbc_lookup_fini) struct lbc_lookup look;
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        const char *taken = NULL;
+
+        obj_label(&service->meta, LBC_LIFE_LB_LABEL, cases[i].label);
+        lbc_lookup_init(&look, &service->meta, "c1", false);
+        look.any = true;
+        for (size_t j = 0; j < 2 && cases[i].items[j].id != NULL; j++) {
+            const struct one *one = &cases[i].items[j];
+            CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+
+            put_tags(&tags, one->owner, one->cluster);
+            taken = lbc_lookup_offer(&look, one->id, one->name, &tags) ? one->id : taken;
+        }
+        assert_int_equal(lbc_lookup_end(&look, &err), cases[i].result);
+        assert_int_equal(lbc_lookup_leaves(&look), cases[i].leaves);
+        if (cases[i].taken != NULL) {
+            assert_string_equal(taken, cases[i].taken);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_owner, obj_end),
         cmocka_unit_test_teardown(test_names, obj_end),
         cmocka_unit_test_teardown(test_answers, obj_end),
+        cmocka_unit_test_teardown(test_releases, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
