@@ -218,6 +218,7 @@ int net_http_ticket_init(struct net_http_ticket *ticket, const struct net_exchan
                                                   : ccm_clock_now_ms() + DEFAULT_DEADLINE_MS,
         .head.text.max = NET_HTTP_HEAD_MAX,
         .body.max = exchange->max_body != 0 ? exchange->max_body : DEFAULT_BODY_MAX,
+        .body.wipe = true,
     };
     r = read_url(ticket, err);
     if (r == 0 && build_headers(ticket) < 0) {

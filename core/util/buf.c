@@ -1,14 +1,37 @@
 #include "util/buf.h"
 
+#include "util/secret.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static void buf_give_back(struct ccm_buf *buf)
+{
+    if (buf->wipe && buf->data != NULL) {
+        ccm_secret_wipe(buf->data, buf->cap);
+    }
+    free(buf->data);
+    buf->data = NULL;
+}
+
 void ccm_buf_fini(struct ccm_buf *buf)
 {
-    free(buf->data);
-    *buf = (struct ccm_buf){ .max = buf->max };
+    buf_give_back(buf);
+    *buf = (struct ccm_buf){ .max = buf->max, .wipe = buf->wipe };
+}
+
+/* realloc() would leave the old text where it was. */
+static char *buf_grow_wiped(struct ccm_buf *buf, size_t want)
+{
+    char *grown = malloc(want);
+
+    if (grown != NULL && buf->data != NULL) {
+        memcpy(grown, buf->data, buf->len + 1);
+        buf_give_back(buf);
+    }
+    return grown;
 }
 
 void ccm_buf_reset(struct ccm_buf *buf)
@@ -45,7 +68,7 @@ static int buf_reserve_bytes(struct ccm_buf *buf, size_t more)
         want = max + 1;
     }
 
-    char *grown = realloc(buf->data, want);
+    char *grown = buf->wipe ? buf_grow_wiped(buf, want) : realloc(buf->data, want);
 
     if (grown == NULL) {
         buf->error = -ENOMEM;

@@ -13,6 +13,7 @@
 #include "util/attr.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ccm_buf {
@@ -21,11 +22,13 @@ struct ccm_buf {
     size_t cap;
     size_t max; /* most bytes it may hold, without the NUL; 0 means CCM_BUF_MAX */
     int error;  /* 0, -ENOMEM, -EMSGSIZE (more than max); sticky */
+    bool wipe;  /* there may be a secret in it: memory that it gives back is filled with zeros */
 };
 
 #define CCM_BUF_MAX ((size_t)64 * 1024 * 1024)
 
-/* Free the memory and forget the failure; `max` stays. Safe on a zeroed or already finished buffer.
+/* Free the memory and forget the failure; `max` and `wipe` stay. Safe on a zeroed or already
+ * finished buffer.
  */
 void ccm_buf_fini(struct ccm_buf *buf);
 
@@ -48,8 +51,8 @@ const char *ccm_buf_str(const struct ccm_buf *buf);
 /* 0 or the sticky failure. */
 CCM_NODISCARD int ccm_buf_error(const struct ccm_buf *buf);
 
-/* Move the text out (the caller frees it; never NULL on success) and leave the buffer empty.
- * Returns 0, or the sticky failure, or -ENOMEM; on failure *ret_text is untouched. */
+/* Move the text out (the caller frees it, and wipes it; never NULL on success) and leave the buffer
+ * empty. Returns 0, or the sticky failure, or -ENOMEM; on failure *ret_text is untouched. */
 CCM_NODISCARD int ccm_buf_take(struct ccm_buf *buf, char **ret_text);
 
 #endif

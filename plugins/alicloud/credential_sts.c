@@ -49,22 +49,11 @@ static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error
     return 0;
 }
 
-static void params_wipe(struct ali_params *params)
-{
-    for (size_t i = 0; i < params->len; i++) {
-        struct ccm_secret value = { .hidden = params->items[i].value };
-
-        ccm_secret_fini(&value);
-        params->items[i].value = NULL;
-    }
-    ali_params_fini(params);
-}
-
 int ali_credential_from_oidc(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
                              struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
-    CCM_CLEANUP(params_wipe) struct ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     const int r = read_token(setup->oidc_token_file, &token, err);
 
     if (r < 0) {

@@ -2,6 +2,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/secret.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -77,8 +78,10 @@ void ali_param_tag(struct ali_params *params, size_t n, const char *key, const c
 void ali_params_fini(struct ali_params *params)
 {
     for (size_t i = 0; i < params->len; i++) {
+        struct ccm_secret value = { .hidden = params->items[i].value };
+
+        ccm_secret_fini(&value); /* it may be a token */
         free(params->items[i].name);
-        free(params->items[i].value);
     }
     free(params->items);
     *params = (struct ali_params){ 0 };

@@ -206,6 +206,9 @@ int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, struct ali_try *
     try_->query.max = MAX_QUERY;
     try_->body.max = ALI_PARAMS_MAX;
     try_->authorization.max = 8192;
+    try_->query.wipe = true;
+    try_->body.wipe = true; /* tokens may be in it */
+    try_->authorization.wipe = true;
     ccm_clock_format(host->wall_ms(host), date, sizeof(date));
 
     int r = make_nonce(host, nonce);

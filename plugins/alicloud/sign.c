@@ -50,7 +50,7 @@ static int sign_compute_hmac(const EVP_MD *md, const char *key, const char *text
 int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
                 char ret_hash[ALI_SIGN_HEX])
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf request = { .max = ALI_PARAMS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf request = { .max = ALI_PARAMS_MAX, .wipe = true };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 4096 };
     struct ali_sign_header headers[ALI_SIGN_HEADERS_MAX];
     char hash[ALI_SIGN_HEX];
@@ -98,8 +98,8 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
 int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
                 struct ccm_buf *signature, char ret_hash[ALI_SIGN_HEX])
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf query = { .max = ALI_PARAMS_MAX };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 3 * ALI_PARAMS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf query = { .max = ALI_PARAMS_MAX, .wipe = true };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 3 * ALI_PARAMS_MAX, .wipe = true };
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret key = { 0 };
     const size_t len = strlen(ccm_secret_text(secret));
     int r = ali_params_encode(params, &query);

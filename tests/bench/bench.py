@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.bench import (  # noqa: E402
-    bench_busy, bench_ccmd, bench_growth, bench_kubesim, bench_leader, bench_quota, bench_route)
+    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_quota, bench_route)
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -98,6 +98,8 @@ def main():
         bench_busy.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_quota.run(args.build, folder, figure)
+    with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
+        bench_crowd.run(args.build, folder, figure)
     bench_growth.run(args.build, figure)
 
 

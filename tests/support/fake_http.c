@@ -1,6 +1,7 @@
 #include "support/fake_state.h"
 
 #include "util/cleanup.h"
+#include "util/secret.h"
 #include "util/text.h"
 
 #include <ctype.h>
@@ -211,6 +212,7 @@ static void http_free(const struct ccm_host *host, struct ccm_http_response *res
         free(answer->headers[i]);
     }
     free(answer->headers);
+    ccm_secret_wipe(answer->body, strlen(answer->body)); /* as the daemon does */
     free(answer->body);
     free(answer);
 }
