@@ -40,14 +40,40 @@ def cloud_calls(world):
     creation = calls_of(world, lambda: world.kube.create(objects.service("web", PORTS)),
                         lambda: views.complete(views.only_lb(world), PORTS) and world.kube.ingress("web"))
     figure("clb-creation-2-ports", len(creation), "calls", reference=12)
-    note = {"metadata": {"annotations": {"example.com/note": "x"}}}
-    nothing = calls_of(world, lambda: world.kube.patch("Service", "web", note), lambda: True)
+    machine = objects.endpoint_slice(world.kube.get("Service", "web"), [("10.1.0.1", "node-1")])
+    nothing = calls_of(world, lambda: world.kube.create(machine), lambda: True)
     figure("clb-no-op", len(nothing), "calls", reference=6)
+    note = {"metadata": {"annotations": {"example.com/note": "x"}}}
+    edit = calls_of(world, lambda: world.kube.patch("Service", "web", note), lambda: True)
+    figure("clb-edit-by-a-person-2-ports", len(edit), "calls", reference=6)
     node = calls_of(world, lambda: views.nodes(world, 1, first=4), lambda: backend_count(world, 4))
     figure("clb-node-added-2-ports", len(node), "calls")
     deletion = calls_of(world, lambda: world.kube.delete("Service", "web"),
                         lambda: world.kube.get("Service", "web") is None)
     figure("clb-managed-delete", len(deletion), "calls", reference=8)
+
+
+def backend_calls(world):
+    """A pod more behind a node, and a pod that takes the place of another."""
+    local = objects.service("local", PORTS, policy="Local")
+    pods = objects.endpoint_slice(local, [("10.1.0.1", "node-1"), ("10.1.0.2", "node-2")])
+    addresses = ["10.1.0.7", "10.1.0.8", "10.1.0.9"]
+    world.cloud.http.request("POST", "/_sim/instances", {
+        "enis": [{"id": f"eni-{a[-1]}", "ip": a, "instance": "i-node-1"} for a in addresses]})
+    direct = objects.service("direct", PORTS, annotations={"service.beta.kubernetes.io/backend-type": "eni"})
+    replaced = objects.endpoint_slice(direct, [(a, "node-1") for a in addresses[:2]])
+    world.kube.create(local, pods, direct, replaced)
+    world.wait(lambda: world.kube.ingress("local") and world.kube.ingress("direct"), "both load balancers")
+    world.settled()
+    pods["endpoints"].append(dict(pods["endpoints"][0], addresses=["10.1.0.3"]))
+    weight = calls_of(world, lambda: world.kube.replace(pods), lambda: True)
+    figure("clb-weight-change-2-ports", len(weight), "calls", reference=7)
+    replaced["endpoints"][0]["addresses"] = ["10.1.0.9"]
+    pod = calls_of(world, lambda: world.kube.replace(replaced), lambda: True)
+    figure("clb-pod-replaced-2-ports", len(pod), "calls", reference=10)
+    for name in ("local", "direct"):
+        world.kube.delete("Service", name)
+    world.wait(lambda: not world.cloud.load_balancers(), "the end of both")
 
 
 def latency(world, rounds=30):
@@ -85,6 +111,7 @@ def main():
         with World(args.build, folder) as world:
             world.config = world.write_config(log_level="info")
             cloud_calls(world)
+            backend_calls(world)
             latency(world)
             figure("resident-idle", memory(world.ccmd), "KiB")
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:

@@ -65,6 +65,22 @@ def test_nothing_differs(audited):
     assert repaired(audited) == []
 
 
+def test_source_ranges_that_are_not_done_are_told_at_each_look(audited):
+    """Events expire, and what they say goes on."""
+    audited.settled()
+    since = audited.cloud.mark()
+    audited.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": ["10.0.0.0/8"]}})
+    audited.wait(lambda: [count for kind, reason, message, count in audited.kube.events("web")
+                          if (kind, reason) == ("Warning", "UnsupportedField") and "loadBalancerSourceRanges" in message and count >= 3],
+                 "it to be told three times")
+    assert [a for a in audited.cloud.actions(since) if not a.startswith("Describe")] == []
+    audited.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": None}})
+    audited.settled()
+    told, since = audited.kube.events("web"), audited.cloud.mark()
+    audited.wait(lambda: rounds(audited, since) >= 2, "two looks")
+    assert audited.kube.events("web") == told
+
+
 def test_deleted_listener(audited):
     lb = views.only_lb(audited)["LoadBalancerId"]
     audited.cloud.edit("delete", type="listener", load_balancer=lb, port=443, protocol="tcp")

@@ -62,6 +62,22 @@ def test_table_of_limits():
     assert bench_quota.table() in read("docs/limits.md"), "tests/bench/bench_quota.py --table prints what belongs there"
 
 
+@pytest.mark.parametrize("ours, others, folder", [("CLB", "NLB", "clb"), ("NLB", "CLB", "nlb")])
+def test_annotations_of_the_other_kind_are_pointed_out(ours, others, folder):
+    """What one of them knows and the other does not stands in the list of the other: who writes it there is told so."""
+    prefix = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+    head, _, tail = read("docs/annotations.md").partition("## Without the prefix")
+    known = {"CLB": set(), "NLB": set()}
+    for name, who in re.findall(r"^\| `([^`|]+)` \| (CLB|NLB|both) \|", head, re.M) + [
+            (name, who) for name, who in re.findall(rf"^\| `{prefix}([^`|]+)` \| (CLB|NLB|both) \|", tail, re.M)]:
+        for kind in ("CLB", "NLB") if who == "both" else (who,):
+            known[kind].add(name)
+    assert len(known["CLB"]) > 50 and len(known["NLB"]) > 40
+    listed = re.search(r'\.foreign =\s*((?:"[^"]*"\s*)+)', read(f"plugins/{folder}/annotations.c")).group(1)
+    foreign = "".join(re.findall(r'"([^"]*)"', listed)).split("|")
+    assert sorted(foreign) == sorted(known[others] - known[ours])
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
