@@ -1,5 +1,7 @@
 """The end of a load balancer: what a Service shows of it goes before it does, and a crash at any call leaves nothing behind."""
 
+import fnmatch
+
 import pytest
 
 from tests.support import views
@@ -63,13 +65,17 @@ def test_nothing_is_shown_of_what_is_not_there(world, product, how):
     assert product.left(world.cloud.state(), service) == []
 
 
-def survive(world, product, service, simulator, how, **fault):
-    """The end begins, ccmd is killed at the call of the fault, and another one ends it."""
+def survive(world, product, service, simulator, how, nth, action="*", **fault):
+    """The end begins, ccmd is killed at the n-th call of the action, and another one ends it. Whether there was such a call."""
     since = simulator.mark()
-    simulator.fault(delay_ms=600000, **fault)
+    simulator.fault(delay_ms=600000, nth=nth, action=action, **fault)
+
+    def arrived():
+        return len([c for c in simulator.calls(since) if fnmatch.fnmatch(c["action"], action)]) >= nth
+
     end(world, how)
-    world.wait(lambda: [c for c in simulator.calls(since) if c["http"] == 0] or is_over(world, product), "the call")
-    hung = [c for c in simulator.calls(since) if c["http"] == 0]  # what hangs may be what ended it
+    world.wait(lambda: arrived() or is_over(world, product), "the call")
+    hung = arrived()  # it may be the one that ended it
     world.kill_ccmd()
     simulator.clear_faults()
     world.start_ccmd()
