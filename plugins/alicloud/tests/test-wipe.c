@@ -86,6 +86,7 @@ static void test_nothing_is_left(void **state)
     cJSON_Hooks hooks = { .malloc_fn = malloc, .free_fn = freed_text_free };
 
     (void)state;
+    cJSON_InitHooks(&hooks);
     for (size_t i = 0; i < 2 * CCM_ARRAY_LEN(rows); i++) {
         struct fixture f;
 
@@ -104,11 +105,9 @@ static void test_nothing_is_left(void **state)
         fake_host_always(f.fake, "AssumeRole", 200, "{\"Credentials\":{" ANSWER "}}");
         fake_host_always(f.fake, "AssumeRoleWithOIDC", 200, "{\"Credentials\":{" ANSWER "}}");
 
-        cJSON_InitHooks(&hooks);
         freed_text_look_for(MARK);
         use_credentials(&f);
         freed_text_look_for(NULL);
-        cJSON_InitHooks(NULL);
         print_message("%s, role \"%s\": %s\n", rows[i / 2].source, rows[i / 2].role,
                       freed_text_found());
         assert_string_equal(freed_text_found(), "");
@@ -116,6 +115,7 @@ static void test_nothing_is_left(void **state)
         assert_int_equal(unlink(f.path), 0);
         assert_int_equal(rmdir(f.folder), 0);
     }
+    cJSON_InitHooks(NULL);
 }
 
 /* The look finds what is there. */
