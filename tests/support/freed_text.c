@@ -35,7 +35,7 @@ static void look_into(const void *block)
     }
 }
 
-/* What is freed unlooked at is overwritten: nobody finds it in the next block that takes its place. */
+/* What is freed unlooked at is overwritten: nobody finds it in the block that takes its place. */
 void __wrap_free(void *block)
 {
     if (block != NULL) {
