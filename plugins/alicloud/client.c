@@ -14,8 +14,9 @@
 #include <inttypes.h>
 
 #define DEFAULT_MS   60000
-#define MAX_PATIENCE 10 /* tries of a throttled or busy call */
-#define MAX_FAULTS   4  /* tries of a call that meets faults of network or cloud */
+#define MAX_PATIENCE 10  /* tries of a throttled or busy call */
+#define CALL_KEY     640 /* bytes: action and object */
+#define MAX_FAULTS   4   /* tries of a call that meets faults of network or cloud */
 
 /* One call on its way through its tries. */
 struct progress {
@@ -23,6 +24,7 @@ struct progress {
     const struct ali_ctx *ctx;
     const struct ali_call *call;
     unsigned int tries;
+    unsigned int before; /* tries before it was put off */
     unsigned int faults;
     int64_t sent_ms; /* the last one */
     struct ali_turn turn;
@@ -192,9 +194,10 @@ static int64_t pause_ms(const struct progress *progress, const struct outcome *o
 
     if (outcome->class_ == ALI_CLASS_BUSY && outcome->hint_ms == 0 && is_paced(progress)) {
         return ali_pace_refused(progress->ali->paces, progress->call->paced, progress->sent_ms,
-                                host->now_ms(host), progress->tries);
+                                host->now_ms(host), progress->before + progress->tries);
     }
-    return ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
+    return ali_backoff(outcome->class_, progress->before + progress->tries - 1, outcome->hint_ms,
+                       random);
 }
 
 /* Whether to try again: the delay in ms, or negative for no. */
@@ -213,7 +216,7 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
     switch (outcome->class_) {
     case ALI_CLASS_THROTTLED:
     case ALI_CLASS_BUSY:
-        if (progress->tries >= MAX_PATIENCE) {
+        if (progress->before + progress->tries >= MAX_PATIENCE) {
             return -1;
         }
         break;
@@ -245,6 +248,33 @@ static void progress_record_try(struct progress *progress, const struct outcome 
     }
 }
 
+static void progress_write_key(const struct progress *progress, char key[static CALL_KEY])
+{
+    ccm_text_printf(key, CALL_KEY, "%s %s", progress->call->action, progress->call->object);
+}
+
+/* Whether it is one that may be put off. */
+static bool progress_is_patient(const struct progress *progress)
+{
+    return progress->call->patience_ms > 0 && progress->call->object != NULL;
+}
+
+/* The call comes again after that, and its worker does not wait for it. */
+static int progress_put_off(const struct progress *progress, int64_t ms, struct ccm_error *err)
+{
+    const int r =
+        ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
+                      "%s: put off, an earlier change is not finished", progress->call->action);
+
+    err->retry_after_ms = (uint64_t)ms;
+    return r;
+}
+
+static bool progress_outlasts_patience(const struct progress *progress, int64_t ms)
+{
+    return progress_is_patient(progress) && ms > progress->call->patience_ms;
+}
+
 /* Until the last change of the resource is done, as far as that is known. */
 static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
 {
@@ -254,6 +284,9 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
             ? ali_pace_wait_ms(progress->ali->paces, progress->call->paced, host->now_ms(host))
             : 0;
 
+    if (progress_outlasts_patience(progress, ms)) {
+        return progress_put_off(progress, ms, err);
+    }
     if (ms == 0 || ali_ctx_wait(progress->ctx, ms) == 0) {
         return 0;
     }
@@ -264,6 +297,17 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
     return ccm_error_set(err, -EAGAIN, CCM_ERROR_CONFLICT,
                          "%s: an earlier change of %s is not finished", progress->call->action,
                          progress->call->paced);
+}
+
+/* The resource is still busy, and will be for longer than a worker waits. */
+static int progress_put_off_busy(const struct progress *progress, int64_t ms, struct ccm_error *err)
+{
+    char key[CALL_KEY];
+
+    progress_write_key(progress, key);
+    ali_pace_keep_tries(progress->ali->paces, key, progress->before + progress->tries,
+                        progress->ctx->host->now_ms(progress->ctx->host));
+    return progress_put_off(progress, ms, err);
 }
 
 /* A turn, then a credential. */
@@ -335,6 +379,9 @@ static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm
 
         const int64_t delay = next_try(progress, credential, &outcome, &failure);
 
+        if (outcome.class_ == ALI_CLASS_BUSY && progress_outlasts_patience(progress, delay)) {
+            return progress_put_off_busy(progress, delay, err);
+        }
         if (delay < 0 || (delay > 0 && !progress_is_held(progress, &outcome) &&
                           ali_ctx_wait(progress->ctx, delay) < 0)) {
             return last;
@@ -360,6 +407,12 @@ int ali_call(const struct ali_caller *by, const struct ali_call *call, cJSON **r
     if (!atomic_load(&by->client->started)) {
         return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
                              "%s: region and credentials are not known yet", call->action);
+    }
+    if (progress_is_patient(&progress)) {
+        char key[CALL_KEY];
+
+        progress_write_key(&progress, key);
+        progress.before = ali_pace_take_tries(by->client->paces, key, by->host->now_ms(by->host));
     }
     r = progress_run_tries(&progress, &json, err);
     if (r < 0) {

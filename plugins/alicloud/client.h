@@ -67,8 +67,9 @@ struct ali_call {
     /* The resource that a change is about, when it takes one change at a time (pace.h, this
      * folder); NULL = none. */
     const char *paced;
-    /* How long it waits for its turn; 0 = up to the deadline. A call whose turn comes later is put
-     * off: see ali_error_is_put_off() (error.h, this folder). Needs an object. */
+    /* How long it waits for its turn, or at a time for what is busy; 0 = up to the deadline. A call
+     * whose turn comes later is put off: see ali_error_is_put_off() (error.h, this folder). Needs
+     * an object. */
     int64_t patience_ms;
     /* What it is for failed in the last pass: it is not repeated after faults of network or cloud.
      */

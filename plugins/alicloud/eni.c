@@ -87,12 +87,15 @@ static int queries_collect_unknown(const struct ali_caller *by, const char *cons
 static int eni_call_cloud(const struct ali_caller *by, enum ali_product product, const char *action,
                           const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
+    const bool waits = by->req == NULL || by->req->key_count != 1 || by->host->dry_run(by->host);
     const struct ali_call request = {
         .product = product,
         .action = action,
         .params = params,
         .priority = ALI_PRIO_SPEC,
         .repeat = ALI_READ,
+        .object = waits ? NULL : by->req->keys[0],
+        .patience_ms = waits ? 0 : ALI_PATIENCE_MS,
     };
 
     if (params->error == -ENOMEM) {

@@ -14,6 +14,7 @@
 #define FINE_PART   8      /* or this part of it all */
 #define FORGET_MS   300000 /* without a change, and after the last refusal */
 #define PURGE_COUNT 256    /* from so many resources on those that are forgotten are dropped */
+#define TRIES_MS    60000  /* so long the tries of a call that was put off are remembered */
 #define DARE_PART   4      /* what is tried when nothing speaks against less than `high` */
 #define SURE_PROOFS 2      /* from so many on `low` is believed */
 #define MOST_PROOFS 7
@@ -30,13 +31,21 @@ struct pace {
     int64_t high_ms; /* 0 = not known */
     int64_t refused_ms;
     int64_t denied_ms; /* how long after the last change it was refused last */
+    int64_t again_ms;  /* refused: nothing is sent before that */
     unsigned proofs;   /* first tries that were refused */
     unsigned taken;    /* changes since the last of these */
+};
+
+/* Tries of a call that was put off. */
+struct tries {
+    unsigned count;
+    int64_t until_ms;
 };
 
 struct ali_paces {
     pthread_mutex_t lock; /* guards all; a leaf lock */
     struct ccm_strmap *all;
+    struct ccm_strmap *tries; /* by key of the call */
 };
 
 struct ali_paces *ali_paces_new(void)
@@ -47,8 +56,10 @@ struct ali_paces *ali_paces_new(void)
         return NULL;
     }
     paces->all = ccm_strmap_new(free);
-    if (paces->all == NULL || pthread_mutex_init(&paces->lock, NULL) != 0) {
+    paces->tries = ccm_strmap_new(free);
+    if (paces->all == NULL || paces->tries == NULL || pthread_mutex_init(&paces->lock, NULL) != 0) {
         ccm_strmap_free(paces->all);
+        ccm_strmap_free(paces->tries);
         free(paces);
         return NULL;
     }
@@ -61,6 +72,7 @@ void ali_paces_free(struct ali_paces *paces)
         return;
     }
     ccm_strmap_free(paces->all);
+    ccm_strmap_free(paces->tries);
     ccm_lock_fini(&paces->lock);
     free(paces);
 }
@@ -150,6 +162,9 @@ int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms
     if (pace != NULL && pace->high_ms > 0) {
         wait = pace->last_ms + pace_next_ms(pace) - now_ms;
     }
+    if (pace != NULL && pace->again_ms - now_ms > wait) {
+        wait = pace->again_ms - now_ms;
+    }
     ccm_unlock(&paces->lock);
     return wait > 0 ? wait : 0;
 }
@@ -174,6 +189,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
         }
         pace->taken++;
         pace->last_ms = now_ms;
+        pace->again_ms = 0;
     }
     ccm_unlock(&paces->lock);
 }
@@ -235,6 +251,57 @@ int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_m
         pace_learn_refusal(pace, sent_ms, tries);
     }
     wait = pace_retry_ms(pace, now_ms, tries);
+    if (pace != NULL) {
+        pace->again_ms = now_ms + wait;
+    }
     ccm_unlock(&paces->lock);
     return wait;
+}
+
+/* --- tries of calls that were put off --- */
+
+static void tries_purge_locked(struct ali_paces *paces, int64_t now)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_len(paces->tries) >= PURGE_COUNT &&
+           ccm_strmap_next(paces->tries, &cursor, &key, &value)) {
+        if (now >= ((const struct tries *)value)->until_ms) {
+            ccm_strmap_del(paces->tries, key);
+        }
+    }
+}
+
+unsigned ali_pace_take_tries(struct ali_paces *paces, const char *key, int64_t now_ms)
+{
+    unsigned count = 0;
+
+    ccm_lock(&paces->lock);
+
+    const struct tries *tries = ccm_strmap_get(paces->tries, key);
+
+    if (tries != NULL) {
+        count = now_ms < tries->until_ms ? tries->count : 0;
+        ccm_strmap_del(paces->tries, key);
+    }
+    ccm_unlock(&paces->lock);
+    return count;
+}
+
+void ali_pace_keep_tries(struct ali_paces *paces, const char *key, unsigned count, int64_t now_ms)
+{
+    struct tries *fresh = NULL;
+
+    ccm_lock(&paces->lock);
+    tries_purge_locked(paces, now_ms);
+    fresh = calloc(1, sizeof(*fresh));
+    if (fresh != NULL) {
+        *fresh = (struct tries){ .count = count, .until_ms = now_ms + TRIES_MS };
+        if (ccm_strmap_set(paces->tries, key, fresh) < 0) {
+            free(fresh);
+        }
+    }
+    ccm_unlock(&paces->lock);
 }

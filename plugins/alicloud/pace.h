@@ -23,7 +23,8 @@ struct ali_paces;
 struct ali_paces *ali_paces_new(void);
 void ali_paces_free(struct ali_paces *paces);
 
-/* Ms to wait before the next change of the resource; 0 = none. */
+/* Ms to wait before the next change of the resource; 0 = none. After a refusal no change is sent
+ * before the pause that it was told. */
 int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms);
 /* A change that was sent at sent_ms was taken, as is known now. */
 void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms);
@@ -31,5 +32,13 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
  * Ms to wait before it is sent again. Without memory nothing is learned. */
 int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
                          unsigned int tries);
+
+/*
+ * How often a call was refused before it was put off, so that its pauses go on to grow, and end,
+ * when it comes again. key: tells the calls apart. take forgets it; 0 = it was not, or long ago.
+ */
+unsigned ali_pace_take_tries(struct ali_paces *paces, const char *key, int64_t now_ms);
+/* Without memory it begins anew. */
+void ali_pace_keep_tries(struct ali_paces *paces, const char *key, unsigned count, int64_t now_ms);
 
 #endif

@@ -688,6 +688,43 @@ static void test_put_off(void **state)
     }
 }
 
+/* Nor does it wait out that something is busy; its pauses grow on when it comes again, and end. */
+static void test_busy_is_put_off(void **state)
+{
+    static const char *const paced[] = { NULL, "lb-1" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(paced); i++) {
+        const struct ali_call request = { .product = ALI_SLB,
+                                          .action = "SetVServerGroupAttribute",
+                                          .repeat = ALI_IDEMPOTENT,
+                                          .object = "default/web",
+                                          .paced = paced[i],
+                                          .patience_ms = ALI_PATIENCE_MS };
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct setup setup;
+        uint64_t longest = 0;
+
+        setup_begin(&setup, NULL);
+        fake_host_always(setup.fake, "SetVServerGroupAttribute", 400,
+                         "{\"Code\":\"BackendServer.configuring\",\"Message\":\"m\","
+                         "\"RequestId\":\"r\"}");
+        while (ali_call(&(const struct ali_caller){ setup.ali, setup.host, NULL }, &request, NULL,
+                        NULL, &err) == -EAGAIN) {
+            assert_true(ali_error_is_put_off(&err));
+            assert_in_range(err.retry_after_ms, ALI_PATIENCE_MS, 8000);
+            longest = err.retry_after_ms > longest ? err.retry_after_ms : longest;
+            fake_host_advance(setup.fake, (int64_t)err.retry_after_ms);
+            ccm_error_clear(&err);
+        }
+        assert_string_equal(err.code, "BackendServer.configuring");
+        assert_int_equal(fake_host_action_count(setup.fake, "SetVServerGroupAttribute"), 10);
+        assert_true(fake_host_waited_ms(setup.fake) <= ALI_PATIENCE_MS);
+        assert_true(longest >= 4000);
+        setup_end(&setup);
+    }
+}
+
 static void test_backoff(void **state)
 {
     (void)state;
@@ -935,6 +972,7 @@ int main(void)
         cmocka_unit_test(test_refused_credential),
         cmocka_unit_test(test_hints),
         cmocka_unit_test(test_put_off),
+        cmocka_unit_test(test_busy_is_put_off),
         cmocka_unit_test(test_backoff),
         cmocka_unit_test(test_configuration_errors),
         cmocka_unit_test(test_one_instance),

@@ -140,6 +140,10 @@ static int toy_wait(struct lbc_apply *base, struct lbc_job *jobs, size_t count, 
                 ? ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT, "late")
                 : r;
     }
+    if (r < 0 && base->underway != NULL) {
+        r = ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED, "still runs");
+        err->retry_after_ms = 2000;
+    }
     return r;
 }
 
@@ -395,6 +399,68 @@ static void test_missing(void **state)
     expect(&toy, "group 80; group 443; * add 443 x1; listen 443; * ", "port 80/tcp: group: Oops");
 }
 
+/* What became of jobs that a run has left, and what the next one does then. */
+static void test_jobs_under_way(void **state)
+{
+    static const struct {
+        enum lbc_job_state job;
+        int64_t later_ms;
+        size_t left;  /* jobs under way then */
+        bool waits;   /* the next run is put off as well */
+        bool goes_on; /* it sends what is left of the plan */
+        const char *problems;
+    } rows[] = {
+        { LBC_JOB_RUNNING, 1000, 1, true, false, "" },
+        { LBC_JOB_DONE, 1000, 0, false, true, "" },
+        { LBC_JOB_DONE, 60000, 0, false, true, "" },
+        { LBC_JOB_FAILED, 1000, 0, false, false,
+          "port 80/tcp: add: accepted, but its job failed, the cloud does not say why (RequestId ) "
+          "(look at the resource in the console of the cloud)" },
+        { LBC_JOB_RUNNING, 31000, 0, false, false,
+          "port 80/tcp: add: accepted, but its job has not ended in time (RequestId ) (look at the "
+          "resource in the console of the cloud)" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct lbc_underway underway = { .len = 0 };
+        struct toy toy;
+
+        toy_begin(&toy, &with_jobs);
+        toy.lbc.underway = &underway;
+        present(&toy, 80, 1);
+        refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD, .port = 80, .times = 1 });
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 2);
+        plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 1);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), "add 80 x2; * ");
+        assert_true(lbc_problems_only_wait(&toy.problems));
+        assert_int_equal(toy.lbc.again_ms, 2000);
+        assert_false(toy.lbc.surprised);
+        assert_int_equal(group_of(&toy.have, 80)->backends.len, 3); /* as if it were done */
+        assert_int_equal(underway.len, 1);
+
+        fake_host_advance(toy.fake, rows[i].later_ms);
+        lbc_problems_fini(&toy.problems);
+        toy.problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+        toy.lbc.again_ms = 0;
+        ccm_buf_reset(&toy.log);
+        lbc_plan_fini(&toy.plan);
+        toy.plan = (struct lbc_plan){ .table = &table };
+        plan_step(&toy, 0, LBC_STEP_REMOVE, 80, 1, 1);
+        refuse_step(&toy, &(struct rule){ .type = LBC_STEP_REMOVE, .job = LBC_JOB_DONE });
+        underway.items[0].id[0] = (char)('0' + (int)rows[i].job);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), rows[i].goes_on ? "* remove 80 x1; * " : "* ");
+        assert_string_equal(ccm_buf_str(&toy.problems.text), rows[i].problems);
+        assert_int_equal(lbc_problems_only_wait(&toy.problems), rows[i].waits);
+        assert_int_equal(underway.len, rows[i].left);
+        assert_int_equal(toy.lbc.surprised, rows[i].problems[0] != '\0');
+        lbc_underway_fini(&underway);
+        toy_end(&toy);
+    }
+}
+
 /* --- what depends on what --- */
 
 static void test_starving(void **state)
@@ -586,11 +652,17 @@ static void test_new_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stages),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_starving), cmocka_unit_test(test_unknown_backend),
-        cmocka_unit_test(test_place),    cmocka_unit_test(test_no_place_for_listeners),
-        cmocka_unit_test(test_gone),     cmocka_unit_test(test_jobs_that_fail),
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_new_group),
+        cmocka_unit_test(test_jobs_under_way),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_starving),
+        cmocka_unit_test(test_unknown_backend),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_no_place_for_listeners),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_jobs_that_fail),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_new_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -428,6 +428,18 @@ static void test_answer_lost(void **state)
     bench_end(&bench);
 }
 
+/* One run after the other, each when the first of its calls that were put off is due. */
+static void run_until_done(struct bench *bench)
+{
+    for (int runs = 0; runs == 0 || lbc_problems_only_wait(&bench->problems); runs++) {
+        assert_in_range(runs, 0, 9);
+        fake_host_advance(bench->sim.setup.fake, (int64_t)bench->problems.wait_ms);
+        lbc_problems_fini(&bench->problems);
+        bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+        assert_int_equal(bench_run(bench, false), 0);
+    }
+}
+
 /* W7: locks last seconds; the call is repeated, and that is all anybody notices. */
 static void test_busy(void **state)
 {
@@ -450,11 +462,13 @@ static void test_busy(void **state)
                  "lsn-80@80");
         sim_rule(&bench.sim,
                  &(struct sim_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
-        assert_int_equal(bench_run(&bench, false), 0);
+        const int64_t began = fake_host_now(bench.sim.setup.fake);
+
+        run_until_done(&bench);
         assert_int_equal(bench.problems.count, 0);
         assert_int_equal(bench.have.lbc.listener_count, 0);
         assert_int_equal(fake_host_action_count(bench.sim.setup.fake, "DeleteListener"), 4);
-        assert_true(fake_host_waited_ms(bench.sim.setup.fake) >= 3000);
+        assert_true(fake_host_now(bench.sim.setup.fake) - began >= 3000);
         bench_end(&bench);
     }
 }
