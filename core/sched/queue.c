@@ -25,20 +25,39 @@ struct share {
     char name[];
 };
 
+struct entry;
+
+/* A place in a lane. */
+struct place {
+    struct sched_lanes_item item;
+    struct entry *entry;
+};
+
+/* What a key was added with: the most urgent lane, and whether one of them is kept. */
+struct wish {
+    uint64_t lane;
+    bool kept;
+};
+
 /* All that is known about one key; it lives while the key is in any set or has failures. */
 struct entry {
     struct sched_heap_item delay;
-    uint64_t delay_lane;
-    bool delay_is_verdict; /* nobody but a verdict asked for the delay */
+    struct wish delay_wish;
+    bool delay_is_verdict;  /* nobody but a verdict asked for the delay */
+    bool delay_has_verdict; /* a verdict did, among others */
 
     bool dirty;
     bool processing;
-    uint64_t lane;    /* while dirty */
+    struct wish wish; /* while dirty */
     int64_t dirty_ms; /* since when */
 
-    struct share *share;           /* of its namespace */
-    struct sched_lanes_item place; /* in the lane, while dirty and not processing */
-    bool common;                   /* while processing: it was taken from a lane that is not kept */
+    struct share *share; /* of its namespace */
+    /* While dirty and not processing, see entry_lanes(): in the lane of its wish, and in the lane
+     * backends. */
+    struct place place;
+    struct place backends;
+    bool twice;  /* it has both */
+    bool common; /* while processing: it was added with no lane that is kept */
 
     uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
     struct sched_backoff backoff;
@@ -58,6 +77,7 @@ struct sched_queue {
     struct ccm_strmap *entries;
     struct ccm_strmap *shares;
     struct sched_lanes lanes;
+    size_t twice;           /* keys with two places */
     int64_t ready_since_ms; /* while a lane holds a key: how long at most the oldest has waited */
     struct sched_heap delays;
     size_t processing;
@@ -82,7 +102,7 @@ static struct entry *entry_of_delay(struct sched_heap_item *item)
 
 static struct entry *entry_of_place(struct sched_lanes_item *item)
 {
-    return (struct entry *)(void *)((char *)item - offsetof(struct entry, place));
+    return ((struct place *)(void *)((char *)item - offsetof(struct place, item)))->entry;
 }
 
 /* The share of the key's namespace, made when there is none. NULL on ENOMEM. */
@@ -133,7 +153,8 @@ static struct entry *queue_make_entry(struct sched_queue *queue, const char *key
         return NULL;
     }
     entry->share = share;
-    entry->place.group = &share->group;
+    entry->place = (struct place){ .item.group = &share->group, .entry = entry };
+    entry->backends = entry->place;
     share->entries++;
     return entry;
 }
@@ -181,51 +202,101 @@ static void drop_if_unused(struct sched_queue *queue, struct entry *entry)
 
 /* --- the sets ------------------------------------------------------------------------------- */
 
-/* Ready for a worker. */
-static void append_ready(struct sched_queue *queue, struct entry *entry)
+static struct wish wish_for(uint64_t lane)
 {
-    if (queue->lanes.len == 0) {
-        queue->ready_since_ms = now_ms(queue);
-    }
-    sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
-    ccm_wake_one(&queue->ready);
+    return (struct wish){ lane, (KEPT_LANES >> lane & 1U) != 0 };
 }
 
-static void make_dirty(struct sched_queue *queue, struct entry *entry, uint64_t lane)
+static struct wish wish_join(struct wish a, struct wish b)
 {
-    if (entry->dirty) {
-        if (sched_lanes_is_before(lane, entry->lane)) {
-            if (entry->processing) {
-                entry->lane = lane;
-            } else {
-                sched_lanes_remove(&queue->lanes, entry->lane, &entry->place);
-                entry->lane = lane;
-                sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
-                ccm_wake_one(&queue->ready); /* it may be served now */
-            }
+    return (struct wish){ sched_lanes_is_before(b.lane, a.lane) ? b.lane : a.lane,
+                          a.kept || b.kept };
+}
+
+/* The lanes where it waits for a worker, as bits. A change of backends does not lose the worker
+ * that is kept for it when something more urgent is asked for as well: then these are two. */
+static unsigned entry_lanes(const struct sched_queue *queue, const struct entry *entry)
+{
+    const unsigned own = 1U << entry->wish.lane;
+
+    if (!entry->dirty || entry->processing) {
+        return 0;
+    }
+    return entry->wish.kept && queue->options.common_max > 0 && (own & KEPT_LANES) == 0
+               ? own | 1U << CCM_LANE_BACKENDS
+               : own;
+}
+
+static struct sched_lanes_item *entry_place(struct entry *entry, uint64_t lane)
+{
+    return lane == CCM_LANE_BACKENDS ? &entry->backends.item : &entry->place.item;
+}
+
+/* From the lanes `before` to those of entry_lanes(). It keeps its place in those that are both. */
+static void queue_move_entry(struct sched_queue *queue, struct entry *entry, unsigned before)
+{
+    const unsigned after = entry_lanes(queue, entry);
+
+    queue->twice -= entry->twice ? 1 : 0;
+    entry->twice = (after & (after - 1)) != 0;
+    queue->twice += entry->twice ? 1 : 0;
+    for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
+        if (((before & ~after) >> lane & 1U) != 0) {
+            sched_lanes_remove(&queue->lanes, lane, entry_place(entry, lane));
         }
-        return;
     }
-    entry->dirty = true;
-    entry->lane = lane;
-    entry->dirty_ms = now_ms(queue);
-    queue->adds++;
-    if (!entry->processing) {
-        append_ready(queue, entry);
+    for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
+        if (((after & ~before) >> lane & 1U) != 0) {
+            if (queue->lanes.len == 0) {
+                queue->ready_since_ms = now_ms(queue);
+            }
+            sched_lanes_append(&queue->lanes, lane, entry_place(entry, lane));
+            ccm_wake_one(&queue->ready); /* also who may not have served it before */
+        }
     }
 }
 
-static void delay_until(struct sched_queue *queue, struct entry *entry, uint64_t lane,
+/* Take out the entry of these lanes whose turn it is; it is not dirty any more. NULL: none is. */
+static struct entry *queue_take_entry(struct sched_queue *queue, unsigned which)
+{
+    struct sched_lanes_item *item = sched_lanes_next(&queue->lanes, which);
+    struct entry *entry = item == NULL ? NULL : entry_of_place(item);
+
+    if (entry != NULL) {
+        const uint64_t taken = item == &entry->backends.item ? CCM_LANE_BACKENDS : entry->wish.lane;
+        const unsigned before = entry_lanes(queue, entry) & ~(1U << taken);
+
+        entry->dirty = false;
+        queue_move_entry(queue, entry, before);
+    }
+    return entry;
+}
+
+static void make_dirty(struct sched_queue *queue, struct entry *entry, struct wish wish)
+{
+    const unsigned before = entry_lanes(queue, entry);
+
+    entry->wish = entry->dirty ? wish_join(entry->wish, wish) : wish;
+    if (!entry->dirty) {
+        entry->dirty = true;
+        entry->dirty_ms = now_ms(queue);
+        queue->adds++;
+    }
+    queue_move_entry(queue, entry, before);
+}
+
+static void delay_until(struct sched_queue *queue, struct entry *entry, struct wish wish,
                         int64_t due_ms, bool verdict)
 {
     if (!sched_heap_has(&entry->delay)) {
-        entry->delay_lane = lane;
+        entry->delay_wish = wish;
         entry->delay_is_verdict = verdict;
+        entry->delay_has_verdict = verdict;
         sched_heap_put(&queue->delays, &entry->delay, due_ms);
     } else {
-        entry->delay_lane =
-            sched_lanes_is_before(lane, entry->delay_lane) ? lane : entry->delay_lane;
+        entry->delay_wish = wish_join(entry->delay_wish, wish);
         entry->delay_is_verdict = entry->delay_is_verdict && verdict;
+        entry->delay_has_verdict = entry->delay_has_verdict || verdict;
         if (due_ms < entry->delay.due_ms) {
             sched_heap_remove(&queue->delays, &entry->delay);
             sched_heap_put(&queue->delays, &entry->delay, due_ms);
@@ -240,15 +311,15 @@ static void delay_until(struct sched_queue *queue, struct entry *entry, uint64_t
 static void schedule_locked(struct sched_queue *queue, struct entry *entry, uint64_t lane,
                             int64_t delay_ms, bool verdict)
 {
-    const uint64_t known = lane < SCHED_QUEUE_LANES ? lane : CCM_LANE_BULK;
+    const struct wish wish = wish_for(lane < SCHED_QUEUE_LANES ? lane : CCM_LANE_BULK);
 
     if (delay_ms <= 0) {
-        make_dirty(queue, entry, known);
+        make_dirty(queue, entry, wish);
     } else {
         const int64_t cut =
             delay_ms < SCHED_QUEUE_DELAY_MAX_MS ? delay_ms : SCHED_QUEUE_DELAY_MAX_MS;
 
-        delay_until(queue, entry, known, now_ms(queue) + cut, verdict);
+        delay_until(queue, entry, wish, now_ms(queue) + cut, verdict);
     }
 }
 
@@ -266,7 +337,7 @@ static void promote_locked(struct sched_queue *queue)
         struct entry *entry = entry_of_delay(item);
 
         sched_heap_remove(&queue->delays, item);
-        make_dirty(queue, entry, entry->delay_lane);
+        make_dirty(queue, entry, entry->delay_wish);
     }
 }
 
@@ -282,12 +353,9 @@ static void drop_delays_locked(struct sched_queue *queue)
 
 static void drop_ready_locked(struct sched_queue *queue)
 {
-    struct sched_lanes_item *item;
+    struct entry *entry;
 
-    while ((item = sched_lanes_next(&queue->lanes, SCHED_LANES_ALL)) != NULL) {
-        struct entry *entry = entry_of_place(item);
-
-        entry->dirty = false;
+    while ((entry = queue_take_entry(queue, SCHED_LANES_ALL)) != NULL) {
         drop_if_unused(queue, entry);
     }
 }
@@ -443,12 +511,12 @@ size_t sched_queue_retry_now(struct sched_queue *queue)
         struct entry *entry = value;
 
         if (entry->processing) {
-            make_dirty(queue, entry, CCM_LANE_BULK);
+            make_dirty(queue, entry, wish_for(CCM_LANE_BULK));
         } else if (!entry->dirty && sched_heap_has(&entry->delay)) {
             const bool failed = sched_backoff_failures(&entry->backoff) > 0;
 
-            if (failed || entry->delay_is_verdict) {
-                make_dirty(queue, entry, entry->delay_lane);
+            if (failed || entry->delay_has_verdict) {
+                make_dirty(queue, entry, entry->delay_wish);
                 count += failed ? 1 : 0;
             }
         }
@@ -487,6 +555,13 @@ static unsigned queue_open_lanes(const struct sched_queue *queue)
                : SCHED_LANES_ALL;
 }
 
+/* Later work for the key is added with it: then what is kept for it stays so. */
+static uint64_t entry_told_lane(const struct entry *entry)
+{
+    return entry->wish.kept && entry->wish.lane != CCM_LANE_REMOVE ? CCM_LANE_BACKENDS
+                                                                   : entry->wish.lane;
+}
+
 /* Take up to max ready keys. What stays begins to wait for the next batch. */
 static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
                                       struct sched_queue_item *items)
@@ -494,24 +569,21 @@ static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
     const int64_t now = now_ms(queue);
     const uint32_t luck = sched_backoff_random(&queue->random);
     size_t count = 0;
-    struct sched_lanes_item *item;
+    struct entry *entry;
 
-    while (count < max &&
-           (item = sched_lanes_next(&queue->lanes, queue_open_lanes(queue))) != NULL) {
-        struct entry *entry = entry_of_place(item);
-
-        entry->dirty = false;
+    while (count < max && (entry = queue_take_entry(queue, queue_open_lanes(queue))) != NULL) {
         entry->processing = true;
-        entry->common = (KEPT_LANES >> entry->lane & 1U) == 0;
+        entry->common = !entry->wish.kept;
         queue->common += entry->common ? 1 : 0;
         entry->luck = luck;
+        entry->delay_has_verdict = false;
         if (sched_heap_has(&entry->delay) && entry->delay_is_verdict) {
             sched_heap_remove(&queue->delays, &entry->delay);
         }
         queue->processing++;
         items[count++] = (struct sched_queue_item){
             .key = entry->key,
-            .lane = entry->lane,
+            .lane = entry_told_lane(entry),
             .waited_ms = now - entry->dirty_ms,
         };
     }
@@ -598,7 +670,7 @@ void sched_queue_done(struct sched_queue *queue, const char *key)
         queue->processing--;
         queue->common -= entry->common ? 1 : 0;
         if (entry->dirty && queue->state != SHUT) {
-            append_ready(queue, entry);
+            queue_move_entry(queue, entry, 0);
         } else {
             entry->dirty = false;
             drop_if_unused(queue, entry);
@@ -694,6 +766,7 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
     for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
         ret->depth[i] = queue->lanes.lanes[i].len;
     }
+    ret->depth[CCM_LANE_BACKENDS] -= queue->twice;
     ret->delayed = queue->delays.len;
     ret->processing = queue->processing;
     ret->adds = queue->adds;

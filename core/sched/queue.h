@@ -17,7 +17,9 @@
  * are served as they came: however many keys a namespace has, it delays another one's by one key.
  *
  * The lanes remove and backends are short work that must not wait for the long one of others: with
- * common_max, keys of the other lanes never take all workers.
+ * common_max, keys of the other lanes never take all workers. A key that was added with backends
+ * and with urgent or spec, in whatever order, waits in both lanes, so it is served by whoever comes
+ * first.
  *
  * Delays. Of several delays for one key the earliest wins, and the most urgent of their lanes. A
  * delay that a verdict set (add_rate_limited(), requeue_after()) is dropped when the key is handed
@@ -62,12 +64,14 @@ struct sched_queue_options {
 
 struct sched_queue_item {
     const char *key;   /* borrowed, until done(key) */
-    uint64_t lane;     /* the one it waited in */
+    uint64_t lane;     /* the one it waited in; of two, backends: what comes of it goes there too */
     int64_t waited_ms; /* from when it became dirty */
 };
 
 struct sched_queue_stats {
-    uint64_t depth[SCHED_QUEUE_LANES]; /* dirty and not processed: ready for a worker */
+    /* Dirty and not processed: ready for a worker. Each key counts once: of two lanes not in
+     * backends. */
+    uint64_t depth[SCHED_QUEUE_LANES];
     uint64_t delayed;
     uint64_t processing;
     uint64_t adds;     /* times a key became dirty */

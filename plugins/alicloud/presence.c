@@ -43,7 +43,7 @@ struct asked {
 /* One question, over all its calls. */
 struct inquiry {
     const struct ali_caller *by;
-    const char *witness;
+    const struct ali_inquiry *about;
 };
 
 static void asked_fini(struct asked *asked)
@@ -187,8 +187,8 @@ static void write_params(const struct inquiry *inquiry, const char *const *ids, 
     struct ccm_jsonw w = { .buf = list };
 
     ccm_jsonw_open(&w, NULL, '[');
-    if (inquiry->witness[0] != '\0') {
-        ccm_jsonw_str(&w, NULL, inquiry->witness);
+    if (inquiry->about->witness[0] != '\0') {
+        ccm_jsonw_str(&w, NULL, inquiry->about->witness);
     }
     for (size_t i = 0; i < count; i++) {
         ccm_jsonw_str(&w, NULL, ids[i]);
@@ -211,6 +211,8 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
         .params = &params,
         .priority = ALI_PRIO_REMOVE,
         .repeat = ALI_READ,
+        .object = inquiry->about->object,
+        .patience_ms = inquiry->about->object == NULL ? 0 : ALI_PATIENCE_MS,
     };
 
     write_params(inquiry, ids, count, &list, &params);
@@ -287,13 +289,12 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     ccm_unlock(&presence->lock);
 }
 
-int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
-                            const char *const *ids, size_t count, bool *ret_gone,
-                            struct ccm_error *err)
+int ali_find_gone_instances(const struct ali_caller *by, const struct ali_inquiry *about,
+                            bool *ret_gone, struct ccm_error *err)
 {
     CCM_CLEANUP(asked_fini) struct asked asked = { 0 };
-    const struct inquiry inquiry = { .by = by, .witness = witness };
-    int r = begin_inquiry(&inquiry, ids, count, ret_gone, &asked);
+    const struct inquiry inquiry = { .by = by, .about = about };
+    int r = begin_inquiry(&inquiry, about->ids, about->count, ret_gone, &asked);
 
     if (r == -ENOMEM) {
         return ccm_error_nomem(err);
@@ -302,7 +303,7 @@ int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
         return r;
     }
     r = ask_all(&inquiry, &asked, err);
-    end_inquiry(&inquiry, r < 0);
-    read_known(&inquiry, ids, count, ret_gone);
+    end_inquiry(&inquiry, r < 0 && !ali_error_is_put_off(err));
+    read_known(&inquiry, about->ids, about->count, ret_gone);
     return r;
 }

@@ -104,8 +104,14 @@ static int account_find_gone_instances(const struct lbc_cloud_caller *by, const 
                                        struct ccm_error *err)
 {
     const struct ali_caller caller = account_caller(by);
+    const struct ali_inquiry about = {
+        .ids = ids,
+        .count = count,
+        .witness = witness,
+        .object = by->host->dry_run(by->host) ? NULL : by->req->keys[0],
+    };
 
-    return ali_find_gone_instances(&caller, witness, ids, count, ret_gone, err);
+    return ali_find_gone_instances(&caller, &about, ret_gone, err);
 }
 
 static void account_end_pass(const struct lbc_cloud_caller *by, const char *object)

@@ -326,6 +326,10 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     r = cloud->ops->find_gone_instances(&by, find_witness(freeze, &inquiry), inquiry.ids,
                                         inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
+    if (r < 0 && lbc_error_is_put_off(&why)) {
+        come_within(freeze, (int64_t)why.retry_after_ms);
+        return 0;
+    }
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,
                   "whether instances of missing nodes still exist is not known: %s", why.message);

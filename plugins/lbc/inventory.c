@@ -182,6 +182,16 @@ static bool inventory_add_waiter_locked(struct lbc_inventory *inventory, const c
     return true;
 }
 
+/* Who was made later has nothing to wait for. */
+static bool inventory_expects(const struct lbc_inventory *inventory,
+                              const struct ccm_service *service)
+{
+    char name[LBC_OWNER_LB_NAME];
+
+    lbc_owner_lb_name(&service->meta, name);
+    return ccm_strmap_has(inventory->expected, name);
+}
+
 /* What this Service has to do: read, wait, or neither. */
 static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req,
                          const struct ccm_service *service, bool *ret_read, bool *ret_wait)
@@ -194,7 +204,7 @@ static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req
         inventory->phase = inventory->expected == NULL ? OVER : WANTED;
     }
     if ((inventory->phase != WANTED && inventory->phase != READING) ||
-        !inventory_helps_service(lbc, service)) {
+        !inventory_helps_service(lbc, service) || !inventory_expects(inventory, service)) {
         return;
     }
     if (inventory->phase == WANTED) {

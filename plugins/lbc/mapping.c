@@ -85,11 +85,16 @@ static bool is_new(const struct ccm_service *service)
     return ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL;
 }
 
-/* Where a change of its backends waits. One that is still to be made is served by its own pass,
- * which takes long: it is kept out of the lane that never waits for such work. */
-static uint64_t mapping_choose_lane(const struct ccm_service *service, uint64_t making)
+/* Where a change of its backends waits. One that is still to be made, or to be read after a restart
+ * (maybe with all others, see inventory.h), is served by its own pass, which takes long: it is kept
+ * out of the lane that never waits for such work. */
+static uint64_t mapping_choose_lane(const struct lbc_instance *lbc,
+                                    const struct ccm_service *service, uint64_t making)
 {
-    return is_new(service) && service->ingress_count == 0 ? making : CCM_LANE_BACKENDS;
+    if (is_new(service) && service->ingress_count == 0) {
+        return making;
+    }
+    return lbc_mirrors_has(lbc->mirrors, service->meta.key) ? CCM_LANE_BACKENDS : CCM_LANE_SPEC;
 }
 
 /* Deletions and new objects go first; Services that a restart finds finished come behind them. */
@@ -261,9 +266,9 @@ static void enqueue_named(const struct lbc_instance *lbc, const struct ccm_endpo
         return;
     }
     if (lbc->is_ours((const struct ccm_service *)object)) {
-        lbc->host->enqueue(lbc->host, key,
-                           mapping_choose_lane((const struct ccm_service *)object, CCM_LANE_URGENT),
-                           0);
+        lbc->host->enqueue(
+            lbc->host, key,
+            mapping_choose_lane(lbc, (const struct ccm_service *)object, CCM_LANE_URGENT), 0);
     }
     lbc->host->release(lbc->host, object);
 }
@@ -366,7 +371,8 @@ static void map_node(void *self, const struct ccm_change *change)
 
         if (lbc->is_ours(service) && depends_on_nodes(lbc, service)) {
             lbc->host->enqueue(lbc->host, service->meta.key,
-                               leaves ? mapping_choose_lane(service, CCM_LANE_BULK) : CCM_LANE_BULK,
+                               leaves ? mapping_choose_lane(lbc, service, CCM_LANE_BULK)
+                                      : CCM_LANE_BULK,
                                NODE_DELAY_MS);
         }
     }

@@ -18,7 +18,7 @@ struct lbc_shared {
     struct lbc_state *state;
     struct lbc_entry *first; /* of the queue; only it may have the next claim */
     struct lbc_entry *last;
-    uint64_t woken_lane; /* that the first was enqueued in; while it is not busy */
+    unsigned woken_lanes; /* that the first was enqueued in, as bits; while it is not busy */
 };
 
 struct lbc_mirrors {
@@ -112,29 +112,38 @@ static bool lane_is_before(uint64_t a, uint64_t b)
     return a != b && (a == CCM_LANE_REMOVE || (b != CCM_LANE_REMOVE && a < b));
 }
 
-/* The most urgent one of those who queue: the first is in the way of all of them. */
-static uint64_t shared_choose_lane(const struct lbc_shared *shared)
+/* The first is in the way of all who queue, so it is enqueued in the most urgent lane of theirs,
+ * and in the lane backends if one of them waits there: both have workers that the other has not.
+ * The lanes as bits. */
+static unsigned shared_choose_lanes(const struct lbc_shared *shared)
 {
-    uint64_t lane = shared->first->lane;
+    uint64_t first = shared->first->lane;
+    unsigned lanes = 0;
 
-    for (const struct lbc_entry *one = shared->first->next; one != NULL; one = one->next) {
-        lane = lane_is_before(one->lane, lane) ? one->lane : lane;
+    for (const struct lbc_entry *one = shared->first; one != NULL; one = one->next) {
+        first = lane_is_before(one->lane, first) ? one->lane : first;
+        lanes |= 1U << one->lane;
     }
-    return lane;
+    return 1U << first | (first == CCM_LANE_REMOVE ? 0 : lanes & 1U << CCM_LANE_BACKENDS);
 }
 
 static void wake_first(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
 {
-    if (!shared->busy && shared->first != NULL) {
-        shared->woken_lane = shared_choose_lane(shared);
-        mirrors->host->enqueue(mirrors->host, shared->first->key, shared->woken_lane, 0);
+    if (shared->busy || shared->first == NULL) {
+        return;
+    }
+    shared->woken_lanes = shared_choose_lanes(shared);
+    for (uint64_t lane = 0; lane <= CCM_LANE_REMOVE; lane++) {
+        if ((shared->woken_lanes >> lane & 1U) != 0) {
+            mirrors->host->enqueue(mirrors->host, shared->first->key, lane, 0);
+        }
     }
 }
 
 /* Somebody has come who may be in more of a hurry than the first was woken for. */
 static void shared_hurry_first(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
 {
-    if (!shared->busy && lane_is_before(shared_choose_lane(shared), shared->woken_lane)) {
+    if (!shared->busy && (shared_choose_lanes(shared) & ~shared->woken_lanes) != 0) {
         wake_first(mirrors, shared);
     }
 }
@@ -447,6 +456,15 @@ void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
         mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
     }
     ccm_unlock(&mirrors->lock);
+}
+
+bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key)
+{
+    ccm_lock(&mirrors->lock);
+    const bool has = ccm_strmap_has(mirrors->entries, key);
+
+    ccm_unlock(&mirrors->lock);
+    return has;
 }
 
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)

@@ -6,8 +6,8 @@
  *
  * Nobody blocks for a claim. A Service that comes too early is queued in order of arrival, its
  * reconcile ends at once, and it is enqueued when it is its turn: in the most urgent lane of all
- * that queue, since they wait for it. It leaves the queue by claiming, by claiming something else,
- * and by lbc_mirrors_forget().
+ * that queue, since they wait for it, and in the lane backends when one of them does. It leaves the
+ * queue by claiming, by claiming something else, and by lbc_mirrors_forget().
  *
  * A Service can also wait for something in a load balancer that another one holds: a port. Its
  * entry is `blocked`; when a holder that gave something up (`freed`) releases its claim, all that
@@ -115,6 +115,8 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                       const char *lb_id, uint64_t lane, struct lbc_entry **ret);
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
+/* Whether the Service has had a claim since it is known. Every thread. */
+bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key);
 /* What we keep on the Service (finalizer, labels, status) has changed: the next claim finds
  * look.touched set. Unknown keys are ignored. Every thread. */
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);

@@ -144,8 +144,11 @@ static void ask_for_deleted(struct ruler *ruler)
     if (count == 0 || gone == NULL) {
         return;
     }
+
+    const struct ali_inquiry about = { .ids = ids, .count = count, .witness = find_witness(run) };
+
     if (ali_find_gone_instances(&(const struct ali_caller){ run->route->ali, host, run->req },
-                                find_witness(run), ids, count, gone, &err) < 0 &&
+                                &about, gone, &err) < 0 &&
         err.message[0] != '\0') {
         host->log(host, CCM_LEVEL_WARN, NULL,
                   "whether instances of deleted nodes are gone is not known: %s", err.message);

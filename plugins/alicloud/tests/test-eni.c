@@ -2,6 +2,7 @@
 #include "alicloud/eni.h"
 
 #include "alicloud/eni_cache.h"
+#include "alicloud/error.h"
 #include "setup.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
@@ -95,14 +96,22 @@ static void fixture_begin(struct setup *setup, struct cloud *cloud)
     fake_host_always(setup->fake, "DescribeVpcAttribute", 200, VPC_BODY);
 }
 
-static int resolve(struct setup *setup, const char *const *addresses, size_t count,
-                   struct ali_eni *ret, struct ccm_error *err)
+static int resolve_for(struct setup *setup, const char *object, const char *const *addresses,
+                       size_t count, struct ali_eni *ret, struct ccm_error *err)
 {
-    const struct ccm_request req = setup_request(setup, 30000);
+    struct ccm_request req = setup_request(setup, 30000);
 
+    req.keys = &object;
+    req.key_count = object == NULL ? 0 : 1;
     ccm_error_clear(err);
     return ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req }, addresses,
                            count, ret, err);
+}
+
+static int resolve(struct setup *setup, const char *const *addresses, size_t count,
+                   struct ali_eni *ret, struct ccm_error *err)
+{
+    return resolve_for(setup, NULL, addresses, count, ret, err);
 }
 
 static size_t reads(struct setup *setup)
@@ -415,6 +424,48 @@ static void test_cache_churn(void **state)
     ali_eni_cache_free(cache);
 }
 
+/* A look-up for one key does not wait for what its action has to; another one does. */
+static void test_put_off(void **state)
+{
+    static const char *const address[] = { "10.0.99.1" };
+    static const char *const actions[] = { "DescribeNetworkInterfaces", "DescribeVpcAttribute" };
+    static const char *const objects[] = { "default/web", NULL };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(actions) * CCM_ARRAY_LEN(objects); i++) {
+        const char *object = objects[i % CCM_ARRAY_LEN(objects)];
+        const struct fake_reply slow = {
+            .match = actions[i / CCM_ARRAY_LEN(objects)],
+            .status = 400,
+            .body = "{\"Code\":\"Throttling.User\",\"Message\":\"m\",\"RequestId\":\"r\"}",
+            .headers = { "x-acs-retry-after: 7" },
+        };
+        struct cloud cloud = { 0 };
+        struct setup setup;
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct ali_eni got;
+
+        setup_begin(&setup, NULL);
+        fake_host_reply(setup.fake, &slow);
+        fake_host_always(setup.fake, "DescribeVpcAttribute", 200, VPC_BODY);
+        fake_host_on_http(setup.fake, answer, &cloud);
+        const int r = resolve_for(&setup, object, address, 1, &got, &err);
+
+        assert_int_equal(r, object == NULL ? 0 : -EAGAIN);
+        assert_int_equal(ali_error_is_put_off(&err), object != NULL);
+        assert_int_equal(fake_host_waited_ms(setup.fake) >= 7000, object == NULL);
+        if (object != NULL) {
+            assert_int_equal(err.retry_after_ms, 7000);
+            assert_int_equal(fake_host_waited_ms(setup.fake), 0);
+            fake_host_advance(setup.fake, 7000);
+            assert_int_equal(resolve_for(&setup, object, address, 1, &got, &err), 0);
+        }
+        assert_int_equal(got.state, ALI_ENI_MISSING);
+        ccm_buf_fini(&cloud.body);
+        setup_end(&setup);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_chunks_and_pages),
         cmocka_unit_test(test_failed_read_is_an_error),
         cmocka_unit_test(test_endless_list),
+        cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_cidr),
         cmocka_unit_test(test_cache_is_bounded),
         cmocka_unit_test(test_cache_churn),

@@ -1,4 +1,5 @@
 /* Which instances the cloud has no more: what is asked, what is believed, what is remembered. */
+#include "alicloud/error.h"
 #include "alicloud/presence.h"
 
 #include "setup.h"
@@ -78,14 +79,23 @@ static void cloud_end(struct setup *setup, struct cloud *cloud)
     setup_end(setup);
 }
 
+static int look_for(const struct setup *setup, const struct ali_inquiry *about, bool *ret_gone,
+                    struct ccm_error *err)
+{
+    const struct ccm_request req = setup_request(setup, 600000);
+
+    ccm_error_clear(err);
+    return ali_find_gone_instances(&(const struct ali_caller){ setup->ali, setup->host, &req },
+                                   about, ret_gone, err);
+}
+
 static int look(const struct setup *setup, const char *witness, const char *const *ids,
                 size_t count, bool *ret_gone)
 {
-    const struct ccm_request req = setup_request(setup, 60000);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    return ali_find_gone_instances(&(const struct ali_caller){ setup->ali, setup->host, &req },
-                                   witness, ids, count, ret_gone, &err);
+    return look_for(setup, &(const struct ali_inquiry){ ids, count, witness, NULL }, ret_gone,
+                    &err);
 }
 
 static size_t calls(const struct setup *setup)
@@ -196,13 +206,52 @@ static void test_failures(void **state)
     cloud_end(&setup, &cloud);
 }
 
+/* A question that has to wait for the quota is put off, which is no failure; others may ask. */
+static void test_put_off(void **state)
+{
+    static const char *const ids[] = { "gone-a", "gone-b" };
+    static const struct ali_inquiry abouts[] = { { &ids[0], 1, "i-w", "default/a" },
+                                                 { &ids[1], 1, "i-w", "default/b" } };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct setup setup;
+    struct cloud cloud;
+    bool gone = false;
+    size_t quota = 0;
+    int r = 0;
+
+    (void)state;
+    cloud_begin(&setup, &cloud);
+    while (r == 0) {
+        char id[24];
+        const char *one = id;
+
+        ccm_text_printf(id, sizeof(id), "gone-%zu", quota);
+        r = look_for(&setup, &(const struct ali_inquiry){ &one, 1, "i-w", "default/crowd" }, &gone,
+                     &err);
+        quota += r == 0 ? 1 : 0;
+        assert_int_equal(fake_host_waited_ms(setup.fake), 0);
+    }
+    assert_true(ali_error_is_put_off(&err));
+    for (size_t i = 0; i < CCM_ARRAY_LEN(abouts); i++) {
+        assert_int_equal(look_for(&setup, &abouts[i], &gone, &err), -EAGAIN);
+        assert_true(ali_error_is_put_off(&err) && !gone);
+    }
+    assert_int_equal(calls(&setup), quota);
+    fake_host_advance(setup.fake, (int64_t)err.retry_after_ms);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(abouts); i++) {
+        assert_int_equal(look_for(&setup, &abouts[i], &gone, &err), 0);
+        assert_true(gone);
+    }
+    assert_int_equal(fake_host_waited_ms(setup.fake), 0);
+    cloud_end(&setup, &cloud);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_many),    cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_put_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -609,15 +609,13 @@ int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, s
     return 0;
 }
 
-int ali_find_gone_instances(const struct ali_caller *by, const char *witness,
-                            const char *const *ids, size_t count, bool *ret_gone,
-                            struct ccm_error *err)
+int ali_find_gone_instances(const struct ali_caller *by, const struct ali_inquiry *about,
+                            bool *ret_gone, struct ccm_error *err)
 {
-    (void)by;      /* as in ali_call() */
-    (void)witness; /* this cloud hides nothing */
+    (void)by; /* as in ali_call() */
     ccm_buf_addf(&mini.log, "%sDescribeInstances", mini.log.len == 0 ? "" : " ");
-    for (size_t i = 0; i < count; i++) {
-        ret_gone[i] = mini.instances_fail == 0 && strcmp(ids[i], mini.gone) == 0;
+    for (size_t i = 0; i < about->count; i++) {
+        ret_gone[i] = mini.instances_fail == 0 && strcmp(about->ids[i], mini.gone) == 0;
     }
     return mini.instances_fail == -EIO ? ccm_error_set(err, -EIO, CCM_ERROR_TRANSIENT, "no answer")
                                        : mini.instances_fail;

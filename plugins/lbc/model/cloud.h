@@ -63,7 +63,7 @@ struct lbc_cloud_ops {
     /*
      * Which instances are no more. witness: one that is there for certain, "" = none is known; an
      * answer that lacks it says nothing. Blocks. -EAGAIN: another thread is asking; -EBUSY: it
-     * failed a moment ago; both without err.
+     * failed a moment ago; both without err. It may be put off, see lbc_error_is_put_off().
      * NULL: nobody can tell.
      */
     int (*find_gone_instances)(const struct lbc_cloud_caller *by, const char *witness,

@@ -255,7 +255,11 @@ static void test_nobody_waits_for_what_is_of_no_use(void **state)
 
     (void)state;
     fresh->meta.key = "default/fresh";
+    fresh->meta.uid = "uid-fresh";
     assert_false(lbc_inventory_prepare(&lbc, &request, fresh)); /* never finished before */
+    assert_int_equal(plugin.loads, 0);
+    obj_label(&fresh->meta, LBC_HASH_LABEL, "anything"); /* nor when its own pass has made it */
+    assert_false(lbc_inventory_prepare(&lbc, &request, fresh));
     assert_int_equal(plugin.loads, 0);
     assert_false(lbc_inventory_prepare(&lbc, &request, plugin.services[0]));
     assert_int_equal(plugin.loads, 1);

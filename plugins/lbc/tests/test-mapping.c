@@ -14,6 +14,11 @@
 
 #define FINALIZER "service.k8s.alibaba/resources"
 
+struct mirror {
+    struct lbc_state lbc;
+    struct lbc_lb lb;
+};
+
 struct fixture {
     struct fake_host *fake;
     struct lbc_instance lbc;
@@ -21,7 +26,8 @@ struct fixture {
 
 static void lbc_begin(struct lbc_instance *lbc, struct fake_host *fake)
 {
-    static const struct lbc_state_type type = { .size = sizeof(struct lbc_state) };
+    static const struct lbc_state_type type = { .size = sizeof(struct mirror),
+                                                .lb_size = sizeof(struct lbc_lb) };
     const struct ccm_host *host = fake_host_table(fake);
 
     *lbc = (struct lbc_instance){
@@ -52,6 +58,18 @@ static void fixture_end(struct fixture *fixture)
     assert_int_equal(fake_host_borrowed(fixture->fake), 0);
     lbc_end(&fixture->lbc);
     fake_host_free(fixture->fake);
+}
+
+/* A pass over the Service has been here. */
+static void fixture_pass(struct fixture *fixture, const struct ccm_service *service)
+{
+    struct lbc_mirrors *mirrors = fixture->lbc.mirrors;
+    struct lbc_entry *entry = NULL;
+
+    assert_int_equal(lbc_mirrors_acquire(mirrors, service->meta.key, service->meta.uid, "",
+                                         CCM_LANE_SPEC, &entry),
+                     0);
+    lbc_mirrors_release(mirrors, entry);
 }
 
 typedef void (*edit_fn)(struct ccm_service *before, struct ccm_service *after);
@@ -255,10 +273,13 @@ static void test_service_added(void **state)
     assert_int_equal(lane, CCM_LANE_REMOVE);
 }
 
-/* Of a Service that was never finished, or that was. */
+/* A Service that was never finished, that was before a restart, and that a pass has been over. */
+enum stage { NEW, FINISHED, KNOWN };
+
 static size_t map_slice_of(const struct ccm_endpoint_slice *before,
-                           const struct ccm_endpoint_slice *after, bool ours, bool finished)
+                           const struct ccm_endpoint_slice *after, bool ours, enum stage stage)
 {
+    static const uint64_t lanes[] = { CCM_LANE_URGENT, CCM_LANE_SPEC, CCM_LANE_BACKENDS };
     struct ccm_service *service = obj_service();
     const struct ccm_change change = { sizeof(change),
                                        before == NULL  ? CCM_CHANGE_ADDED
@@ -270,8 +291,11 @@ static size_t map_slice_of(const struct ccm_endpoint_slice *before,
 
     fixture_begin(&fixture);
     service->type = ours ? "LoadBalancer" : "ClusterIP";
-    if (finished) {
+    if (stage != NEW) {
         obj_label(&service->meta, LBC_HASH_LABEL, "x");
+    }
+    if (stage == KNOWN) {
+        fixture_pass(&fixture, service);
     }
     fake_host_put(fixture.fake, &service->meta);
     lbc_watches[1]->map(&fixture.lbc, &change);
@@ -279,8 +303,7 @@ static size_t map_slice_of(const struct ccm_endpoint_slice *before,
     const size_t count = fake_host_enqueue_count(fixture.fake);
 
     if (count > 0) {
-        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane,
-                         finished ? CCM_LANE_BACKENDS : CCM_LANE_URGENT);
+        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, lanes[stage]);
     }
     fixture_end(&fixture);
     return count;
@@ -289,9 +312,10 @@ static size_t map_slice_of(const struct ccm_endpoint_slice *before,
 static size_t map_slice(const struct ccm_endpoint_slice *before,
                         const struct ccm_endpoint_slice *after, bool ours)
 {
-    const size_t count = map_slice_of(before, after, ours, true);
+    const size_t count = map_slice_of(before, after, ours, KNOWN);
 
-    assert_int_equal(map_slice_of(before, after, ours, false), count);
+    assert_int_equal(map_slice_of(before, after, ours, FINISHED), count);
+    assert_int_equal(map_slice_of(before, after, ours, NEW), count);
     return count;
 }
 
@@ -324,6 +348,8 @@ static void test_slice(void **state)
 static uint64_t node_lane;
 /* Whether the Service has been given an address. */
 static bool node_serves = true;
+/* Whether a pass has been over it since the start. */
+static bool node_known = true;
 
 static size_t map_node(const struct ccm_node *before, const struct ccm_node *after,
                        const char *backend_type)
@@ -341,6 +367,9 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
     obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, backend_type);
     if (node_serves) {
         obj_ingress(service, "47.96.0.1", "");
+    }
+    if (node_known) {
+        fixture_pass(&fixture, service);
     }
     fake_host_put(fixture.fake, &service->meta);
     lbc_watches[2]->map(&fixture.lbc, &change);
@@ -399,8 +428,8 @@ static void test_node(void **state)
     assert_int_equal(map_node(one, other, NULL), 1);
 }
 
-/* Who loses a node is served like one who loses a pod; one that is still to be made, and everybody
- * else, comes last. */
+/* Who loses a node is served like one who loses a pod, or as after a restart when it was not served
+ * yet; one that is still to be made, and everybody else, comes last. */
 static void test_node_lanes(void **state)
 {
     const struct {
@@ -429,6 +458,12 @@ static void test_node_lanes(void **state)
             fail_msg("a node %s: lane %d", rows[i].what, (int)node_lane);
         }
     }
+    node_known = false;
+    assert_int_equal(map_node(make_node("ready"), NULL, NULL), 1);
+    assert_int_equal(node_lane, CCM_LANE_SPEC);
+    assert_int_equal(map_node(NULL, make_node("ready"), NULL), 1);
+    assert_int_equal(node_lane, CCM_LANE_BULK);
+    node_known = true;
     node_serves = false;
     assert_int_equal(map_node(make_node("ready"), NULL, NULL), 1);
     assert_int_equal(node_lane, CCM_LANE_BULK);

@@ -307,6 +307,32 @@ static void test_urgent_waiters(void **state)
     fixture_end(mirrors);
 }
 
+/* A change of backends keeps the worker that is kept for it, behind an edit as well. */
+static void test_waiters_for_backends(void **state)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = share(mirrors, "a");
+
+    (void)state;
+    refuse_in(mirrors, "b", CCM_LANE_SPEC);
+    release(mirrors, entry);
+    expect_woken("b", CCM_LANE_SPEC);
+    refuse_in(mirrors, "c", CCM_LANE_BACKENDS);
+    assert_int_equal(fake_host_enqueued(fake, seen)->lane, CCM_LANE_SPEC);
+    assert_int_equal(fake_host_enqueued(fake, seen + 1)->lane, CCM_LANE_BACKENDS);
+    assert_string_equal(woken(), "b b");
+    refuse_in(mirrors, "d", CCM_LANE_SPEC);
+    assert_string_equal(woken(), "");
+    release(mirrors, share(mirrors, "b"));
+    assert_int_equal(fake_host_enqueued(fake, seen)->lane, CCM_LANE_SPEC);
+    assert_int_equal(fake_host_enqueued(fake, seen + 1)->lane, CCM_LANE_BACKENDS);
+    assert_string_equal(woken(), "c c");
+    release(mirrors, share(mirrors, "c"));
+    expect_woken("d", CCM_LANE_SPEC);
+    release(mirrors, share(mirrors, "d"));
+    fixture_end(mirrors);
+}
+
 /* Whoever is first and does not come hands its turn on. */
 static void test_gone(void **state)
 {
@@ -548,11 +574,17 @@ static void test_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_own),    cmocka_unit_test(test_news),
-        cmocka_unit_test(test_turns),  cmocka_unit_test(test_urgent_waiters),
-        cmocka_unit_test(test_gone),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_rest),   cmocka_unit_test(test_rest_shared),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_own),
+        cmocka_unit_test(test_news),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_urgent_waiters),
+        cmocka_unit_test(test_waiters_for_backends),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_rest_shared),
         cmocka_unit_test(test_freed),
     };
 

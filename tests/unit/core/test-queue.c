@@ -275,6 +275,90 @@ static void test_kept_lanes(void **state)
     sched_queue_free(own.queue);
 }
 
+/* A removal of a backend comes no later because the Service was edited as well. */
+static void test_edited_key_keeps_its_worker(void **state)
+{
+    static const struct {
+        uint64_t first;
+        uint64_t second;
+        int64_t delay_ms;
+        uint64_t told; /* the lane it is handed out with */
+        uint64_t counted;
+        bool kept;
+    } rows[] = {
+        { CCM_LANE_BACKENDS, CCM_LANE_SPEC, 0, CCM_LANE_BACKENDS, CCM_LANE_SPEC, true },
+        { CCM_LANE_SPEC, CCM_LANE_BACKENDS, 0, CCM_LANE_BACKENDS, CCM_LANE_SPEC, true },
+        { CCM_LANE_BACKENDS, CCM_LANE_URGENT, 0, CCM_LANE_BACKENDS, CCM_LANE_URGENT, true },
+        { CCM_LANE_BULK, CCM_LANE_BACKENDS, 0, CCM_LANE_BACKENDS, CCM_LANE_BACKENDS, true },
+        { CCM_LANE_BACKENDS, CCM_LANE_BULK, 0, CCM_LANE_BACKENDS, CCM_LANE_BACKENDS, true },
+        { CCM_LANE_REMOVE, CCM_LANE_BACKENDS, 0, CCM_LANE_REMOVE, CCM_LANE_REMOVE, true },
+        { CCM_LANE_SPEC, CCM_LANE_REMOVE, 0, CCM_LANE_REMOVE, CCM_LANE_REMOVE, true },
+        { CCM_LANE_SPEC, CCM_LANE_BACKENDS, 50, CCM_LANE_BACKENDS, CCM_LANE_SPEC, true },
+        { CCM_LANE_BACKENDS, CCM_LANE_SPEC, 50, CCM_LANE_BACKENDS, CCM_LANE_SPEC, true },
+        { CCM_LANE_SPEC, CCM_LANE_URGENT, 0, CCM_LANE_URGENT, CCM_LANE_URGENT, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct fixture own = { .now_ms = 1000 };
+        struct fixture *f = &own;
+        struct sched_queue_item item;
+
+        own.queue = sched_queue_new(&(struct sched_queue_options){
+            .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 1 });
+        assert_non_null(own.queue);
+        add(f, "a/long", CCM_LANE_SPEC);
+        expect_get(f, "a/long");
+        add_after(f, "a/edited", rows[i].first, rows[i].delay_ms);
+        add_after(f, "a/edited", rows[i].second, rows[i].delay_ms);
+        f->now_ms += rows[i].delay_ms;
+        assert_int_equal(sched_queue_get(f->queue, 0, &item), rows[i].kept ? 0 : -ETIMEDOUT);
+        if (rows[i].kept) {
+            assert_string_equal(item.key, "a/edited");
+            assert_int_equal(item.lane, rows[i].told);
+            add(f, "a/edited", rows[i].first); /* while it is processed */
+            add(f, "a/edited", rows[i].second);
+            sched_queue_done(f->queue, "a/edited");
+        }
+        for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
+            assert_int_equal(stats_of(f).depth[lane], lane == rows[i].counted ? 1 : 0);
+        }
+        if (rows[i].kept) {
+            expect_run(f, "a/edited"); /* once, though it waited in two lanes */
+        }
+        expect_get(f, NULL);
+        sched_queue_done(f->queue, "a/long");
+        sched_queue_free(own.queue);
+    }
+}
+
+/* Its place in either lane is the one that it came to first. */
+static void test_edited_key_keeps_its_place(void **state)
+{
+    struct fixture own = { .now_ms = 1000 };
+    struct fixture *f = &own;
+
+    (void)state;
+    own.queue = sched_queue_new(&(struct sched_queue_options){
+        .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 1 });
+    assert_non_null(own.queue);
+    add(f, "a/edited", CCM_LANE_BACKENDS);
+    add(f, "a/next", CCM_LANE_BACKENDS);
+    add(f, "a/spec", CCM_LANE_SPEC);
+    add(f, "a/edited", CCM_LANE_SPEC);
+    expect_get(f, "a/spec");
+    expect_run(f, "a/edited");
+    expect_run(f, "a/next");
+    sched_queue_done(f->queue, "a/spec");
+    add(f, "a/edited", CCM_LANE_SPEC);
+    add(f, "a/other", CCM_LANE_SPEC);
+    add(f, "a/edited", CCM_LANE_BACKENDS);
+    expect_run(f, "a/edited"); /* as an edit, before the other one */
+    expect_run(f, "a/other");
+    expect_get(f, NULL);
+    sched_queue_free(own.queue);
+}
+
 /* --- delays --------------------------------------------------------------------------------- */
 
 static void test_delays(void **state)
@@ -452,6 +536,33 @@ static void test_hurry(void **state)
     expect_get(f, NULL);
     sched_queue_shut_down(f->queue);
     assert_int_equal(sched_queue_retry_now(f->queue), 0);
+}
+
+/* Also when somebody has asked for a later run beside the verdict, before or after it. */
+static void test_hurry_of_two_delays(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int asked_first = 0; asked_first < 2; asked_first++) {
+        add(f, "both", CCM_LANE_SPEC);
+        expect_get(f, "both");
+        if (asked_first != 0) {
+            add_after(f, "both", CCM_LANE_SPEC, 60000);
+        }
+        sched_queue_requeue_after(f->queue, "both", CCM_LANE_SPEC, 50000);
+        if (asked_first == 0) {
+            add_after(f, "both", CCM_LANE_SPEC, 60000);
+        }
+        sched_queue_done(f->queue, "both");
+        expect_get(f, NULL);
+        assert_int_equal(sched_queue_retry_now(f->queue), 0); /* it did not fail */
+        expect_run(f, "both");
+        assert_int_equal(sched_queue_retry_now(f->queue), 0);
+        expect_get(f, NULL); /* what is left of its delay waits for nothing that has changed */
+        f->now_ms += 60000;
+        expect_run(f, "both");
+        expect_get(f, NULL);
+    }
 }
 
 static void test_cancelled_comes_back_at_once(void **state)
@@ -831,6 +942,8 @@ int main(void)
         cmocka_unit_test(test_lane_shares),
         QUEUE_TEST(test_namespaces_take_turns),
         cmocka_unit_test(test_kept_lanes),
+        cmocka_unit_test(test_edited_key_keeps_its_worker),
+        cmocka_unit_test(test_edited_key_keeps_its_place),
         QUEUE_TEST(test_delays),
         QUEUE_TEST(test_earliest_delay_wins),
         QUEUE_TEST(test_many_delays_come_in_order),
@@ -838,6 +951,7 @@ int main(void)
         QUEUE_TEST(test_backoff_grows_and_forgets),
         QUEUE_TEST(test_failures_wait_in_the_last_lane),
         QUEUE_TEST(test_hurry),
+        QUEUE_TEST(test_hurry_of_two_delays),
         QUEUE_TEST(test_cancelled_comes_back_at_once),
         QUEUE_TEST(test_change_replaces_retry),
         QUEUE_TEST(test_asked_delay_survives),
