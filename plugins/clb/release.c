@@ -59,8 +59,9 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
 {
     const int r = lbc_reuse_find_served(pass, ret);
 
-    *ret = *ret || ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
-                                  clb_actual(pass)->lb.lbc.id);
+    *ret = *ret || pass->entry->marked ||
+           ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
+                          clb_actual(pass)->lb.lbc.id);
     return r;
 }
 

@@ -275,6 +275,7 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     const bool refused = pass->problems.count > known;
 
     entry->blocked = plan.blocked;
+    entry->marked = entry->marked || (pass->model->reused && !refused);
     r = lbc_pass_run_plan(pass, &plan, &in, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
     if (change->record != NULL) {
         change->record(pass);

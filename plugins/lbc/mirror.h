@@ -62,6 +62,7 @@ struct lbc_entry {
     bool releasing;      /* a release has begun; until it ends, or an ensuring pass does */
     bool used;           /* a pass has worked on a load balancer */
     bool reused;         /* it is somebody else's, as the claim said */
+    bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
     bool freed;          /* it gave something up there that others may lack */

@@ -397,6 +397,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->attempt++;
         entry->creation = (struct lbc_creation){ .bound_here = false };
         entry->frozen = false;
+        entry->marked = false;
         lbc_freeze_forget(pass->lbc, entry->key);
         lbc_empty_forget(pass->lbc, entry->key);
     }

@@ -47,6 +47,20 @@ def test_without_override(world):
     assert REUSE_TAG not in found["Tags"]
 
 
+def test_mark_of_one_that_got_nothing(world):
+    """It was marked as in use first, and then the cloud made nothing: the mark goes with the Service."""
+    lb = make_lb(world)
+    views.nodes(world, 2)
+    world.cloud.fault("CreateVServerGroup", count=10000, http=500, code="InternalError", message="not now")
+    world.start_ccmd()
+    world.kube.create(objects.service("web", annotations=annotations(lb, force_override_listeners="true")))
+    world.wait(lambda: "CreateVServerGroup" in world.cloud.actions() and REUSE_TAG in views.only_lb(world)["Tags"], "the mark")
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion")
+    found = views.only_lb(world)
+    assert REUSE_TAG not in found["Tags"] and found["VServerGroups"] == [] and views.listeners(found) == []
+
+
 def test_with_override_and_a_chosen_group(world):
     lb = make_lb(world)
     group = make_group(world, lb, "mine")
