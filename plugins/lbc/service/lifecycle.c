@@ -257,6 +257,13 @@ static void write_ingress(struct ccm_jsonw *w, const struct lbc_life_state *stat
     ccm_jsonw_close_all(w, "}}");
 }
 
+/* To be taken away, and the snapshot may be older than our own write of it. */
+static bool life_must_untag(const struct lbc_life *life, const struct lbc_life_state *state)
+{
+    return life->memory != NULL && life->memory->tagged && state->tags != NULL &&
+           state->tags[0] == '\0';
+}
+
 /* What a patch is for, and where the snapshot is not to be believed. */
 struct need {
     enum lbc_written_verdict hash;
@@ -273,7 +280,9 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
     return (struct need){
         .hash =
             hash == NULL ? LBC_WRITTEN_WELL : lbc_life_decide(life, LBC_LIFE_HASH, same_hash, hash),
-        .rest = lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
+        .rest = life_must_untag(life, state)
+                    ? LBC_WRITTEN_ANEW
+                    : lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
     };
 }
 
@@ -363,6 +372,14 @@ static void life_record_mark(const struct lbc_life *life, const char *extra)
 {
     if (life->memory != NULL && extra != NULL) {
         life->memory->marked = extra[0] != '\0';
+    }
+}
+
+/* tags: as they were published, NULL = left alone. What failed may have been written. */
+static void life_record_tags(const struct lbc_life *life, int r, const char *tags)
+{
+    if (life->memory != NULL && tags != NULL && (r == 0 || tags[0] != '\0')) {
+        life->memory->tagged = tags[0] != '\0';
     }
 }
 
@@ -473,6 +490,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
     const int r = lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
 
     life_record_state(life, &need, r, state, rest);
+    life_record_tags(life, r, state->tags);
     if (r == 0) {
         life_record_mark(life, state->extra);
     }

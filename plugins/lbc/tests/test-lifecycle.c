@@ -212,6 +212,28 @@ static void test_tags_label_anew(void **state)
     fake_host_free(f.fake);
 }
 
+/* Taken away apart from the others, by a snapshot that does not show it yet: once. */
+static void test_tags_label_of_old_snapshot(void **state)
+{
+    const struct lbc_life_state first = { .hash = "h1", .lb_id = "lb-1", .tags = "AbC1" };
+    const struct lbc_life_state withdrawn = { .hash = "", .lb_id = "" };
+    const struct lbc_life_state nothing = { .hash = "", .lb_id = "", .tags = "" };
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    publish(&f, &first, true);
+    publish(&f, &withdrawn, true);
+    publish(&f, &nothing, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_LIFE_LB_LABEL
+                 "\":null,\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
+    publish(&f, &nothing, false);
+    fake_host_free(f.fake);
+}
+
 /* In a dry run the same is said, not written. */
 /* What is announced before it is made: once, also while the caches do not show it. */
 static void test_mark(void **state)
@@ -365,6 +387,7 @@ int main(void)
         cmocka_unit_test_teardown(test_extra_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
+        cmocka_unit_test_teardown(test_tags_label_of_old_snapshot, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
