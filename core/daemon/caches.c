@@ -45,6 +45,14 @@ struct source {
     struct sched_watchdog_slot running; /* source_map_change() */
 };
 
+#define LEFT_MAX 1024
+
+/* Services of no use that have gone last: slices of one that takes the name may have come first. */
+struct left_services {
+    uint64_t hashes[LEFT_MAX]; /* of keys; 0 = none */
+    size_t next;
+};
+
 struct daemon_watches {
     struct daemon_host_services *services;
     struct plugin_registry *registry;
@@ -56,6 +64,7 @@ struct daemon_watches {
     size_t raw_cap;
     struct sched_watchdog_slot **slots;
     struct sched_watchdog dog; /* of every source_map_change() */
+    struct left_services left; /* the thread of the Services' reflector alone */
     bool has_dog;
 };
 
@@ -159,7 +168,39 @@ static void fetch_slices(struct kube_reflector *slices, const struct ccm_object 
     }
 }
 
-/* Keep what is held of the slices in step with a change of a Service. */
+static uint64_t left_hash_key(const char *key)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: another key costs a request */
+
+    for (; *key != '\0'; key++) {
+        hash = (hash ^ (unsigned char)*key) * UINT64_C(0x100000001b3);
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+static void left_add(struct left_services *left, const char *key)
+{
+    left->hashes[left->next] = left_hash_key(key);
+    left->next = (left->next + 1) % LEFT_MAX;
+}
+
+static bool left_take(struct left_services *left, const char *key)
+{
+    const uint64_t hash = left_hash_key(key);
+    bool found = false;
+
+    for (size_t i = 0; i < LEFT_MAX; i++) {
+        if (left->hashes[i] == hash) {
+            left->hashes[i] = 0;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Keep what is held of the slices in step with a change of a Service. The watches of both are not
+ * in step: slices of a new Service may come while one of the same name and of no use is still
+ * there, and are dropped then. */
 static void follow_service(struct daemon_watches *watches, const struct ccm_change *change)
 {
     const struct source *slices = source_of(watches, CCM_KIND_ENDPOINT_SLICE);
@@ -169,7 +210,11 @@ static void follow_service(struct daemon_watches *watches, const struct ccm_chan
     if (slices == NULL || !slices->partial) {
         return;
     }
-    if (change->before != NULL && after && !before) {
+    if (change->after == NULL && !before) {
+        left_add(&watches->left, change->before->key);
+    }
+    if (after && !before &&
+        (change->before != NULL || left_take(&watches->left, change->after->key))) {
         fetch_slices(slices->reflector, change->after);
     } else if (change->after != NULL && !after && (before || change->before == NULL)) {
         kube_reflector_recheck(slices->reflector);
