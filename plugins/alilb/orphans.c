@@ -4,6 +4,7 @@
 #include "lbc/model/owner.h"
 #include "lbc/pass.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 struct orphan_listing {
     const struct alilb_orphan_kind *row;
@@ -60,16 +61,79 @@ int alilb_orphans_list(struct lbc_instance *lbc, const struct ccm_request *req,
     return r;
 }
 
-int alilb_orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req, unsigned kind,
-                         const char *id, struct ccm_error *err)
+/* --- one that goes --- */
+
+struct orphan_check {
+    const struct alilb_orphan_kind *row;
+    const struct lbc_orphan *one;
+    const char *cluster_id;
+    bool stands; /* it is there, and still without Service */
+    bool is_protected;
+};
+
+static bool item_is_protected(const struct alilb_orphan_kind *row, const cJSON *item)
+{
+    const cJSON *value = row->protect == NULL ? NULL : ccm_json_get(item, row->shown);
+
+    if (row->shown_in != NULL) {
+        value = ccm_json_get(value, row->shown_in);
+    }
+    return cJSON_IsTrue(value) ||
+           (cJSON_IsString(value) && (ccm_text_equal_case(value->valuestring, row->on)));
+}
+
+static int orphan_check_item(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct orphan_check *check = arg;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+
+    if (!ccm_text_equal(ccm_json_text(item, check->row->id), check->one->id)) {
+        return 0;
+    }
+    if (alilb_parse_tags(item, &tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    check->stands = lbc_orphan_is(check->one, check->cluster_id, &tags);
+    check->is_protected = item_is_protected(check->row, item);
+    return 1;
+}
+
+/* Whoever looks at it later finds it as it was. */
+static void orphan_protect_again(struct alilb_call *call, const struct orphan_check *check)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (alilb_write(call, check->row->protect, ALILB_TEXTS(check->one->id, check->row->on), NULL,
+                    &err) < 0 &&
+        err.kind != CCM_ERROR_NOT_FOUND) {
+        call->host->log(call->host, CCM_LEVEL_WARN, "orphans",
+                        "%s %s was not deleted, and its protection stays off: %s", check->row->what,
+                        check->one->id, err.message);
+    }
+}
+
+int alilb_orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req,
+                         const struct lbc_orphan *one, struct ccm_error *err)
 {
     const struct alilb_orphan_kind *kinds = lbc->ops->inventory->orphans->kinds;
-    const struct alilb_orphan_kind *row = &kinds[kind];
     struct alilb_call call = orphan_call(lbc, req);
-    int r = 0;
+    struct orphan_check check = { &kinds[one->kind], one, call.cluster_id, false, false };
+    const struct alilb_orphan_kind *row = check.row;
+    int r = alilb_list(&call, row->list,
+                       row->untagged ? ALILB_TEXTS(NULL) : ALILB_TEXTS(LBC_TAG_OWNER, one->owner),
+                       orphan_check_item, &check, err);
 
-    if (row->protect != NULL) {
-        r = alilb_write(&call, row->protect, ALILB_TEXTS(id, row->off), NULL, err);
+    if (r < 0 || !check.stands) {
+        return r < 0 ? r : 1;
     }
-    return r < 0 ? r : alilb_write(&call, row->remove, ALILB_TEXTS(id), NULL, err);
+    if (check.is_protected) {
+        r = alilb_write(&call, row->protect, ALILB_TEXTS(one->id, row->off), NULL, err);
+    }
+    if (r == 0) {
+        r = alilb_write(&call, row->remove, ALILB_TEXTS(one->id), NULL, err);
+    }
+    if (r < 0 && check.is_protected) {
+        orphan_protect_again(&call, &check);
+    }
+    return r;
 }

@@ -16,8 +16,11 @@ struct alilb_orphan_kind {
     unsigned
         extras;     /* of the instance: without these bits it is never made; 0 = it always may be */
     const char *id; /* member of an item */
-    const struct alilb_action *protect; /* takes id and `off`; NULL = nothing protects it */
+    const struct alilb_action *protect; /* takes id and `off` or `on`; NULL = nothing protects it */
     const char *off;
+    const char *on;
+    const char *shown;                 /* member of an item: `on` or true when it is protected */
+    const char *shown_in;              /* the same, of that member; NULL = the member itself */
     const struct alilb_action *remove; /* takes the id */
 };
 
@@ -25,6 +28,6 @@ struct alilb_orphan_kind {
 CCM_NODISCARD int alilb_orphans_list(struct lbc_instance *lbc, const struct ccm_request *req,
                                      struct lbc_orphan_list *to, struct ccm_error *err);
 CCM_NODISCARD int alilb_orphans_remove(struct lbc_instance *lbc, const struct ccm_request *req,
-                                       unsigned kind, const char *id, struct ccm_error *err);
+                                       const struct lbc_orphan *one, struct ccm_error *err);
 
 #endif

@@ -99,7 +99,28 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? r : release_find_last_user(pass, &pass->last_user, err);
 }
 
-/* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */
+/* It stays, with the load balancer that is preserved, and is not ours from now on. */
+static int release_untag_acl(struct lbc_pass *pass, struct alilb_call *call,
+                             const struct clb_acl *acl, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags marks = { 0 };
+    const struct alilb_tagging untagging = {
+        .type = "acl", .id = acl->id, .tags = &marks, .remove = true
+    };
+
+    if (pass->dry) {
+        ccm_buf_addf(&pass->steps, "untag access list %s\n", acl->name);
+        return 0;
+    }
+    return lbc_tags_put(&marks, LBC_TAG_OWNER, "") < 0 ||
+                   lbc_tags_put(&marks, LBC_TAG_CLUSTER, "") < 0
+               ? ccm_error_nomem(err)
+               : clb_apply_forgive_acl(alilb_change_tags(call, ALI_SLB, &untagging, NULL, err),
+                                       err);
+}
+
+/* The list that spec.loadBalancerSourceRanges had; of a load balancer that went nothing is bound to
+ * it any more. */
 int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
@@ -110,12 +131,12 @@ int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err)
     };
     int r;
 
-    if (!pass->model->reused && pass->model->preserve) {
-        return 0;
-    }
     r = clb_read_details(&call, pass->service, &need, &state, err);
     if (r < 0 || state.acl.id == NULL) {
         return r;
+    }
+    if (!pass->model->reused && pass->model->preserve) {
+        return release_untag_acl(pass, &call, &state.acl, err);
     }
     if (pass->dry) {
         ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);

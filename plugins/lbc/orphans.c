@@ -2,6 +2,7 @@
 
 #include "lbc/controller.h"
 #include "lbc/instance.h"
+#include "lbc/keys.h"
 #include "lbc/model/owner.h"
 #include "util/array.h"
 #include "util/buf.h"
@@ -19,24 +20,18 @@
 #define KEY_MAX   200
 #define IDLE_MS   3600000 /* between two looks at an option that is off */
 
-struct orphan {
-    unsigned kind;
-    const char *what;
-    char *id;
-    char owner[LBC_OWNER_LB_NAME];
-};
-
 struct lbc_orphan_list {
     const char *cluster_id;
-    struct orphan *items;
+    struct lbc_orphan *items;
     size_t len;
     size_t cap;
 };
 
 struct lbc_orphans {
     struct ccm_strmap *seen; /* "what id" -> int64_t: monotonic, when it was seen first */
+    int64_t since_ms;        /* host->server_since_ms() then: of another server it says nothing */
     char *message;           /* of the last event, NULL = none */
-    struct ccm_removal_budget budget;
+    struct ccm_removal_budget budgets[LBC_ORPHAN_KINDS];
 };
 
 /* NULL: nobody looks for things without Service. */
@@ -83,7 +78,7 @@ int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *w
                       const struct lbc_tags *tags)
 {
     const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
-    struct orphan *one = NULL;
+    struct lbc_orphan *one = NULL;
 
     if (owner == NULL || !lbc_owner_is_lb_name(owner) || ccm_text_empty(id) ||
         !ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), list->cluster_id)) {
@@ -93,7 +88,7 @@ int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *w
         return -ENOMEM;
     }
     one = &list->items[list->len];
-    *one = (struct orphan){ .kind = kind, .what = what, .id = strdup(id) };
+    *one = (struct lbc_orphan){ .kind = kind, .what = what, .id = strdup(id) };
     if (one->id == NULL) {
         return -ENOMEM;
     }
@@ -139,8 +134,8 @@ static void list_drop_owned(struct lbc_orphan_list *list, const struct ccm_strma
 
 static int orphan_compare(const void *a, const void *b)
 {
-    const struct orphan *left = a;
-    const struct orphan *right = b;
+    const struct lbc_orphan *left = a;
+    const struct lbc_orphan *right = b;
 
     return left->kind != right->kind ? (left->kind < right->kind ? -1 : 1)
                                      : strcmp(left->id, right->id);
@@ -148,9 +143,15 @@ static int orphan_compare(const void *a, const void *b)
 
 /* --- two looks --- */
 
+static void orphans_forget_seen(struct lbc_orphans *orphans)
+{
+    ccm_strmap_free(orphans->seen);
+    orphans->seen = NULL;
+}
+
 /* When it was seen first, in a row of looks; 0 = never before. Notes it in `seen`. */
 static int orphans_record_seen(const struct lbc_orphans *orphans, struct ccm_strmap *seen,
-                               const struct orphan *one, int64_t now, int64_t *ret_first)
+                               const struct lbc_orphan *one, int64_t now, int64_t *ret_first)
 {
     CCM_CLEANUP(ccm_freep) int64_t *copy = malloc(sizeof(*copy));
     char key[KEY_MAX];
@@ -179,7 +180,7 @@ static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list 
     int r = seen == NULL ? -ENOMEM : 0;
 
     for (size_t i = 0; i < list->len; i++) {
-        struct orphan *one = &list->items[i];
+        struct lbc_orphan *one = &list->items[i];
         int64_t first = 0;
 
         r = r < 0 ? r : orphans_record_seen(orphans, seen, one, now, &first);
@@ -235,49 +236,99 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
 
 /* --- those that go --- */
 
-static void orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
-                          const struct orphan *one)
+bool lbc_orphan_is(const struct lbc_orphan *one, const char *cluster_id,
+                   const struct lbc_tags *tags)
 {
-    struct ccm_error err = CCM_ERROR_INIT;
-
-    if (orphans_ops(lbc)->remove(lbc, req, one->kind, one->id, &err) < 0) {
-        lbc->host->log(lbc->host, CCM_LEVEL_WARN, "orphans", "%s %s stays for now: %s", one->what,
-                       one->id, err.message);
-    } else {
-        lbc->host->log(lbc->host, CCM_LEVEL_INFO, "orphans", "%s %s deleted", one->what, one->id);
-    }
+    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_OWNER), one->owner) &&
+           ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), cluster_id) &&
+           lbc_tags_get(tags, LBC_TAG_REUSE) == NULL;
 }
 
-/* size: of all that is ours. */
-static void orphans_remove_due(struct lbc_instance *lbc, const struct ccm_request *req,
-                               const struct lbc_orphan_list *list, const int64_t *first_ms,
-                               size_t size)
+/* It is that of the Service, or an annotation or label names it. */
+static bool service_uses_orphan(const struct ccm_object *service, const struct lbc_orphan *one)
 {
-    struct lbc_orphans *orphans = lbc->orphans;
+    const char *label = ccm_object_label(service, LBC_LIFE_LB_LABEL);
+    char owner[LBC_OWNER_LB_NAME];
+    bool used = ccm_text_equal(label, one->id);
+
+    lbc_owner_lb_name(service, owner);
+    used = used || strcmp(owner, one->owner) == 0;
+    for (uint64_t i = 0; !used && i < service->annotation_count; i++) {
+        used = strstr(service->annotations[i]->value, one->id) != NULL;
+    }
+    return used;
+}
+
+/* Whether a Service uses it by now; also when that cannot be told. */
+static bool orphan_may_be_used(const struct lbc_instance *lbc, const struct lbc_orphan *one)
+{
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    bool used = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) < 0 ||
+                ccm_removal_server_since(host) != lbc->orphans->since_ms;
+
+    for (size_t i = 0; !used && i < count; i++) {
+        used = service_uses_orphan(services[i], one);
+    }
+    host->release_list(host, services, count);
+    return used;
+}
+
+/* True: it is gone. */
+static bool orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
+                          const struct lbc_orphan *one)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = orphan_may_be_used(lbc, one) ? 1 : orphans_ops(lbc)->remove(lbc, req, one, &err);
+
+    lbc->host->log(lbc->host, r < 0 ? CCM_LEVEL_WARN : CCM_LEVEL_INFO, "orphans", "%s %s %s%s",
+                   one->what, one->id,
+                   r == 0  ? "deleted"
+                   : r > 0 ? "stays: somebody uses it by now, or its tags have changed"
+                           : "stays for now: ",
+                   r < 0 ? err.message : "");
+    return r == 0;
+}
+
+/* All of one kind; sizes: how much of each kind is ours. */
+struct orphans_removal {
+    const struct ccm_request *req;
+    const struct lbc_orphan_list *list;
+    const int64_t *first_ms;
+    const size_t *sizes;
+    struct ccm_removal_rule rule;
+};
+
+static void orphans_remove_kind(struct lbc_instance *lbc, const struct orphans_removal *removal,
+                                unsigned kind)
+{
+    struct ccm_removal_budget *budget = &lbc->orphans->budgets[kind];
     const struct ccm_host *host = lbc->host;
     const int64_t now = host->now_ms(host);
-    const int64_t since = ccm_removal_server_since(host);
-    struct ccm_removal_rule rule = { 0 }; /* what a person released were backends */
-    size_t left = 0;
+    const size_t left = ccm_removal_allowed(budget, &removal->rule, removal->sizes[kind], now);
+    size_t tried = 0;
     size_t gone = 0;
 
-    ccm_removal_rule_read(&rule, host);
-    left = ccm_removal_allowed(&orphans->budget, &rule, size, now);
-    for (size_t i = 0; i < list->len && gone < left; i++) {
-        if (now >= ccm_removal_due_ms(&rule, first_ms[i], since) && !host->cancelled(host, req)) {
-            orphan_remove(lbc, req, &list->items[i]);
-            gone++;
+    for (size_t i = 0; i < removal->list->len && tried < left; i++) {
+        const struct lbc_orphan *one = &removal->list->items[i];
+
+        if (one->kind == kind && !host->cancelled(host, removal->req) &&
+            now >=
+                ccm_removal_due_ms(&removal->rule, removal->first_ms[i], lbc->orphans->since_ms)) {
+            tried++;
+            gone += orphan_remove(lbc, removal->req, one) ? 1 : 0;
         }
     }
-    ccm_removal_record(&orphans->budget, &rule, size, gone, now);
+    ccm_removal_record(budget, &removal->rule, removal->sizes[kind], gone, now);
 }
 
 /* --- a look --- */
 
-/* ret_known: something of it has a Service. */
+/* sizes: of all that is ours, by kind. ret_known: something of it has a Service. */
 static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
-                        struct lbc_orphan_list *list, size_t *ret_size, bool *ret_known,
-                        struct ccm_error *err)
+                        struct lbc_orphan_list *list, size_t sizes[static LBC_ORPHAN_KINDS],
+                        bool *ret_known, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = NULL;
     const int r = orphans_ops(lbc)->list(lbc, req, list, err);
@@ -289,9 +340,13 @@ static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
     if (owners == NULL) {
         return ccm_error_nomem(err);
     }
-    *ret_size = list->len;
+    const size_t all = list->len;
+
+    for (size_t i = 0; i < all; i++) {
+        sizes[list->items[i].kind]++;
+    }
     list_drop_owned(list, owners);
-    *ret_known = list->len < *ret_size;
+    *ret_known = list->len < all;
     if (list->len > 0) {
         qsort(list->items, list->len, sizeof(*list->items), orphan_compare);
     }
@@ -313,22 +368,30 @@ void lbc_orphans_start(struct lbc_instance *lbc)
     }
 }
 
-int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
-                     struct ccm_result *ret, struct ccm_error *err)
+/* What earlier looks saw counts only when the caches have been in step with the same server since
+ * then. False: they are not in step now, and nothing can be told. */
+static bool orphans_check_server(struct lbc_instance *lbc)
+{
+    struct lbc_orphans *orphans = lbc->orphans;
+    const int64_t since = ccm_removal_server_since(lbc->host);
+
+    if (since == 0 || since != orphans->since_ms) {
+        orphans_forget_seen(orphans);
+    }
+    orphans->since_ms = since;
+    return since != 0;
+}
+
+static int orphans_look_on(struct lbc_instance *lbc, const struct ccm_request *req,
+                           struct ccm_error *err)
 {
     CCM_CLEANUP(list_fini) struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc) };
     CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
-    const int64_t period = orphans_period_ms(lbc);
     const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0;
+    size_t sizes[LBC_ORPHAN_KINDS] = { 0 };
     bool known = false;
-    size_t size = 0;
-    int r = 0;
+    int r = orphans_find(lbc, req, &list, sizes, &known, err);
 
-    ret->requeue_after_ms = (uint64_t)(period == 0 ? IDLE_MS : period);
-    if (period == 0 || orphans_ops(lbc) == NULL) {
-        return 0;
-    }
-    r = orphans_find(lbc, req, &list, &size, &known, err);
     if (r < 0) {
         return r;
     }
@@ -338,8 +401,32 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
         return ccm_error_nomem(err);
     }
     orphans_publish(lbc, &list, cleanup && known);
-    if (cleanup && known) { /* else these are not the Services that all this was made for */
-        orphans_remove_due(lbc, req, &list, first_ms, size);
+
+    struct orphans_removal removal = {
+        .req = req, .list = &list, .first_ms = first_ms, .sizes = sizes
+    };
+
+    ccm_removal_rule_read(&removal.rule, lbc->host); /* what a person released were backends */
+    /* Else these are not the Services that all this was made for. */
+    for (unsigned i = 0; cleanup && known && i < LBC_ORPHAN_KINDS; i++) {
+        orphans_remove_kind(lbc, &removal, i);
     }
     return 0;
+}
+
+int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
+                     struct ccm_result *ret, struct ccm_error *err)
+{
+    const int64_t period = orphans_period_ms(lbc);
+    int r = 0;
+
+    ret->requeue_after_ms = (uint64_t)(period == 0 ? IDLE_MS : period);
+    if (period == 0 || orphans_ops(lbc) == NULL || !orphans_check_server(lbc)) {
+        return 0;
+    }
+    r = orphans_look_on(lbc, req, err);
+    if (r < 0) {
+        orphans_forget_seen(lbc->orphans);
+    }
+    return r;
 }

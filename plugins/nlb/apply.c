@@ -29,7 +29,9 @@ static const struct lbc_step_ops step_ops[] = {
     [NLB_STEP_RENAME_SECURITY_GROUP] = { nlb_apply_rename_security_group,
                                          nlb_apply_rename_security_group_done, 0 },
     [NLB_STEP_DELETE_SECURITY_GROUP] = { nlb_apply_delete_security_group,
-                                         nlb_apply_delete_security_group_done, 0 },
+                                         nlb_apply_security_group_gone, 0 },
+    [NLB_STEP_UNTAG_SECURITY_GROUP] = { nlb_apply_untag_security_group,
+                                        nlb_apply_security_group_gone, 0 },
 
     [LBC_STEP_CREATE_GROUP] = { nlb_apply_create_group, nlb_apply_create_group_done, 0 },
     [LBC_STEP_UPDATE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },

@@ -58,10 +58,11 @@ lbc_send_fn nlb_apply_rules; /* added, removed */
 lbc_send_fn nlb_apply_modify_rule;
 lbc_send_fn nlb_apply_rename_security_group;
 lbc_send_fn nlb_apply_delete_security_group;
+lbc_send_fn nlb_apply_untag_security_group;
 lbc_done_fn nlb_apply_create_security_group_done;
 lbc_done_fn nlb_apply_rules_done;
 lbc_done_fn nlb_apply_rename_security_group_done;
-lbc_done_fn nlb_apply_delete_security_group_done;
+lbc_done_fn nlb_apply_security_group_gone;
 
 /* --- apply_group.c: server groups and servers --- */
 

@@ -145,6 +145,28 @@ int nlb_apply_delete_security_group(struct lbc_apply *apply, struct lbc_step *st
                              err);
 }
 
+/* Whoever may not do that keeps one that is named as without Service. */
+int nlb_apply_untag_security_group(struct lbc_apply *apply, struct lbc_step *step,
+                                   struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags marks = { 0 };
+    const struct alilb_tagging untagging = { .type = "securitygroup",
+                                             .id = nlb_apply_have(apply)->security_group.id,
+                                             .tags = &marks,
+                                             .remove = true };
+    int r = nlb_apply_marks(apply, &marks);
+
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = alilb_change_tags(alilb_apply_call(apply), ALI_ECS, &untagging, &step->sent, err);
+    if (r < 0 && err->kind == CCM_ERROR_AUTH) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    return lbc_apply_forgive(apply, r, err);
+}
+
 /* --- the mirror --- */
 
 /* The new content of a rule; it keeps the id that is known. */
@@ -217,7 +239,7 @@ int nlb_apply_create_security_group_done(struct lbc_apply *apply, struct lbc_ste
                : nlb_apply_rename_security_group_done(apply, step);
 }
 
-int nlb_apply_delete_security_group_done(struct lbc_apply *apply, struct lbc_step *step)
+int nlb_apply_security_group_gone(struct lbc_apply *apply, struct lbc_step *step)
 {
     struct nlb_security_group *security_group = &nlb_apply_have(apply)->security_group;
 

@@ -21,8 +21,9 @@ static const lbc_plan_fn ensure_parts[] = {
 static const lbc_plan_fn drop_parts[] = { nlb_plan_drop_lb, lbc_plan_drop_groups,
                                           nlb_plan_drop_security_group, NULL };
 /* Its tag is the very last: without it nobody would come back to what is left to do. */
-static const lbc_plan_fn preserve_parts[] = { nlb_plan_unprotect_lb, nlb_plan_untag_groups,
-                                              lbc_plan_next_stage, lbc_plan_untag_marks, NULL };
+static const lbc_plan_fn preserve_parts[] = { nlb_plan_unprotect_lb,         nlb_plan_untag_groups,
+                                              nlb_plan_untag_security_group, lbc_plan_next_stage,
+                                              lbc_plan_untag_marks,          NULL };
 /* The security group is that of a load balancer of its own, before. */
 static const lbc_plan_fn leave_parts[] = { lbc_plan_stale_listeners, lbc_plan_next_stage,
                                            lbc_plan_drop_groups, nlb_plan_drop_security_group,

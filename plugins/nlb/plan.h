@@ -47,7 +47,8 @@ enum nlb_step_type {
     NLB_STEP_LEAVE,
     NLB_STEP_ADD_CERTS, /* `texts`, at most NLB_CERTS_MAX */
     NLB_STEP_REMOVE_CERTS,
-    NLB_STEP_UNTAG_GROUP, /* ownership tags off a group that is kept */
+    NLB_STEP_UNTAG_SECURITY_GROUP, /* ownership tags off one that is kept */
+    NLB_STEP_UNTAG_GROUP,          /* the same */
 };
 
 struct nlb_step {

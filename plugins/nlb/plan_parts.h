@@ -43,6 +43,7 @@ CCM_NODISCARD int nlb_plan_security(struct lbc_work *work);
 /* Once nobody needs it; and at the end of the Service. */
 CCM_NODISCARD int nlb_plan_stale_security_group(struct lbc_work *work);
 CCM_NODISCARD int nlb_plan_drop_security_group(struct lbc_work *work);
+CCM_NODISCARD int nlb_plan_untag_security_group(struct lbc_work *work);
 
 /* --- plan_groups.c --- */
 

@@ -21,6 +21,7 @@ static const struct lbc_step_row rows[] = {
     [LBC_STEP_RESTORE_LISTENER] = { .name = "update listener" },
     [NLB_STEP_ADD_CERTS] = { .name = "add certificates" },
     [NLB_STEP_REMOVE_CERTS] = { .name = "remove certificates" },
+    [NLB_STEP_UNTAG_SECURITY_GROUP] = { .name = "untag security group" },
     [NLB_STEP_UNTAG_GROUP] = { .name = "untag server group" },
     [NLB_STEP_DELETE_SECURITY_GROUP] = { .name = "delete security group" },
 };

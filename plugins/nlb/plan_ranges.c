@@ -150,6 +150,21 @@ int nlb_plan_drop_security_group(struct lbc_work *work)
     return 0;
 }
 
+int nlb_plan_untag_security_group(struct lbc_work *work)
+{
+    struct nlb_step *step = NULL;
+
+    if (nlb_work_have(work)->lb.lbc.id == NULL || nlb_work_have(work)->security_group.id == NULL) {
+        return 0;
+    }
+    step = security_group_step(work, NLB_STEP_UNTAG_SECURITY_GROUP);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->lbc.last = true;
+    return 0;
+}
+
 int nlb_plan_stale_security_group(struct lbc_work *work)
 {
     return nlb_work_model(work)->want.security_group.wanted || work->model->reused ||

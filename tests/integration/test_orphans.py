@@ -3,12 +3,13 @@
 import pytest
 
 from tests.support import objects, views
-from tests.support.products import OWNER_TAG, Clb, Nlb
+from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb, default_name
 from tests.support.world import CLUSTER_ID
 
 PORTS = [(80, "TCP")]
 RANGES = ["10.0.0.0/8"]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
+CLUSTER_TAG = "ack.aliyun.com"
 TYPES = {"clb": "CLBType", "nlb": "NLBType"}
 
 
@@ -30,21 +31,30 @@ def configure(world, product, **options):
     product.configure(world, text + ("source_ranges = true;" if product.name == "clb" else ""))
 
 
-def lose_service(world, product):
-    """Two Services are finished; one of them goes with its finalizers while nobody looks. What it leaves, and what the other has."""
+def finish_services(world, product, names, **options):
     configure(world, product)
     views.nodes(world, 2)
     world.start_ccmd()
-    for name in ("lost", "kept"):
-        world.kube.create(product.new(name, PORTS, loadBalancerSourceRanges=RANGES))
-    world.wait(lambda: all(world.kube.ingress(name) for name in ("lost", "kept")), "both", 30)
+    for name in names:
+        world.kube.create(product.new(name, PORTS, loadBalancerSourceRanges=RANGES, **options))
+    world.wait(lambda: all(world.kube.ingress(name) for name in names), "all of them", 30)
     world.settled()
+
+
+def drop_service(world, name):
+    """With its finalizers, while nobody looks. The owner of what it leaves."""
+    owner = default_name(world.kube.get("Service", name)["metadata"]["uid"])
+    world.kube.patch("Service", name, {"metadata": {"finalizers": None}})
+    world.kube.delete("Service", name)
+    return owner
+
+
+def lose_service(world, product):
+    """Two Services are finished; one of them is dropped. What it leaves, and what the other has."""
+    finish_services(world, product, ("lost", "kept"))
     world.stop_ccmd()
     before = things(world)
-    owner = ("a" + world.kube.get("Service", "lost")["metadata"]["uid"].replace("-", ""))[:32]
-    world.kube.patch("Service", "lost", {"metadata": {"finalizers": None}})
-    world.kube.delete("Service", "lost")
-    return before.pop(owner), before
+    return before.pop(drop_service(world, "lost")), before
 
 
 def lease_events(world):
@@ -98,3 +108,92 @@ def test_without_any_service(world, product):
     since = world.cloud.mark()
     world.wait(lambda: len(world.cloud.actions(since)) >= 4, "further looks", 30)
     assert things(world) == before
+
+
+CLEANUP = {"orphan_period_s": 1, "orphan_cleanup": "true", "missing_wait_s": 0}
+LIST = {"clb": "DescribeLoadBalancers", "nlb": "ListLoadBalancers"}
+KINDS = {"clb": "loadbalancer", "nlb": "nlb"}
+PROTECTIONS = {"clb": ("DeleteProtection", "on"), "nlb": ("DeletionProtectionEnabled", "true")}
+
+
+def lost_lb(world, product, lost):
+    return next(lb for lb in product.find(world) if lb["LoadBalancerId"] in lost)
+
+
+@PRODUCTS
+def test_looked_at_right_before(world, product):
+    """Another cluster takes it over after it was listed."""
+    lost, _ = lose_service(world, product)
+    lb = lost_lb(world, product, lost)
+    since = world.cloud.mark()
+    world.cloud.fault(action=LIST[product.name], params={"Tag.1.Key": OWNER_TAG, "Tag.1.Value": lb["Tags"][OWNER_TAG]}, delay_ms=600000)
+    configure(world, product, removal_window_s=1, **CLEANUP)
+    world.start_ccmd()
+    world.wait(lambda: [c for c in world.cloud.calls(since) if c["http"] == 0], "the last look", 30)
+    world.cloud.edit("update", type=KINDS[product.name], id=lb["LoadBalancerId"], tags={CLUSTER_TAG: CLUSTER_ID + "2"})
+    world.cloud.clear_faults()
+    world.wait(lambda: "stays: somebody uses it by now, or its tags have changed" in world.log(), "what comes of it", 30)
+    assert lost_lb(world, product, lost)["Tags"][CLUSTER_TAG] == CLUSTER_ID + "2"
+    assert [a for a in world.cloud.actions(since) if a.startswith("DeleteLoadBalancer")] == []
+
+
+@PRODUCTS
+def test_used_by_its_id(world, product):
+    """A Service that says that it uses it keeps it, whatever that comes to."""
+    lost, _ = lose_service(world, product)
+    lb = lost_lb(world, product, lost)["LoadBalancerId"]
+    user = product.new("user", PORTS, annotations={PREFIX + "id": lb})
+    world.kube.create(user)
+    configure(world, product, removal_window_s=1, **CLEANUP)
+    world.start_ccmd()
+    world.wait(lambda: "stays: somebody uses it" in world.log(), "the last look", 30)
+    assert lost_lb(world, product, lost)
+
+
+@PRODUCTS
+def test_protected_again(world, product):
+    """A deletion that fails leaves it as it was."""
+    lost, _ = lose_service(world, product)
+    name, on = PROTECTIONS[product.name]
+    since = world.cloud.mark()
+    world.cloud.fault(action="DeleteLoadBalancer", code="InternalError", http=500)
+    configure(world, product, removal_window_s=1, removal_share_percent=100, **CLEANUP)
+    world.start_ccmd()
+    world.wait(lambda: "DeleteLoadBalancer" in world.cloud.actions(since) and "stays for now" in world.log()
+               and str(lost_lb(world, product, lost)[name]).lower() == on, "its protection", 30)
+    world.cloud.clear_faults()
+    world.wait(lambda: not lost & set().union(*things(world).values()), "the end", 60)
+
+
+@PRODUCTS
+def test_floor_of_each_kind(world, product):
+    """Half of the load balancers, however much else is ours."""
+    names = ("a", "b", "c", "d")
+    finish_services(world, product, names)
+    world.stop_ccmd()
+    for name in names[1:]:
+        drop_service(world, name)
+    configure(world, product, removal_window_s=3600, **CLEANUP)
+    since = world.cloud.mark()
+    world.start_ccmd()
+    world.wait(lambda: len(product.find(world)) == 2, "half of them to go", 30)
+    mark = world.cloud.mark()
+    world.wait(lambda: len([a for a in world.cloud.actions(mark) if a == LIST[product.name]]) >= 2, "further looks", 30)
+    assert world.cloud.actions(since).count("DeleteLoadBalancer") == 2
+
+
+@PRODUCTS
+def test_preserved_is_none(world, product):
+    """What a person wants to keep when the Service goes, with all that belongs to it."""
+    finish_services(world, product, ("kept", "other"), annotations={PREFIX + "preserve-lb-on-delete": "true"})
+    owner = default_name(world.kube.get("Service", "kept")["metadata"]["uid"])
+    before = {one for ids in things(world).values() for one in ids}
+    assert owner in things(world)
+    world.kube.delete("Service", "kept")
+    world.wait(lambda: world.kube.get("Service", "kept") is None, "the end of the Service", 30)
+    assert owner not in things(world)
+    state = world.cloud.state()
+    there = {one[key] for kind, key in (("loadBalancers", "LoadBalancerId"), ("nlbLoadBalancers", "LoadBalancerId"), ("acls", "AclId"),
+                                        ("nlbServerGroups", "ServerGroupId"), ("securityGroups", "SecurityGroupId"))
+             for one in state.get(kind, [])}
+    assert before <= there

@@ -73,6 +73,7 @@ static const struct {
       "modification protection ConsoleProtection -> NonProtection\n"
       "untag server group " G80 " (g-1) ack.aliyun.com=c1 kubernetes.do.not.delete=" OWNER "\n"
       "untag server group k8s.81.TCP.web.default.c1 (g-2) ack.aliyun.com=c1\n"
+      "untag security group (sg-1)\n"
       "untag load balancer ack.aliyun.com=c1 kubernetes.do.not.delete=" OWNER "\n" },
     { "preserve, the second time", END_PRESERVE, "",
       "lb nlb-1 protection=false modification=NonProtection\ngroup g-1 80/TCP\n", "" },
