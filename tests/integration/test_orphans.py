@@ -156,7 +156,7 @@ def test_protected_again(world, product):
     lost, _ = lose_service(world, product)
     name, on = PROTECTIONS[product.name]
     since = world.cloud.mark()
-    world.cloud.fault(action="DeleteLoadBalancer", code="InternalError", http=500)
+    world.cloud.fault(action="DeleteLoadBalancer", count=1000, code="InternalError", http=500)
     configure(world, product, removal_window_s=1, removal_share_percent=100, **CLEANUP)
     world.start_ccmd()
     world.wait(lambda: "DeleteLoadBalancer" in world.cloud.actions(since) and "stays for now" in world.log()

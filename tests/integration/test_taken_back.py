@@ -69,7 +69,7 @@ def test_refused_and_taken_back(world, product, end):
     before = created(world, product, PRESERVED if end == "preserved" else TAGGED)
     last = "DeleteLoadBalancer" if end == "deleted" else "Untag*"
     since = world.cloud.mark()
-    world.cloud.fault(action=last, code="InternalError", http=500)
+    world.cloud.fault(action=last, count=1000, code="InternalError", http=500)
     leave(world)
     world.wait(lambda: [c for c in world.cloud.calls(since) if c["http"] == 500], "the failure", 30)
     come_back(world, product)
