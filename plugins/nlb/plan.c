@@ -54,7 +54,6 @@ const struct lbc_plan_ops nlb_plan_ops = {
     .plan_more = nlb_plan_certs,
     .remedy = "choose another port, or delete that listener",
     .batch = NLB_BATCH_MAX,
-    .tags_cluster = true,
     .names_listener = true,
     .tells_changes = true,
     .sweeps = true,

@@ -15,11 +15,12 @@ from tests.support import scenario
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PLUGINS = ("clb", "nlb", "route")
-# What the shared library calls for these plugins, beside what stands in their own sources.
+# What the shared library calls for these plugins, beside what stands in their own sources; and what is called by a name that their
+# own product has too.
 SHARED = {
     "clb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute"},
     "nlb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute", "nlb:GetJobStatus",
-            "nlb:ListAsynJobs"},
+            "nlb:ListAsynJobs", "ecs:UntagResources"},
     "route": {"ecs:DescribeInstances"},
 }
 # Where the names of actions stand.

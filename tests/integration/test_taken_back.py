@@ -13,8 +13,8 @@ HASH = "service.beta.kubernetes.io/hash"
 PROTECTIONS = ("DeleteProtection", "ModificationProtectionStatus", "DeletionProtectionEnabled")
 PRESERVED = {PREFIX + "preserve-lb-on-delete": "true"}
 TAGGED = {PREFIX + "additional-resource-tags": "a=b"}
-# Calls of the end, reads included, behind which it is killed. What is preserved is not the Service's any more once its last one is done.
-CALLS = {("clb", "deleted"): 3, ("nlb", "deleted"): 7, ("clb", "preserved"): 3, ("nlb", "preserved"): 4}
+# Calls of the end, reads included, behind which it is killed. What is preserved has lost its tags with the last one, and is found by name.
+CALLS = {("clb", "deleted"): 3, ("nlb", "deleted"): 7, ("clb", "preserved"): 4, ("nlb", "preserved"): 5}
 KILLS = [pytest.param(product, end, nth, id=f"{product.name}-{end}-{nth}")
          for product in KINDS for end in ("deleted", "preserved") for nth in range(1, CALLS[product.name, end] + 1)]
 

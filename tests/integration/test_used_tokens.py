@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import views
-from tests.support.products import Clb, Nlb
+from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb
 
 PORTS = [(80, "TCP")]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
@@ -90,3 +90,25 @@ def test_killed_before_the_service_is_cleaned(world, product):
     change_type(world, product, "LoadBalancer")
     world.start_ccmd()
     world.wait(lambda: is_complete(world, product), "the next load balancer", 60)
+
+
+def owned(world, product):
+    return [lb for lb in product.find(world) if OWNER_TAG in lb["Tags"]]
+
+
+def test_preserved_and_wanted_again(world, product=Nlb()):
+    """What was preserved to its end is nobody's, and answers to the token that made it: it stays as it is, and another one is made."""
+    begin(world, product, annotations={PREFIX + "preserve-lb-on-delete": "true"})
+    change_type(world, product, "ClusterIP")
+    world.wait(lambda: owned(world, product) == [] and "finalizers" not in world.kube.get("Service", "web")["metadata"], "the release", 60)
+    world.settled()
+    kept = product.only(world)
+    restart(world, product)
+    since = world.cloud.mark()
+    change_type(world, product, "LoadBalancer")
+    world.wait(lambda: len(owned(world, product)) == 1 and product.complete(owned(world, product)[0], PORTS) and world.kube.ingress("web"),
+               "the next load balancer", 60)
+    world.settled()
+    assert len(product.find(world)) == 2 and kept in product.find(world)
+    tokens = creations(world, since)
+    assert len(set(tokens)) == len(tokens) > 1, "none is asked for twice"

@@ -71,7 +71,6 @@ struct lbc_plan_ops {
     bool is_serial;      /* each step has a stage of its own */
     bool lists_all;      /* `have` has groups of others, whose backends are not read */
     bool tags_reuse;     /* a load balancer that somebody else made is tagged as one in use */
-    bool tags_cluster;   /* our own is tagged with the cluster, not with its owner alone */
     size_t tags_max;     /* so many tags leave no room for marks; 0 = there always is */
     bool sweeps;         /* on a load balancer of its own a listener that no port wants goes,
                             whoever made it, and so does one that is in the way */

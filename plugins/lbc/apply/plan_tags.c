@@ -40,7 +40,7 @@ static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
     if (lbc_tags_put(add, LBC_TAG_OWNER, owner) < 0) {
         return -ENOMEM;
     }
-    return ops->tags_cluster ? lbc_tags_put(add, LBC_TAG_CLUSTER, work->in->cluster_id) : 0;
+    return lbc_tags_put(add, LBC_TAG_CLUSTER, work->in->cluster_id);
 }
 
 int lbc_plan_missing_tags(const struct lbc_work *work, struct lbc_tags *add)

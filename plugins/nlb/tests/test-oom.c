@@ -112,7 +112,7 @@ static const char *read_answer(const char *action)
 {
     if (strcmp(action, "GetLoadBalancerAttribute") == 0) {
         return "{'LoadBalancerId':'nlb-1','LoadBalancerStatus':'Active','DNSName':'x.test',"
-               "'VpcId':'vpc-1','AddressType':'Internet'}";
+               "'VpcId':'vpc-1','AddressType':'Internet'," TAGS "}";
     }
     for (size_t i = 0; cloud.has_all && i < CCM_ARRAY_LEN(present); i++) {
         if (strcmp(present[i].action, action) == 0) {
