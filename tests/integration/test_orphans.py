@@ -1,5 +1,7 @@
 """What carries the cluster's mark in the cloud and has no Service: named, and deleted where the option says so."""
 
+import signal
+
 import pytest
 
 from tests.support import objects, views
@@ -197,3 +199,32 @@ def test_preserved_is_none(world, product):
                                         ("nlbServerGroups", "ServerGroupId"), ("securityGroups", "SecurityGroupId"))
              for one in state.get(kind, [])}
     assert before <= there
+
+
+def looks(world):
+    return world.log().count(" all load balancers: ")
+
+
+@PRODUCTS
+def test_out_of_step(world, product):
+    """The watch of Services breaks and the next one hangs: nothing goes, and what was seen before says nothing any more."""
+    lost, _ = lose_service(world, product)
+    lb = lost_lb(world, product, lost)["LoadBalancerId"]
+    configure(world, product, removal_window_s=1, **{**CLEANUP, "orphan_cleanup": "false"})
+    world.start_ccmd()
+    world.wait(lambda: gauge(world, product) == len(lost), "two looks", 30)
+    for verb in ("LIST", "WATCH"):
+        world.kube.fault(action=f"{verb} /api/v1/services", count=1000, delay_ms=600000)
+    asked, since = world.kube.mark(), world.cloud.mark()
+    world.kube.watches("drop", "services")
+    world.wait(lambda: [a for a in world.kube.actions(asked) if a.endswith(" /api/v1/services")], "the next watch", 30)
+    world.kube.create(product.new("user", PORTS, annotations={PREFIX + "id": lb}))
+    configure(world, product, removal_window_s=1, **CLEANUP)
+    world.ccmd.popen.send_signal(signal.SIGHUP)
+    world.wait(lambda: f"taken over: {product.name}.orphan_cleanup" in world.log(), "the option", 30)
+    before = looks(world)
+    world.wait(lambda: looks(world) >= before + 3, "further looks", 30)
+    assert [a for a in world.cloud.actions(since) if a.startswith(("Delete", "Set", "Update"))] == []
+    world.kube.clear_faults()
+    world.wait(lambda: "stays: somebody uses it" in world.log(), "the last look", 30)
+    assert lost_lb(world, product, lost)
