@@ -46,6 +46,20 @@ static const struct ccm_option settle = {
             "consistently before anything is changed, in the cluster or in the cloud.",
 };
 
+static const struct ccm_option event_repeat = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "kubernetes",
+    .name = "event_repeat_s",
+    .fallback = "1800",
+    .min = 0,
+    .max = 86400,
+    .help = "How often an event about something that lasts, such as a failure, is written again: "
+            "more often than the API server forgets Events (its --event-ttl, an hour by default). "
+            "0 = never.",
+};
+
 static const struct ccm_option election = {
     HEAD,
     .type = CCM_OPTION_BOOL,
@@ -226,11 +240,29 @@ static const struct ccm_option core_dumps = {
 };
 
 const struct ccm_option *const config_core_options[] = {
-    &plugin_dir,         &kubeconfig,    &plain_http,        &settle,         &election,
-    &election_namespace, &election_name, &election_duration, &election_renew, &election_retry,
-    &admin_listen,       &admin_cert,    &admin_key,         &admin_token,    &admin_control,
-    &log_level,          &log_format,    &timeout_s,         &slow_s,         &stop_s,
-    &core_dumps,         NULL,
+    &plugin_dir,
+    &kubeconfig,
+    &plain_http,
+    &settle,
+    &event_repeat,
+    &election,
+    &election_namespace,
+    &election_name,
+    &election_duration,
+    &election_renew,
+    &election_retry,
+    &admin_listen,
+    &admin_cert,
+    &admin_key,
+    &admin_token,
+    &admin_control,
+    &log_level,
+    &log_format,
+    &timeout_s,
+    &slow_s,
+    &stop_s,
+    &core_dumps,
+    NULL,
 };
 
 static const struct ccm_option entry_name = {

@@ -1,5 +1,6 @@
 #include "daemon/caches.h"
 
+#include "daemon/unserved.h"
 #include "kube/object/object.h"
 #include "sched/watchdog.h"
 #include "util/array.h"
@@ -243,6 +244,7 @@ static void on_change(void *arg, const struct ccm_change *change)
 
     if (source->watch->kind == CCM_KIND_SERVICE) {
         follow_service(source->owner, change);
+        daemon_unserved_look(source->owner->services->unserved, change->before, change->after);
     }
     for (size_t i = 0; i < plugin_registry_len(registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(registry, i);

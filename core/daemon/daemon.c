@@ -4,10 +4,14 @@
 #include "daemon/caches.h"
 #include "daemon/collect.h"
 #include "daemon/plan_book.h"
+#include "daemon/plugin_dir.h"
 #include "daemon/reload.h"
 #include "daemon/runner.h"
+#include "daemon/unserved.h"
 #include "kube/client/client.h"
 #include "kube/lease.h"
+#include "kube/object/object.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/clock_watch.h"
 #include "util/log.h"
@@ -85,6 +89,35 @@ static void emit_lease_event(const struct daemon_instance *daemon, bool warning,
     };
 
     kube_event_emit(daemon->services.events, &event);
+}
+
+static int64_t daemon_read_event_period(void *arg)
+{
+    const struct daemon_host_services *services = arg;
+
+    return config_int(services->config, NULL, "kubernetes", "event_repeat_s") * 1000;
+}
+
+/* Whether what an event is about is still there; what nobody watches is. */
+static bool daemon_has_object(void *arg, const struct kube_occurrence *occurrence)
+{
+    const struct daemon_host_services *services = arg;
+    const uint64_t kind = occurrence->object_kind;
+    struct kube_store *store = kind < DAEMON_HOST_KINDS ? services->stores[kind] : NULL;
+    const bool spaced = occurrence->namespace_[0] != '\0';
+    char key[512];
+
+    if (store == NULL) {
+        return true;
+    }
+    ccm_text_printf(key, sizeof(key), "%s%s%s", occurrence->namespace_, spaced ? "/" : "",
+                    occurrence->name);
+
+    const struct ccm_object *object = kube_store_get(store, key);
+    const bool exists = object != NULL && ccm_text_equal(object->uid, occurrence->uid);
+
+    kube_object_unref(object);
+    return exists;
 }
 
 /* The event that client-go's leaders write, so that one sees who leads and since when. */
@@ -170,7 +203,11 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
         return 0;                                       /* no event is written */
     }
     kube_continuity_set_gate(&services->continuity, &services->gate);
-    services->events = kube_event_recorder_new(services->kube, err);
+
+    const struct kube_event_lasting lasting = { daemon_read_event_period, daemon_has_object,
+                                                services };
+
+    services->events = kube_event_recorder_new(services->kube, &lasting, err);
     return services->events == NULL ? ccm_error_nomem(err) : open_election(daemon, err);
 }
 
@@ -207,8 +244,9 @@ static void release_all(struct daemon_instance *daemon)
 
     admin_free(daemon->admin); /* it looks at all the others */
     daemon_runners_free(daemon->runners);
+    kube_event_recorder_free(services->events, EVENTS_DRAIN_MS); /* it looks at the stores */
     daemon_watches_free(daemon->watches);
-    kube_event_recorder_free(services->events, EVENTS_DRAIN_MS);
+    daemon_unserved_free(services->unserved);
     kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
     kube_client_free(services->kube);
     net_http_free(services->http);
@@ -399,10 +437,26 @@ static int open_reload(struct daemon_instance *daemon)
     return 0;
 }
 
+static int open_unserved(struct daemon_instance *daemon)
+{
+    struct daemon_host_services *services = &daemon->services;
+    CCM_CLEANUP(ccm_freep)
+    char *folder = daemon_plugin_dir(config_string(daemon->config, NULL, "", "plugin_dir"));
+
+    if (folder != NULL) {
+        services->unserved = daemon_unserved_new(services, daemon->registry, folder);
+    }
+    return services->unserved == NULL ? -ENOMEM : 0;
+}
+
 static int daemon_start_threads(struct daemon_instance *daemon)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
+    if (daemon->services.plan == NULL && open_unserved(daemon) < 0) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
     daemon->watches = daemon_watches_new(&daemon->services, daemon->registry);
     if (daemon->watches == NULL) {
         ccm_log_error(&daemon_log, "out of memory");

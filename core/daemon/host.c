@@ -274,7 +274,9 @@ static void host_event(const struct ccm_host *host, const struct ccm_event *even
     const struct daemon_plugin_host *self = self_of(host);
 
     if (host_dry_run(host)) {
-        daemon_plan_book_event(self->services->plan, self->name, event);
+        if (event->message == NULL || event->message[0] != '\0') { /* else a topic ends */
+            daemon_plan_book_event(self->services->plan, self->name, event);
+        }
     } else if (ccm_gate_leads(&self->services->gate)) { /* held: it is written later */
         kube_event_emit(self->services->events, event);
     }
@@ -291,6 +293,13 @@ static void host_settle(const struct ccm_host *host, const struct ccm_request *r
 {
     (void)host; /* the request knows its call */
     sched_controller_settle(req, index, requeue_after_ms, err);
+}
+
+static uint64_t host_retry_ms(const struct ccm_host *host, const struct ccm_request *req,
+                              uint64_t index, const struct ccm_error *err, uint64_t *ret_most_ms)
+{
+    (void)host; /* the request knows its call */
+    return sched_controller_retry_ms(req, index, err, ret_most_ms);
 }
 
 /* --- what is missing, what is held --- */
@@ -377,6 +386,7 @@ static const struct ccm_host table_template = {
     .server_since_ms = host_server_since_ms,
     .note_held = host_note_held,
     .note_unserved = host_note_unserved,
+    .retry_ms = host_retry_ms,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,

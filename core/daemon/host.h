@@ -28,6 +28,8 @@ struct daemon_raw_store {
     struct kube_store *store;
 };
 
+struct daemon_unserved;
+
 /* What all plugins share. Owned by the daemon, outlives every host; unchanged once plugins run. */
 struct daemon_host_services {
     struct net_http *http;
@@ -37,6 +39,8 @@ struct daemon_host_services {
     struct kube_store *stores[DAEMON_HOST_KINDS]; /* by kind; NULL = nobody watches it */
     const struct daemon_raw_store *raw;           /* those of CCM_KIND_RAW */
     size_t raw_count;
+
+    struct daemon_unserved *unserved; /* NULL in a dry run */
 
     struct kube_continuity continuity; /* whether it is one API server that answers */
     struct ccm_metrics *metrics;       /* NULL: nobody asks for any */

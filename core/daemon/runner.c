@@ -1,5 +1,6 @@
 #include "daemon/runner.h"
 
+#include "daemon/unserved.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -244,6 +245,9 @@ static void runner_run_starter(void *arg)
     }
     if (r == 0) {
         r = start_plugin(runner);
+    }
+    if (r != -ECANCELED) {
+        daemon_unserved_look_all(setup->services->unserved);
     }
     if (r == -ENOEXEC) { /* logged by the registry */
         if (runners_must_end_daemon(runners)) {

@@ -1,10 +1,13 @@
 #include "kube/event.h"
 
 #include "kube/series.h"
+#include "kube/standing.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/json.h"
 #include "util/log.h"
+#include "util/parse.h"
 #include "util/text.h"
 #include "util/thread.h"
 
@@ -12,7 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#define REPLACED         3 /* bytes of the character that stands for a byte that is no UTF-8 */
 #define WRITE_TIMEOUT_MS 5000
 #define TRIES_MAX        5
 #define BACKOFF_FIRST_MS 500
@@ -20,6 +22,7 @@
 #define HELD_PAUSE_MS    1000  /* while changes wait */
 #define PAUSE_MAX_MS     60000 /* whatever the server asks for */
 #define PATH_MAX_BYTES   2048
+#define PATCH_TYPE       "application/strategic-merge-patch+json"
 
 static const struct ccm_log event_log = { .part = "event" };
 
@@ -45,104 +48,20 @@ struct kube_event_recorder {
     bool ended;
 
     struct ccm_cancel cancel;
+    struct kube_event_lasting lasting;
 
     /* Thread of the recorder only. */
     struct kube_series_book *book;
+    struct kube_standing_book *standing;
     uint64_t last_ns;
     uint64_t drops_logged;
 };
 
-static void kind_of(const struct ccm_object *object, const char **ret_version,
-                    const char **ret_kind)
-{
-    *ret_version = "v1";
-    *ret_kind = "";
-    switch (object->kind) {
-    case CCM_KIND_SERVICE:
-        *ret_kind = "Service";
-        break;
-    case CCM_KIND_NODE:
-        *ret_kind = "Node";
-        break;
-    case CCM_KIND_POD:
-        *ret_kind = "Pod";
-        break;
-    case CCM_KIND_ENDPOINT_SLICE:
-        *ret_version = "discovery.k8s.io/v1";
-        *ret_kind = "EndpointSlice";
-        break;
-    case CCM_KIND_RAW:
-        *ret_version = ((const struct ccm_raw *)object)->api_version;
-        *ret_kind = ((const struct ccm_raw *)object)->kind_name;
-        break;
-    default:
-        *ret_version = "";
-        break;
-    }
-}
-
-static char *event_dup_text(const char *text)
-{
-    return strdup(text == NULL ? "" : text);
-}
-
-/* How much of the text takes at most max bytes once it is written: what is no UTF-8 is longer then.
- * Whoever made it may have cut it within a character; that is left out. */
-static size_t written_cut(const char *text, size_t max)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t written = 0;
-    size_t len = 0;
-    size_t good = 0;
-
-    while (p[len] != '\0') {
-        const size_t n = ccm_text_utf8_len(p + len);
-
-        written += n == 0 ? REPLACED : n;
-        if (written > max) {
-            break;
-        }
-        len += n == 0 ? 1 : n;
-        good = n == 0 ? good : len;
-    }
-    return good;
-}
-
-static char *copy_cut(const char *text, size_t max)
-{
-    return text == NULL ? strdup("") : strndup(text, written_cut(text, max));
-}
-
 static struct item *item_new(const struct ccm_event *event)
 {
-    const struct ccm_object *object = event->object;
     struct item *item = calloc(1, sizeof(*item));
-    const char *version;
-    const char *kind;
 
-    if (item == NULL) {
-        return NULL;
-    }
-    kind_of(object, &version, &kind);
-    item->occurrence = (struct kube_occurrence){
-        .api_version = event_dup_text(version),
-        .kind = event_dup_text(kind),
-        .namespace_ = event_dup_text(object->namespace_),
-        .name = event_dup_text(object->name),
-        .uid = event_dup_text(object->uid),
-        .resource_version = event_dup_text(object->resource_version),
-        .component = copy_cut(event->component, KUBE_EVENT_REASON_MAX),
-        .reason = copy_cut(event->reason, KUBE_EVENT_REASON_MAX),
-        .message = copy_cut(event->message, KUBE_EVENT_TEXT_MAX),
-        .warning = event->warning != 0,
-    };
-
-    const struct kube_occurrence *h = &item->occurrence;
-
-    if (h->api_version == NULL || h->kind == NULL || h->namespace_ == NULL || h->name == NULL ||
-        h->uid == NULL || h->resource_version == NULL || h->component == NULL ||
-        h->reason == NULL || h->message == NULL) {
-        kube_occurrence_fini(&item->occurrence);
+    if (item != NULL && kube_occurrence_make(event, &item->occurrence) < 0) {
         free(item);
         return NULL;
     }
@@ -219,37 +138,100 @@ static int64_t deadline_of(struct kube_event_recorder *recorder)
     return own < end ? own : end;
 }
 
-static int call_server(struct kube_event_recorder *recorder, const char *method,
-                       const struct kube_series *series, struct ccm_error *err)
+/* body: of the patch; NULL: the Event is created. ret: the answer, may be NULL. */
+static int call_server(struct kube_event_recorder *recorder, const struct kube_series *series,
+                       const struct ccm_buf *body, struct ccm_http_response **ret,
+                       struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 };
-    const bool create = strcmp(method, "POST") == 0;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf event = { .max = (size_t)64 * 1024 };
+    const bool create = body == NULL;
 
     ccm_buf_adds(&path, "/api/v1/namespaces/");
     kube_escape(&path, kube_series_namespace(series));
     ccm_buf_adds(&path, "/events");
     if (create) {
-        kube_series_print_event(series, &body);
+        kube_series_print_event(series, &event);
+        body = &event;
     } else {
         ccm_buf_addc(&path, '/');
         kube_escape(&path, series->event_name);
-        kube_series_print_patch(series, &body);
     }
-    if (ccm_buf_error(&path) < 0 || ccm_buf_error(&body) < 0) {
+    if (ccm_buf_error(&path) < 0 || ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
     }
 
     const struct kube_call call = {
-        .method = method,
+        .method = create ? "POST" : "PATCH",
         .path = ccm_buf_str(&path),
-        .content_type = create ? "application/json" : "application/strategic-merge-patch+json",
-        .body = ccm_buf_str(&body),
+        .content_type = create ? "application/json" : PATCH_TYPE,
+        .body = ccm_buf_str(body),
         .deadline_ms = deadline_of(recorder),
         .cancel = &recorder->cancel,
     };
 
-    return kube_do(recorder->client, &call, NULL, err);
+    return kube_do(recorder->client, &call, ret, err);
+}
+
+static int patch_series(struct kube_event_recorder *recorder, const struct kube_series *series,
+                        struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 };
+
+    kube_series_print_patch(series, &body);
+    return call_server(recorder, series, &body, NULL, err);
+}
+
+static int64_t recorder_read_period(const struct kube_event_recorder *recorder)
+{
+    return recorder->lasting.period_ms == NULL ? KUBE_EVENT_PERIOD_MS
+                                               : recorder->lasting.period_ms(recorder->lasting.arg);
+}
+
+/* What an Event says that is there already: how often, and how long ago for the last time; -1: it
+ * does not say. */
+static void event_read_age(const struct ccm_http_response *answer, int64_t *ret_count,
+                           int64_t *ret_age_ms)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    int64_t last_ms = 0;
+
+    *ret_count = 0;
+    *ret_age_ms = -1;
+    if (ccm_json_parse(answer->body, answer->body_len, &json) == 0) {
+        *ret_count = ccm_json_i64(json, "count", 0);
+        if (ccm_parse_rfc3339(ccm_json_text(json, "lastTimestamp"), &last_ms) == 0) {
+            *ret_age_ms = ccm_clock_wall_ms() - last_ms;
+        }
+    }
+}
+
+/* An Event of that name is there, of an earlier process or of a try whose answer was lost. What was
+ * said within the period is not said again; else the count goes on from there. */
+static int series_adopt(struct kube_event_recorder *recorder, struct kube_series *series,
+                        struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf nothing = { .max = 8 };
+    struct ccm_http_response *answer = NULL;
+    int64_t count = 0;
+    int64_t age_ms = -1;
+
+    ccm_buf_adds(&nothing, "{}"); /* a patch that changes nothing needs no right to read */
+
+    const int r = call_server(recorder, series, &nothing, &answer, err);
+
+    if (r < 0) {
+        return r;
+    }
+    event_read_age(answer, &count, &age_ms);
+    net_http_response_free(answer);
+    if (age_ms >= 0 && age_ms < recorder_read_period(recorder)) {
+        kube_standing_book_said(recorder->standing, &series->last, ccm_clock_now_ms() - age_ms);
+        series->count = count > 0 ? count : 1;
+        return 0;
+    }
+    series->count += count;
+    return patch_series(recorder, series, err);
 }
 
 static int write_series(struct kube_event_recorder *recorder, struct kube_series *series,
@@ -258,16 +240,18 @@ static int write_series(struct kube_event_recorder *recorder, struct kube_series
     int r = 0;
 
     if (series->exists) {
-        r = call_server(recorder, "PATCH", series, err);
+        r = patch_series(recorder, series, err);
         if (r != -ENOENT) {
             return r;
         }
         series->exists = false;
     }
-    r = call_server(recorder, "POST", series, err);
-    if (r == -EEXIST) {
-        /* An earlier try arrived after all; a count that has grown since still has to get there. */
-        r = series->count > 1 ? call_server(recorder, "PATCH", series, err) : 0;
+    r = call_server(recorder, series, NULL, NULL, err);
+    if (r == -EEXIST && series->count > 1) {
+        /* An earlier try arrived after all; the count has grown since. */
+        r = patch_series(recorder, series, err);
+    } else if (r == -EEXIST) {
+        r = kube_occurrence_lasts(&series->last) ? series_adopt(recorder, series, err) : 0;
     }
     series->exists = r == 0;
     return r;
@@ -320,25 +304,58 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
     kube_series_book_drop(recorder->book, series);
 }
 
-static void recorder_accept_item(struct kube_event_recorder *recorder, struct item *item)
+/* Takes the texts. */
+static void recorder_say(struct kube_event_recorder *recorder, struct kube_occurrence *occurrence,
+                         int64_t now)
 {
-    const int64_t now = ccm_clock_now_ms();
-    const struct ccm_log log = { .part = "event", .object = item->occurrence.name };
-    const int admitted = kube_series_book_admit(recorder->book, &item->occurrence, now);
+    const struct ccm_log log = { .part = "event", .object = occurrence->name };
+    const int admitted = kube_series_book_admit(recorder->book, occurrence, now);
     bool lost = false;
 
     if (admitted == 0) {
-        ccm_log_warn(&log, "event %s is dropped: too many about this object",
-                     item->occurrence.reason);
+        ccm_log_warn(&log, "event %s is dropped: too many about this object", occurrence->reason);
     } else if (admitted < 0 ||
-               kube_series_book_record(recorder->book, &item->occurrence, now, ccm_clock_wall_ms(),
+               kube_series_book_record(recorder->book, occurrence, now, ccm_clock_wall_ms(),
                                        unique_ns(recorder), &lost) == NULL) {
-        ccm_log_warn(&log, "event %s is dropped: out of memory", item->occurrence.reason);
+        ccm_log_warn(&log, "event %s is dropped: out of memory", occurrence->reason);
     } else if (lost) {
         ccm_log_warn(&event_log, "an event is lost: too many wait to be written");
     }
+    kube_occurrence_fini(occurrence);
+}
+
+static void recorder_accept_item(struct kube_event_recorder *recorder, struct item *item)
+{
+    const int64_t now = ccm_clock_now_ms();
+    bool said = true;
+
+    if (kube_occurrence_lasts(&item->occurrence) &&
+        kube_standing_book_record(recorder->standing, &item->occurrence, now, &said) < 0) {
+        said = item->occurrence.message[0] != '\0'; /* out of memory: once, now */
+    }
+    if (said) {
+        recorder_say(recorder, &item->occurrence, now);
+    }
     kube_occurrence_fini(&item->occurrence);
     free(item);
+}
+
+/* What lasts is due. */
+static void recorder_repeat(struct kube_event_recorder *recorder, struct kube_standing *standing)
+{
+    const struct kube_event_lasting *lasting = &recorder->lasting;
+    const int64_t now = ccm_clock_now_ms();
+    struct kube_occurrence copy = { 0 };
+
+    if (lasting->exists != NULL && !lasting->exists(lasting->arg, &standing->latest)) {
+        kube_standing_book_drop(recorder->standing, standing);
+        return;
+    }
+    standing->is_said = true;
+    standing->due_ms = now;
+    if (kube_occurrence_copy(&standing->latest, &copy) == 0) { /* else next time */
+        recorder_say(recorder, &copy, now);
+    }
 }
 
 struct turn {
@@ -383,19 +400,45 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
 /* Far, but not so far that a timespec could not hold it. */
 #define IDLE_WAIT_MS 3600000
 
+/* When there is something to do, if nothing comes. */
+static int64_t recorder_find_due(struct kube_event_recorder *recorder,
+                                 const struct kube_series *next)
+{
+    const int64_t idle = ccm_clock_now_ms() + IDLE_WAIT_MS;
+    const int64_t write = next != NULL ? next->due_ms : idle;
+    int64_t repeat = 0;
+
+    (void)kube_standing_book_next(recorder->standing, recorder_read_period(recorder),
+                                  &repeat); /* the time alone */
+    repeat = repeat < idle ? repeat : idle;
+    return write < repeat ? write : repeat;
+}
+
+static void recorder_repeat_due(struct kube_event_recorder *recorder)
+{
+    int64_t due = 0;
+    struct kube_standing *standing =
+        kube_standing_book_next(recorder->standing, recorder_read_period(recorder), &due);
+
+    if (standing != NULL && due <= ccm_clock_now_ms()) {
+        recorder_repeat(recorder, standing);
+    }
+}
+
 static void *recorder_run_thread(void *arg)
 {
     struct kube_event_recorder *recorder = arg;
 
     for (;;) {
         struct kube_series *next = kube_series_book_next(recorder->book);
-        const int64_t due = next != NULL ? next->due_ms : ccm_clock_now_ms() + IDLE_WAIT_MS;
-        const struct turn turn = wait_turn(recorder, due);
+        const struct turn turn = wait_turn(recorder, recorder_find_due(recorder, next));
 
         if (turn.item != NULL) {
             recorder_accept_item(recorder, turn.item);
-            next = kube_series_book_next(recorder->book);
+        } else if (!turn.stopping) {
+            recorder_repeat_due(recorder);
         }
+        next = kube_series_book_next(recorder->book);
         if (turn.over || (turn.stopping && turn.item == NULL && next == NULL)) {
             break;
         }
@@ -420,12 +463,14 @@ static void recorder_release(struct kube_event_recorder *recorder)
         free(item);
     }
     kube_series_book_free(recorder->book);
+    kube_standing_book_free(recorder->standing);
     ccm_cond_fini(&recorder->changed);
     ccm_lock_fini(&recorder->lock);
     free(recorder);
 }
 
 struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
+                                                    const struct kube_event_lasting *lasting,
                                                     struct ccm_error *err)
 {
     struct kube_event_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -435,6 +480,9 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
         return NULL;
     }
     recorder->client = client;
+    if (lasting != NULL) {
+        recorder->lasting = *lasting;
+    }
     recorder->last = &recorder->first;
     if (pthread_mutex_init(&recorder->lock, NULL) != 0 ||
         ccm_clock_cond_init(&recorder->changed) < 0) {
@@ -443,7 +491,8 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
         return NULL;
     }
     recorder->book = kube_series_book_new();
-    if (recorder->book == NULL ||
+    recorder->standing = kube_standing_book_new();
+    if (recorder->book == NULL || recorder->standing == NULL ||
         pthread_create(&recorder->thread, NULL, recorder_run_thread, recorder) != 0) {
         recorder_release(recorder);
         (void)ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT,

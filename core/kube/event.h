@@ -5,6 +5,9 @@
  * - The same happening (object, component, type, reason, message) again within an hour raises the
  *   count of the Event that is there, by a patch; when that has gone meanwhile, it is created anew.
  * - An object may speak 25 times, then once in 5 minutes; what is more is dropped.
+ * - What lasts (a topic, see struct ccm_event) is said again every period, as long as its object is
+ *   there. Its Event has a name that the next process finds: what was said within the period is not
+ *   said again after a restart, and its count goes on.
  * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses,
  * while others are written; one that is refused is dropped. Both are logged.
  */
@@ -12,13 +15,25 @@
 #define CCM_KUBE_EVENT_H
 
 #include "kube/client/client.h"
+#include "kube/occurrence.h"
 
 #define KUBE_EVENT_QUEUE_MAX 1000
+#define KUBE_EVENT_PERIOD_MS 1800000 /* of what lasts */
 
 struct kube_event_recorder;
 
-/* The thread is started. client is borrowed and must live longer. NULL and err on failure. */
+/* How what lasts is said again. Called by the recorder's thread; nothing blocks. */
+struct kube_event_lasting {
+    int64_t (*period_ms)(void *arg); /* 0 = never */
+    /* Whether the object is still there; NULL = always. */
+    bool (*exists)(void *arg, const struct kube_occurrence *occurrence);
+    void *arg;
+};
+
+/* The thread is started. client is borrowed and must live longer; lasting is copied, NULL = every
+ * KUBE_EVENT_PERIOD_MS, whatever becomes of objects. NULL and err on failure. */
 struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
+                                                    const struct kube_event_lasting *lasting,
                                                     struct ccm_error *err);
 
 /* Queue a copy; any thread, never blocks. Dropped, counted and logged by the recorder's thread when

@@ -25,20 +25,6 @@ struct kube_series_book {
     struct ccm_strmap *buckets; /* insertion order is the order of use: a used one is put anew */
 };
 
-void kube_occurrence_fini(struct kube_occurrence *occurrence)
-{
-    free(occurrence->api_version);
-    free(occurrence->kind);
-    free(occurrence->namespace_);
-    free(occurrence->name);
-    free(occurrence->uid);
-    free(occurrence->resource_version);
-    free(occurrence->component);
-    free(occurrence->reason);
-    free(occurrence->message);
-    *occurrence = (struct kube_occurrence){ 0 };
-}
-
 static void series_free(struct kube_series *series)
 {
     free(series->key);
@@ -100,9 +86,10 @@ static char *spam_key(const struct kube_occurrence *occurrence)
 static char *series_key(const struct kube_occurrence *occurrence)
 {
     const char *const fields[] = {
-        occurrence->component, occurrence->kind,    occurrence->namespace_,
-        occurrence->name,      occurrence->uid,     occurrence->warning ? "Warning" : "Normal",
-        occurrence->reason,    occurrence->message,
+        occurrence->component,  occurrence->kind,
+        occurrence->namespace_, occurrence->name,
+        occurrence->uid,        occurrence->warning ? "Warning" : "Normal",
+        occurrence->reason,     kube_occurrence_cause(occurrence),
     };
 
     return series_join_fields(fields, CCM_ARRAY_LEN(fields));
@@ -194,14 +181,14 @@ void kube_series_book_drop(struct kube_series_book *book, struct kube_series *se
 }
 
 /* The object's name, cut so that the whole is a valid name, and a number nobody else has. */
-static char *event_name(const struct kube_occurrence *occurrence, uint64_t unique_ns)
+static char *event_name(const struct kube_occurrence *occurrence, uint64_t number)
 {
     size_t len = strnlen(occurrence->name, NAME_MAX_BYTES - HEX_MAX_BYTES);
 
     while (len > 0 && (occurrence->name[len - 1] == '.' || occurrence->name[len - 1] == '-')) {
         len--;
     }
-    return ccm_text_format("%.*s.%" PRIx64, (int)len, occurrence->name, unique_ns);
+    return ccm_text_format("%.*s.%" PRIx64, (int)len, occurrence->name, number);
 }
 
 static struct kube_series *series_new(struct kube_series_book *book, char *key,
@@ -212,7 +199,8 @@ static struct kube_series *series_new(struct kube_series_book *book, char *key,
     if (series == NULL) {
         return NULL;
     }
-    series->event_name = event_name(occurrence, unique_ns);
+    series->event_name =
+        event_name(occurrence, kube_occurrence_lasts(occurrence) ? ccm_text_hash(key) : unique_ns);
     if (series->event_name == NULL || ccm_strmap_set(book->series, key, series) < 0) {
         free(series->event_name);
         free(series);
@@ -355,5 +343,8 @@ void kube_series_print_patch(const struct kube_series *series, struct ccm_buf *b
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_i64(&w, "count", series->count);
     print_time(&w, "lastTimestamp", series->last_wall_ms);
+    if (kube_occurrence_lasts(&series->last)) {
+        ccm_jsonw_str(&w, "message", series->last.message);
+    }
     ccm_jsonw_close(&w, '}');
 }

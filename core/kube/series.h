@@ -6,6 +6,7 @@
 #ifndef CCM_KUBE_SERIES_H
 #define CCM_KUBE_SERIES_H
 
+#include "kube/occurrence.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
@@ -13,28 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KUBE_SERIES_MAX       1024
-#define KUBE_SERIES_SPAN_MS   ((int64_t)60 * 60 * 1000) /* what the server keeps Events for */
-#define KUBE_SPAM_BURST       25
-#define KUBE_SPAM_REFILL_MS   ((int64_t)5 * 60 * 1000)
-#define KUBE_EVENT_TEXT_MAX   1024
-#define KUBE_EVENT_REASON_MAX 128
-
-/* One happening, texts owned by it. */
-struct kube_occurrence {
-    char *api_version;
-    char *kind;
-    char *namespace_; /* "" = of the cluster */
-    char *name;
-    char *uid;
-    char *resource_version;
-    char *component;
-    char *reason;
-    char *message;
-    bool warning;
-};
-
-void kube_occurrence_fini(struct kube_occurrence *occurrence);
+#define KUBE_SERIES_MAX     1024
+#define KUBE_SERIES_SPAN_MS ((int64_t)60 * 60 * 1000) /* what the server keeps Events for */
+#define KUBE_SPAM_BURST     25
+#define KUBE_SPAM_REFILL_MS ((int64_t)5 * 60 * 1000)
 
 /* One Event object of the server. */
 struct kube_series {
@@ -66,7 +49,8 @@ CCM_NODISCARD int kube_series_book_admit(struct kube_series_book *book,
 
 /*
  * Note a happening, taking over its texts: the series it belongs to, borrowed, with a write pending
- * and due now. `unique_ns` makes the name of a new Event. The least recently used series goes when
+ * and due now. `unique_ns` makes the name of a new Event; of what lasts the name follows from what
+ * it is about, so that the next process finds it. The least recently used series goes when
  * there are too many; *ret_lost tells that it had a write pending. NULL on ENOMEM (the happening
  * stays the caller's).
  */
@@ -83,8 +67,8 @@ size_t kube_series_book_pending(const struct kube_series_book *book);
 /* Forget a series: its Event could not be written. */
 void kube_series_book_drop(struct kube_series_book *book, struct kube_series *series);
 
-/* Text of the Event object for POST; of the strategic merge patch that raises the count. Failures
- * stick in the buffer. */
+/* Text of the Event object for POST; of the strategic merge patch that raises the count, and of
+ * what lasts renews the message. Failures stick in the buffer. */
 void kube_series_print_event(const struct kube_series *series, struct ccm_buf *buf);
 void kube_series_print_patch(const struct kube_series *series, struct ccm_buf *buf);
 

@@ -72,6 +72,18 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
     return (int64_t)(wait > hint ? wait : hint);
 }
 
+int64_t sched_backoff_peek_ms(const struct sched_backoff *state,
+                              const struct sched_backoff_policy *policy,
+                              const struct ccm_error *err, int64_t *ret_most_ms)
+{
+    struct sched_backoff copy = *state;
+    const int64_t next_ms = sched_backoff_next_ms(&copy, policy, err, UINT32_MAX);
+    const int64_t most_ms = policy->rules[row_of(err->kind)].max_ms;
+
+    *ret_most_ms = most_ms > next_ms ? most_ms : next_ms;
+    return next_ms;
+}
+
 void sched_backoff_forget(struct sched_backoff *state)
 {
     *state = (struct sched_backoff){ 0 };

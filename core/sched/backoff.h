@@ -62,6 +62,12 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
                               const struct sched_backoff_policy *policy,
                               const struct ccm_error *err, uint32_t random);
 
+/* How long such a failure would wait at most, without counting it; *ret_most_ms: how long failures
+ * of that kind wait at most when they go on. */
+int64_t sched_backoff_peek_ms(const struct sched_backoff *state,
+                              const struct sched_backoff_policy *policy,
+                              const struct ccm_error *err, int64_t *ret_most_ms);
+
 /* Success: the next failure starts at the base again. */
 void sched_backoff_forget(struct sched_backoff *state);
 

@@ -493,6 +493,21 @@ int sched_controller_wait_calm(struct sched_controller *controller, int64_t hori
     return sched_queue_wait_calm(controller->queue, horizon_ms, deadline_ms);
 }
 
+uint64_t sched_controller_retry_ms(const struct ccm_request *req, uint64_t index,
+                                   const struct ccm_error *err, uint64_t *ret_most_ms)
+{
+    const struct worker *worker = req->core; /* cancel stands first */
+    int64_t most_ms = 0;
+    int64_t next_ms = 0;
+
+    if (index < req->key_count) {
+        next_ms = sched_queue_peek_rate_limited(worker->controller->queue, req->keys[index], err,
+                                                &most_ms);
+    }
+    *ret_most_ms = (uint64_t)most_ms;
+    return (uint64_t)next_ms;
+}
+
 void sched_controller_settle(const struct ccm_request *req, uint64_t index,
                              uint64_t requeue_after_ms, const struct ccm_error *err)
 {

@@ -111,6 +111,11 @@ size_t sched_controller_retry_now(struct sched_controller *controller);
 void sched_controller_settle(const struct ccm_request *req, uint64_t index,
                              uint64_t requeue_after_ms, const struct ccm_error *err);
 
+/* How long a key of the running call `req` would wait: retry_ms() of struct ccm_host. Any thread.
+ */
+uint64_t sched_controller_retry_ms(const struct ccm_request *req, uint64_t index,
+                                   const struct ccm_error *err, uint64_t *ret_most_ms);
+
 /* Start workers and watchdog. Once. On failure nothing runs (it waits for that) and the
  * controller can only be freed.
  */

@@ -473,6 +473,23 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
     return delay_ms;
 }
 
+int64_t sched_queue_peek_rate_limited(struct sched_queue *queue, const char *key,
+                                      const struct ccm_error *err, int64_t *ret_most_ms)
+{
+    int64_t next_ms = 0;
+
+    *ret_most_ms = 0;
+    ccm_lock(&queue->lock);
+
+    const struct entry *entry = queue_find_processed(queue, key);
+
+    if (entry != NULL) {
+        next_ms = sched_backoff_peek_ms(&entry->backoff, queue->options.backoff, err, ret_most_ms);
+    }
+    ccm_unlock(&queue->lock);
+    return next_ms;
+}
+
 void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
                                int64_t delay_ms)
 {

@@ -108,6 +108,11 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
 void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
                                int64_t delay_ms);
 
+/* How long add_rate_limited() would have a key wait that is being processed, at most, now and in
+ * the long run. 0 for another key. */
+int64_t sched_queue_peek_rate_limited(struct sched_queue *queue, const char *key,
+                                      const struct ccm_error *err, int64_t *ret_most_ms);
+
 /* Success: forget the failures of the key. Delays stay. */
 void sched_queue_forget(struct sched_queue *queue, const char *key);
 

@@ -184,3 +184,13 @@ int ccm_text_read_file(const char *path, size_t max, char **ret_text, size_t *re
     }
     return r;
 }
+
+uint64_t ccm_text_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}

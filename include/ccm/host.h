@@ -65,6 +65,18 @@ struct ccm_event {
     const char *reason;              /* CamelCase, for machines */
     const char *message;             /* for people; cut at 1,024 bytes */
     uint64_t warning;                /* 0 = Normal, 1 = Warning */
+
+    /*
+     * Since ABI 1.1; all three belong together. With a topic it lasts: the core says it again
+     * before servers forget it, option kubernetes.event_repeat_s, also after a restart, until the
+     * next event of that component about that object on that topic. One with the message "" ends
+     * it and is not written. As long as its cause is the same its words are only kept for the next
+     * time, so hand it in as often as it is found to hold. It also ends with its object.
+     */
+    const char *topic;
+    const char *cause; /* what makes it the same although words differ, such as ids of requests;
+                          NULL = the message */
+    uint64_t after_ms; /* said only if it has not ended by then */
 };
 
 struct ccm_http_request {
@@ -267,6 +279,12 @@ struct ccm_host {
      * somebody. The last word counts. Of at most 10,000 objects. */
     void (*note_unserved)(const struct ccm_host *host, const char *object, uint64_t count,
                           const char *reason);
+
+    /* How long a key of the running call, by its index in req->keys, would wait at most if it
+     * failed with err now; *ret_most_ms: and how long at most when it fails again and again. For
+     * messages. Only from inside of the call, any thread. */
+    uint64_t (*retry_ms)(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
+                         const struct ccm_error *err, uint64_t *ret_most_ms);
 };
 
 #ifdef __cplusplus

@@ -190,6 +190,11 @@ struct ccm_plugin {
      * thread; returns at once, no I/O. NULL = not offered: nothing is held by floors. */
     int64_t (*allow_removals)(void *self);
 
+    /* Since ABI 1.1. Values of spec.loadBalancerClass that this plugin takes, NULL-terminated:
+     * while it is installed and does not work, Services with one of them are told so. NULL = none.
+     */
+    const char *const *classes;
+
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };
 

@@ -5,6 +5,7 @@
 #include "alicloud/options.h"
 #include "alicloud/share.h"
 #include "alicloud/window.h"
+#include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -504,11 +505,32 @@ static int64_t poll_now(struct ali_governor *governor, const struct ccm_host *ho
     return ali_governor_poll(governor, ticket, host->now_ms(host), ret);
 }
 
-static int call_put_off(const struct ali_call *call, int64_t wait_ms, struct ccm_error *err)
+/* What it waits for, in words for people. */
+static void ticket_explain(struct ali_governor *governor, const struct ali_ticket *ticket,
+                           int64_t now_ms, struct ccm_buf *ret)
+{
+    ccm_lock(&governor->lock);
+
+    const struct bucket *bucket = ticket->bucket;
+
+    if (ticket->priority == ALI_PRIO_RETRY) {
+        ccm_buf_adds(ret, "what has failed again and again comes behind everybody else");
+    } else if (bucket->share.hold_ms > now_ms || bucket->share.refusals > 0) {
+        ccm_buf_adds(ret, "the cloud throttles this call");
+    } else {
+        ccm_buf_addf(ret, "%" PRId64 " of these calls are allowed in %" PRId64 " s, all are in use",
+                     bucket->share.allowed, bucket->rate.window_ms / 1000);
+    }
+    ccm_unlock(&governor->lock);
+}
+
+/* What stands behind the ";" differs from time to time, the rest is the same for the same cause. */
+static int call_put_off(const struct ali_call *call, const char *why, int64_t wait_ms,
+                        struct ccm_error *err)
 {
     (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
-                        "%s: held back: its budget of calls is used up for the next %" PRId64 " ms",
-                        call->action, wait_ms); /* the result is given below */
+                        "%s waits for its turn: %s; that comes in about %" PRId64 " s",
+                        call->action, why, (wait_ms + 999) / 1000); /* the result is given below */
     err->retry_after_ms = (uint64_t)wait_ms;
     return -EAGAIN;
 }
@@ -557,6 +579,7 @@ static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
     const bool keeps = call->patience_ms > 0 && call->object != NULL;
     const int64_t patience = host->now_ms(host) + call->patience_ms;
     const int64_t until = keeps && patience < ctx->deadline_ms ? patience : ctx->deadline_ms;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 160 };
     int64_t wait = 0;
 
     while ((wait = poll_now(governor, host, ticket, call->product, ret)) > 0) {
@@ -565,11 +588,12 @@ static int ticket_wait(struct ali_governor *governor, const struct ali_ctx *ctx,
         if (now + wait > until) {
             const int64_t again = ticket_again_ms(governor, ticket, wait, now);
 
+            ticket_explain(governor, ticket, host->now_ms(host), &why);
             if (keeps) {
                 ali_governor_keep(governor, ticket, call->object, now, again);
             }
             ali_governor_leave(governor, ticket);
-            return call_put_off(call, again, err);
+            return call_put_off(call, ccm_buf_str(&why), again, err);
         }
         if (host->wait(host, ctx->req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait)) <
             0) {

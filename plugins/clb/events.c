@@ -47,7 +47,7 @@ static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *mode
         ccm_text_printf(full, sizeof(full),
                         "the load balancer has %zu tags already, %s is left out", tags->len, key);
     }
-    lbc_pass_emit_event(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
+    lbc_pass_emit_standing(pass, "tags", "TooManyTags", full); /* it is the cloud that changed */
 }
 
 /* It counts for the quota of lists, and its name says whose it is. */
@@ -63,7 +63,7 @@ static void pass_emit_acl(struct lbc_pass *pass)
             "listener: it is deleted with the Service",
             acl->id);
     }
-    lbc_pass_emit_event(pass, true, "acl", "AccessListKept", text);
+    lbc_pass_emit_standing(pass, "acl", "AccessListKept", text);
 }
 
 void clb_emit_events(struct lbc_pass *pass)

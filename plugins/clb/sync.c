@@ -89,7 +89,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {
-        lbc_pass_emit_event(pass, true, "eip", "", "");
+        lbc_pass_emit_standing(pass, "eip", "", "");
         return lb->lbc.texts[CLB_LB_ADDRESS];
     }
     if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
@@ -98,12 +98,12 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
                             lb->lbc.id); /* the result is the argument */
     }
     if (lb->eips != NULL) {
-        lbc_pass_emit_event(pass, true, "eip", "", "");
+        lbc_pass_emit_standing(pass, "eip", "", "");
         return lb->eips;
     }
     pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
                          err.message);
-    lbc_pass_emit_event(pass, true, "eip", "FailedSetEIPAddress",
+    lbc_pass_emit_standing(pass, "eip", "FailedSetEIPAddress",
                         "get eip error, set external ip to slb ip");
     return lb->lbc.texts[CLB_LB_ADDRESS];
 }

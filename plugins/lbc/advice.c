@@ -96,9 +96,8 @@ static void advice_emit_field(struct lbc_pass *pass, const struct lbc_unserved *
 {
     const char *reason = field->reason == NULL ? "UnsupportedField" : field->reason;
 
-    if (field->refusal != NULL && pass->audit && text[0] != '\0') {
-        lbc_pass_emit_event(pass, true, field->topic, reason, ""); /* events expire, this lasts */
-        lbc_pass_emit_event(pass, true, field->topic, reason, text);
+    if (field->refusal != NULL) {
+        lbc_pass_emit_standing(pass, field->topic, reason, text);
     } else {
         lbc_pass_advise(pass, true, field->topic, reason, text);
     }
@@ -186,7 +185,7 @@ static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_li
                          pass->model->want->groups[i]->name, kept[1], invalid);
         }
     }
-    lbc_pass_emit_event(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+    lbc_pass_emit_standing(pass, "kept", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
@@ -212,7 +211,7 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
                          nodes.len == 0 ? "" : "; ", ccm_buf_str(&one->nodes));
         }
     }
-    lbc_pass_emit_event(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
+    lbc_pass_emit_standing(pass, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
     lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));
     advice_emit_kept(pass, resolved);
@@ -228,9 +227,5 @@ void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
         [LBC_FROZEN_BY_NAMELESS] = "No endpoint names its node: the present backends are kept",
     };
 
-    if (frozen_by == LBC_FROZEN_BY_FAMILY || frozen_by == LBC_FROZEN_BY_NAMELESS) {
-        lbc_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
-    } else {
-        lbc_pass_emit_event(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
-    }
+    lbc_pass_emit_standing(pass, "hold", "SkipSyncBackends", holds[frozen_by]);
 }

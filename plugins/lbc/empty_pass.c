@@ -150,7 +150,7 @@ void lbc_empty_publish(struct lbc_pass *pass,
         text = ccm_text_format("%s: %s", pass->lbc->ops->product->no_backends_text,
                                ccm_buf_str(&pass->empty));
     }
-    lbc_pass_advise(pass, true, TOPIC, "UnAvailableLoadBalancer", text);
+    lbc_pass_emit_standing(pass, TOPIC, "UnAvailableLoadBalancer", text);
 }
 
 void lbc_empty_forget(const struct lbc_instance *lbc, const char *key)

@@ -196,7 +196,7 @@ static int pass_publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateReadinessGate",
                                   "Error updating pod readiness gates for service", r, err);
     }
-    lbc_pass_emit_event(pass, true, "FailedUpdateReadinessGate", "", "");
+    lbc_pass_emit_standing(pass, "FailedUpdateReadinessGate", "", "");
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
     if (pass->readiness.waiting) {
         pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
@@ -271,7 +271,13 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return 0;
     }
     const bool complete = pass->problems.count == 0 && pass->refused.problems.count == 0;
+    char serves[LBC_PASS_SERVES_TEXT];
+    const struct lbc_life_condition ready = { .ready = true, .message = serves };
 
+    lbc_pass_format_serves(pass, serves);
+    if (complete && pass->invalid.len == 0 && pass->empty.len == 0 && pass->lbc->conditions) {
+        state.condition = &ready;
+    }
     state.hash = complete ? pass->hash : NULL;
     state.tags = remember_tags(pass, complete, tags);
     if (needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
@@ -294,13 +300,8 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
 
 static void pass_emit_ensured(struct lbc_pass *pass)
 {
-    static const char *const topics[] = { LBC_PASS_SYNC_FAILED, "FailedAddFinalizer",
-                                          "FailedUpdateStatus", "CleanLoadBalancer",
-                                          LBC_PASS_CLEAN_FAILED };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(topics); i++) {
-        lbc_pass_emit_event(pass, false, topics[i], "", "");
-    }
+    lbc_pass_end_failure(pass);
+    lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "", "");
     if (pass->writes > 0 || pass->hashed) {
         lbc_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
                        "Ensured load balancer [%s]", lbc_pass_lb_id(pass));

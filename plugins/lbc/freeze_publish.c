@@ -112,6 +112,7 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 900 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf until = { .max = 120 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1200 };
     struct lbc_pass *pass = freeze->pass;
     const bool before = pass->entry->frozen;
     size_t count = add_cause(freeze, LBC_FREEZE_NOT_READY, "nodes NotReady", &why);
@@ -120,7 +121,7 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
     count += add_cause(freeze, LBC_FREEZE_SLICE, "EndpointSlices missing that had told", &why);
     freeze_record_count(freeze, count, ccm_buf_str(&why));
     if (count == 0) {
-        (void)lbc_entry_is_news(pass->entry, TOPIC, ""); /* the topic is over: no news */
+        lbc_pass_emit_standing(pass, TOPIC, "", "");
         if (before) {
             lbc_life_event(&pass->life, pass->service, false, "BackendsReleased",
                            "No backend is kept any more because nodes or EndpointSlices are "
@@ -134,11 +135,18 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
                      ccm_buf_str(&why));
         return;
     }
-    if (lbc_entry_is_news(pass->entry, TOPIC, ccm_buf_str(&why))) {
-        lbc_life_event(&pass->life, pass->service, true, "BackendsFrozen",
-                       "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
-                       "allow-removals %s",
-                       count, ccm_buf_str(&why), ccm_buf_str(&until),
-                       pass->lbc->ops->product->name);
-    }
+    ccm_buf_addf(&text,
+                 "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
+                 "allow-removals %s",
+                 count, ccm_buf_str(&why), ccm_buf_str(&until), pass->lbc->ops->product->name);
+
+    const struct lbc_life_standing frozen = {
+        .warning = true,
+        .topic = TOPIC,
+        .reason = "BackendsFrozen",
+        .cause = ccm_buf_str(&why),
+        .text = ccm_buf_str(&text),
+    };
+
+    lbc_pass_stand(pass, &frozen);
 }

@@ -185,6 +185,7 @@ static void entry_clear(struct lbc_entry *entry)
     lbc_underway_fini(&entry->underway);
     lbc_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
+    ccm_strmap_free(entry->standing);
     ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->past);
     if (entry->left != NULL) {
@@ -254,7 +255,8 @@ static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, cons
     entry_clear(entry);
     entry->uid = strdup(uid);
     entry->said = ccm_strmap_new(free);
-    if (entry->uid == NULL || entry->said == NULL) {
+    entry->standing = ccm_strmap_new(NULL);
+    if (entry->uid == NULL || entry->said == NULL || entry->standing == NULL) {
         entry_clear(entry);
         return -ENOMEM;
     }

@@ -72,6 +72,8 @@ struct lbc_entry {
     uint32_t polls;                /* passes in a row that waited for pods */
     uint32_t failures;             /* passes in a row that failed */
     struct ccm_strmap *said;       /* topic -> last text */
+    struct ccm_strmap *standing;   /* topics of events that last, see lbc_pass_emit_standing() */
+    const char *failing;           /* which of these is a failure, a constant; NULL = none */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct lbc_tags applied; /* additional tags of the last complete success, else of the label */
     bool applied_known;

@@ -41,10 +41,11 @@ const struct ccm_option lbc_opt_conditions = {
     .type = CCM_OPTION_BOOL,
     .flags = CCM_OPTION_LIVE,
     .name = "service_conditions",
-    .fallback = "false",
+    .fallback = "true",
     .help =
         "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
-        "or False with the reason.",
+        "or False with what the event of the failure says. Written when that changes, and every "
+        "half hour while a failure lasts.",
 };
 const struct ccm_option lbc_opt_unserved = {
     .struct_size = sizeof(struct ccm_option),

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_FAILURES 2 /* as of the queue: from then on tries wait in the last lane */
+#define FAILURE_MAX    1023 /* bytes of the event about a failure; no server takes more */
+#define RETRY_FAILURES 2    /* as of the queue: from then on tries wait in the last lane */
 
 /* --- facts --- */
 
@@ -172,7 +173,7 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
                                "delete it in the console if it serves nobody",
                                several);
     }
-    lbc_pass_emit_event(pass, true, "several", "DuplicateLoadBalancer", text);
+    lbc_pass_emit_standing(pass, "several", "DuplicateLoadBalancer", text);
 }
 
 /* A load balancer beside the mirror, as lbc_read_ops.lb() says; the caller frees *ret with
@@ -237,14 +238,108 @@ void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic,
     }
 }
 
+void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what)
+{
+    struct ccm_strmap *standing = pass->entry->standing;
+
+    if (what->text[0] != '\0') {
+        struct lbc_life_standing said = *what;
+
+        if (ccm_strmap_set(standing, what->topic, NULL) < 0) {
+            said.topic = NULL; /* nobody would know that it has to end */
+        }
+        lbc_life_stand(&pass->lbc->life, pass->service, &said);
+    } else if (ccm_strmap_has(standing, what->topic)) {
+        ccm_strmap_del(standing, what->topic);
+        lbc_life_stand(&pass->lbc->life, pass->service, what);
+    }
+}
+
+void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
+                            const char *text)
+{
+    const struct lbc_life_standing what = {
+        .warning = true, .topic = topic, .reason = reason, .text = text == NULL ? "" : text
+    };
+
+    lbc_pass_stand(pass, &what);
+}
+
+void lbc_pass_end_failure(struct lbc_pass *pass)
+{
+    if (pass->entry->failing != NULL) {
+        lbc_pass_emit_standing(pass, pass->entry->failing, "", "");
+        pass->entry->failing = NULL;
+    }
+}
+
+void lbc_pass_end_standing(struct lbc_pass *pass)
+{
+    void *cursor = NULL;
+    const char *topic = NULL;
+
+    while (ccm_strmap_next(pass->entry->standing, &cursor, &topic, NULL)) {
+        const struct lbc_life_standing over = { .topic = topic, .reason = "", .text = "" };
+
+        lbc_life_stand(&pass->lbc->life, pass->service, &over);
+        ccm_strmap_del(pass->entry->standing, topic);
+    }
+    pass->entry->failing = NULL;
+}
+
+/* The text is cut, not the sentence behind it. */
+static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const char *what,
+                              const struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = FAILURE_MAX };
+    char retry[LBC_RETRY_TEXT];
+    const struct lbc_problems *problems = &pass->problems;
+    size_t room;
+
+    lbc_pass_format_retry(pass, err, retry);
+    ccm_buf_addf(&text, "%s [%s]: ", what, lbc_pass_lb_id(pass));
+    room = FAILURE_MAX - text.len - sizeof(retry) - 2;
+    ccm_buf_add(&text, ccm_buf_str(&problems->text),
+                ccm_text_utf8_cut(ccm_buf_str(&problems->text), room));
+    ccm_buf_addf(&text, ". %s", retry);
+
+    const struct lbc_life_standing failure = {
+        .warning = true,
+        .topic = reason,
+        .reason = reason,
+        .cause = ccm_buf_str(&problems->signature),
+        .text = ccm_buf_str(&text),
+    };
+
+    if (!ccm_text_equal(pass->entry->failing, reason)) {
+        lbc_pass_end_failure(pass);
+    }
+    pass->entry->failing = reason;
+    lbc_pass_stand(pass, &failure);
+}
+
+void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT])
+{
+    ccm_text_printf(ret, LBC_PASS_SERVES_TEXT, "Load balancer [%s] is as wanted",
+                    lbc_pass_lb_id(pass));
+}
+
+void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
+                           char ret[static LBC_RETRY_TEXT])
+{
+    const struct ccm_host *host = pass->lbc->host;
+    uint64_t most_ms = 0;
+    const uint64_t next_ms = host->retry_ms(host, pass->req, 0, err, &most_ms);
+
+    lbc_retry_format(err->kind, next_ms, most_ms, ret);
+}
+
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
                       struct ccm_error *err)
 {
     lbc_problems_sum(&pass->problems, err);
-    if (err->kind != CCM_ERROR_CANCELLED && !lbc_problems_only_wait(&pass->problems) &&
-        lbc_entry_is_news(pass->entry, reason, ccm_buf_str(&pass->problems.signature))) {
-        lbc_life_event(&pass->lbc->life, pass->service, true, reason, "%s [%s]: %s", what,
-                       lbc_pass_lb_id(pass), ccm_buf_str(&pass->problems.text));
+    if (err->kind != CCM_ERROR_CANCELLED && !lbc_problems_only_wait(&pass->problems)) {
+        pass_stand_failed(pass, reason, what, err);
     }
     return -EIO;
 }

@@ -20,6 +20,7 @@
 #include "lbc/controller.h" /* whoever has a pass goes on to its instance and its tables */
 #include "lbc/lookup.h"
 #include "lbc/model/problem.h"
+#include "lbc/model/retry.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/readiness.h"
 
@@ -132,7 +133,24 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
 /* An event, if it is news on its topic; "" = the topic is over. */
 void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                          const char *text);
-/* "{what} [{id}]: {message} ({remedy})" as a Warning event, if that is news. Returns r. */
+/* A Warning about what holds until it is said that it is over ("" or NULL): to be said in every
+ * pass that finds it. The core tells it at once when it is new, and again before events expire. */
+void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
+                            const char *text);
+/* The same for all kinds of it; what->text "" = it is over. */
+void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what);
+/* What the condition says when all is well. */
+#define LBC_PASS_SERVES_TEXT 160
+void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT]);
+/* When a failure of the pass is tried again. */
+void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
+                           char ret[static LBC_RETRY_TEXT]);
+/* The failure of the pass before is over. */
+void lbc_pass_end_failure(struct lbc_pass *pass);
+/* All of them are over. */
+void lbc_pass_end_standing(struct lbc_pass *pass);
+/* "{what} [{id}]: {message} ({remedy}). {when it is tried again}" as a Warning event that lasts.
+ * Returns r. */
 int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err);
 /* The same for an answer of the API server, which has no remedy. */
@@ -141,6 +159,15 @@ int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *wh
 /* The same for all problems; -EIO with their sum in err. */
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
                       struct ccm_error *err);
+
+/* --- what takes long without failing; progress.c --- */
+
+/* Before a pass: should the Service get its first address, that is told when it takes seconds. */
+void lbc_progress_begin(struct lbc_pass *pass);
+/* After it: it waits for its turn, and why. */
+void lbc_progress_wait(struct lbc_pass *pass, const char *why);
+/* After it: it has ended, well or not. */
+void lbc_progress_end(struct lbc_pass *pass);
 
 /* --- events about what is no failure; advice.c --- */
 

@@ -23,15 +23,31 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
     return lbc->ops->product->release_by_label ? label : "";
 }
 
+/* A Service that was complete before we looked, and has no condition yet, gets one with its next
+ * change or second look, so that a new controller writes nothing to those that are well. */
+static bool pass_keeps_quiet(const struct lbc_pass *pass)
+{
+    const struct ccm_service *service = pass->service;
+    const struct lbc_life_memory *memory = pass->life.memory;
+
+    if (pass->empty.len > 0 || lbc_condition_find_ours(service) != NULL ||
+        (memory != NULL && memory->parts[LBC_LIFE_READY].what != 0)) {
+        return false;
+    }
+    return pass->dry || (pass->known && pass->writes == 0 && !pass->hashed && !pass->audit);
+}
+
 /* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
 static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
     struct ccm_error own = CCM_ERROR_INIT;
-    char serves[160];
+    char retry[LBC_RETRY_TEXT] = "";
+    char serves[LBC_PASS_SERVES_TEXT];
     struct lbc_life_condition condition = {
         .ready = r == 0,
         .kind = err->kind,
-        .message = pass->problems.count > 0 ? ccm_buf_str(&pass->problems.signature) : err->message,
+        .message = pass->problems.count > 0 ? ccm_buf_str(&pass->problems.text) : err->message,
+        .retry = retry,
     };
 
     /* A second look that fails says nothing about the Service; the next pass will. */
@@ -39,16 +55,17 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
                   lbc_problems_only_wait(&pass->problems))) {
         return r;
     }
-    if (r == 0 && (pass->unfinished || pass->unverified)) {
-        return 0; /* neither ready nor failed, or nobody has asked */
+    if (r == 0 && (pass->unfinished || pass->unverified || pass_keeps_quiet(pass))) {
+        return 0; /* neither ready nor failed, or nobody has asked, or nothing is new */
     }
+    lbc_pass_format_retry(pass, err, retry);
     if (r == 0 && pass->empty.len > 0) {
         condition.ready = false;
         condition.reason = "NoReadyBackend";
         condition.message = ccm_buf_str(&pass->empty);
+        condition.retry = NULL;
     } else if (r == 0) {
-        ccm_text_printf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
-                        lbc_pass_lb_id(pass));
+        lbc_pass_format_serves(pass, serves);
         condition.message = serves;
     }
     const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
@@ -88,6 +105,7 @@ static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
     if (r == 0 || !lbc_problems_only_wait(&pass->problems) || !lbc_error_is_put_off(err)) {
         return r;
     }
+    lbc_progress_wait(pass, err->message);
     pass->unfinished = true;
     pass->requeue_ms = pass->problems.wait_ms;
     ccm_error_clear(err);
@@ -177,11 +195,15 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         pass.readiness.plan = &pass.steps;
     }
     lbc_measure_mirror(job->lbc, job->entry);
+    lbc_progress_begin(&pass);
     int r = pass.releases ? lbc_pass_release(&pass, err)
                           : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
 
     r = pass_end_wait(&pass, r, err);
     job->put_off = r == 0 && lbc_problems_only_wait(&pass.problems);
+    if (r < 0 || !pass.unfinished) {
+        lbc_progress_end(&pass);
+    }
     lbc_measure_pass(&pass, started_ms, r, err);
     job_count_failure(job, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {

@@ -403,6 +403,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {
+        lbc_pass_end_standing(pass);
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;
         if (!entry->left_alone) {

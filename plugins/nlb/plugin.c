@@ -18,11 +18,14 @@ static const struct ccm_option *const options[] = {
     &opt_disable_public, &nlb_opt_loose,  NULL,
 };
 
+static const char *const classes[] = { ALILB_CLASS_NLB, NULL };
+
 LBC_PLUGIN_ENTRIES(nlb_ops, NULL)
 
 const struct ccm_plugin ccm_plugin = {
     LBC_PLUGIN,
     .name = "nlb",
+    .classes = classes,
     .options = options,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "

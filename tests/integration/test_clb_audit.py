@@ -229,7 +229,7 @@ def condition(world, name="web"):
 
 
 def test_condition(world):
-    begin(world, "service_conditions = true;")
+    begin(world, "")
     world.wait(lambda: condition(world), "the condition")
     first = condition(world)
     assert (first["status"], first["reason"]) == ("True", "Ready")
@@ -249,29 +249,77 @@ def test_condition(world):
     assert condition(world) is None
 
 
-def test_condition_has_no_request_id(world):
-    """The same refusal again and again is one write."""
-    configure(world, "service_conditions = true;")
+def writes(world, mark):
+    return [action for action in world.kube.actions(mark) if action.startswith("PATCH") and action.endswith("/services/web/status")]
+
+
+def test_condition_tells_all_and_once(world):
+    """Code, request, remedy and when it is tried again; the same refusal again and again is one write, also after a restart."""
+    configure(world, "")
     views.nodes(world, 1)
     world.cloud.fault("CreateLoadBalancer", count=100, code="Forbidden.RAM", http=403)
     world.start_ccmd()
+    mark = world.kube.mark()
     world.kube.create(objects.service("web", PORTS))
     world.wait(lambda: condition(world), "the condition")
-    assert condition(world)["status"] == "False"
-    assert "RequestId" not in condition(world)["message"]
+    assert (condition(world)["status"], condition(world)["reason"]) == ("False", "NotAllowed")
+    for words in ("Forbidden.RAM", "RequestId", "Grant the action", "Tried again within", "(as of 20"):
+        assert words in condition(world)["message"]
+    for again in range(2):
+        world.settled()
+        tried = world.cloud.mark()
+        if again:
+            world.kill_ccmd()
+            world.start_ccmd()
+        else:
+            world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": "now"}}})
+        world.wait(lambda: "CreateLoadBalancer" in world.cloud.actions(tried), "another try")
+        world.settled()
+        assert len(writes(world, mark)) == 1
+
+
+def test_one_write_of_the_status(world):
+    """Address, labels and condition of a new Service are one patch."""
+    configure(world, "")
+    views.nodes(world, 1)
+    world.start_ccmd()
+    mark = world.kube.mark()
+    world.kube.create(objects.service("web", PORTS))
+    world.wait(lambda: condition(world), "the condition")
+    world.settled()
+    assert world.kube.ingress("web") and condition(world)["status"] == "True"
+    assert len(writes(world, mark)) == 1
+
+
+def test_condition_of_a_service_that_is_well_comes_later(world):
+    """One that was complete before gets it with the next second look, or change: nothing is written at the start."""
+    begin(world, "service_conditions = false;")
+    world.wait(lambda: world.kube.ingress("web"), "an address")
+    world.settled()
+    world.stop_ccmd()
+    configure(world, "")
+    mark = world.kube.mark()
+    world.start_ccmd()
+    world.wait(lambda: "DescribeLoadBalancers" in world.cloud.actions(), "the first look")
+    world.settled()
+    assert not writes(world, mark) and condition(world) is None
+    views.nodes(world, 1, first=4)
+    world.wait(lambda: condition(world), "the condition")
+    world.settled()
+    assert len(writes(world, mark)) == 1
 
 
 def test_condition_goes_when_switched_off(world):
-    begin(world, "service_conditions = true;")
+    begin(world, "")
     world.wait(lambda: condition(world), "the condition")
     world.stop_ccmd()
-    configure(world, "")
+    configure(world, "service_conditions = false;")
     world.start_ccmd()
     world.wait(lambda: condition(world) is None, "its end")
 
 
-def test_no_condition_by_default(world):
-    begin(world, "")
+def test_no_condition_when_switched_off(world):
+    begin(world, "service_conditions = false;")
     world.settled()
     assert condition(world) is None
 

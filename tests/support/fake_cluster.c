@@ -227,12 +227,45 @@ static int object_patch(const struct ccm_host *host, const struct ccm_request *r
     return result < 0 ? ccm_error_set(err, result, kind, "patch refused") : 0;
 }
 
+/* Whether it is written, as the core does: what lasts once per cause, and later what has to last
+ * for a time first. */
+static bool event_is_said(struct fake_host *fake, const struct ccm_event *event)
+{
+    char key[1024];
+    const char *cause = event->cause == NULL ? event->message : event->cause;
+
+    if (event->topic == NULL) {
+        return true;
+    }
+    (void)snprintf(key, sizeof(key), "%s %s", event->object->key, event->topic);
+    if (event->message[0] == '\0') {
+        ccm_strmap_del(fake->standing, key);
+        return false;
+    }
+
+    const char *before = ccm_strmap_get(fake->standing, key);
+    const bool same = before != NULL && strcmp(before, cause) == 0;
+
+    if (!same && ccm_strmap_set(fake->standing, key, fake_dup(cause)) < 0) {
+        abort();
+    }
+    return !same && event->after_ms == 0;
+}
+
 static void event_add(const struct ccm_host *host, const struct ccm_event *event)
 {
     struct fake_host *fake = fake_host_of(host);
     struct fake_event *kept;
 
     if (dry_run(host)) {
+        return;
+    }
+    fake_lock(fake);
+
+    const bool said = event_is_said(fake, event);
+
+    fake_unlock(fake);
+    if (!said) {
         return;
     }
     kept = fake_alloc(sizeof(*kept));
@@ -258,6 +291,15 @@ static void enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
     fake_unlock(fake);
 }
 
+/* As if every failure was the first: 30 s, and 10 min in the long run. */
+static uint64_t retry_ms(const struct ccm_host *host CCM_UNUSED,
+                         const struct ccm_request *req CCM_UNUSED, uint64_t index CCM_UNUSED,
+                         const struct ccm_error *err CCM_UNUSED, uint64_t *ret_most_ms)
+{
+    *ret_most_ms = 600000;
+    return 30000;
+}
+
 void fake_cluster_install(struct ccm_host *table)
 {
     table->get = object_get;
@@ -266,6 +308,7 @@ void fake_cluster_install(struct ccm_host *table)
     table->release_list = object_release_list;
     table->patch = object_patch;
     table->event = event_add;
+    table->retry_ms = retry_ms;
     table->enqueue = enqueue;
     table->fetch = object_fetch;
     table->settle = settle;
@@ -293,6 +336,7 @@ void fake_cluster_fini(struct fake_host *fake)
         free(event);
     }
     free(fake->events.items);
+    ccm_strmap_free(fake->standing);
     for (size_t i = 0; i < fake->patches.len; i++) {
         struct fake_patch *patch = fake->patches.items[i];
 

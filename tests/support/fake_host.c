@@ -285,8 +285,10 @@ struct fake_host *fake_host_new(void)
     fake->server_since_ms = 1;
     fake->held = ccm_strmap_new(free);
     fake->unserved = ccm_strmap_new(free);
+    fake->standing = ccm_strmap_new(free);
     if (fake->options == NULL || fake->held == NULL || fake->unserved == NULL ||
-        fake->metrics == NULL || pthread_mutex_init(&fake->lock, NULL) != 0) {
+        fake->standing == NULL || fake->metrics == NULL ||
+        pthread_mutex_init(&fake->lock, NULL) != 0) {
         abort();
     }
     fake->table = (struct ccm_host){

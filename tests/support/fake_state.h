@@ -48,6 +48,7 @@ struct fake_host {
     size_t borrowed;
     size_t listed_nodes; /* in lists of all */
     struct fake_list events;
+    struct ccm_strmap *standing; /* "object topic" -> cause, owned: events that last */
     struct fake_list patches;
     struct fake_list enqueues;
     int patch_result;

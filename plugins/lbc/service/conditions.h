@@ -7,28 +7,16 @@
 #define CCM_LBC_CONDITIONS_H
 
 #include "lbc/keys.h"
+#include "lbc/service/condition.h"
 #include "lbc/service/lifecycle.h"
-#include "util/jsonw.h"
 
-struct lbc_life_condition {
-    bool ready;
-    uint64_t kind; /* CCM_ERROR_* when it is not; makes the reason, unless there is one: */
-    const char *reason;
-    const char *message; /* the same for the same cause, so without ids of requests */
-};
-
-/* Write it; NULL takes away what an earlier run may have written. An object that is gone is
- * success. */
+/* Write it: when status, reason or cause differ from what the Service shows, or when what it shows
+ * is LBC_CONDITION_AGAIN_MS old and still not ready. NULL takes away what an earlier run may have
+ * written. An object that is gone is success. */
 CCM_NODISCARD int lbc_life_publish_condition(const struct lbc_life *life,
                                              const struct ccm_request *req,
                                              const struct ccm_service *service,
                                              const struct lbc_life_condition *condition,
                                              struct ccm_error *err);
-
-/* For what else writes a condition: that of the type, NULL = there is none; and the head of a
- * strategic patch of it, behind which its other members come, and "}]}}". */
-const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,
-                                               uint64_t count, const char *type);
-void lbc_condition_open_patch(struct ccm_jsonw *w, const char *uid, const char *type);
 
 #endif

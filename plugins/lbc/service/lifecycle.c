@@ -95,6 +95,13 @@ void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part,
     }
 }
 
+void lbc_life_record_condition(const struct lbc_life *life, int r, const char *want,
+                               const char *status)
+{
+    lbc_life_record_write(life, LBC_LIFE_READY, r, want);
+    lbc_life_record_write(life, LBC_LIFE_TURN, r, status);
+}
+
 bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what)
 {
     return life->memory != NULL && life->memory->parts[part].what == lbc_written_what(what);
@@ -241,7 +248,6 @@ static void write_ingress(struct ccm_jsonw *w, const struct lbc_life_state *stat
 {
     const bool named = !ccm_text_empty(state->hostname);
 
-    ccm_jsonw_open(w, "status", '{');
     ccm_jsonw_open(w, "loadBalancer", '{');
     if (!named && state->ip[0] == '\0') {
         ccm_jsonw_raw(w, "ingress", "null");
@@ -254,7 +260,20 @@ static void write_ingress(struct ccm_jsonw *w, const struct lbc_life_state *stat
         }
         ccm_jsonw_close(w, ']');
     }
-    ccm_jsonw_close_all(w, "}}");
+    ccm_jsonw_close(w, '}');
+}
+
+/* words: NULL = none is to be written. */
+static void write_condition(struct ccm_jsonw *w, const struct lbc_life *life,
+                            const struct lbc_condition_words *words)
+{
+    ccm_jsonw_open(w, "conditions", '[');
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "type", LBC_LIFE_CONDITION);
+    lbc_condition_print(w, words,
+                        lbc_life_needs(life, LBC_LIFE_TURN, words->same_status, words->status),
+                        life->host->wall_ms(life->host));
+    ccm_jsonw_close_all(w, "}]");
 }
 
 /* To be taken away, and the snapshot may be older than our own write of it. */
@@ -288,7 +307,7 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
 
 static void write_state(struct ccm_buf *body, const struct lbc_life *life,
                         const struct ccm_service *service, const struct need *need,
-                        const struct lbc_life_state *state)
+                        const struct lbc_life_state *state, const struct lbc_condition_words *words)
 {
     const bool anew = need->rest == LBC_WRITTEN_ANEW;
     const struct ccm_service *shown = anew ? NULL : service;
@@ -301,9 +320,19 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     write_label(&w, shown, life->extra_label, state->extra);
     write_label(&w, all ? NULL : service, LBC_LIFE_TAGS_LABEL, state->tags);
     ccm_jsonw_close_all(&w, "}}");
-    if (anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
-             : ingress_differs(service, state)) {
-        write_ingress(&w, state);
+
+    const bool ingress = anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
+                              : ingress_differs(service, state);
+
+    if (ingress || words != NULL) {
+        ccm_jsonw_open(&w, "status", '{');
+        if (ingress) {
+            write_ingress(&w, state);
+        }
+        if (words != NULL) {
+            write_condition(&w, life, words);
+        }
+        ccm_jsonw_close(&w, '}');
     }
     ccm_jsonw_close(&w, '}');
 }
@@ -464,6 +493,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                      bool *ret_written, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
+    CCM_CLEANUP(lbc_condition_words_fini) struct lbc_condition_words words = { .status = NULL };
     CCM_CLEANUP(ccm_freep) char *rest = text_of(state);
 
     *ret_written = false;
@@ -485,10 +515,23 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         print_state(life, service, state);
         return 0;
     }
-    write_state(&body, life, service, &need, state);
+    if (state->condition != NULL) {
+        lbc_condition_format(state->condition, service, life->host->wall_ms(life->host), &words);
+    }
 
-    const int r = lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
+    const bool says =
+        state->condition != NULL &&
+        lbc_life_needs(life, LBC_LIFE_READY, words.is_shown, ccm_buf_str(&words.want));
 
+    write_state(&body, life, service, &need, state, says ? &words : NULL);
+
+    /* Of a list only a strategic patch can change one member. */
+    const int r = lbc_life_patch_status(life, req, service,
+                                        says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE, &body, err);
+
+    if (says) {
+        lbc_life_record_condition(life, r, ccm_buf_str(&words.want), words.status);
+    }
     life_record_state(life, &need, r, state, rest);
     life_record_tags(life, r, state->tags);
     if (r == 0) {
@@ -536,6 +579,24 @@ void lbc_life_event(const struct lbc_life *life, const struct ccm_service *servi
         .reason = reason,
         .message = message,
         .warning = warning ? 1 : 0,
+    };
+
+    life->host->event(life->host, &event);
+}
+
+void lbc_life_stand(const struct lbc_life *life, const struct ccm_service *service,
+                    const struct lbc_life_standing *standing)
+{
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &service->meta,
+        .component = life->component,
+        .reason = standing->reason,
+        .message = standing->text,
+        .warning = standing->warning ? 1 : 0,
+        .topic = standing->topic,
+        .cause = standing->cause,
+        .after_ms = standing->after_ms,
     };
 
     life->host->event(life->host, &event);

@@ -12,6 +12,7 @@
 #include "ccm/plugin.h"
 #include "lbc/keys.h"
 #include "lbc/model/tags.h"
+#include "lbc/service/condition.h"
 #include "lbc/service/written.h"
 #include "util/attr.h"
 #include "util/buf.h"
@@ -75,6 +76,8 @@ struct lbc_life_state {
     const char *extra;    /* value of the extra label */
     const char *tags;     /* of LBC_LIFE_TAGS_LABEL: goes along with what else is written, and is
                              worth a write of its own only to be taken away */
+    const struct lbc_life_condition *condition; /* goes along with what else is written; NULL = it
+                                                   is left alone */
 };
 
 /* One patch of the status subresource, which takes labels too, for what differs or what the
@@ -104,6 +107,9 @@ bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool s
 /* It was written, with that result. */
 void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
                            const char *want);
+/* The condition was written, with that result: what it stands for, and its status. */
+void lbc_life_record_condition(const struct lbc_life *life, int r, const char *want,
+                               const char *status);
 /* A patch of the status subresource, CCM_PATCH_*; an object that is gone is success. */
 CCM_NODISCARD int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request *req,
                                         const struct ccm_service *service, uint64_t type,
@@ -112,5 +118,19 @@ CCM_NODISCARD int lbc_life_patch_status(const struct lbc_life *life, const struc
 /* Queue an event about the Service. */
 void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,
                     const char *reason, const char *format, ...) CCM_PRINTF(5, 6);
+
+/* What lasts, see struct ccm_event. */
+struct lbc_life_standing {
+    bool warning;
+    const char *topic;
+    const char *reason;
+    const char *cause; /* NULL = the text */
+    const char *text;  /* "" = it is over */
+    uint64_t after_ms; /* told only if it lasts so long */
+};
+
+/* The same about something that lasts: the core tells it again as long as it does. */
+void lbc_life_stand(const struct lbc_life *life, const struct ccm_service *service,
+                    const struct lbc_life_standing *standing);
 
 #endif

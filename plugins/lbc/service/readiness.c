@@ -1,6 +1,7 @@
 #include "lbc/service/readiness.h"
 
-#include "lbc/service/conditions.h"
+#include "lbc/service/condition.h"
+#include "lbc/service/lifecycle.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"

@@ -1,16 +1,15 @@
 #include "lbc/service/written.h"
 
+#include "util/text.h"
+
 #define UNKNOWN     1
 #define FIRST       2      /* of the numbers that stand for a content */
 #define DISTRUST_MS 120000 /* so long may a watch be broken before anybody notices */
 
 uint64_t lbc_written_what(const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: nobody gains by a collision */
+    const uint64_t hash = ccm_text_hash(text); /* nobody gains by a collision */
 
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
     return hash < FIRST ? hash + FIRST : hash;
 }
 

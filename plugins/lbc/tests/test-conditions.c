@@ -12,6 +12,8 @@
     "\"},\"status\":{\"conditions\":[{\"type\":\"" LBC_LIFE_CONDITION "\","
 #define NOW  ",\"lastTransitionTime\":\"2026-01-02T03:04:05Z\""
 #define TAIL "}]}}"
+#define WALL "2026-01-02T03:04:05Z"
+#define OLD  "2026-01-02T02:34:05Z"
 
 struct step {
     const char *before[3]; /* status, reason, message of the Service; NULL = no condition */
@@ -22,33 +24,63 @@ struct step {
 
 static const struct step steps[] = {
     { { NULL },
-      { true, 0, NULL, "fine" },
+      { true, 0, "fine", NULL, NULL },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"fine\"" NOW TAIL },
-    { { "True", "Ready", "fine" }, { true, 0, NULL, "fine" }, false, NULL },
+    { { "True", "Ready", "fine" }, { true, 0, "fine", NULL, NULL }, false, NULL },
     { { "True", "Ready", "fine" },
-      { true, 0, NULL, "finer" },
+      { true, 0, "finer", NULL, NULL },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"finer\"" TAIL },
     { { "True", "Ready", "fine" },
-      { false, CCM_ERROR_TERMINAL, NULL, "bad" },
+      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Refused\",\"message\":\"bad\"" NOW TAIL },
-    { { "False", "Refused", "bad" }, { false, CCM_ERROR_TERMINAL, NULL, "bad" }, false, NULL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_AUTH, NULL, "bad" },
+      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL },
+      false,
+      NULL },
+    { { "False", "Refused", "bad" },
+      { false, CCM_ERROR_AUTH, "bad", NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad\"" TAIL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_THROTTLED, NULL, "bad" },
+      { false, CCM_ERROR_THROTTLED, "bad", NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Throttled\",\"message\":\"bad\"" TAIL },
     { { NULL },
-      { false, CCM_ERROR_TRANSIENT, NULL, "" },
+      { false, CCM_ERROR_TRANSIENT, "", NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"SyncFailed\",\"message\":\"\"" NOW TAIL },
+    { { NULL },
+      { false, CCM_ERROR_AUTH, "bad (RequestId 1) (mend it.)", "Tried again soon", NULL },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 1) (mend "
+           "it.). Tried again soon (as of " WALL ")\"" NOW TAIL },
+    /* Another try of the same cause says nothing new, */
+    { { "False", "NotAllowed", "bad (RequestId 1) (mend it.). Tried again soon (as of " WALL ")" },
+      { false, CCM_ERROR_AUTH, "bad (RequestId 2) (mend it.)", "Tried again later", NULL },
+      false,
+      NULL },
+    /* another cause does, */
+    { { "False", "NotAllowed", "bad (RequestId 1) (mend it.). Tried again soon (as of " WALL ")" },
+      { false, CCM_ERROR_AUTH, "ill (RequestId 2) (mend it.)", "Tried again later", NULL },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"ill (RequestId 2) (mend "
+           "it.). Tried again later (as of " WALL ")\"" TAIL },
+    /* and so does half an hour, also one that an earlier version wrote without a time. */
+    { { "False", "NotAllowed", "bad (RequestId 1). Tried again soon (as of " OLD ")" },
+      { false, CCM_ERROR_AUTH, "bad (RequestId 2)", "Tried again later", NULL },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 2). "
+           "Tried again later (as of " WALL ")\"" TAIL },
+    { { "False", "NotAllowed", "bad" },
+      { false, CCM_ERROR_AUTH, "bad (RequestId 2)", "Tried again later", NULL },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 2). "
+           "Tried again later (as of " WALL ")\"" TAIL },
     { { "True", "Ready", "fine" },
-      { false, 0, "NoReadyBackend", "port 80/tcp: it has no endpoint" },
+      { false, 0, "port 80/tcp: it has no endpoint", NULL, "NoReadyBackend" },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NoReadyBackend\","
            "\"message\":\"port 80/tcp: it has no endpoint\"" NOW TAIL },
@@ -115,7 +147,7 @@ static void test_long(void **state)
     const char *cut = NULL;
     struct fake_host *fake = fake_host_new();
     struct ccm_error err = CCM_ERROR_INIT;
-    struct step step = { .want = { false, CCM_ERROR_TERMINAL, NULL, text } };
+    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, NULL, NULL } };
 
     (void)state;
     memset(text, 'x', sizeof(text) - 1);
@@ -129,12 +161,35 @@ static void test_long(void **state)
     fake_host_free(fake);
 }
 
+/* What is behind it is not. */
+static void test_long_with_retry(void **state)
+{
+    char text[2048];
+    struct fake_host *fake = fake_host_new();
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, "Tried again soon", NULL } };
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    assert_int_equal(tell(fake, &step, &step.want, &err), 0);
+
+    const char *body = fake_host_patch(fake, 0)->body;
+    const char *message = strstr(body, "xxx");
+
+    assert_non_null(message);
+    assert_non_null(strstr(message, "x. Tried again soon (as of " WALL ")\""));
+    assert_in_range(strchr(message, '"') - message, 900, 1024);
+    fake_host_free(fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_steps, obj_end),
         cmocka_unit_test_teardown(test_failures, obj_end),
         cmocka_unit_test_teardown(test_long, obj_end),
+        cmocka_unit_test_teardown(test_long_with_retry, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

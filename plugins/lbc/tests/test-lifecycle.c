@@ -77,11 +77,32 @@ static void publish(struct fixture *f, const struct lbc_life_state *want, bool e
     assert_int_equal(written, expect);
 }
 
+/* A condition goes along with what is written, and is no reason to write. */
+static void test_publish_with_condition(void **state)
+{
+    const struct lbc_life_condition fine = { .ready = true, .message = "fine" };
+    const struct lbc_life_state all = { .hash = "h1", .lb_id = "lb-1", .condition = &fine };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    publish(&f, &all, true);
+    expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":\"h1\",\"" LBC_LIFE_LB_LABEL "\":\"lb-1\"}},\"status\":{\"conditions\":[{"
+                 "\"type\":\"" LBC_LIFE_CONDITION "\",\"status\":\"True\",\"reason\":\"Ready\","
+                 "\"message\":\"fine\",\"lastTransitionTime\":\"2026-01-02T03:04:05Z\"}]}}");
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, LBC_LIFE_LB_LABEL, "lb-1");
+    publish(&f, &all, false);
+    fake_host_free(f.fake);
+}
+
 static void test_publish(void **state)
 {
     const struct lbc_life_state all = { .hash = "h1", .lb_id = "lb-1", .ip = "1.2.3.4" };
     const struct lbc_life_state part = { .lb_id = "lb-1", .ip = "5.6.7.8" };
-    const struct lbc_life_state none = { "", "", "", "", "", "", NULL };
+    const struct lbc_life_state none = { "", "", "", "", "", "", NULL, NULL };
     struct fixture f;
 
     (void)state;
@@ -383,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_publish_with_condition, obj_end),
         cmocka_unit_test_teardown(test_publish_much, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label, obj_end),

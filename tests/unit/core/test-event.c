@@ -1,7 +1,9 @@
 /* The event recorder: what is merged, held back, retried, given up. */
 #include "kube/event.h"
 #include "kube/series.h"
+#include "kube/standing.h"
 #include "support/tcp_server.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -235,7 +237,8 @@ struct fixture {
     struct kube_event_recorder *recorder;
 };
 
-static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *arg)
+static void fixture_open_lasting(struct fixture *f, const struct kube_event_lasting *lasting,
+                                 ccm_test_handler_fn handler, void *arg)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     FILE *file = fopen(config_path, "w");
@@ -253,8 +256,13 @@ static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *a
     f->http = net_http_new(&err);
     assert_non_null(f->http);
     assert_int_equal(kube_client_new(f->http, config_path, &f->client, &err), 0);
-    f->recorder = kube_event_recorder_new(f->client, &err);
+    f->recorder = kube_event_recorder_new(f->client, lasting, &err);
     assert_non_null(f->recorder);
+}
+
+static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *arg)
+{
+    fixture_open_lasting(f, NULL, handler, arg);
 }
 
 static void fixture_close(struct fixture *f, int64_t drain_ms)
@@ -265,7 +273,8 @@ static void fixture_close(struct fixture *f, int64_t drain_ms)
     ccm_test_server_free(f->server);
 }
 
-static void emit(struct fixture *f, const char *name, const char *message)
+static void emit_standing(struct fixture *f, const char *name, const char *topic, const char *cause,
+                          const char *message)
 {
     const struct ccm_service service = {
         .meta = { .struct_size = sizeof(service),
@@ -283,9 +292,16 @@ static void emit(struct fixture *f, const char *name, const char *message)
         .reason = "Ensured",
         .message = message,
         .warning = 1,
+        .topic = topic,
+        .cause = cause,
     };
 
     kube_event_emit(f->recorder, &event);
+}
+
+static void emit(struct fixture *f, const char *name, const char *message)
+{
+    emit_standing(f, name, NULL, NULL, message);
 }
 
 /* Request number `index` as JSON; method and start of the target are checked. */
@@ -511,6 +527,148 @@ static void test_engine_stopped_first(void **state CCM_UNUSED)
     fixture_close(&f, DRAIN_MS);
 }
 
+/* --- what lasts --- */
+
+static bool stand(struct kube_standing_book *book, const char *cause, const char *message,
+                  uint64_t after_ms, int64_t now_ms)
+{
+    struct kube_occurrence occurrence = occurrence_of("web", message);
+    bool now = false;
+
+    occurrence.topic = strdup("topic");
+    occurrence.cause = strdup(cause);
+    occurrence.after_ms = after_ms;
+    assert_int_equal(kube_standing_book_record(book, &occurrence, now_ms, &now), 0);
+    kube_occurrence_fini(&occurrence);
+    return now;
+}
+
+static void test_standing_is_due_again(void **state CCM_UNUSED)
+{
+    struct kube_standing_book *book = kube_standing_book_new();
+    struct kube_standing *standing;
+    int64_t due_ms = 0;
+
+    assert_non_null(book);
+    assert_null(kube_standing_book_next(book, 8000, &due_ms));
+    assert_true(stand(book, "cause", "id 1", 0, 1000));
+    assert_false(stand(book, "cause", "id 2", 0, 2000)); /* the newest words for the next time */
+    assert_null(kube_standing_book_next(book, 0, &due_ms));
+    standing = kube_standing_book_next(book, 8000, &due_ms);
+    assert_non_null(standing);
+    assert_in_range(due_ms, 8000, 9000);
+    assert_string_equal(standing->latest.message, "id 2");
+    assert_true(stand(book, "other", "id 3", 0, 3000));
+    (void)kube_standing_book_next(book, 8000, &due_ms);
+    assert_in_range(due_ms, 10000, 11000);
+    kube_standing_book_said(book, &standing->latest, -2000); /* by an earlier process */
+    (void)kube_standing_book_next(book, 8000, &due_ms);
+    assert_in_range(due_ms, 5000, 6000);
+
+    assert_false(stand(book, "other", "", 0, 4000)); /* over */
+    assert_int_equal(kube_standing_book_len(book), 0);
+    assert_true(stand(book, "other", "id 4", 0, 4100));
+    kube_standing_book_free(book);
+}
+
+/* Said only when it has lasted for a time. */
+static void test_standing_waits_first(void **state CCM_UNUSED)
+{
+    struct kube_standing_book *book = kube_standing_book_new();
+    int64_t due_ms = 0;
+
+    assert_non_null(book);
+    assert_false(stand(book, "", "waits for a", 3000, 1000));
+    assert_false(stand(book, "", "waits for b", 3000, 2000));
+    assert_non_null(kube_standing_book_next(book, 0, &due_ms));
+    assert_int_equal(due_ms, 4000);
+    assert_true(stand(book, "", "waits for c", 3000, 4000));
+    assert_false(stand(book, "", "", 0, 4100));
+    assert_false(stand(book, "", "waits for d", 3000, 5000));
+    assert_false(stand(book, "", "", 0, 5100)); /* it was short */
+    assert_null(kube_standing_book_next(book, 0, &due_ms));
+    kube_standing_book_free(book);
+}
+
+static int64_t short_period(void *arg CCM_UNUSED)
+{
+    return 50;
+}
+
+static bool exists_twice(void *arg, const struct kube_occurrence *occurrence CCM_UNUSED)
+{
+    int *left = arg;
+
+    return (*left)-- > 0;
+}
+
+static void test_lasting_is_said_again(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" }, { 200, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 2 };
+    int left = 2;
+    const struct kube_event_lasting lasting = { short_period, exists_twice, &left };
+    struct fixture f;
+
+    fixture_open_lasting(&f, &lasting, ccm_test_play, &script);
+    emit_standing(&f, "web", "topic", "cause", "id 1");
+    emit_standing(&f, "web", "topic", "cause", "id 2");
+    assert_true(ccm_test_server_wait(f.server, 3));
+    fixture_close(&f, DRAIN_MS); /* the object went after that */
+    assert_int_equal(left, 0);
+}
+
+/* Its Event is there: of an earlier process, and how old decides. */
+static void adopt(const char *event, size_t requests, int64_t count)
+{
+    const struct ccm_test_answer answers[] = {
+        { 409, NULL,
+          "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"AlreadyExists\","
+          "\"code\":409}" },
+        { 200, NULL, event },
+        { 200, NULL, "{}" },
+        { 201, NULL, "{}" },
+    };
+    struct ccm_test_script script = { answers, 4 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit_standing(&f, "web", "topic", "cause", "id 9");
+    assert_true(ccm_test_server_wait(f.server, requests));
+
+    cJSON *looked = fixture_sent_request(&f, 1, "PATCH", "/api/v1/namespaces/demo/events/web.");
+
+    assert_null(looked->child); /* it changes nothing */
+    cJSON_Delete(looked);
+    if (count > 0) {
+        cJSON *patch = fixture_sent_request(&f, 2, "PATCH", "/api/v1/namespaces/demo/events/web.");
+
+        assert_int_equal(ccm_json_i64(patch, "count", 0), count);
+        assert_string_equal(ccm_json_text(patch, "message"), "id 9");
+        cJSON_Delete(patch);
+    }
+    emit(&f, "api", "the next one");
+    assert_true(ccm_test_server_wait(f.server, requests + 1));
+    cJSON_Delete(fixture_sent_request(&f, requests, "POST", "/api/v1/namespaces/demo/events"));
+    fixture_close(&f, DRAIN_MS);
+}
+
+static void test_old_event_is_counted_on(void **state CCM_UNUSED)
+{
+    adopt("{\"count\":7,\"lastTimestamp\":\"2020-01-01T00:00:00Z\"}", 3, 8);
+}
+
+static void test_young_event_is_left(void **state CCM_UNUSED)
+{
+    char now[CCM_CLOCK_TEXT];
+    CCM_CLEANUP(ccm_freep) char *event = NULL;
+
+    ccm_clock_format(ccm_clock_wall_ms(), now, sizeof(now));
+    event = ccm_text_format("{\"count\":7,\"lastTimestamp\":\"%s\"}", now);
+    assert_non_null(event);
+    adopt(event, 2, 0);
+}
+
 static int group_setup(void **state CCM_UNUSED)
 {
     const int fd = mkstemp(config_path);
@@ -546,6 +704,11 @@ int main(void)
         cmocka_unit_test(test_drain),
         cmocka_unit_test(test_stuck_server),
         cmocka_unit_test(test_engine_stopped_first),
+        cmocka_unit_test(test_standing_is_due_again),
+        cmocka_unit_test(test_standing_waits_first),
+        cmocka_unit_test(test_lasting_is_said_again),
+        cmocka_unit_test(test_old_event_is_counted_on),
+        cmocka_unit_test(test_young_event_is_left),
     };
 
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -1,0 +1,248 @@
+#include "daemon/unserved.h"
+
+#include "kube/cache/store.h"
+#include "plugin/loader.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPIC "class"
+
+static const struct ccm_log unserved_log = { .part = "plugins" };
+
+/* A plugin that takes classes. */
+struct taker {
+    const struct ccm_plugin *desc;
+    const struct plugin_entry *entry;     /* NULL: it is not configured, */
+    struct plugin_loaded_plugin *private; /* and this is what was found of it */
+};
+
+struct daemon_unserved {
+    struct daemon_host_services *services;
+    struct plugin_registry *registry;
+    struct taker *items;
+    size_t len;
+    size_t cap;
+};
+
+/* --- who takes classes --- */
+
+static int unserved_add(struct daemon_unserved *unserved, const struct taker *taker)
+{
+    const int r = ccm_array_grow(&unserved->items, &unserved->cap, unserved->len + 1,
+                                 sizeof(*unserved->items));
+
+    if (r == 0) {
+        unserved->items[unserved->len++] = *taker;
+    }
+    return r;
+}
+
+static int unserved_add_configured(struct daemon_unserved *unserved)
+{
+    for (size_t i = 0; i < plugin_registry_len(unserved->registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(unserved->registry, i);
+        const struct ccm_plugin *desc = entry->loaded == NULL ? NULL : entry->loaded->desc;
+        const struct taker taker = { .desc = desc, .entry = entry };
+
+        if (desc != NULL && desc->classes != NULL && unserved_add(unserved, &taker) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static bool unserved_is_configured(const struct daemon_unserved *unserved, const char *name)
+{
+    for (size_t i = 0; i < plugin_registry_len(unserved->registry); i++) {
+        if (ccm_text_equal(plugin_registry_at(unserved->registry, i)->name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One that cannot be loaded is nobody's business until it is configured. */
+static int unserved_add_file(struct daemon_unserved *unserved, const char *folder, const char *file)
+{
+    struct plugin_loaded_plugin *loaded = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = 0;
+
+    if (plugin_load(file, folder, &loaded, &err) < 0) {
+        ccm_log_debug(&unserved_log, "not looked at: %s", err.message);
+        return 0;
+    }
+    if (loaded->desc->classes != NULL && !unserved_is_configured(unserved, loaded->desc->name)) {
+        const struct taker taker = { .desc = loaded->desc, .private = loaded };
+
+        r = unserved_add(unserved, &taker);
+        loaded = r == 0 ? NULL : loaded;
+    }
+    plugin_free(loaded);
+    return r;
+}
+
+static int unserved_add_folder(struct daemon_unserved *unserved, const char *folder)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(folder, &entries, NULL, alphasort);
+    int r = 0;
+
+    for (int i = 0; i < count; i++) {
+        const char *file = entries[i]->d_name;
+        CCM_CLEANUP(ccm_freep)
+        char *name = ccm_text_ends(file, ".so") ? strndup(file, strlen(file) - 3) : NULL;
+
+        if (r == 0 && name != NULL && !unserved_is_configured(unserved, name)) {
+            r = unserved_add_file(unserved, folder, file);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return r;
+}
+
+struct daemon_unserved *daemon_unserved_new(struct daemon_host_services *services,
+                                            struct plugin_registry *registry, const char *folder)
+{
+    CCM_CLEANUP(ccm_freep) char *real = realpath(folder, NULL);
+    struct daemon_unserved *unserved = calloc(1, sizeof(*unserved));
+
+    if (unserved == NULL) {
+        return NULL;
+    }
+    unserved->services = services;
+    unserved->registry = registry;
+    if (unserved_add_configured(unserved) < 0 ||
+        (real != NULL && unserved_add_folder(unserved, real) < 0)) {
+        daemon_unserved_free(unserved);
+        return NULL;
+    }
+    return unserved;
+}
+
+void daemon_unserved_free(struct daemon_unserved *unserved)
+{
+    if (unserved == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < unserved->len; i++) {
+        plugin_free(unserved->items[i].private);
+    }
+    free(unserved->items);
+    free(unserved);
+}
+
+/* --- what is said --- */
+
+static bool taker_has_class(const struct taker *taker, const char *name)
+{
+    for (const char *const *class_ = taker->desc->classes; *class_ != NULL; class_++) {
+        if (ccm_text_equal(*class_, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool unserved_wants(const struct ccm_object *object)
+{
+    const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+    return object != NULL && object->deleted_ms == 0 &&
+           ccm_text_equal(service->type, "LoadBalancer") &&
+           !ccm_text_empty(service->load_balancer_class);
+}
+
+/* Why nobody takes that class, as text; "" = somebody does, or it is none of ours. */
+static void unserved_explain(const struct daemon_unserved *unserved, const char *class_,
+                             struct ccm_buf *ret)
+{
+    for (size_t i = 0; i < unserved->len; i++) {
+        const struct taker *taker = &unserved->items[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (!taker_has_class(taker, class_)) {
+            continue;
+        }
+        ccm_buf_reset(ret);
+        if (taker->entry == NULL) {
+            ccm_buf_addf(ret,
+                         "Nothing is done for class %s: plugin %s of ccmd serves it and is not "
+                         "configured. Add { name = \"%s\"; } to plugins in ccmd.conf and restart "
+                         "ccmd, or delete the Service",
+                         class_, taker->desc->name, taker->desc->name);
+        } else if (plugin_registry_status(unserved->registry, taker->entry, &err) ==
+                   PLUGIN_STATE_FAILED) {
+            ccm_buf_addf(ret,
+                         "Nothing is done for class %s: plugin %s of ccmd serves it and has "
+                         "failed: %s. Mend that and restart ccmd",
+                         class_, taker->desc->name, err.message);
+        } else {
+            ccm_buf_reset(ret);
+            return; /* it is served */
+        }
+    }
+}
+
+static void unserved_emit(const struct daemon_unserved *unserved, const struct ccm_object *object,
+                          const char *text)
+{
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = object,
+        .component = "ccmd",
+        .reason = "PluginMissing",
+        .message = text,
+        .warning = 1,
+        .topic = TOPIC,
+    };
+
+    kube_event_emit(unserved->services->events, &event);
+}
+
+void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_object *before,
+                          const struct ccm_object *after)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
+
+    if (unserved == NULL || unserved->len == 0 || after == NULL ||
+        !ccm_gate_leads(&unserved->services->gate)) {
+        return;
+    }
+    if (unserved_wants(after)) {
+        const struct ccm_service *service = (const struct ccm_service *)(const void *)after;
+
+        unserved_explain(unserved, service->load_balancer_class, &text);
+    }
+    if (text.len > 0 || unserved_wants(before)) {
+        unserved_emit(unserved, after, ccm_buf_str(&text));
+    }
+}
+
+void daemon_unserved_look_all(struct daemon_unserved *unserved)
+{
+    const struct ccm_object *const *objects = NULL;
+    size_t count = 0;
+
+    if (unserved == NULL || unserved->len == 0) {
+        return;
+    }
+
+    struct kube_store *store = unserved->services->stores[CCM_KIND_SERVICE];
+
+    if (store == NULL || kube_store_list(store, NULL, NULL, &objects, &count) < 0) {
+        return; /* out of memory: said with the next change */
+    }
+    for (size_t i = 0; i < count; i++) {
+        daemon_unserved_look(unserved, NULL, objects[i]);
+    }
+    kube_store_list_free(objects, count);
+}

@@ -1,0 +1,185 @@
+#include "kube/standing.h"
+
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SPREAD_PARTS 8 /* the last of so many parts of a period is what they are spread over */
+
+struct kube_standing_book {
+    struct ccm_strmap *items;
+};
+
+static void standing_free(void *value)
+{
+    struct kube_standing *standing = value;
+
+    kube_occurrence_fini(&standing->latest);
+    free(standing);
+}
+
+struct kube_standing_book *kube_standing_book_new(void)
+{
+    struct kube_standing_book *book = calloc(1, sizeof(*book));
+
+    if (book == NULL) {
+        return NULL;
+    }
+    book->items = ccm_strmap_new(standing_free);
+    if (book->items == NULL) {
+        free(book);
+        return NULL;
+    }
+    return book;
+}
+
+void kube_standing_book_free(struct kube_standing_book *book)
+{
+    if (book != NULL) {
+        ccm_strmap_free(book->items);
+        free(book);
+    }
+}
+
+size_t kube_standing_book_len(const struct kube_standing_book *book)
+{
+    return ccm_strmap_len(book->items);
+}
+
+/* NULL on ENOMEM. */
+static char *standing_key(const struct kube_occurrence *occurrence)
+{
+    return ccm_text_format("%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s", occurrence->component,
+                           occurrence->kind, occurrence->namespace_, occurrence->name,
+                           occurrence->uid, occurrence->topic);
+}
+
+static bool standing_has_cause(const struct kube_standing *standing,
+                               const struct kube_occurrence *occurrence)
+{
+    const struct kube_occurrence *latest = &standing->latest;
+
+    return latest->warning == occurrence->warning &&
+           ccm_text_equal(latest->reason, occurrence->reason) &&
+           ccm_text_equal(kube_occurrence_cause(latest), kube_occurrence_cause(occurrence));
+}
+
+/* The place of a topic, made when missing; NULL: out of memory, or there are too many. */
+static struct kube_standing *standing_obtain(struct kube_standing_book *book, const char *key)
+{
+    struct kube_standing *standing = ccm_strmap_get(book->items, key);
+
+    if (standing != NULL || ccm_strmap_len(book->items) >= KUBE_STANDING_MAX) {
+        return standing;
+    }
+    standing = calloc(1, sizeof(*standing));
+    if (standing != NULL && ccm_strmap_set(book->items, key, standing) < 0) {
+        free(standing);
+        return NULL;
+    }
+    return standing;
+}
+
+int kube_standing_book_record(struct kube_standing_book *book,
+                              const struct kube_occurrence *occurrence, int64_t now_ms,
+                              bool *ret_now)
+{
+    CCM_CLEANUP(ccm_freep) char *key = standing_key(occurrence);
+    struct kube_occurrence copy = { 0 };
+
+    *ret_now = false;
+    if (key == NULL) {
+        return -ENOMEM;
+    }
+    if (ccm_text_empty(occurrence->message)) {
+        ccm_strmap_del(book->items, key);
+        return 0;
+    }
+
+    const bool is_new = !ccm_strmap_has(book->items, key);
+    struct kube_standing *standing = standing_obtain(book, key);
+
+    if (standing == NULL) {
+        *ret_now = true;
+        return 0;
+    }
+    if (kube_occurrence_copy(occurrence, &copy) < 0) {
+        if (is_new) {
+            ccm_strmap_del(book->items, key);
+        }
+        return -ENOMEM;
+    }
+    if (is_new) {
+        standing->due_ms = now_ms + (int64_t)occurrence->after_ms;
+    }
+    *ret_now =
+        standing->is_said ? !standing_has_cause(standing, occurrence) : standing->due_ms <= now_ms;
+    if (*ret_now) {
+        standing->is_said = true;
+        standing->due_ms = now_ms;
+    }
+    kube_occurrence_fini(&standing->latest);
+    standing->latest = copy;
+    return 0;
+}
+
+/* When it is said next; INT64_MAX: never. */
+static int64_t standing_next_ms(const struct kube_standing *standing, int64_t period_ms)
+{
+    if (!standing->is_said) {
+        return standing->due_ms;
+    }
+    if (period_ms <= 0) {
+        return INT64_MAX;
+    }
+
+    /* Those that began together do not all come at the same moment. */
+    const uint64_t span = (uint64_t)(period_ms / SPREAD_PARTS);
+    const uint64_t early = span == 0 ? 0 : ccm_text_hash(standing->latest.uid) % span;
+
+    return standing->due_ms + period_ms - (int64_t)early;
+}
+
+struct kube_standing *kube_standing_book_next(struct kube_standing_book *book, int64_t period_ms,
+                                              int64_t *ret_due_ms)
+{
+    struct kube_standing *first = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    *ret_due_ms = INT64_MAX;
+    while (ccm_strmap_next(book->items, &cursor, NULL, &value)) {
+        struct kube_standing *standing = value;
+        const int64_t due_ms = standing_next_ms(standing, period_ms);
+
+        if (due_ms < *ret_due_ms) {
+            first = standing;
+            *ret_due_ms = due_ms;
+        }
+    }
+    return first;
+}
+
+void kube_standing_book_said(struct kube_standing_book *book,
+                             const struct kube_occurrence *occurrence, int64_t at_ms)
+{
+    CCM_CLEANUP(ccm_freep) char *key = standing_key(occurrence);
+    struct kube_standing *standing = key == NULL ? NULL : ccm_strmap_get(book->items, key);
+
+    if (standing != NULL) {
+        standing->is_said = true;
+        standing->due_ms = at_ms;
+    }
+}
+
+void kube_standing_book_drop(struct kube_standing_book *book, struct kube_standing *standing)
+{
+    CCM_CLEANUP(ccm_freep) char *key = standing_key(&standing->latest);
+
+    if (key != NULL) {
+        ccm_strmap_del(book->items, key);
+    }
+}

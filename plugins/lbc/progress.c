@@ -1,0 +1,64 @@
+/* What takes long without failing: told as an event that lasts, once it has taken some seconds. */
+#include "lbc/pass.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPIC      "progress"
+#define BEGIN_MS   3000 /* a load balancer is made in less, as a rule */
+#define WAIT_MS    5000 /* turns of a second or two are nobody's business */
+#define TIME_BEGIN ';'  /* behind it stands how long, see alicloud/governor.c */
+
+static bool progress_is_standing(const struct lbc_pass *pass)
+{
+    return ccm_strmap_has(pass->entry->standing, TOPIC);
+}
+
+void lbc_progress_begin(struct lbc_pass *pass)
+{
+    static const struct lbc_life_standing begin = {
+        .topic = TOPIC,
+        .reason = "EnsuringLoadBalancer",
+        .text = "Ensuring load balancer",
+        .after_ms = BEGIN_MS,
+    };
+
+    /* What it waited for before is still the last word. */
+    if (!pass->dry && !pass->releases && pass->service->ingress_count == 0 &&
+        !progress_is_standing(pass)) {
+        lbc_pass_stand(pass, &begin);
+    }
+}
+
+void lbc_progress_wait(struct lbc_pass *pass, const char *why)
+{
+    CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("Nothing has failed yet: %s", why);
+    CCM_CLEANUP(ccm_freep) char *cause = strdup(why);
+    char *end = cause == NULL ? NULL : strrchr(cause, TIME_BEGIN);
+
+    if (end != NULL) {
+        *end = '\0';
+    }
+
+    const struct lbc_life_standing wait = {
+        .topic = TOPIC,
+        .reason = "WaitingForQuota",
+        .text = text == NULL ? why : text,
+        .cause = cause,
+        .after_ms = WAIT_MS,
+    };
+
+    if (!pass->dry && !pass->audit) {
+        lbc_pass_stand(pass, &wait);
+    }
+}
+
+void lbc_progress_end(struct lbc_pass *pass)
+{
+    const struct lbc_life_standing over = { .topic = TOPIC, .reason = "", .text = "" };
+
+    lbc_pass_stand(pass, &over);
+}
