@@ -13,8 +13,8 @@ PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 CONDITION = "ccm.alibabacloud.com/LoadBalancerReady"
 
 
-def configure(world, options):
-    world.config = world.write_config(plugins='{ name = "clb"; workers = 4; ' + options + " }")
+def configure(world, options, **more):
+    world.config = world.write_config(plugins='{ name = "clb"; workers = 4; ' + options + " }", **more)
 
 
 def complete(world, name="web", ports=PORTS):
@@ -29,8 +29,8 @@ def lb_of(world, name):
     return found[0] if found else None
 
 
-def begin(world, options, nodes=3, names=("web",)):
-    configure(world, options)
+def begin(world, options, nodes=3, names=("web",), **more):
+    configure(world, options, **more)
     views.nodes(world, nodes)
     world.start_ccmd()
     world.kube.create(*[objects.service(name, PORTS) for name in names])
@@ -65,8 +65,10 @@ def test_nothing_differs(audited):
     assert repaired(audited) == []
 
 
-def test_source_ranges_that_are_not_done_are_told_at_each_look(audited):
+def test_source_ranges_that_are_not_done_are_told_again_and_again(world):
     """Events expire, and what they say goes on."""
+    begin(world, "audit_interval_s = 1;", kubernetes="event_repeat_s = 1;")
+    audited = world
     audited.settled()
     since = audited.cloud.mark()
     audited.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": ["10.0.0.0/8"]}})

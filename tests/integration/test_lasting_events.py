@@ -16,11 +16,7 @@ def world(build, tmp_path):
 
 
 def start(world, repeat_s):
-    world.config = world.write_config(extra="")
-    with open(world.config, encoding="utf-8") as file:
-        text = file.read()
-    with open(world.config, "w", encoding="utf-8") as file:
-        file.write(text.replace("settle_s =", f"event_repeat_s = {repeat_s}; settle_s ="))
+    world.config = world.write_config(kubernetes=f"event_repeat_s = {repeat_s};")
     world.start_ccmd()
 
 

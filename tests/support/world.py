@@ -283,7 +283,7 @@ class World:
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
                      plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID,
-                     plain_http="true", endpoints=None):
+                     plain_http="true", endpoints=None, kubernetes=""):
         path = os.path.join(self.folder, name)
         if "unserved_wait_s" not in plugins:  # most Services of tests have no pods: on a slow machine they would be told so
             plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 unserved_wait_s = 3600;", plugins)
@@ -292,7 +292,7 @@ class World:
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";
-kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; settle_s = {settle_s}; }};
+kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; settle_s = {settle_s}; {kubernetes} }};
 leader_election: {{ {election} }};
 log: {{ level = "{log_level}"; }};
 {'' if 'admin:' in extra else 'admin: { listen = "127.0.0.1:0"; };'}

@@ -165,7 +165,7 @@ static void test_bad_range(void **state)
 }
 
 /* Ranges that are asked for and not served: nothing open is made for them. What is there stays, and
- * a Warning with it, told again at each audit. */
+ * a Warning with it. */
 static void test_option_off(void **state)
 {
     struct world world;
