@@ -1,5 +1,6 @@
 #include "lbc/empty_pass.h"
 
+#include "lbc/service/condition.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -105,8 +106,16 @@ static void empty_note(const struct lbc_instance *lbc, const char *key, size_t c
     }
 }
 
-/* Pods that start, or are replaced, are no news. One that was without backends when an earlier
- * process looked has waited. */
+/* An earlier process has said it, after the time that it waits for. */
+static bool empty_was_told(const struct lbc_pass *pass)
+{
+    const struct ccm_condition *shown = lbc_condition_find_ours(pass->service);
+
+    return pass->returning && shown != NULL &&
+           ccm_text_equal(shown->reason, LBC_CONDITION_NO_BACKEND);
+}
+
+/* Pods that start, or are replaced, are no news. */
 static bool empty_waits(struct lbc_pass *pass, size_t count)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -117,7 +126,7 @@ static bool empty_waits(struct lbc_pass *pass, size_t count)
     if (pass->dry) {
         return true; /* it is no step, and pods come and go */
     }
-    if (count == 0 || pass->returning) {
+    if (count == 0 || empty_was_told(pass)) {
         entry->unserved_ms = count == 0 ? 0 : now - wait_ms;
         return false;
     }

@@ -61,7 +61,7 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     lbc_pass_format_retry(pass, err, retry);
     if (r == 0 && pass->empty.len > 0) {
         condition.ready = false;
-        condition.reason = "NoReadyBackend";
+        condition.reason = LBC_CONDITION_NO_BACKEND;
         condition.message = ccm_buf_str(&pass->empty);
         condition.retry = NULL;
     } else if (r == 0) {

@@ -19,6 +19,8 @@ struct lbc_life_condition {
     const char *reason;  /* NULL = by the kind */
 };
 
+#define LBC_CONDITION_NO_BACKEND "NoReadyBackend" /* a reason */
+
 /* That of the type, NULL = there is none. */
 const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,
                                                uint64_t count, const char *type);
