@@ -10,6 +10,7 @@
 #include "util/thread.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct daemon_plugin_host {
     struct ccm_cancel stopped; /* of calls without a request */
     struct daemon_held *held;
     struct daemon_held *unserved; /* ports that nobody serves */
+    struct daemon_held *quotas;   /* used nearly up; the same form */
     char name[NAME_MAX_LEN];
     pthread_mutex_t lock; /* guards nothing but the condition; leaf */
     pthread_cond_t woken; /* a cancel flag was set */
@@ -321,6 +323,17 @@ static void host_note_unserved(const struct ccm_host *host, const char *object, 
     daemon_held_record(self_of(host)->unserved, object, count, reason);
 }
 
+static void host_note_quota(const struct ccm_host *host, const char *object, const char *quota,
+                            uint64_t used, uint64_t limit)
+{
+    CCM_CLEANUP(ccm_freep) char *what = ccm_text_format("%s: %s", object, quota);
+    CCM_CLEANUP(ccm_freep) char *of = ccm_text_format("%" PRIu64, limit);
+
+    if (what != NULL && of != NULL) { /* out of memory loses the entry */
+        daemon_held_record(self_of(host)->quotas, what, limit == 0 ? 0 : used, of);
+    }
+}
+
 /* --- HTTP --- */
 
 static int host_http(const struct ccm_host *host, const struct ccm_request *req,
@@ -387,6 +400,7 @@ static const struct ccm_host table_template = {
     .note_held = host_note_held,
     .note_unserved = host_note_unserved,
     .retry_ms = host_retry_ms,
+    .note_quota = host_note_quota,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
@@ -395,8 +409,10 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *unserved = daemon_held_new();
+    CCM_CLEANUP(daemon_held_freep) struct daemon_held *quotas = daemon_held_new();
 
-    if (self == NULL || held == NULL || unserved == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+    if (self == NULL || held == NULL || unserved == NULL || quotas == NULL ||
+        ccm_clock_cond_init(&self->woken) < 0) {
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
@@ -405,6 +421,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     }
     self->held = CCM_STEAL(held);
     self->unserved = CCM_STEAL(unserved);
+    self->quotas = CCM_STEAL(quotas);
     self->table = table_template;
     self->table.core = self;
     self->services = services;
@@ -421,6 +438,7 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     ccm_lock_fini(&host->lock);
     daemon_held_free(host->held);
     daemon_held_free(host->unserved);
+    daemon_held_free(host->quotas);
     free(host);
 }
 
@@ -443,6 +461,11 @@ struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
 struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host)
 {
     return host->unserved;
+}
+
+struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host)
+{
+    return host->quotas;
 }
 
 void daemon_plugin_host_wake(struct daemon_plugin_host *host)

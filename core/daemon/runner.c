@@ -394,6 +394,7 @@ bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
         .trouble = runner->trouble,
         .held = runner->host == NULL ? NULL : daemon_plugin_host_held(runner->host),
         .unserved = runner->host == NULL ? NULL : daemon_plugin_host_unserved(runner->host),
+        .quotas = runner->host == NULL ? NULL : daemon_plugin_host_quotas(runner->host),
         .controller = runner->controller,
     };
     ccm_text_copy(ret->error, sizeof(ret->error), err.message);

@@ -357,6 +357,45 @@ static void add_held(const struct daemon_observed *seen, const struct held_secti
     ccm_buf_addf(html, "</table></div>\n<p class=\"dim\">%s</p>\n", section->foot);
 }
 
+/* --- quotas that are used nearly up --- */
+
+static void add_quota_row(void *arg, const struct daemon_held_item *item)
+{
+    struct rows *rows = arg;
+    struct ccm_buf *html = rows->html;
+
+    if (rows->count++ == 0) {
+        ccm_buf_adds(html, "<h2 id=\"quotas\">Quotas used nearly up</h2>\n"
+                           "<div class=\"w\"><table><tr><th>plugin</th><th>quota</th>"
+                           "<th class=\"n\">used</th><th class=\"n\">of</th>"
+                           "<th class=\"n\">for</th></tr>\n");
+    }
+    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"why\">", rows->plugin);
+    add_escaped(html, item->object);
+    ccm_buf_addf(html, "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", item->count);
+    add_escaped(html, item->reason);
+    ccm_buf_adds(html, "</td><td class=\"n\">");
+    add_span(html, rows->now_ms - item->since_ms);
+    ccm_buf_adds(html, "</td></tr>\n");
+}
+
+static void add_quotas(const struct daemon_observed *seen, struct ccm_buf *html)
+{
+    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
+    struct daemon_runner_view view;
+
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        rows.plugin = view.name;
+        if (view.quotas != NULL) {
+            daemon_held_list(view.quotas, ROWS_MAX, add_quota_row, &rows);
+        }
+    }
+    if (rows.count > 0) {
+        ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">At the limit the cloud refuses what "
+                           "comes; limits.md has the formulas.</p>\n");
+    }
+}
+
 /* --- plugins and caches --- */
 
 static uint64_t sum_failed(const struct sched_controller_stats *stats)
@@ -468,6 +507,7 @@ void daemon_observe_status(void *arg, struct ccm_buf *html)
     add_failing(seen, html);
     add_held(seen, &unserved_ports, html);
     add_held(seen, &held_removals, html);
+    add_quotas(seen, html);
     add_running(seen, html);
     add_plugins(seen, html);
     add_caches(seen, html);

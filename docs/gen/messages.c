@@ -186,6 +186,12 @@ const struct docs_message docs_messages[] = {
       "no pods as backends: {remedy}",
       "Network interfaces of pods are backends of load balancers with a specification only.",
       "Set the spec annotation to slb.s1.small or a larger one, or let nodes be the backends." },
+    { "80 % or more of {limit} {what} are used; beyond them the cloud refuses: {remedy}, event "
+      "QuotaNear",
+      "Little is left of a quota of the account, as option quota_* of the plugin says it. On the "
+      "Service it is about its load balancer, on the Lease about what all Services share.",
+      "Before it is used up do as the message says, or have the quota raised, and the option with "
+      "it. limits.md has the formulas; /statusz and ccmd_quota_used have the figures." },
     { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
       "must "
       "be unique",

@@ -285,6 +285,14 @@ struct ccm_host {
      * messages. Only from inside of the call, any thread. */
     uint64_t (*retry_ms)(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
                          const struct ccm_error *err, uint64_t *ret_most_ms);
+
+    /* How much of a quota an object has used, once little of it is left: for the status page.
+     * quota: in words for people ("backends of load balancer lb-x"). limit 0 = enough is left
+     * again, or the object has gone. The last word about both counts; call it on change. Of at most
+     * 10,000.
+     */
+    void (*note_quota)(const struct ccm_host *host, const char *object, const char *quota,
+                       uint64_t used, uint64_t limit);
 };
 
 #ifdef __cplusplus

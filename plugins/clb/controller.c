@@ -49,6 +49,7 @@ static const struct lbc_product product = {
     .extra_label = CLB_ACL_LABEL,
     .type = "CLBType",
     .rules = &clb_rules,
+    .quotas = clb_quotas,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .no_backends_text = "There are no available nodes for LoadBalancer",

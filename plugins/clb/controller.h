@@ -38,4 +38,15 @@ void clb_emit_events(struct lbc_pass *pass);
 CCM_NODISCARD int clb_release_read(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);
 
+/* --- quotas.c --- */
+
+extern const struct ccm_option clb_opt_quota_backends;
+extern const struct ccm_option clb_opt_quota_listeners;
+extern const struct ccm_option clb_opt_quota_attachments;
+extern const struct ccm_option clb_opt_quota_load_balancers;
+#define CLB_QUOTA_OPTIONS                                                                          \
+    &clb_opt_quota_backends, &clb_opt_quota_listeners, &clb_opt_quota_attachments,                 \
+        &clb_opt_quota_load_balancers
+extern const struct ccm_option *const clb_quotas[];
+
 #endif

@@ -49,8 +49,17 @@ static const struct ccm_option opt_ip_mode = {
             "load balancer). Empty = not written.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,        &alilb_opt_type, LBC_OPTIONS,     &clb_opt_batch, &opt_disable_public,
-    &opt_source_ranges, &opt_affinity,   &opt_node_check, &opt_ip_mode,   NULL,
+    ALI_OPTIONS,
+    &alilb_opt_type,
+    LBC_OPTIONS,
+    CLB_QUOTA_OPTIONS,
+    &clb_opt_batch,
+    &opt_disable_public,
+    &opt_source_ranges,
+    &opt_affinity,
+    &opt_node_check,
+    &opt_ip_mode,
+    NULL,
 };
 
 static void instance_configure(struct lbc_instance *lbc)

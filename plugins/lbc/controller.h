@@ -65,6 +65,8 @@ struct lbc_product {
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
      * nothing is left, and with the release. NULL = never. */
     bool (*needs_mark)(const struct lbc_instance *lbc, const struct ccm_service *service);
+    /* Limits of the account, by enum lbc_quota, see quota.h; NULL, as one of them: nobody looks. */
+    const struct ccm_option *const *quotas;
     /* Add what cannot be used of a Service beside annotations, by lbc_refusals_add(): 0 or -ENOMEM.
      * NULL = nothing. */
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
@@ -141,6 +143,7 @@ struct lbc_instance {
     struct lbc_mirrors *mirrors;
     struct lbc_inventory *inventory; /* NULL: there is none */
     struct lbc_orphans *orphans;     /* of the one key that looks for them */
+    struct lbc_usage *usage;         /* what quotas count */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;
     struct lbc_life life;
@@ -155,9 +158,11 @@ struct lbc_instance {
     const char *ip_mode;  /* of the status; NULL or "" = not told */
     atomic_llong unserved_wait_ms;  /* so long a port may be without ready backend untold */
     atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
-    atomic_bool conditions;         /* Services say how they are */
-    atomic_bool pods_only;          /* endpoints that are no pods are no backends */
-    atomic_bool disable_public;     /* no load balancer with a public address is made */
+    atomic_uint near;               /* 1 << enum lbc_quota: told that little of it is left */
+    atomic_ullong quota_told[LBC_QUOTA_COUNT]; /* limit << 32 | used, as in the metrics */
+    atomic_bool conditions;                    /* Services say how they are */
+    atomic_bool pods_only;                     /* endpoints that are no pods are no backends */
+    atomic_bool disable_public;                /* no load balancer with a public address is made */
     atomic_int reuse; /* enum lbc_reuse: whether load balancers that a person made are used */
 };
 

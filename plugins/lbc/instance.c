@@ -31,10 +31,12 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->absence = lbc_absence_new(host);
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
     lbc->orphans = lbc_orphans_new();
-    if (lbc->mirrors == NULL || lbc->absence == NULL || lbc->orphans == NULL ||
-        (ops->inventory != NULL && lbc->inventory == NULL)) {
+    lbc->usage = lbc_usage_new();
+    if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->absence == NULL ||
+        lbc->orphans == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
+    lbc_mirrors_count(lbc->mirrors, lbc->usage);
     if (lbc_allow_check_entries(host->option_strings(host, NULL, lbc_opt_allowed.name), err) < 0) {
         return -EINVAL;
     }
@@ -51,6 +53,7 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_inventory_free(lbc->inventory);
     lbc_orphans_free(lbc->orphans);
     lbc_mirrors_free(lbc->mirrors);
+    lbc_usage_free(lbc->usage);
     lbc_absence_free(lbc->absence);
     if (lbc->cloud.ops != NULL && lbc->cloud.ops->release != NULL) {
         lbc->cloud.ops->release(lbc->cloud.account);

@@ -24,11 +24,45 @@ struct lbc_shared {
 struct lbc_mirrors {
     const struct ccm_host *host;
     const struct lbc_state_type *type;
+    struct lbc_usage *usage; /* NULL: nobody counts */
     pthread_mutex_t lock; /* guards maps, references, queues and busy flags; held for look-ups, and
                              for enqueue(), which waits for nobody */
     struct ccm_strmap *entries;
     struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
 };
+
+/* --- what they hold --- */
+
+/* A state that nobody has claimed goes with all that it holds; without memory its servers count on.
+ */
+static void mirrors_uncount(const struct lbc_mirrors *mirrors, struct lbc_state *state)
+{
+    if (mirrors->usage != NULL && state->group_count > 0 && lbc_state_wake(state) == 0) {
+        lbc_usage_remove_servers(mirrors->usage, state);
+    }
+}
+
+static void mirrors_uncount_entry(const struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+{
+    const struct lbc_counts none = { { 0 } };
+
+    mirrors_uncount(mirrors, entry->state);
+    if (mirrors->usage != NULL) {
+        lbc_usage_replace(mirrors->usage, &entry->counts, &none);
+    }
+}
+
+/* A claim ends. */
+static void mirrors_count(const struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+{
+    const struct lbc_counts fresh = lbc_usage_count(entry->state, entry->reused);
+
+    if (mirrors->usage != NULL) {
+        lbc_usage_add_servers(mirrors->usage, entry->state);
+        lbc_usage_replace(mirrors->usage, &entry->counts, &fresh);
+        lbc_usage_claim(mirrors->usage, false);
+    }
+}
 
 /* --- shared mirrors --- */
 
@@ -48,6 +82,7 @@ static void shared_unref(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
         return;
     }
     ccm_strmap_del(mirrors->shared, shared->id);
+    mirrors_uncount(mirrors, shared->state);
     shared_free(mirrors->type, shared);
 }
 
@@ -252,6 +287,7 @@ static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, cons
 {
     shared_unref(mirrors, entry->shared);
     entry->shared = NULL;
+    mirrors_uncount_entry(mirrors, entry);
     entry_clear(entry);
     entry->uid = strdup(uid);
     entry->said = ccm_strmap_new(free);
@@ -286,6 +322,11 @@ struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lb
     return mirrors;
 }
 
+void lbc_mirrors_count(struct lbc_mirrors *mirrors, struct lbc_usage *usage)
+{
+    mirrors->usage = usage;
+}
+
 void lbc_mirrors_free(struct lbc_mirrors *mirrors)
 {
     void *cursor = NULL;
@@ -294,6 +335,7 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
     if (mirrors == NULL) {
         return;
     }
+    mirrors->usage = NULL; /* with all that was counted */
     while (ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
@@ -330,6 +372,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
         shared_unref(mirrors, shared);
     } else {
         shared_unref(mirrors, entry->shared);
+        mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
         entry->shared = shared;
     }
@@ -363,6 +406,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
     if (entry->shared != NULL) {
         shared_unref(mirrors, entry->shared);
         entry->shared = NULL;
+        mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
     }
     return 0;
@@ -398,27 +442,6 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
     return r;
 }
 
-int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
-                        const char *lb_id, uint64_t lane, struct lbc_entry **ret)
-{
-    struct lbc_entry *entry = NULL;
-
-    ccm_lock(&mirrors->lock);
-    int r = mirrors_acquire_locked(mirrors, key, uid, lb_id, lane, &entry);
-
-    ccm_unlock(&mirrors->lock);
-    if (r < 0) {
-        return r;
-    }
-    r = lbc_state_wake(entry->state);
-    if (r < 0) {
-        lbc_mirrors_release(mirrors, entry);
-        return r;
-    }
-    *ret = entry;
-    return 0;
-}
-
 /* What others lack in the load balancer may be theirs now. */
 static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
 {
@@ -437,7 +460,7 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
     }
 }
 
-void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+static void mirrors_give_back(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
     lbc_state_rest(entry->state);
     ccm_lock(&mirrors->lock);
@@ -469,6 +492,37 @@ bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key)
     return has;
 }
 
+int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
+                        const char *lb_id, uint64_t lane, struct lbc_entry **ret)
+{
+    struct lbc_entry *entry = NULL;
+
+    ccm_lock(&mirrors->lock);
+    int r = mirrors_acquire_locked(mirrors, key, uid, lb_id, lane, &entry);
+
+    ccm_unlock(&mirrors->lock);
+    if (r < 0) {
+        return r;
+    }
+    r = lbc_state_wake(entry->state);
+    if (r < 0) {
+        mirrors_give_back(mirrors, entry);
+        return r;
+    }
+    if (mirrors->usage != NULL) {
+        lbc_usage_claim(mirrors->usage, true);
+        lbc_usage_remove_servers(mirrors->usage, entry->state);
+    }
+    *ret = entry;
+    return 0;
+}
+
+void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+{
+    mirrors_count(mirrors, entry);
+    mirrors_give_back(mirrors, entry);
+}
+
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)
 {
     ccm_lock(&mirrors->lock);
@@ -488,6 +542,7 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
     if (entry != NULL && !entry->busy) {
         leave_queue(mirrors, entry);
         shared_unref(mirrors, entry->shared);
+        mirrors_uncount_entry(mirrors, entry);
         ccm_strmap_del(mirrors->entries, key);
     }
     ccm_unlock(&mirrors->lock);

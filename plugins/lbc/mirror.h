@@ -24,6 +24,7 @@
 #include "lbc/model/named.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/lifecycle.h"
+#include "lbc/usage.h"
 #include "util/attr.h"
 #include "util/strmap.h"
 
@@ -90,7 +91,9 @@ struct lbc_entry {
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
+    unsigned near;          /* 1 << enum lbc_quota: little of it is left, see quota.h */
     /* The store's. */
+    struct lbc_counts counts; /* what it was counted with */
     const struct lbc_state_type *type;
     bool busy;
     bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
@@ -105,6 +108,8 @@ struct lbc_mirrors;
 
 /* host (for its enqueue()) and type are borrowed. NULL on ENOMEM. */
 struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_state_type *type);
+/* Count what mirrors hold there, from now on; borrowed. Before the first claim. */
+void lbc_mirrors_count(struct lbc_mirrors *mirrors, struct lbc_usage *usage);
 /* NULL is fine. Nobody holds a claim. */
 void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 

@@ -4,6 +4,7 @@
 #include "lbc/empty_pass.h"
 #include "lbc/measure.h"
 #include "lbc/model/annotation.h"
+#include "lbc/quota.h"
 #include "lbc/service/conditions.h"
 #include "util/text.h"
 
@@ -280,6 +281,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     r = job_run_passes(job, ret, err);
     reconcile_end_waits(job->lbc, job->req);
     lbc_mirrors_release(mirrors, job->entry);
+    lbc_quota_publish(job->lbc);
     if (job->lbc->dry) {
         lbc_mirrors_forget(mirrors, meta->key); /* nothing was done: the next pass says the same */
     }
@@ -303,6 +305,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     if (object == NULL) {
         reconcile_end_waits(lbc, req);
         lbc_mirrors_forget(lbc->mirrors, key);
+        lbc_quota_forget(lbc, key);
         lbc_freeze_forget(lbc, key);
         lbc_empty_forget(lbc, key);
         return 0;

@@ -7,6 +7,7 @@
 #include "lbc/lookup.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/quota.h"
 #include "lbc/reuse.h"
 #include "lbc/service/hash.h"
 #include "util/cleanup.h"
@@ -374,6 +375,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     sync_emit_groups(pass);
     r = lbc_pass_plan_and_apply(pass, err);
     if (r == 0) {
+        lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);
     }
     return r;

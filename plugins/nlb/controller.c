@@ -51,6 +51,7 @@ static const struct lbc_product product = {
     .type = "NLBType",
     .verb = "reconcile",
     .rules = &nlb_rules,
+    .quotas = nlb_quotas,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
     .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },

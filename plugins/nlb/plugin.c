@@ -14,8 +14,8 @@ static const struct ccm_option opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,         &alilb_opt_type, LBC_OPTIONS, &nlb_opt_batch,
-    &opt_disable_public, &nlb_opt_loose,  NULL,
+    ALI_OPTIONS,    &alilb_opt_type,     LBC_OPTIONS,    NLB_QUOTA_OPTIONS,
+    &nlb_opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
 };
 
 static const char *const classes[] = { ALILB_CLASS_NLB, NULL };

@@ -3,6 +3,7 @@
 #include "alicloud/error.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
+#include "util/quota_use.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -119,6 +120,36 @@ void route_emit_all_well(struct route *route)
 {
     free(route->all_message);
     route->all_message = NULL;
+}
+
+static void emit_quota(struct route *route, struct route_table *table, size_t used)
+{
+    const int64_t limit = route->host->option_int(route->host, NULL, ROUTE_QUOTA_OPTION);
+    const bool near = ccm_quota_is_near(used, (uint64_t)limit, table->near);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 600 };
+
+    if (near || table->near) {
+        ccm_quota_note(route->host, table->id, "routes of the table", used,
+                       near ? (uint64_t)limit : 0);
+    }
+    if (near && !table->near) {
+        ccm_buf_addf(
+            &text,
+            "Route table %s: %d %% or more of %lld custom entries are used, and each node "
+            "needs one: delete entries nobody needs, or have quota "
+            "vpc_quota_route_entrys_num of the table raised, and option " ROUTE_QUOTA_OPTION
+            " of plugin route with it",
+            table->id, CCM_QUOTA_NEAR, (long long)limit);
+        route_emit_on_lease(route, true, "QuotaNear", ccm_buf_str(&text));
+    }
+    table->near = near;
+}
+
+void route_emit_quotas(struct route *route)
+{
+    for (size_t t = 0; t < route->table_count; t++) {
+        emit_quota(route, &route->tables[t], route_table_used(&route->tables[t]));
+    }
 }
 
 /* "12 nodes wait for it: a, b and others" */

@@ -23,6 +23,10 @@ void route_emit_all_well(struct route *route);
 void route_emit_on_lease(struct route *route, bool warning, const char *reason,
                          const char *message);
 
+/* Tables that have little left of their quota: on the Lease, once until it is over, and for the
+ * status page. */
+void route_emit_quotas(struct route *route);
+
 /* In a dry run: what would be done for each key. */
 void route_write_plan(struct route_run *run);
 

@@ -2,6 +2,7 @@
 
 #include "util/attr.h"
 #include "util/buckets.h"
+#include "util/quota_use.h"
 
 static const double reference_ms[] = { CCM_REFERENCE_BUCKETS_MS };
 static const char *const verbs[] = { "verb", NULL };
@@ -72,17 +73,15 @@ static size_t measure_table(const struct route *route, const struct route_table 
 {
     const struct ccm_host *host = route->host;
     const char *const values[] = { table->id };
-    size_t there = 0;
     size_t ours = 0;
 
     for (size_t i = 0; i < table->len; i++) {
         const struct route_entry *entry = &table->entries[i];
-        const bool stays = entry->status != ROUTE_LEAVING;
 
-        there += stays ? 1 : 0;
-        ours += stays && entry->can_be_ours && route_nets_contain(&route->cluster, &entry->net);
+        ours += entry->status != ROUTE_LEAVING && entry->can_be_ours &&
+                route_nets_contain(&route->cluster, &entry->net);
     }
-    host->metric(host, &table_entries, values, (double)there);
+    host->metric(host, &table_entries, values, (double)route_table_used(table));
     return ours;
 }
 
@@ -111,11 +110,17 @@ void route_measure_world(const struct route_run *run)
     const struct ccm_host *host = route->host;
     size_t ours = 0;
     size_t closed = 0;
+    size_t most = 0;
 
     for (size_t t = 0; t < route->table_count; t++) {
+        const size_t used = route_table_used(&route->tables[t]);
+
+        most = used > most ? used : most;
         ours += measure_table(route, &route->tables[t]);
         closed += route->tables[t].full ? 1 : 0;
     }
+    ccm_quota_measure(host, "route", "routes-per-table", most,
+                      (uint64_t)host->option_int(host, NULL, ROUTE_QUOTA_OPTION));
     host->metric(host, &entries, NULL, (double)ours);
     host->metric(host, &full, NULL, (double)closed);
     measure_nodes(run);

@@ -69,9 +69,20 @@ static const struct ccm_option opt_ipv6 = {
     .help = "Also make routes for the IPv6 pod CIDRs of nodes; cluster_cidr has to name their "
             "network too.",
 };
+static const struct ccm_option opt_quota = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = ROUTE_QUOTA_OPTION,
+    .fallback = "200",
+    .min = 0,
+    .max = 1000000,
+    .help = "Custom entries of one route table, whoever made them, as the account allows it. From "
+            "80 % on there is a Warning (QuotaNear), metrics and /statusz tell. 0 = nobody looks.",
+};
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,  &opt_cluster_cidr, &opt_tables,         &opt_period,       &opt_batch,
-    &opt_orphans, &opt_ipv6,         CCM_REMOVAL_OPTIONS, CCM_LEASE_OPTIONS, NULL,
+    ALI_OPTIONS, &opt_cluster_cidr,   &opt_tables,       &opt_period, &opt_batch, &opt_orphans,
+    &opt_ipv6,   CCM_REMOVAL_OPTIONS, CCM_LEASE_OPTIONS, &opt_quota,  NULL,
 };
 
 /* ---- watching ---- */

@@ -359,6 +359,9 @@ static int run_apply_plan(struct route_run *run)
         route->host->enqueue(route->host, ROUTE_PASS_KEY, CCM_LANE_BULK, 0);
     }
     route_measure_world(run);
+    if (!run->dry) {
+        route_emit_quotas(run->route);
+    }
     route_conditions_write(run);
     return 0;
 }

@@ -13,7 +13,8 @@
 
 #define ROUTE_COMPONENT "route-controller"
 /* The key of the periodic pass: no name of a node. */
-#define ROUTE_PASS_KEY "all nodes"
+#define ROUTE_PASS_KEY     "all nodes"
+#define ROUTE_QUOTA_OPTION "quota_routes"
 /* So many keys in one call of reconcile: ten batches of the cloud. */
 #define ROUTE_KEYS_MAX 500
 

@@ -53,6 +53,16 @@ void route_table_sort(struct route_table *table)
     }
 }
 
+size_t route_table_used(const struct route_table *table)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->len; i++) {
+        used += table->entries[i].status != ROUTE_LEAVING ? 1 : 0;
+    }
+    return used;
+}
+
 size_t route_table_from(const struct route_table *table, const struct ccm_cidr *net)
 {
     size_t low = 0;

@@ -46,6 +46,7 @@ struct route_table {
 
     struct ccm_removal_budget budget; /* what went because nodes are missing */
     uint64_t reported_frozen;         /* how many entries are held, as was said last */
+    bool near;                        /* it was told that little of its quota is left */
 };
 
 void route_table_fini(struct route_table *table);
@@ -70,6 +71,9 @@ void route_table_deleted(struct route_table *table, const struct ccm_cidr *net, 
  */
 CCM_NODISCARD int route_table_find(const struct route_table *table, const struct ccm_cidr *net,
                                    const char *hop, const struct route_entry **ret);
+
+/* Custom entries that stay: what the quota of the table counts. */
+size_t route_table_used(const struct route_table *table);
 
 /* Index of the first entry that is equal to or behind the network, in order: the ones equal to it
  * and inside of it follow one another from there. */

@@ -246,6 +246,19 @@ static void note_unserved(const struct ccm_host *host, const char *object, uint6
     fake_note(fake_host_of(host), fake_host_of(host)->unserved, object, count, reason);
 }
 
+static void note_quota(const struct ccm_host *host, const char *object, const char *quota,
+                       uint64_t used, uint64_t limit)
+{
+    struct ccm_buf what = { 0 };
+    struct ccm_buf of = { 0 };
+
+    ccm_buf_addf(&what, "%s: %s", object, quota);
+    ccm_buf_addf(&of, "of %" PRIu64, limit);
+    note_held(host, ccm_buf_str(&what), limit == 0 ? 0 : used, ccm_buf_str(&of));
+    ccm_buf_fini(&what);
+    ccm_buf_fini(&of);
+}
+
 static const char *fake_noted(struct fake_host *fake, const struct ccm_strmap *notes,
                               const char *object)
 {
@@ -308,6 +321,7 @@ struct fake_host *fake_host_new(void)
         .server_since_ms = server_since_ms,
         .note_held = note_held,
         .note_unserved = note_unserved,
+        .note_quota = note_quota,
         .core = fake,
     };
     fake_http_install(&fake->table);

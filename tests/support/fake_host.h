@@ -202,7 +202,8 @@ void fake_host_dry_run(struct fake_host *fake, bool on);
 /* What server_since_ms() says: 1 at first, as if the server was always the same. */
 void fake_host_server_since(struct fake_host *fake, int64_t since_ms);
 
-/* The last word of note_held() about the object, as "3: reason"; NULL = nothing is held. */
+/* The last word of note_held() about the object, as "3: reason"; NULL = nothing is held. And of
+ * note_quota() about "object: quota", as "3: of 4". */
 const char *fake_host_held(struct fake_host *fake, const char *object);
 /* The same of note_unserved(). */
 const char *fake_host_unserved(struct fake_host *fake, const char *object);
