@@ -31,8 +31,7 @@ static void sink_finding(const struct ccm_lint_sink *sink, uint64_t level, const
 {
     const struct look *look = sink->core;
 
-    cli_lint_report_add(look->report, cli_lint_item_line(look->item, place),
-                        level != CCM_LEVEL_ERROR, message);
+    cli_lint_report_add(look->report, cli_lint_item_line(look->item, place), level, message);
 }
 
 /* Default of an option that the plugin lists; NULL when it does not. */
@@ -206,7 +205,8 @@ static int check_service(void *arg, const struct cli_lint_item *item)
     if (err.kind != CCM_ERROR_TERMINAL) {
         return -ENOMEM;
     }
-    cli_lint_report_add(&file->report, decode_line(item, err.message), false, err.message);
+    cli_lint_report_add(&file->report, decode_line(item, err.message), CCM_LEVEL_ERROR,
+                        err.message);
     return file->report.error;
 }
 
@@ -236,7 +236,7 @@ static int lint_check_text(struct cli_lint *lint, const char *name, const char *
     const int r = cli_lint_visit_services(text, len, &file.report, check_service, &file);
 
     cli_lint_report_print(&file.report, name, lint->out);
-    lint->findings += file.report.len;
+    lint->findings += cli_lint_report_count_bad(&file.report);
     return r < 0 ? r : file.report.error;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/lint_report.h"
 
+#include "ccm/host.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -34,20 +35,20 @@ static char *report_format_line(const char *message)
     return text;
 }
 
-static bool is_known(const struct cli_lint_report *report, unsigned line, bool warning,
+static bool is_known(const struct cli_lint_report *report, unsigned line, uint64_t level,
                      const char *text)
 {
     for (size_t i = 0; i < report->len; i++) {
         const struct cli_lint_finding *item = &report->items[i];
 
-        if (item->line == line && item->warning == warning && ccm_text_equal(item->text, text)) {
+        if (item->line == line && item->level == level && ccm_text_equal(item->text, text)) {
             return true;
         }
     }
     return false;
 }
 
-void cli_lint_report_add(struct cli_lint_report *report, unsigned line, bool warning,
+void cli_lint_report_add(struct cli_lint_report *report, unsigned line, uint64_t level,
                          const char *message)
 {
     CCM_CLEANUP(ccm_freep) char *text = report_format_line(message);
@@ -57,9 +58,27 @@ void cli_lint_report_add(struct cli_lint_report *report, unsigned line, bool war
         report->error = -ENOMEM;
         return;
     }
-    if (!is_known(report, line, warning, text)) {
-        report->items[report->len++] = (struct cli_lint_finding){ line, warning, CCM_STEAL(text) };
+    if (!is_known(report, line, level, text)) {
+        report->items[report->len++] = (struct cli_lint_finding){ line, level, CCM_STEAL(text) };
     }
+}
+
+size_t cli_lint_report_count_bad(const struct cli_lint_report *report)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->len; i++) {
+        count += report->items[i].level <= CCM_LEVEL_WARN ? 1 : 0;
+    }
+    return count;
+}
+
+static const char *level_name(uint64_t level)
+{
+    if (level == CCM_LEVEL_ERROR) {
+        return "error";
+    }
+    return level == CCM_LEVEL_WARN ? "warning" : "hint";
 }
 
 void cli_lint_report_print(struct cli_lint_report *report, const char *name, FILE *out)
@@ -77,7 +96,6 @@ void cli_lint_report_print(struct cli_lint_report *report, const char *name, FIL
     for (size_t i = 0; i < report->len; i++) {
         const struct cli_lint_finding *item = &report->items[i];
 
-        fprintf(out, "%s:%u: %s: %s\n", name, item->line, item->warning ? "warning" : "error",
-                item->text);
+        fprintf(out, "%s:%u: %s: %s\n", name, item->line, level_name(item->level), item->text);
     }
 }

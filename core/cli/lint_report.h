@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 struct cli_lint_finding {
-    unsigned line; /* from 1 */
-    bool warning;
+    unsigned line;  /* from 1 */
+    uint64_t level; /* CCM_LEVEL_ERROR, _WARN, or _INFO: a hint, with which all is well */
     char *text;
 };
 
@@ -25,10 +25,13 @@ struct cli_lint_report {
 
 void cli_lint_report_fini(struct cli_lint_report *report);
 
-/* Add one, unless the same is there already. Line feeds and other control characters of the message
- * become blanks. */
-void cli_lint_report_add(struct cli_lint_report *report, unsigned line, bool warning,
+/* Add one, which is a CCM_LEVEL_*, unless the same is there already. Line feeds and other control
+ * characters of the message become blanks. */
+void cli_lint_report_add(struct cli_lint_report *report, unsigned line, uint64_t level,
                          const char *message);
+
+/* How many are no hints. */
+size_t cli_lint_report_count_bad(const struct cli_lint_report *report);
 
 /* "NAME:LINE: error: message" each, by line. */
 void cli_lint_report_print(struct cli_lint_report *report, const char *name, FILE *out);

@@ -1,5 +1,6 @@
 #include "cli/lint_yaml.h"
 
+#include "ccm/host.h"
 #include "cli/lint_scalar.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
@@ -186,7 +187,8 @@ struct converter {
 static void converter_refuse_node(struct converter *c, struct fy_node *at, const char *message)
 {
     if (!c->failed) {
-        cli_lint_report_add(c->report, line_in_file(c->item, node_line(at)), false, message);
+        cli_lint_report_add(c->report, line_in_file(c->item, node_line(at)), CCM_LEVEL_ERROR,
+                            message);
     }
     c->failed = true;
 }
@@ -284,7 +286,7 @@ static void check_metadata_text(const struct cli_lint_item *item, struct fy_node
     const unsigned line = line_in_file(item, node_line(fy_node_pair_key(pair)));
 
     if (value != NULL && text == NULL) {
-        cli_lint_report_add(report, line, false, "the value is no text");
+        cli_lint_report_add(report, line, CCM_LEVEL_ERROR, "the value is no text");
     } else if (text != NULL && cli_lint_scalar(value, text) > CLI_LINT_NULL) {
         CCM_CLEANUP(ccm_freep)
         char *message = ccm_text_format(
@@ -292,7 +294,8 @@ static void check_metadata_text(const struct cli_lint_item *item, struct fy_node
             "text",
             text, cli_lint_scalar(value, text) == CLI_LINT_NUMBER ? "number" : "boolean");
 
-        cli_lint_report_add(report, line, false, message == NULL ? "out of memory" : message);
+        cli_lint_report_add(report, line, CCM_LEVEL_ERROR,
+                            message == NULL ? "out of memory" : message);
     }
 }
 
@@ -375,8 +378,8 @@ static void report_syntax(const struct walk *walk, const struct ccm_yaml *yaml)
     CCM_CLEANUP(ccm_freep)
     char *message = ccm_text_format("not YAML: %s", text == NULL ? "it cannot be read" : text);
 
-    cli_lint_report_add(walk->report, walk->first + (line < 1 ? 1 : (unsigned)line), false,
-                        message == NULL ? "not YAML" : message);
+    cli_lint_report_add(walk->report, walk->first + (line < 1 ? 1 : (unsigned)line),
+                        CCM_LEVEL_ERROR, message == NULL ? "not YAML" : message);
 }
 
 /* The parser loops for ever over some characters that YAML forbids. */
@@ -389,7 +392,7 @@ static bool check_characters(const struct walk *walk, const char *text, size_t l
         line += text[i] == '\n' ? 1 : 0;
     }
     if (good < len) {
-        cli_lint_report_add(walk->report, walk->first + line, false,
+        cli_lint_report_add(walk->report, walk->first + line, CCM_LEVEL_ERROR,
                             "not YAML: a control character, or bytes that are no UTF-8");
     }
     return good == len;

@@ -192,6 +192,26 @@ const struct docs_message docs_messages[] = {
       "Service it is about its load balancer, on the Lease about what all Services share.",
       "Before it is used up do as the message says, or have the quota raised, and the option with "
       "it. limits.md has the formulas; /statusz and ccmd_quota_used have the figures." },
+    { "inside of the cluster nodes send traffic for the address straight to the pods, past the "
+      "load balancer: {what}, inside of the cluster the address may not be reached from nodes "
+      "without a pod of the Service (externalTrafficPolicy Local), event InClusterAccess",
+      "Nodes know the addresses in the status of Services and answer for them themselves, unless "
+      "ipMode Proxy stands beside them (Kubernetes 1.30, option status_ip_mode) or a name stands "
+      "in their place (annotation hostname). So TLS, X-Forwarded-For and the proxy protocol, which "
+      "the load balancer would add, are missing; with policy Local nodes without a pod drop it.",
+      "Inside of the cluster use the ClusterIP or its DNS name. Or set annotation hostname to a "
+      "name that leads to the address; then a node still cannot be client and backend of a tcp or "
+      "udp listener at once, so keep both on different nodes, or let pods be the backends. Policy "
+      "Cluster works from everywhere, and hides the clients' addresses." },
+    { "port {port}: HTTPS ends at the load balancer, which sends plain HTTP to the targetPort, and "
+      "that one is named or numbered like an HTTPS port, event PlainHttpToTls",
+      "Pods that expect TLS answer \"The plain HTTP request was sent to HTTPS port\".",
+      "Let targetPort be the HTTP port of the pods, or end TLS in the pods: protocol-port tcp." },
+    { "nodes have different numbers of pods (externalTrafficPolicy Local) and so different "
+      "weights, which scheduler rr takes no notice of, event UnevenLoad",
+      "With policy Local a node weighs what its pods come to. Scheduler rr, the default of CLB, "
+      "gives each node the same.",
+      "Set the scheduler annotation to wrr, or to wlc for connections that last." },
     { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
       "must "
       "be unique",

@@ -123,9 +123,10 @@ struct ccm_watch {
 struct ccm_lint_sink {
     uint64_t struct_size;
 
-    /* One finding. level: CCM_LEVEL_ERROR (the Service would fail, or part of it would be ignored)
-     * or CCM_LEVEL_WARN. place: the key of an annotation of the Service, or the path of a field as
-     * in "spec.ports[1].port" (counted from 0); NULL = the Service itself. */
+    /* One finding. level: CCM_LEVEL_ERROR (the Service would fail, or part of it would be ignored),
+     * CCM_LEVEL_WARN, or, since ABI 1.1, CCM_LEVEL_INFO: a hint, with which all is well. place: the
+     * key of an annotation of the Service, or the path of a field as in "spec.ports[1].port"
+     * (counted from 0); NULL = the Service itself. */
     void (*finding)(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
                     const char *message);
 

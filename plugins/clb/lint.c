@@ -65,5 +65,6 @@ const struct lbc_lint_rules clb_rules = {
     .by_type = &alilb_opt_type,
     .public_option = CLB_PUBLIC_OPTION,
     .public_text = "create public address slb is not allowed",
+    .shows_address = true,
     .counts = lint_row_counts,
 };

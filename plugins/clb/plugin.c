@@ -3,6 +3,7 @@
 #include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"
+#include "lbc/model/inside.h"
 #include "model_listeners.h"
 
 static const struct ccm_option opt_disable_public = {
@@ -41,12 +42,14 @@ static const struct ccm_option opt_node_check = {
 static const struct ccm_option opt_ip_mode = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_STRING,
-    .name = "status_ip_mode",
-    .fallback = "",
-    .values = "VIP|Proxy",
+    .name = LBC_IP_MODE_OPTION,
+    .fallback = LBC_IP_MODE_AUTO,
+    .values = "auto|VIP|Proxy|off",
     .help = "ipMode of the addresses in the status of Services, for Kubernetes 1.30 or later: VIP "
             "(nodes may send traffic to them straight to the pods) or Proxy (it has to pass the "
-            "load balancer). Empty = not written.",
+            "load balancer). auto: Proxy for Services with http or https listeners or proxy "
+            "protocol, where the API server knows the field; the rest stays VIP, as on tcp and udp "
+            "listeners a node cannot be client and backend at once. off: not written.",
 };
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS,

@@ -1,6 +1,8 @@
 /* Annotations and fields that do nothing, or not what they seem to: one event for all of them. */
 #include "lbc/pass.h"
 
+#include "lbc/model/candidate.h"
+#include "lbc/model/inside.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -103,6 +105,20 @@ static void advice_emit_field(struct lbc_pass *pass, const struct lbc_unserved *
     }
 }
 
+/* What works, but not from everywhere; and what the pods may not understand. */
+static void advice_emit_inside(struct lbc_pass *pass)
+{
+    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf inside = { .max = 900 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tls = { .max = 900 };
+
+    lbc_inside_describe(rules, pass->view,
+                        lbc_inside_ip_mode(rules, pass->view, pass->lbc->ip_mode), &inside);
+    lbc_pass_advise(pass, false, "inside", "InClusterAccess", ccm_buf_str(&inside));
+    lbc_inside_find_tls(rules, pass->view, &tls);
+    lbc_pass_advise(pass, true, "tls", "PlainHttpToTls", ccm_buf_str(&tls));
+}
+
 void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
@@ -120,6 +136,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     }
     lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
     advice_emit_unclear(pass);
+    advice_emit_inside(pass);
     for (; field != NULL && field->topic != NULL; field++) {
         const bool told =
             (pass->lbc->extras & field->unless) == 0 && lbc_unserved_applies(field, pass->service);
@@ -171,6 +188,11 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
     advice_emit_podless(pass, sets, count);
 }
 
+/* Behind the addresses of pods that cannot be backends. */
+#define NO_PODS                                                                                    \
+    ". Where pods have no addresses of the VPC (Flannel), nodes have to be the backends: take "    \
+    "annotation " LBC_BACKEND_TYPE_KEY " eni away, or set option default_backend_type to ecs"
+
 /* What is left undone while most pods have no interface; see struct lbc_group.add_only. */
 static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
@@ -186,6 +208,42 @@ static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_li
         }
     }
     lbc_pass_emit_standing(pass, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+}
+
+/* Backends that are to have more traffic than others of their group. */
+static bool has_uneven_weights(const struct lbc_backends *set)
+{
+    for (size_t i = 1; i < set->len; i++) {
+        if (set->items[i].weight != set->items[0].weight && !set->items[i].kept &&
+            !set->items[0].kept) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Local: nodes weigh what their pods come to, which one scheduler takes no notice of. */
+static void advice_emit_uneven(struct lbc_pass *pass)
+{
+    const struct lbc_anno *row =
+        lbc_anno_find(pass->lbc->ops->product->rules->annotations, "scheduler");
+    const char *value = row == NULL ? "" : lbc_anno_value(&pass->view->meta, row);
+    const bool is_rr =
+        row != NULL && ccm_text_equal(value[0] == '\0' ? row->fallback : value, "rr");
+    const struct lbc_state *want = pass->model->want;
+    bool uneven = false;
+
+    for (size_t i = 0; i < want->group_count && is_rr; i++) {
+        uneven = uneven || has_uneven_weights(&want->groups[i]->backends);
+    }
+    lbc_pass_advise(pass, false, "uneven", "UnevenLoad",
+                    uneven && lbc_backend_mode(pass->view, pass->lbc->pods_by_default) ==
+                                  LBC_MODE_LOCAL
+                        ? "nodes have different numbers of pods (externalTrafficPolicy Local) and "
+                          "so different weights, which scheduler rr takes no notice of: each node "
+                          "gets the same, pods that are alone more than others. Set annotation "
+                          "scheduler to wrr"
+                        : "");
 }
 
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
@@ -211,10 +269,17 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
                          nodes.len == 0 ? "" : "; ", ccm_buf_str(&one->nodes));
         }
     }
+    if (invalid.len > 0) {
+        ccm_buf_adds(&invalid, NO_PODS);
+    }
+    if (foreign.len > 0) {
+        ccm_buf_adds(&foreign, NO_PODS);
+    }
     lbc_pass_emit_standing(pass, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
-    lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+    lbc_pass_advise(pass, true, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
     lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));
     advice_emit_kept(pass, resolved);
+    advice_emit_uneven(pass);
 }
 
 void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)

@@ -7,6 +7,7 @@
 
 #include "lbc/empty_pass.h"
 #include "lbc/model/candidate.h"
+#include "lbc/model/inside.h"
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
 #include "lbc/service/marks.h"
@@ -256,7 +257,10 @@ static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
 /* Address and id as soon as one port serves; the hash only after a complete success. */
 static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct lbc_life_state state = { .ip_mode = pass->lbc->ip_mode };
+    struct lbc_life_state state = {
+        .ip_mode =
+            lbc_inside_ip_mode(pass->lbc->ops->product->rules, pass->view, pass->lbc->ip_mode),
+    };
     char tags[LBC_MARKS_TEXT];
     bool written = false;
 

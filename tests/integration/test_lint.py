@@ -49,6 +49,12 @@ FINDINGS = {
         "39: error: in-list: ports: is not a list",
         "41: error: metadata.name: missing",
     ],
+    "inside.yaml": [
+        "6: warning: port 443: HTTPS ends at the load balancer, which sends plain HTTP to the targetPort, and that one is named "
+        "or numbered like an HTTPS port: name the HTTP port of the pods, or let the listener be tcp (annotation protocol-port)",
+        "11: warning: node ports are 30000 to 32767 unless the API server is configured otherwise, and from 32768 on nodes use "
+        "them for connections of their own",
+    ],
     "lists.yaml": [
         "8: warning: entry [rsp-b:8080] has no effect: the Service has no port 8080",
         "10: warning: entry [88:443] has no effect: the Service has no port 88",
@@ -177,6 +183,24 @@ def expected(name, shown=None):
 
 def test_good_manifests(lint):
     assert lint(HERE / "good") == (0, "", "")
+
+
+@pytest.mark.parametrize("mode, protocol, policy, hint", [
+    ("auto", "tcp", "Cluster", ""),
+    ("auto", "tcp", "Local", "from nodes without a pod of the Service (externalTrafficPolicy Local)"),
+    ("auto", "http", "Local", ""),
+    ("off", "http", "Cluster", "TLS does not end there, and no X-Forwarded-For is set"),
+    ("VIP", "http", "Cluster", "TLS does not end there, and no X-Forwarded-For is set"),
+    ("Proxy", "tcp", "Local", ""),
+])
+def test_hints_are_no_findings(world, lint, mode, protocol, policy, hint):
+    """What works, but not from everywhere: it is said, and all is well."""
+    config = world.write_config(plugins=f'{{ name = "clb"; status_ip_mode = "{mode}"; }}')
+    text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    {NEW}protocol-port: \"{protocol}:80\"\n"
+            f"spec:\n  type: LoadBalancer\n  externalTrafficPolicy: {policy}\n  ports: [{{port: 80}}]\n")
+    code, out, err = lint("-", stdin=text, plugins=("--config", config))
+    assert (code, err) == (0, "")
+    assert (hint in out and out.startswith("<stdin>:8: hint: ") and out.count("\n") == 1) if hint else out == ""
 
 
 def test_bad_manifests(lint):

@@ -1,5 +1,6 @@
 #include "lbc/model/lint.h"
 
+#include "lbc/model/inside.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -362,6 +363,46 @@ static void lint_public(const struct lint *lint)
     }
 }
 
+/* What works, but not from everywhere, and what the pods may not understand. */
+static void lint_inside(const struct lint *lint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf inside = { .max = 900 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tls = { .max = 900 };
+    const char *mode = lbc_inside_ip_mode(lint->rules, lint->service,
+                                          sink->option_string(sink, NULL, LBC_IP_MODE_OPTION));
+
+    lbc_inside_describe(lint->rules, lint->service, mode, &inside);
+    if (inside.len > 0) {
+        sink->finding(sink, CCM_LEVEL_INFO, "spec.type", ccm_buf_str(&inside));
+    }
+    lbc_inside_find_tls(lint->rules, lint->service, &tls);
+    if (tls.len > 0) {
+        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "protocol-port", ccm_buf_str(&tls));
+    }
+}
+
+/* As API servers have it unless they are configured otherwise; what is above, nodes use for their
+ * own connections. */
+#define NODE_PORT_MIN 30000
+#define NODE_PORT_MAX 32767
+
+static void lint_node_ports(const struct lint *lint)
+{
+    for (uint64_t i = 0; i < lint->service->port_count; i++) {
+        const int64_t number = lint->service->ports[i]->node_port;
+        char path[PATH_MAX_BYTES];
+
+        if (number != 0 && (number < NODE_PORT_MIN || number > NODE_PORT_MAX)) {
+            ccm_text_printf(path, sizeof(path), "spec.ports[%llu].nodePort", (unsigned long long)i);
+            lint->sink->finding(lint->sink, CCM_LEVEL_WARN, path,
+                                "node ports are 30000 to 32767 unless the API server is configured "
+                                "otherwise, and from 32768 on nodes use them for connections of "
+                                "their own");
+        }
+    }
+}
+
 static bool lint_is_ours(const struct lint *lint)
 {
     const struct ccm_option *by_type = lint->rules->by_type;
@@ -396,6 +437,8 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
     lint_hints(&lint, rules->hints);
     lint_fields(&lint);
     lint_reuse(&lint);
+    lint_inside(&lint);
+    lint_node_ports(&lint);
     if (rules->more != NULL) {
         rules->more(service, sink);
     }

@@ -34,6 +34,8 @@ struct lbc_lint_rules {
     /* BOOL: no load balancer with a public address is made; and what the refusal says. */
     const char *public_option;
     const char *public_text;
+    /* The status shows an address, to which nodes send straight; else a name. */
+    bool shows_address;
     /* Listeners of the plugin may listen on ranges of ports: it looks for overlaps itself. */
     bool has_ranges;
     /* What is wrong beyond all that; NULL = nothing. */
