@@ -180,15 +180,34 @@ static unsigned decode_line(const struct cli_lint_item *item, const char *messag
     return line;
 }
 
-static int check_service(void *arg, const struct cli_lint_item *item)
+/* A misspelt type makes it a Service that nobody here looks at, and no API server takes it. */
+static void check_type(struct file *file, const struct cli_lint_item *item)
+{
+    static const char *const types[] = { "", "ClusterIP", "NodePort", "LoadBalancer",
+                                         "ExternalName" };
+    const char *type = cli_lint_item_text(item, "spec", "type");
+    struct ccm_error text = CCM_ERROR_INIT;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(types); i++) {
+        if (strcmp(type, types[i]) == 0) {
+            return;
+        }
+    }
+    (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                        "spec.type must be one of [ClusterIP|NodePort|LoadBalancer|ExternalName], "
+                        "got [%.60s]",
+                        type); /* the text is wanted */
+    cli_lint_report_add(&file->report, cli_lint_item_line(item, "spec.type"), false, text.message);
+}
+
+static int file_check_service(struct file *file, const struct cli_lint_item *item)
 {
     static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
-    struct file *file = arg;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = KUBE_DECODE_MAX_TEXT };
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    file->lint->services++;
+    check_type(file, item);
     if (!cli_lint_item_json(item, &json, &file->report)) {
         return file->report.error;
     }
@@ -208,6 +227,26 @@ static int check_service(void *arg, const struct cli_lint_item *item)
     cli_lint_report_add(&file->report, decode_line(item, err.message), CCM_LEVEL_ERROR,
                         err.message);
     return file->report.error;
+}
+
+static int check_service(void *arg, const struct cli_lint_item *item)
+{
+    struct file *file = arg;
+    const char *namespace_ = cli_lint_item_text(item, "metadata", "namespace");
+    const char *name = cli_lint_item_text(item, "metadata", "name");
+    CCM_CLEANUP(ccm_freep)
+    char *subject = ccm_text_format("%s%s%s", namespace_, namespace_[0] == '\0' ? "" : "/", name);
+
+    if (subject == NULL) {
+        return -ENOMEM;
+    }
+    file->lint->services++;
+    file->report.subject = name[0] == '\0' ? NULL : subject;
+
+    const int r = file_check_service(file, item);
+
+    file->report.subject = NULL;
+    return r;
 }
 
 /* --- files --- */

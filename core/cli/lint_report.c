@@ -18,9 +18,10 @@ void cli_lint_report_fini(struct cli_lint_report *report)
 }
 
 /* One line, without blanks at its end. */
-static char *report_format_line(const char *message)
+static char *report_format_line(const char *subject, const char *message)
 {
-    char *text = ccm_text_format("%s", message);
+    char *text = ccm_text_format("%s%s%s", subject == NULL ? "" : subject,
+                                 subject == NULL ? "" : ": ", message);
     size_t len = 0;
 
     for (size_t i = 0; text != NULL && text[i] != '\0'; i++) {
@@ -51,7 +52,7 @@ static bool is_known(const struct cli_lint_report *report, unsigned line, uint64
 void cli_lint_report_add(struct cli_lint_report *report, unsigned line, uint64_t level,
                          const char *message)
 {
-    CCM_CLEANUP(ccm_freep) char *text = report_format_line(message);
+    CCM_CLEANUP(ccm_freep) char *text = report_format_line(report->subject, message);
 
     if (text == NULL ||
         ccm_array_grow(&report->items, &report->cap, report->len + 1, sizeof(*report->items)) < 0) {

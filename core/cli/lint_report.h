@@ -17,6 +17,7 @@ struct cli_lint_finding {
 
 /* A zeroed struct is ready for use. */
 struct cli_lint_report {
+    const char *subject; /* "namespace/name", put before messages; borrowed; NULL = no Service */
     struct cli_lint_finding *items;
     size_t len;
     size_t cap;

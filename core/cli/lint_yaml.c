@@ -147,6 +147,12 @@ static unsigned path_line(struct fy_node *node, const char *path, bool *ret_whol
     return line;
 }
 
+const char *cli_lint_item_text(const struct cli_lint_item *item, const char *section,
+                               const char *name)
+{
+    return text_of(yaml_find_member(item->node, section), name);
+}
+
 bool cli_lint_item_has(const struct cli_lint_item *item, const char *path)
 {
     bool whole = false;

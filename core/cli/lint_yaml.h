@@ -31,6 +31,10 @@ CCM_NODISCARD bool cli_lint_item_json(const struct cli_lint_item *item, struct c
 /* Whether there is a field with this path, and it is not null. */
 bool cli_lint_item_has(const struct cli_lint_item *item, const char *path);
 
+/* Text of a member such as metadata.name, "" when there is none. Lives as long as the item. */
+const char *cli_lint_item_text(const struct cli_lint_item *item, const char *section,
+                               const char *name);
+
 /* Line of an annotation, or of a field given by its path ("spec.ports[1].port"), or of what comes
  * nearest to it: all annotations, the last field of the path that is there. place NULL: of the
  * Service. */

@@ -31,11 +31,24 @@ const struct docs_message docs_messages[] = {
       "missing, which is more likely a fault than the end of all pods.",
       "Look at the EndpointSlices of the Service, and why nobody writes those of this family: "
       "kube-controller-manager, or whoever keeps them. Backends follow by themselves." },
+    { "bandwidth must be integer, got [{value}], error: {why}, "
+      "{attribute} must be integer in range [{a},{b}] , got [{value}], "
+      "Annotation {attribute} must be integer, but got [{value}]. message=[{why}], "
+      "parse {attribute} error: [{value}] {why}",
+      "The value of an annotation is no number, or none that it takes.",
+      "Behind it stands the annotation, with the range that it takes. Numbers need quotes in "
+      "YAML." },
+    { "port protocol format must be either [http|https|tcp|udp], protocol not supported with "
+      "[{word}], "
+      "port and protocol format must be like 'https:443' with colon separated. got=[[{entry}]]",
+      "An entry of annotation protocol-port names no protocol, or is no pair.",
+      "Write protocol:port separated by commas, such as https:443,http:80." },
     { "alicloud: can not find loadbalancer, but it's defined in service [{ip}]",
       "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
       "was "
       "an existing one whose id annotation was removed.",
-      "Put the id annotation back, or recreate the Service." },
+      "As the message says: it has the command that makes a new one, and the tag that is to be put "
+      "back on the old one." },
     { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
       "load balancer {id} carries this Service's name or tag but belongs to cluster {cluster}",
       "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "
@@ -122,7 +135,7 @@ const struct docs_message docs_messages[] = {
       "Spread the ports over several Services, or raise the quota." },
     { "alicloud: can not change LoadBalancer AddressType once created. delete and retry",
       "A load balancer keeps the kind of address it was made with.",
-      "Set the annotation back, or recreate the Service." },
+      "Set the annotation back to what the message has, or recreate the Service." },
     { "alicloud: can not change ResourceGroupId once created",
       "A load balancer stays in the resource group it was made in.",
       "Remove the resource-group-id annotation, or set it to the group that the load balancer is "
@@ -140,7 +153,8 @@ const struct docs_message docs_messages[] = {
       "bound to ip [{b}]",
       "The Service has an address of another load balancer than the one that the id annotation "
       "names.",
-      "Recreate the Service: moving it to another load balancer is not supported." },
+      "Take the id annotation back, or recreate the Service: moving it to another load balancer is "
+      "not supported." },
     { "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is off: {remedy}, "
       "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is tagged, and "
       "its tag {tag} does not name namespace {namespace}: {remedy}",

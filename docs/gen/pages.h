@@ -15,6 +15,16 @@ struct docs_message {
 extern const struct docs_message docs_messages[];
 extern const size_t docs_message_count;
 
+/* A reason of events of ours. */
+struct docs_reason {
+    const char *name;
+    const char *severity;
+    const char *when;
+    const char *remedy;
+};
+extern const struct docs_reason docs_reasons[];
+extern const size_t docs_reason_count;
+
 /* A cell of a table: bars and line feeds are taken care of. */
 void docs_cell(struct ccm_buf *page, const char *text);
 

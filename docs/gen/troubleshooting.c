@@ -62,8 +62,24 @@ static void add_class(struct ccm_buf *page, enum ali_class class_)
     }
 }
 
+static void add_reasons(struct ccm_buf *page)
+{
+    ccm_buf_adds(page, "\n## Reasons of events\n\n"
+                       "A failure that lasts is a Warning. On a Service unless it says otherwise; "
+                       "`kubectl get events -A --field-selector reason=NAME` lists them.\n\n"
+                       "| reason | severity | when | what to do |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < docs_reason_count; i++) {
+        ccm_buf_addf(page, "| `%s` | %s | ", docs_reasons[i].name, docs_reasons[i].severity);
+        docs_cell(page, docs_reasons[i].when);
+        ccm_buf_adds(page, " | ");
+        docs_cell(page, docs_reasons[i].remedy);
+        ccm_buf_adds(page, " |\n");
+    }
+}
+
 void docs_troubleshooting(struct ccm_buf *page)
 {
+    add_reasons(page);
     ccm_buf_adds(page, "\n## Messages of ccmd\n\n| text | cause | what to do |\n|---|---|---|\n");
     for (size_t i = 0; i < docs_message_count; i++) {
         ccm_buf_adds(page, "| ");

@@ -58,10 +58,12 @@ const struct ali_error_row ali_error_rows_nlb[] = {
     /* --- not found --- */
     { "ResourceNotFound.loadBalancer", NULL, ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "Remove the id annotation or set it to an existing load balancer." },
+      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
+      "looked for again." },
     { "ResourceNotFound.loadbalancer", NULL, ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "Remove the id annotation or set it to an existing load balancer." },
+      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
+      "looked for again." },
     { "ResourceNotFound.serverGroup", NULL, ALI_CLASS_NOT_FOUND, "The server group does not exist.",
       "Check the vgroup-port annotation, if it is set." },
     { "ResourceNotFound.listener", NULL, ALI_CLASS_NOT_FOUND, "The listener does not exist.",

@@ -20,8 +20,8 @@ static int text_shown_len(size_t len)
 const struct lbc_protocols clb_protocols = {
     .known = CLB_PROTOCOLS,
     .refusal = { "port protocol format must be either [http|https|tcp|udp], protocol not supported "
-                 "wit [",
-                 "]\n" },
+                 "with [",
+                 "]" },
 };
 
 /* --- forward-port --- */

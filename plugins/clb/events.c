@@ -11,10 +11,11 @@
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
 
+/* Of a load balancer of the Service's own the annotations tell. */
 static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *model)
 {
     const bool traffic =
-        lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
+        model->lbc.reused && lbc_model_is_explicit(&model->lbc, CLB_LB_TRAFFIC_CHARGE) &&
         !ccm_text_equal(clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS_TYPE], "internet");
 
     lbc_pass_advise(pass, true, "charge-type", "NoEffect",

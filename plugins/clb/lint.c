@@ -7,6 +7,8 @@
 #include "model.h"
 #include "model_listeners.h"
 
+#include "util/text.h"
+
 #include <string.h>
 
 /* Backends of another family than the load balancer's are never asked for. */
@@ -49,8 +51,74 @@ static const struct lbc_unserved unserved[] = {
     { 0 },
 };
 
+/* --- what does nothing --- */
+
+/* A load balancer of somebody else may have been made in any way. */
+static bool is_own(const struct ccm_service *service)
+{
+    return !lbc_setting_is_reused(service);
+}
+
+static bool is_own_private(const struct ccm_service *service)
+{
+    return is_own(service) && lbc_anno_says(&service->meta, "address-type", "intranet");
+}
+
+static bool is_own_public(const struct ccm_service *service)
+{
+    return is_own(service) && !lbc_anno_says(&service->meta, "address-type", "intranet");
+}
+
+static bool pays_no_bandwidth(const struct ccm_service *service)
+{
+    return is_own(service) && !lbc_anno_says(&service->meta, "charge-type", "paybybandwidth");
+}
+
+static bool pays_no_spec(const struct ccm_service *service)
+{
+    return is_own(service) && !lbc_anno_says(&service->meta, "instance-charge-type", "PayBySpec");
+}
+
+static bool has_one_zone(const struct ccm_service *service)
+{
+    return ccm_text_equal(lbc_anno_get(&service->meta, "master-zoneid"),
+                          lbc_anno_get(&service->meta, "slave-zoneid"));
+}
+
+/* Who switched it off knows. */
+static bool drains_not(const struct ccm_service *service)
+{
+    return lbc_setting_has_listeners(service) &&
+           lbc_anno_get(&service->meta, "connection-drain")[0] == '\0';
+}
+
+static bool checks_nothing(const struct ccm_service *service)
+{
+    return lbc_anno_says(&service->meta, "health-check-switch", "off");
+}
+
 static const struct lbc_hint hints[] = {
-    ALILB_TYPE_HINT, { 0 }, /* rows of all kinds say the others */
+    ALILB_TYPE_HINT, /* rows of all kinds say the others */
+    { "vswitch-id", is_own_public,
+      "has no effect on an internet load balancer: it is for annotation "
+      "address-type intranet",
+      NULL, false },
+    { "charge-type", is_own_private, "has no effect on an intranet load balancer", NULL, false },
+    { "bandwidth", pays_no_bandwidth, "has no effect without charge-type paybybandwidth", NULL,
+      false },
+    { "spec", pays_no_spec,
+      "has no effect without instance-charge-type PayBySpec: with PayByCLCU "
+      "a load balancer has no size class",
+      NULL, false },
+    { "slave-zoneid", has_one_zone,
+      "names the zone of master-zoneid: what takes over when a zone "
+      "fails has to be in another one",
+      NULL, false },
+    { "connection-drain-timeout", drains_not, "has no effect without connection-drain on", NULL,
+      false },
+    { "health-check-type", checks_nothing, "has no effect with health-check-switch off", NULL,
+      false },
+    { 0 },
 };
 
 const struct lbc_lint_rules clb_rules = {

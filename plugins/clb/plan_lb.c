@@ -14,13 +14,12 @@
 
 /* --- what cannot be changed --- */
 
-static void refuse_change(const struct lbc_work *work, const char *what)
+static void refuse_change(const struct lbc_work *work, unsigned number, const char *what)
 {
-    struct ccm_error err = CCM_ERROR_INIT;
+    char text[128];
 
-    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "alicloud: can not change %s",
-                        what); /* the result is the argument */
-    lbc_problems_add(work->problems, &err, NULL);
+    ccm_text_printf(text, sizeof(text), "alicloud: can not change %s", what);
+    lbc_plan_lb_refuse(work, number, text);
 }
 
 static void check_immutable(const struct lbc_work *work)
@@ -38,7 +37,7 @@ static void check_immutable(const struct lbc_work *work)
         /* Of somebody else's it was compared before, see reuse.c. */
         if (row->immutable != NULL && present != NULL && differs &&
             !(work->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
-            refuse_change(work, row->immutable);
+            refuse_change(work, i, row->immutable);
         }
     }
 }

@@ -74,9 +74,10 @@ bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *add
 
 char *clb_sync_mismatch(const struct lbc_pass *pass)
 {
-    return ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
-                           pass->service->ingress[0]->ip,
-                           clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]);
+    return ccm_text_format(
+        "service has been associated with ip [%s], cannot be bound to ip [%s]: "
+        "delete and recreate the service, or take annotation " LBC_ANNO_PREFIX "id back",
+        pass->service->ingress[0]->ip, clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]);
 }
 
 /* --- what the Service says then --- */

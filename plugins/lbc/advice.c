@@ -2,6 +2,7 @@
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"
+#include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -9,6 +10,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define ADVICE_MAX 1024 /* bytes of an event, as the API server takes them */
 
 static int advice_defer(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                         const char *text)
@@ -59,26 +62,35 @@ void lbc_pass_end_advice(struct lbc_pass *pass, bool complete)
 
 /* --- what is the same for all --- */
 
-static void add_hints(const struct lbc_pass *pass, const struct lbc_hint *hint,
-                      struct ccm_buf *text)
-{
-    const struct ccm_host *host = pass->lbc->host;
+struct advice_idle {
+    const struct lbc_pass *pass;
+    struct ccm_buf *text;
+};
 
-    for (; hint != NULL && hint->key != NULL; hint++) {
-        if (lbc_hint_applies(hint, pass->service) &&
-            (hint->unless == NULL ||
-             host->option_int(host, hint->unless->group, hint->unless->name) == 0)) {
-            ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ", hint->key,
-                         hint->text);
-        }
+static void advice_add_idle(void *arg, const char *name, const char *why)
+{
+    const struct advice_idle *idle = arg;
+
+    /* What cannot be used either is a sentence of its own. */
+    if (!lbc_refusals_has(&idle->pass->refused, name)) {
+        ccm_buf_addf(idle->text, "%sannotation %s %s", idle->text->len == 0 ? "" : "; ", name, why);
     }
 }
 
-static void add_lacking(void *arg, const struct lbc_anno *row, const char *why)
+static bool advice_is_on(void *arg, const struct ccm_option *option)
 {
-    struct ccm_buf *text = arg;
+    const struct ccm_host *host = ((const struct advice_idle *)arg)->pass->lbc->host;
 
-    ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ", row->name, why);
+    return host->option_int(host, option->group, option->name) != 0;
+}
+
+static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
+{
+    struct advice_idle idle = { pass, text };
+    const struct lbc_idle find = { pass->lbc->ops->product->rules, pass->service, advice_is_on,
+                                   advice_add_idle, &idle };
+
+    lbc_idle_find(&find);
 }
 
 /* Who rehearses a take-over has to know; else who lets them count knows already. */
@@ -128,9 +140,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
 
     lbc_anno_unknown(rules->annotations, &pass->service->meta, &unknown);
     lbc_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
-    add_hints(pass, lbc_hints, &hints);
-    lbc_hint_lacking(rules->annotations, pass->service, add_lacking, &hints);
-    add_hints(pass, rules->hints, &hints);
+    advice_find_idle(pass, &hints);
     if (pass->refused.idle.len > 0) {
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
     }
@@ -152,7 +162,7 @@ void lbc_pass_advise_preserve(struct lbc_pass *pass)
     char *text = ccm_text_format("The lb [%s] will be preserved after the service is deleted.",
                                  lbc_pass_lb_id(pass));
 
-    lbc_pass_advise(pass, true, "preserve", "PreservedOnDelete", preserve ? text : "");
+    lbc_pass_advise(pass, false, "preserve", "PreservedOnDelete", preserve ? text : "");
 }
 
 /* --- backends, groups --- */
@@ -189,10 +199,6 @@ void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates
 }
 
 /* Behind the addresses of pods that cannot be backends. */
-#define NO_PODS                                                                                    \
-    ". Where pods have no addresses of the VPC (Flannel), nodes have to be the backends: take "    \
-    "annotation " LBC_BACKEND_TYPE_KEY " eni away, or set option default_backend_type to ecs"
-
 /* What is left undone while most pods have no interface; see struct lbc_group.add_only. */
 static void advice_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
@@ -246,6 +252,15 @@ static void advice_emit_uneven(struct lbc_pass *pass)
                         : "");
 }
 
+/* Behind a list that is not empty: what a person can do. */
+static void advice_end_list(struct ccm_buf *text, const char *remedy)
+{
+    if (text->len > 0) {
+        text->max = ADVICE_MAX;
+        ccm_buf_addf(text, " (%s)", remedy);
+    }
+}
+
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     const char *const *missing = pass->lbc->ops->product->missing_text;
@@ -269,12 +284,15 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
                          nodes.len == 0 ? "" : "; ", ccm_buf_str(&one->nodes));
         }
     }
-    if (invalid.len > 0) {
-        ccm_buf_adds(&invalid, NO_PODS);
-    }
-    if (foreign.len > 0) {
-        ccm_buf_adds(&foreign, NO_PODS);
-    }
+    advice_end_list(&invalid,
+                    "no network interface of the VPC has these addresses, as for a "
+                    "moment while pods start; if it lasts, let nodes be the backends: "
+                    "annotation " LBC_BACKEND_TYPE_KEY " ecs, or option default_backend_type");
+    advice_end_list(&foreign, "a load balancer reaches no address outside of its VPC: let nodes be "
+                              "the backends (annotation " LBC_BACKEND_TYPE_KEY
+                              " ecs), or check option vpc_id of group alicloud");
+    advice_end_list(&nodes, "take hostNetwork from the pods, or let nodes be the backends: "
+                            "annotation " LBC_BACKEND_TYPE_KEY " ecs");
     lbc_pass_emit_standing(pass, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, true, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
     lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));

@@ -9,6 +9,7 @@
 /* Annotations of Services. */
 #define LBC_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 #define LBC_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
+#define LBC_BACKEND_TYPE_NODES "ecs"
 #define LBC_BACKEND_TYPE_KEY   "service.beta.kubernetes.io/backend-type"
 #define LBC_BACKEND_TYPE_PODS  "eni" /* its value for pods at their own addresses */
 #define LBC_CLASS_KEY          "service.beta.kubernetes.io/class"

@@ -294,10 +294,12 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = FAILURE_MAX };
     char retry[LBC_RETRY_TEXT];
     const struct lbc_problems *problems = &pass->problems;
+    const char *id = lbc_pass_lb_id(pass);
     size_t room;
 
     lbc_pass_format_retry(pass, err, retry);
-    ccm_buf_addf(&text, "%s [%s]: ", what, lbc_pass_lb_id(pass));
+    ccm_buf_addf(&text, "%s%s%s%s: ", what, id[0] == '\0' ? "" : " [", id,
+                 id[0] == '\0' ? "" : "]");
     room = FAILURE_MAX - text.len - sizeof(retry) - 2;
     ccm_buf_add(&text, ccm_buf_str(&problems->text),
                 ccm_text_utf8_cut(ccm_buf_str(&problems->text), room));

@@ -61,6 +61,25 @@ int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
                         pass->lbc->ops->product->rules->annotations->kind, LBC_ANNO_PREFIX);
 }
 
+/* Where a controller's own load balancer is named. */
+static const char *reuse_remedy(const struct lbc_pass *pass)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    const struct ccm_service *service = pass->service;
+
+    for (uint64_t i = 0; read->matches != NULL && i < service->ingress_count; i++) {
+        if (read->matches(pass, service->ingress[i])) {
+            return "it is this Service's own: take annotation " LBC_ANNO_PREFIX "id away";
+        }
+    }
+    return service->ingress_count == 0
+               ? "set annotation " LBC_ANNO_PREFIX
+                 "id to one that was made in the console, or take it away for a new one"
+               : "set annotation " LBC_ANNO_PREFIX
+                 "id to the one that has the address of this Service, or take it away; or delete "
+                 "and recreate the Service";
+}
+
 /* It carries the tag of a controller, or of the API server's, or it lacks the one that lets the
  * namespace in. */
 static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
@@ -69,7 +88,8 @@ static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
     const char *namespace_ = pass->service->meta.namespace_;
 
     if (lbc_tags_get(tags, LBC_TAG_OWNER) != NULL || lbc_tags_get(tags, LBC_TAG_CLUSTER) != NULL) {
-        return reuse_refuse(lb_id, err, "can not reuse loadbalancer created by kubernetes.");
+        return reuse_refuse(lb_id, err, "can not reuse loadbalancer created by kubernetes. (%s)",
+                            reuse_remedy(pass));
     }
     if (reuse_mode(pass) != LBC_REUSE_TAGGED ||
         names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE), namespace_)) {

@@ -213,6 +213,25 @@ static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *er
     return 0;
 }
 
+/* With what a person can do in each of the cases that look alike from here. */
+static int sync_refuse_missing(const struct ccm_service *service, const char *shown,
+                               struct ccm_error *err)
+{
+    const struct ccm_object *meta = &service->meta;
+    char tag[LBC_OWNER_LB_NAME];
+
+    lbc_owner_lb_name(meta, tag);
+    return ccm_error_set(
+        err, -ENOENT, CCM_ERROR_TERMINAL,
+        MISSING
+        " this may happen when you delete the loadbalancer (for a new one, with another "
+        "address: kubectl patch service %s -n %s --subresource=status --type=merge -p "
+        "'{\"status\":{\"loadBalancer\":null}}'; does it still exist, then put tag " LBC_TAG_OWNER
+        "=%s back on it, or, if a person made it, annotation %sid on the "
+        "Service)",
+        shown, meta->name, meta->namespace_, tag, LBC_ANNO_PREFIX);
+}
+
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -235,11 +254,11 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     const struct ccm_ingress *first = service->ingress[0];
     const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
 
-    return sync_explain_missing(pass, &why)
-               ? ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, MISSING ": %s", shown,
-                               why.message)
-               : ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
-                               MISSING " this may happen when you delete the loadbalancer", shown);
+    if (sync_explain_missing(pass, &why)) {
+        return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, MISSING ": %s", shown,
+                             why.message);
+    }
+    return sync_refuse_missing(service, shown, err);
 }
 
 /* Nothing that could be served was worked out: there is a problem for each port. */

@@ -325,6 +325,13 @@ int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error 
 
 const struct lbc_check nlb_checks[] = {
     { .suffix = "zone-maps", .run = check_zones },
+    { .suffix = "cert-id",
+      .run = lbc_check_is_set,
+      .on = 1U << LBC_TCPSSL,
+      .refusal = { "annotation " LBC_ANNO_PREFIX
+                   "cert-id is required for TCPSSL ports: give the id "
+                   "of a server certificate",
+                   "" } },
     { .suffix = "ipv6-address-type",
       .run = lbc_check_word,
       .words = "internet|intranet",

@@ -23,6 +23,7 @@ static const struct lbc_anno rows[] = {
     LBC_ROW_ID("LoadBalancerId"),
     { LBC_ROW_INSTANCE("zone-maps"), .fallback = "none", .field = "ZoneMappings",
       .ids = LBC_ALLOW_EIP, .piece = 3,
+      .form = "zone:vSwitch separated by commas; each may go on :address or :address:allocation",
       .help = "Zones, required unless id is set: zone:vSwitch, zone:vSwitch:address or "
               "zone:vSwitch:address:allocation-id of an elastic address, separated by commas. A "
               "zone that is taken out of the list is taken off the load balancer." },
@@ -34,8 +35,9 @@ static const struct lbc_anno rows[] = {
       .values = "ipv4|dualstack", .fallback = "ipv4", .field = "AddressIpVersion",
       .spelling = "ipv4|DualStack", .immutable = "AddressIpVersion", LB(NLB_LB_IP_VERSION),
       .help = "Address families of the load balancer." },
-    { LBC_ROW_INSTANCE("ipv6-address-type"), .fallback = "intranet", .field = "Ipv6AddressType",
-      .spelling = "Internet|Intranet", .cloud = LBC_ATTR_LATER, LB(NLB_LB_IPV6_TYPE),
+    { LBC_ROW_INSTANCE("ipv6-address-type"), .fallback = "intranet", .form = "internet or intranet",
+      .field = "Ipv6AddressType", .spelling = "Internet|Intranet", .cloud = LBC_ATTR_LATER,
+      LB(NLB_LB_IPV6_TYPE),
       .help = "internet or intranet: the same for the IPv6 address of a dualstack load balancer." },
     LBC_ROW_NAME("LoadBalancerName"),
     { LBC_ROW_INSTANCE("resource-group-id"), .fallback = "the configured one",
@@ -66,8 +68,9 @@ static const struct lbc_anno rows[] = {
       LB(NLB_LB_MODIFICATION), .help = "Protection against changes in the console." },
     LBC_ROW_PRESERVE,
     LBC_ROW_OVERRIDE,
-    LBC_ROW_PROTOCOLS("TCP, UDP or TCPSSL in any case"),
+    LBC_ROW_PROTOCOLS("TCP, UDP or TCPSSL in any case", "tcpssl:443,tcp:80"),
     { LBC_ROW_LISTENER("listener-port-range", 0), .decides = LBC_DECIDES_PORTS,
+      .form = "start-end:port separated by commas, such as 1000-2000:80",
       .help = "Listen on a range of ports instead of one: start-end:port separated by commas; "
               "backends get each connection on the port it came in on. Only where pods are "
               "backends (backend-type eni)." },

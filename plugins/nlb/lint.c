@@ -5,7 +5,6 @@
 #include "annotations.h"
 #include "ccm/object.h"
 #include "lbc/instance.h"
-#include "lbc/model/candidate.h"
 #include "lbc/model/lint.h"
 #include "model_parts.h"
 #include "nlb.h"
@@ -48,36 +47,10 @@ static void lint_ranges(const struct ccm_service *service, const struct ccm_lint
     }
 }
 
-/* The configuration may make pods the backends of all Services; only what a Service says itself is
- * known here. */
-static bool is_by_node(const struct ccm_service *service)
-{
-    return !ccm_text_empty(ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY)) &&
-           lbc_backend_mode(service, true) != LBC_MODE_PODS;
-}
-
-/* What the cloud or a pass would refuse later. */
-static void lint_needs(const struct ccm_service *service, const struct ccm_lint_sink *sink)
-{
-    if (lbc_setting_has_listeners(service) &&
-        lbc_setting_has_protocol(service, &nlb_protocols, 1U << LBC_TCPSSL) &&
-        lbc_anno_get(&service->meta, "cert-id")[0] == '\0') {
-        lbc_lint_add_finding(service, sink, CCM_LEVEL_ERROR, "cert-id",
-                             "annotation " LBC_ANNO_PREFIX
-                             "cert-id is required for TCPSSL ports: give the id of "
-                             "a server certificate");
-    }
-    if (lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0' && is_by_node(service)) {
-        lbc_lint_add_finding(service, sink, CCM_LEVEL_ERROR, "listener-port-range",
-                             "listener port range can only be used for eni backend type service");
-    }
-}
-
 static void lint_more(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     lint_overlaps(service, sink);
     lint_ranges(service, sink);
-    lint_needs(service, sink);
 }
 
 static const struct lbc_lint_list lists[] = {
@@ -122,9 +95,17 @@ static bool has_one_family(const struct ccm_service *service)
            !lbc_anno_says(&service->meta, "backend-ip-version", "ipv4");
 }
 
+static bool checks_nothing(const struct ccm_service *service)
+{
+    return lbc_anno_says(&service->meta, "health-check-flag", "off") ||
+           lbc_anno_says(&service->meta, "health-check-flag", "false");
+}
+
 static const struct lbc_hint hints[] = {
     { "backend-ip-version", has_one_family, "has no effect without ip-version dualstack", NULL,
       true },
+    { "health-check-type", checks_nothing, "has no effect with health-check-flag off", NULL,
+      false },
     { 0 },
 };
 
@@ -135,6 +116,7 @@ const struct lbc_lint_rules nlb_rules = {
     .hints = hints,
     .lists = lists,
     .protocols = &nlb_protocols,
+    .class_name = ALILB_CLASS_NLB,
     .is_ours = alilb_class_is_nlb,
     .is_typed = alilb_class_is_typed_nlb,
     .by_type = &alilb_opt_type,

@@ -21,16 +21,14 @@ static void check_immutable(const struct lbc_work *work)
         const struct lbc_anno *row = lbc_lb_row(&nlb_annotations, i);
         const char *present = work->lb->texts[i];
         const char *wanted = nlb_work_model(work)->want.lb.lbc.texts[i];
-        struct ccm_error err = CCM_ERROR_INIT;
+        char text[400];
 
         if (row->immutable == NULL || present == NULL || lbc_plan_lb_target(work, i) == NULL) {
             continue;
         }
-        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
-                            "%s cannot be changed, service: %s, nlb: %s", row->immutable,
-                            wanted == NULL ? "" : wanted, present); /* the text is what counts */
-        lbc_problems_add(work->problems, &err,
-                         "set the annotation back, or delete the Service and create it again");
+        ccm_text_printf(text, sizeof(text), "%s cannot be changed, service: %s, nlb: %s",
+                        row->immutable, wanted == NULL ? "" : wanted, present);
+        lbc_plan_lb_refuse(work, i, text);
     }
 }
 

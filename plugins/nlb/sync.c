@@ -102,9 +102,11 @@ char *nlb_sync_mismatch(const struct lbc_pass *pass)
 {
     const char *dns = nlb_actual(pass)->lb.dns;
 
-    return ccm_text_format("service has been associated with dnsname [%s], cannot be bound to "
-                           "dnsname [%s]: delete and recreate the service",
-                           pass->service->ingress[0]->hostname, dns == NULL ? "" : dns);
+    return ccm_text_format(
+        "service has been associated with dnsname [%s], cannot be bound to "
+        "dnsname [%s]: delete and recreate the service, or take annotation " LBC_ANNO_PREFIX
+        "id back",
+        pass->service->ingress[0]->hostname, dns == NULL ? "" : dns);
 }
 
 /* --- what the Service says then --- */

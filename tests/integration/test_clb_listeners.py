@@ -354,7 +354,7 @@ def test_port_of_somebody_else(world):
 @pytest.mark.parametrize("annotations, words", [
     ({"protocol-port": "https:80"}, "cert-id is required for https ports"),
     ({"protocol-port": "http:80", "idle-timeout": "61"}, "idle-timeout must be in range [1,60], got [61]"),
-    ({"protocol-port": "ftp:80"}, "protocol not supported wit [ftp]"),
+    ({"protocol-port": "ftp:80"}, "protocol not supported with [ftp]"),
     ({"health-check-interval": "fast"}, "Annotation HealthCheckInterval must be integer, but got [fast]. message=["),
     ({"health-check-uri": "index.html"}, "health-check-uri must be a path"),
     ({"protocol-port": "http:80", "sticky-session": "on"}, "sticky-session-type is required"),

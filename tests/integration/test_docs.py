@@ -189,3 +189,29 @@ def test_policies_grant_what_the_migration_says():
     """Its table is about actions that ccmd needs; those of the reference alone are in no policy."""
     for path in glob.glob(os.path.join(ROOT, "etc", "ram", "*.json")):
         assert not OF_THE_REFERENCE & set(re.findall(r'"(\w+:\w+)"', read(os.path.relpath(path, ROOT))))
+
+
+def reasons_in_the_program():
+    """CamelCase texts among the arguments of functions that write events, reasons in tables and names for them."""
+    found = set()
+    paths = [path for folder in ("core", "plugins") for path in glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True)]
+    for path in paths:
+        if {"tests", "template"} & set(path.split(os.sep)):
+            continue
+        text = read(path)
+        for call in re.finditer(r"\b\w*(?:event|advise|fail|end_write|emit)\w*\(", text):
+            end, depth = call.end(), 1
+            while depth > 0 and end < len(text):
+                depth += {"(": 1, ")": -1}.get(text[end], 0)
+                end += 1
+            found.update(re.findall(r'"([A-Z][a-z]+(?:[A-Z]+[a-z]+)+)"', text[call.end():end]))
+        found.update(re.findall(r'reason\s*=[^;,]*?"([A-Za-z]+)"', text))
+        found.update(re.findall(r'#define \w+_FAILED\s+"([A-Za-z]+)"', text))
+    return found
+
+
+def test_reasons_of_events():
+    """Each reason of the program is in the list of the page, and the other way round."""
+    listed = re.findall(r"^\| `(\w+)` \| (?:Warning|Normal|Normal or Warning|condition) \|", read("docs/troubleshooting.md"), re.M)
+    assert listed == sorted(set(listed))
+    assert set(listed) == reasons_in_the_program()

@@ -117,9 +117,9 @@ static void test_asked_for(void **state)
           "spec" },
         { "OperationDenied.PayByCLCU", "", ALI_CLASS_REQUEST, "PayByCLCU" },
         { "InvalidLoadBalancerId.NotFound", "The specified LoadBalancerId does not exist",
-          ALI_CLASS_NOT_FOUND, "id annotation" },
+          ALI_CLASS_NOT_FOUND, "annotation id" },
         { "Any", "The specified LoadBalancerId does not exist", ALI_CLASS_NOT_FOUND,
-          "id annotation" },
+          "annotation id" },
     };
 
     (void)state;

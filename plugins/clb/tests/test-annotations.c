@@ -66,8 +66,8 @@ static void test_protocol(void **state)
           "got=[[nonsense]]" },
         { "udp:81,,tcp:80", "TCP", 80, "port and protocol format must be like" },
         { "quic:80", "TCP", 80,
-          "port protocol format must be either [http|https|tcp|udp], protocol not supported wit "
-          "[quic]\n" },
+          "port protocol format must be either [http|https|tcp|udp], protocol not supported with "
+          "[quic]" },
         { "http:80", "TCP", 80, "http" },
         { "https:443,http:80", "TCP", 80, "http" },
         { "https:80", "TCP", 80, "https" },
@@ -111,7 +111,8 @@ static void test_other_checks(void **state)
     obj_annotate(&service->meta, P "backend-label", "a=b,c");
     assert_true(check_service(service, &err) < 0);
     assert_string_equal(err.message, "get nodes error: filter nodes by label error: parse backend "
-                                     "label: c, [k1=v1,k2=v2]");
+                                     "label: c, [k1=v1,k2=v2] (annotation " P
+                                     "backend-label must be label=value separated by commas)");
     obj_annotate(&service->meta, P "address-type", "private");
     assert_true(check_service(service, &err) < 0);
     assert_non_null(strstr(err.message, "must be one of [internet|intranet], got [private]"));

@@ -166,6 +166,9 @@ CCM_NODISCARD int lbc_plan_next_stage(struct lbc_work *work);
  * cloud's own spelling varies. */
 const char *lbc_plan_lb_target(const struct lbc_work *work, unsigned number);
 /* A step with a value and, where its action takes two, another one (NULL = none). 0 or -ENOMEM. */
+/* A problem: `text` of an attribute that no later change reaches, with its present value and what a
+ * person can do. */
+void lbc_plan_lb_refuse(const struct lbc_work *work, unsigned number, const char *text);
 CCM_NODISCARD int lbc_work_value_step(struct lbc_work *work, unsigned type, const char *value,
                                       const char *extra);
 /* A step that comes last. 0 or -ENOMEM. */

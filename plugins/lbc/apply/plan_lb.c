@@ -28,6 +28,22 @@ const char *lbc_plan_lb_target(const struct lbc_work *work, unsigned number)
                                                                                          : wanted;
 }
 
+void lbc_plan_lb_refuse(const struct lbc_work *work, unsigned number, const char *text)
+{
+    const struct lbc_anno *row = lbc_lb_row(work->ops->annotations, number);
+    const char *present = work->lb->texts[number];
+    struct ccm_error err = CCM_ERROR_INIT;
+    char remedy[320];
+
+    ccm_text_printf(remedy, sizeof(remedy),
+                    "it is [%s]: set annotation %s%s to that%s, or delete the Service and create "
+                    "it again: its address changes",
+                    present == NULL ? "" : present, LBC_ANNO_PREFIX, row->name,
+                    lbc_model_is_explicit(work->model, number) ? " or take it away" : "");
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s", text); /* the text is what counts */
+    lbc_problems_add(work->problems, &err, remedy);
+}
+
 int lbc_work_value_step(struct lbc_work *work, unsigned type, const char *value, const char *extra)
 {
     struct lbc_step *step = lbc_work_lb_step(work, type);

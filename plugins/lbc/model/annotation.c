@@ -6,6 +6,7 @@
 #include "util/suggest.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,6 +257,51 @@ static int check_row(const struct lbc_anno *row, const char *value, struct ccm_e
     return 0;
 }
 
+/* What the value must be, behind "must be "; "" = the refusal says it. */
+static void anno_write_expected(const struct lbc_anno *row, struct ccm_buf *text)
+{
+    switch (row->type) {
+    case LBC_ANNO_INT:
+        ccm_buf_addf(text, "a number from %lld to %lld", (long long)row->min, (long long)row->max);
+        break;
+    case LBC_ANNO_ENUM:
+        ccm_buf_addf(text, "one of [%s]", row->values);
+        break;
+    case LBC_ANNO_SWITCH:
+    case LBC_ANNO_BOOL:
+        ccm_buf_adds(text, "on or off");
+        break;
+    case LBC_ANNO_TEXT:
+    case LBC_ANNO_ANY:
+        ccm_buf_adds(text, row->form == NULL ? "" : row->form);
+        break;
+    }
+}
+
+int lbc_anno_explain(const struct lbc_anno *row, int r, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CCM_ERROR_MESSAGE_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf expected = { .max = 400 };
+    char key[LBC_ANNO_KEY_MAX];
+    size_t len = 0;
+
+    if (row == NULL || r != -EINVAL) {
+        return r;
+    }
+    ccm_text_printf(key, sizeof(key), "%s%s", prefix_of(row), row->name);
+    if (strstr(err->message, key) != NULL) {
+        return r;
+    }
+    len = strlen(err->message);
+    while (len > 0 && err->message[len - 1] == ' ') {
+        len--;
+    }
+    ccm_buf_add(&text, err->message, len);
+    anno_write_expected(row, &expected);
+    return ccm_error_set(err, r, err->kind, "%s (annotation %s%s%s)", ccm_buf_str(&text), key,
+                         expected.len == 0 ? "" : " must be ", ccm_buf_str(&expected));
+}
+
 int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                    struct ccm_error *err)
 {
@@ -266,7 +312,7 @@ int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                              "annotation %s%s must be at most %d bytes long, got [%.40s...]",
                              prefix_of(row), row->name, LBC_ANNO_VALUE_MAX, value);
     }
-    return value[0] == '\0' ? 0 : check_row(row, value, err);
+    return value[0] == '\0' ? 0 : lbc_anno_explain(row, check_row(row, value, err), err);
 }
 
 static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *table,

@@ -124,6 +124,7 @@ struct lbc_anno {
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
     const char *label; /* how messages call it; NULL = field or, without one, name */
+    const char *form;  /* of a text: what refusals say that it must be; NULL = they say it */
     const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
     unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
     const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
@@ -171,6 +172,11 @@ bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *obje
  */
 CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                                  struct ccm_error *err);
+
+/* Complete a refusal of the annotation whose text, which people search for, does not name it:
+ * behind that its key, and what the value must be. Returns r; only of -EINVAL err is changed.
+ * row NULL: nothing is. */
+int lbc_anno_explain(const struct lbc_anno *row, int r, struct ccm_error *err);
 
 /* Append the row's protocols, "tcp", with the separator; nothing when it is for all. */
 void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,

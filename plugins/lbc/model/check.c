@@ -22,7 +22,8 @@ int lbc_check_run(const struct lbc_check *check, const struct lbc_protocols *pro
 {
     const struct lbc_checked it = { check, service, lbc_anno_get(&service->meta, check->suffix) };
 
-    return check->on == 0 || lbc_setting_has_protocol(service, protocols, check->on)
+    return check->on == 0 || (lbc_setting_has_listeners(service) &&
+                              lbc_setting_has_protocol(service, protocols, check->on))
                ? check->run(&it, err)
                : 0;
 }

@@ -24,9 +24,9 @@ typedef int lbc_check_fn(const struct lbc_checked *it, struct ccm_error *err);
 struct lbc_check {
     const char *suffix; /* of the annotation to blame */
     lbc_check_fn *run;
-    unsigned on;       /* 1U << enum lbc_protocol: only where a listener speaks one; 0 = always */
-    const char *words; /* what the value must be, or as `run` says */
-    int64_t gap[2];    /* numbers from the first to the second are refused */
+    unsigned on; /* 1U << enum lbc_protocol: only where a listener of ours speaks one; 0 = always */
+    const char *words;      /* what the value must be, or as `run` says */
+    int64_t gap[2];         /* numbers from the first to the second are refused */
     const char *refusal[2]; /* before and behind a value that is refused; NULL = our own form */
 };
 

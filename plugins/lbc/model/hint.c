@@ -35,7 +35,7 @@ static bool is_misspelt(const struct ccm_service *service)
 {
     const char *value = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
-    return ccm_text_equal_case(value, LBC_BACKEND_TYPE_PODS) &&
+    return !ccm_text_equal_case(value, LBC_BACKEND_TYPE_NODES) &&
            strcmp(value, LBC_BACKEND_TYPE_PODS) != 0;
 }
 
@@ -87,6 +87,21 @@ static bool has_reserved_tag(const struct ccm_service *service)
     return false;
 }
 
+static bool has_bare_tag(const struct ccm_service *service)
+{
+    const char *cursor = hint_get_annotation(service, "additional-resource-tags");
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        if (len > 0 && memchr(entry, '=', len) == NULL &&
+            !is_reserved(entry, len, !is_own(service))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_long_label(const struct ccm_service *service)
 {
     const char *cursor = hint_get_annotation(service, "backend-label");
@@ -117,11 +132,16 @@ const struct lbc_hint lbc_hints[] = {
       ", those of the cloud (acs:...) and " LBC_TAG_TENANTS "..., and " LBC_TAG_REUSE
       " where the load balancer is reused",
       NULL, false },
+    { "additional-resource-tags", has_bare_tag,
+      "has a tag without a value, which is set as an empty one: a tag is written key=value", NULL,
+      false },
     { "backend-label", has_long_label,
       "counts up to the second equals sign of an entry: no label has one in its value", NULL,
       false },
     { LBC_BACKEND_TYPE_KEY, is_misspelt,
-      "chooses nodes: only " LBC_BACKEND_TYPE_PODS " in lower case stands for pods", NULL, false },
+      "chooses nodes: only " LBC_BACKEND_TYPE_PODS
+      " in lower case stands for pods, and " LBC_BACKEND_TYPE_NODES " says nodes",
+      NULL, false },
     { NULL, NULL, NULL, NULL, false },
 };
 

@@ -1,5 +1,7 @@
 #include "lbc/model/lint.h"
 
+#include "lbc/model/candidate.h"
+#include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
@@ -60,10 +62,12 @@ static void lint_checks(const struct lint *lint)
          check != NULL && check->suffix != NULL; check++) {
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (lbc_check_run(check, lint->rules->protocols, lint->service, &err) < 0) {
-            lint_add_suffix_finding(
-                lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
-                check->suffix, err.message);
+        const struct lbc_anno *row = lbc_anno_find(lint->rules->annotations, check->suffix);
+        const int r = lbc_check_run(check, lint->rules->protocols, lint->service, &err);
+
+        if (r < 0) {
+            (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
+            lint_add_suffix_finding(lint, level_of(lint, row), check->suffix, err.message);
         }
     }
 }
@@ -148,6 +152,8 @@ static void lint_port(const struct lint *lint, uint64_t index)
                           "two ports of the Service ask for the same listener");
         }
     } else if (lbc_protocol_parse(port->protocol, lint->rules->protocols->known) != LBC_OTHER) {
+        (void)lbc_anno_explain(lbc_anno_find(lint->rules->annotations, "protocol-port"), -EINVAL,
+                               &err); /* it stays what it is */
         lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "protocol-port", err.message);
     } else { /* no annotation's fault */
         ccm_text_printf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
@@ -155,43 +161,8 @@ static void lint_port(const struct lint *lint, uint64_t index)
     }
 }
 
-/* As protocol-port means it: by the text of the number. */
-static bool has_port(const struct ccm_service *service, const char *port)
-{
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        char number[24];
-
-        ccm_text_printf(number, sizeof(number), "%lld", (long long)service->ports[i]->port);
-        if (strcmp(number, port) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Entries for ports that the Service does not have, or that are no numbers: mostly a slip. */
-static void lint_stray_entries(const struct lint *lint, const struct lbc_lint_list *list)
-{
-    const char *cursor = lbc_anno_get(&lint->service->meta, list->suffix);
-    struct lbc_setting_pair pair;
-
-    while (lbc_setting_next_pair(&cursor, &pair)) {
-        const char *port = list->left ? pair.left : pair.right;
-
-        if (pair.good && !has_port(lint->service, port)) {
-            struct ccm_error text = CCM_ERROR_INIT;
-
-            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
-                                "entry [%s] has no effect: the Service has no port %s", pair.entry,
-                                port); /* the text is wanted */
-            lint_add_suffix_finding(lint, CCM_LEVEL_WARN, list->suffix, text.message);
-        }
-    }
-}
-
-/* Whether a listener of the Service has one of the row's protocols; also when it cannot be told. */
-static bool has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                         const struct lbc_anno *row)
+bool lbc_lint_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                           const struct lbc_anno *row)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
@@ -224,65 +195,42 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
         !lbc_setting_has_listeners(service)) {
         return false;
     }
-    return (row->on == 0 || has_protocol(rules, service, row)) &&
+    return (row->on == 0 || lbc_lint_has_protocol(rules, service, row)) &&
            !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
            (row->need == LBC_NEED_COMPARED ||
             lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
            (rules->counts == NULL || rules->counts(service, row));
 }
 
-/* A finding about the row's annotation, which does nothing. */
-static void lint_add_idle(void *arg, const struct lbc_anno *row, const char *why)
+static void lint_add_idle(void *arg, const char *name, const char *why)
 {
     const struct lint *lint = arg;
     struct ccm_error text = CCM_ERROR_INIT;
     char key[LBC_ANNO_KEY_MAX];
 
-    (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s",
+    if (strchr(name, '/') == NULL) {
+        (void)lbc_anno_suffix_key(&lint->service->meta, name, key); /* it is `key` */
+    } else {
+        ccm_text_copy(key, sizeof(key), name);
+    }
+    (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s %s", key,
                         why); /* the text is wanted */
-    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, lbc_anno_key(&lint->service->meta, row, key),
-                        text.message);
+    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, key, text.message);
 }
 
-/* Annotations for listeners that the Service has none of. */
-static void lint_protocols(struct lint *lint)
+static bool lint_is_on(void *arg, const struct ccm_option *option)
 {
-    const struct lbc_anno_table *table = lint->rules->annotations;
+    const struct ccm_lint_sink *sink = ((const struct lint *)arg)->sink;
 
-    for (size_t i = 0; i < table->count; i++) {
-        const struct lbc_anno *row = &table->rows[i];
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
-
-        if (row->on != 0 && lbc_anno_value(&lint->service->meta, row)[0] != '\0' &&
-            !has_protocol(lint->rules, lint->service, row)) {
-            ccm_buf_adds(&why, "has no effect: it is for ");
-            lbc_anno_write_protocols(row, "|", &why);
-            ccm_buf_adds(&why, " listeners, and the Service has none");
-            lint_add_idle(lint, row, ccm_buf_str(&why));
-        }
-    }
+    return sink->option_int(sink, option->group, option->name) != 0;
 }
 
-static void lint_hints(const struct lint *lint, const struct lbc_hint *hint)
+/* Annotations that do nothing. */
+static void lint_idle(struct lint *lint)
 {
-    const struct ccm_lint_sink *sink = lint->sink;
+    const struct lbc_idle idle = { lint->rules, lint->service, lint_is_on, lint_add_idle, lint };
 
-    for (; hint != NULL && hint->key != NULL; hint++) {
-        struct ccm_error text = CCM_ERROR_INIT;
-
-        if (!lbc_hint_applies(hint, lint->service) ||
-            (hint->unless != NULL &&
-             sink->option_int(sink, hint->unless->group, hint->unless->name) != 0)) {
-            continue;
-        }
-        (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s",
-                            hint->text); /* the text is wanted */
-        if (strchr(hint->key, '/') != NULL) {
-            sink->finding(sink, CCM_LEVEL_WARN, hint->key, text.message);
-        } else {
-            lint_add_suffix_finding(lint, CCM_LEVEL_WARN, hint->key, text.message);
-        }
-    }
+    lbc_idle_find(&idle);
 }
 
 /* Fields that nothing acts on, as the plugin is configured. */
@@ -299,6 +247,78 @@ static void lint_fields(const struct lint *lint)
             sink->finding(sink, CCM_LEVEL_WARN, field->path, field->text);
         }
     }
+}
+
+/* --- nodes as backends --- */
+
+/* Whether nodes are the backends, as far as Service and configuration tell. */
+static bool lint_is_by_node(const struct lint *lint)
+{
+    const char *standard = lint->sink->option_string(lint->sink, NULL, "default_backend_type");
+
+    return lbc_backend_mode(lint->service, ccm_text_equal(standard, LBC_BACKEND_TYPE_PODS)) !=
+           LBC_MODE_PODS;
+}
+
+/* About what nodes as backends cannot do: where the Service leaves the kind of backends to the
+ * configuration, of which there may be none at hand, it is a warning. */
+static void lint_add_node_finding(const struct lint *lint, const char *place, const char *message)
+{
+    const bool open =
+        ccm_text_empty(ccm_object_annotation(&lint->service->meta, LBC_BACKEND_TYPE_KEY));
+    struct ccm_error text = CCM_ERROR_INIT;
+
+    (void)ccm_error_set(
+        &text, 0, CCM_ERROR_TERMINAL,
+        "%s: set annotation " LBC_BACKEND_TYPE_KEY " to " LBC_BACKEND_TYPE_PODS "%s", message,
+        open ? ", unless option default_backend_type is that" : ""); /* wanted */
+    lint->sink->finding(lint->sink, open ? CCM_LEVEL_WARN : CCM_LEVEL_ERROR, place, text.message);
+}
+
+/* What needs pods as backends, or node ports. */
+static void lint_nodes(const struct lint *lint)
+{
+    const struct ccm_service *service = lint->service;
+    bool has_node_port = false;
+
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        has_node_port = has_node_port || service->ports[i]->node_port > 0;
+    }
+    if (!lint_is_by_node(lint)) {
+        return;
+    }
+    if (service->allocate_node_ports == 0 && !has_node_port) {
+        lint_add_node_finding(lint, "spec.allocateLoadBalancerNodePorts",
+                              "spec.allocateLoadBalancerNodePorts is false, and nodes as backends "
+                              "need node ports");
+    }
+    if (lint->rules->has_ranges && lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
+        char key[LBC_ANNO_KEY_MAX];
+
+        lint_add_node_finding(lint, lbc_anno_suffix_key(&service->meta, "listener-port-range", key),
+                              "listener port range can only be used for eni backend type service");
+    }
+}
+
+/* The range of every API server that nobody gave another one. */
+#define NODE_PORT_MIN 30000
+#define NODE_PORT_MAX 32767
+
+static void lint_node_port(const struct lint *lint, uint64_t index)
+{
+    const int64_t number = lint->service->ports[index]->node_port;
+    char path[PATH_MAX_BYTES];
+    char text[200];
+
+    if (number == 0 || (number >= NODE_PORT_MIN && number <= NODE_PORT_MAX)) {
+        return;
+    }
+    ccm_text_printf(path, sizeof(path), "spec.ports[%llu].nodePort", (unsigned long long)index);
+    ccm_text_printf(text, sizeof(text),
+                    "nodePort %lld is outside of %d to %d: the API server refuses it, unless its "
+                    "option service-node-port-range says otherwise",
+                    (long long)number, NODE_PORT_MIN, NODE_PORT_MAX);
+    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, path, text);
 }
 
 /* Somebody may know that listeners are made by hand: by false, or by groups that were chosen. */
@@ -382,27 +402,6 @@ static void lint_inside(const struct lint *lint)
     }
 }
 
-/* As API servers have it unless they are configured otherwise; what is above, nodes use for their
- * own connections. */
-#define NODE_PORT_MIN 30000
-#define NODE_PORT_MAX 32767
-
-static void lint_node_ports(const struct lint *lint)
-{
-    for (uint64_t i = 0; i < lint->service->port_count; i++) {
-        const int64_t number = lint->service->ports[i]->node_port;
-        char path[PATH_MAX_BYTES];
-
-        if (number != 0 && (number < NODE_PORT_MIN || number > NODE_PORT_MAX)) {
-            ccm_text_printf(path, sizeof(path), "spec.ports[%llu].nodePort", (unsigned long long)i);
-            lint->sink->finding(lint->sink, CCM_LEVEL_WARN, path,
-                                "node ports are 30000 to 32767 unless the API server is configured "
-                                "otherwise, and from 32768 on nodes use them for connections of "
-                                "their own");
-        }
-    }
-}
-
 static bool lint_is_ours(const struct lint *lint)
 {
     const struct ccm_option *by_type = lint->rules->by_type;
@@ -412,33 +411,47 @@ static bool lint_is_ours(const struct lint *lint)
                : lint->rules->is_ours(lint->service);
 }
 
+/* A class that looks like one of ours: nobody takes care of the Service. */
+static void lint_class(const struct lint *lint)
+{
+    const char *known = lint->rules->class_name;
+    const struct ccm_service *service = lint->service;
+    const char *slash = known == NULL ? NULL : strchr(known, '/');
+    char text[400];
+
+    if (slash == NULL || !ccm_text_equal(service->type, "LoadBalancer") ||
+        strncmp(service->load_balancer_class, known, (size_t)(slash - known) + 1) != 0) {
+        return;
+    }
+    ccm_text_printf(text, sizeof(text),
+                    "spec.loadBalancerClass [%.*s] is none that is known here, so nobody makes a "
+                    "load balancer: did you mean %s?",
+                    LBC_SHOWN_MAX, service->load_balancer_class, known);
+    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, "spec.loadBalancerClass", text);
+}
+
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink)
 {
     struct lint lint = { rules, service, sink };
 
     if (!lint_is_ours(&lint)) {
+        lint_class(&lint);
         return;
     }
     lint_public(&lint);
     lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, &lint);
     lint_checks(&lint);
     lint_unclear(&lint);
-    lint_protocols(&lint);
+    lint_nodes(&lint);
     for (uint64_t i = 0; i < service->port_count; i++) {
         lint_port(&lint, i);
+        lint_node_port(&lint, i);
     }
-    for (const struct lbc_lint_list *list = rules->lists; list != NULL && list->suffix != NULL;
-         list++) {
-        lint_stray_entries(&lint, list);
-    }
-    lint_hints(&lint, lbc_hints);
-    lbc_hint_lacking(rules->annotations, service, lint_add_idle, &lint);
-    lint_hints(&lint, rules->hints);
+    lint_idle(&lint);
     lint_fields(&lint);
     lint_reuse(&lint);
     lint_inside(&lint);
-    lint_node_ports(&lint);
     if (rules->more != NULL) {
         rules->more(service, sink);
     }

@@ -28,6 +28,7 @@ struct lbc_lint_rules {
     const struct lbc_protocols *protocols;
     /* Which Services are the plugin's: by their class, and, where option `by_type` is on, by type;
      * NULL = there is none. */
+    const char *class_name; /* spec.loadBalancerClass of its Services; NULL = they have none */
     bool (*is_ours)(const struct ccm_service *service);
     bool (*is_typed)(const struct ccm_service *service);
     const struct ccm_option *by_type;
@@ -57,6 +58,10 @@ void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc
  * listeners of its protocols that are ours to manage, and no hint says otherwise. */
 bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                      const struct lbc_anno *row);
+
+/* Whether a listener of the Service has one of the row's protocols; also when it cannot be told. */
+bool lbc_lint_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                           const struct lbc_anno *row);
 
 /* For lint() of a plugin: all findings, when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,

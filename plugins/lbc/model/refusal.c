@@ -101,7 +101,9 @@ static int collect_checks(struct lbc_refusals *refusals)
 
         if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
             r = lbc_check_run(check, refusals->rules->protocols, refusals->service, &err);
-            r = r == -EINVAL ? refusal_add_bad_value(refusals, row, &err) : r;
+            if (lbc_anno_explain(row, r, &err) == -EINVAL) {
+                r = refusal_add_bad_value(refusals, row, &err);
+            }
         }
     }
     return r;
@@ -119,7 +121,11 @@ static int collect_ports(struct lbc_refusals *refusals)
         struct ccm_error err = CCM_ERROR_INIT;
         enum lbc_protocol ignored = LBC_OTHER;
 
-        if (lbc_setting_protocol(refusals->service, port, rules->protocols, &ignored, &err) < 0) {
+        const int r =
+            lbc_setting_protocol(refusals->service, port, rules->protocols, &ignored, &err);
+
+        if (r < 0) {
+            (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
             return refusal_add_bad_value(refusals, row, &err);
         }
     }

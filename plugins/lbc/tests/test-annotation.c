@@ -73,15 +73,28 @@ static void test_check(void **state)
         { "text", "", NULL },
         { "count", "60", NULL },
         { "count", "", NULL },
-        { "count", "61", "count must be integer, got [61], error: value out of range" },
-        { "count", "1x", "count must be integer, got [1x], error: invalid syntax" },
-        { "count", " 1", "count must be integer, got [ 1], error: invalid syntax" },
+        { "count", "61",
+          "count must be integer, got [61], error: value out of range (annotation " P
+          "count must be a number from 1 to 60)" },
+        { "count", "1x",
+          "count must be integer, got [1x], error: invalid syntax (annotation " P
+          "count must be a number from 1 to 60)" },
+        { "count", " 1",
+          "count must be integer, got [ 1], error: invalid syntax (annotation " P
+          "count must be a number from 1 to 60)" },
         { "seconds", "abc",
-          "Annotation IdleTimeout must be integer, but got [abc]. message=[invalid syntax] " },
+          "Annotation IdleTimeout must be integer, but got [abc]. message=[invalid syntax] "
+          "(annotation " P "seconds must be a number from 0 to 60)" },
         { "default-weight", "0", NULL },
-        { "default-weight", "abc", "default weight must be integer in range [0,100] , got [abc]" },
-        { "default-weight", "150", "default weight must be integer in range [0,100] , got [150]" },
-        { "default-weight", "-1", "default weight must be integer in range [0,100] , got [-1]" },
+        { "default-weight", "abc",
+          "default weight must be integer in range [0,100] , got [abc] (annotation " P
+          "default-weight must be a number from 0 to 100)" },
+        { "default-weight", "150",
+          "default weight must be integer in range [0,100] , got [150] (annotation " P
+          "default-weight must be a number from 0 to 100)" },
+        { "default-weight", "-1",
+          "default weight must be integer in range [0,100] , got [-1] (annotation " P
+          "default-weight must be a number from 0 to 100)" },
         { "kind", "two", NULL },
         { "kind", "Two", "annotation " P "kind must be one of [one|two], got [Two]" },
         { "kind", "on", "annotation " P "kind must be one of [one|two], got [on]" },
@@ -93,13 +106,26 @@ static void test_check(void **state)
         { "bool", "yes", "annotation " P "bool must be one of [on|off|true|false], got [yes]" },
         { "flag", "off", NULL },
         { "flag", "true",
-          "ParameterInvalid, the flag error: invalid flag \"true\", should be \"on\" or \"off\"" },
-        { "spaced", "10", "spaced must be integer in range [0, 9], got [10]" },
-        { "spaced", "x", "spaced must be integer in range [0, 9], got [x]" },
-        { "behind", "10", "Behind must be integer in range [0,9] , got [10]" },
-        { "behind", "x", "Behind parse error: [x] invalid syntax" },
-        { "before", "10", "parse Before error: [10] value out of range, range is [0,9]" },
-        { "before", "x", "parse Before error: [x] invalid syntax, range is [0,9]" },
+          "ParameterInvalid, the flag error: invalid flag \"true\", should be \"on\" or \"off\" "
+          "(annotation " P "flag must be on or off)" },
+        { "spaced", "10",
+          "spaced must be integer in range [0, 9], got [10] (annotation " P
+          "spaced must be a number from 0 to 9)" },
+        { "spaced", "x",
+          "spaced must be integer in range [0, 9], got [x] (annotation " P
+          "spaced must be a number from 0 to 9)" },
+        { "behind", "10",
+          "Behind must be integer in range [0,9] , got [10] (annotation " P
+          "behind must be a number from 0 to 9)" },
+        { "behind", "x",
+          "Behind parse error: [x] invalid syntax (annotation " P
+          "behind must be a number from 0 to 9)" },
+        { "before", "10",
+          "parse Before error: [10] value out of range, range is [0,9] (annotation " P
+          "before must be a number from 0 to 9)" },
+        { "before", "x",
+          "parse Before error: [x] invalid syntax, range is [0,9] (annotation " P
+          "before must be a number from 0 to 9)" },
     };
 
     (void)state;

@@ -87,13 +87,14 @@ static void test_collected(void **state)
     } cases[] = {
         { { { P "size", "3" }, { P "mode", "fast" } }, "", "", "", false },
         { { { P "size", "10" }, { P "mode", "x" } },
-          "size must be integer, got [10], error: value out of range; annotation " P
+          "size must be integer, got [10], error: value out of range (annotation " P
+          "size must be a number from 0 to 9); annotation " P
           "mode must be one of [fast|slow], got [x]",
           "",
           "",
           false },
         { { { P "size", "7" }, { P "tls", "x" } },
-          "size must not be 7",
+          "size must not be 7 (annotation " P "size must be a number from 0 to 9)",
           "annotation tls has no effect on this Service; besides: annotation " P
           "tls must be one of [on|off], got [x]",
           "",
@@ -102,10 +103,14 @@ static void test_collected(void **state)
         { { { P "id", "lb-1" }, { P "idle", "x" } },
           "",
           "annotation idle has no effect on this Service; besides: idle must be integer, got [x], "
-          "error: invalid syntax",
+          "error: invalid syntax (annotation " P "idle must be a number from 0 to 9)",
           "",
           false },
-        { { { P "protocol-port", "x:80" } }, "protocol [x] is none", "", "", false },
+        { { { P "protocol-port", "x:80" } },
+          "protocol [x] is none (annotation " P "protocol-port)",
+          "",
+          "",
+          false },
         { { { P "switch", "true" } },
           "",
           "",

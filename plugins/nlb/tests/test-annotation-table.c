@@ -212,6 +212,9 @@ static struct ccm_service *plain_service(const struct anno_row *row)
     if (strcmp(row->name, "protocol-port") != 0) {
         obj_annotate(&service->meta, P "protocol-port", "tcpssl:3");
     }
+    if (strcmp(row->name, "cert-id") != 0) {
+        obj_annotate(&service->meta, P "cert-id", "cert-0");
+    }
     return service;
 }
 

@@ -93,19 +93,24 @@ static void test_cases(void **state)
             { "force-override-listeners", "true" },
             { "cert-id", "c" } },
           "" },
-        { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" } }, "" },
+        { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" } },
+          "warning listener-port-range: listener port range can only be used for eni backend type "
+          "service: set annotation " TYPE " to eni, unless option default_backend_type is that\n" },
         { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" }, { TYPE, "eni" } }, "" },
         { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" }, { TYPE, "ecs" } },
           "error listener-port-range: listener port range can only be used for eni backend type "
-          "service\n" },
+          "service: set annotation " TYPE " to eni\n" },
         { { { "zone-maps", "a:b" }, { "alpn", "on" }, { "protocol-port", "udp:80" } },
-          "warning alpn: annotation has no effect: it is for tcpssl listeners, and the Service has "
-          "none\nwarning protocol-port: annotation makes a TCP listener of a UDP port or the other "
+          "warning alpn: annotation " P
+          "alpn has no effect: it is for tcpssl listeners, and the Service has "
+          "none\nwarning protocol-port: annotation " P
+          "protocol-port makes a TCP listener of a UDP port or the other "
           "way round, and nodes do not answer it (an entry counts for every port of that "
           "number)\n" },
         { { { "zone-maps", "a:b" }, { "weight", "0" }, { "vgroup-port", "sgp-1:80" } },
-          "warning vgroup-port: annotation has no effect without annotation id\n"
-          "warning weight: annotation has no effect without annotations id and vgroup-port\n" },
+          "warning vgroup-port: annotation " P "vgroup-port has no effect without annotation id\n"
+          "warning weight: annotation " P
+          "weight has no effect without annotations id and vgroup-port\n" },
     };
 
     (void)state;

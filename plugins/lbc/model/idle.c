@@ -1,0 +1,123 @@
+#include "lbc/model/idle.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <string.h>
+
+/* --- listeners of other protocols --- */
+
+static void idle_find_protocols(const struct lbc_idle *it)
+{
+    const struct lbc_anno_table *table = it->rules->annotations;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
+
+        if (row->on != 0 && lbc_anno_value(&it->service->meta, row)[0] != '\0' &&
+            !lbc_lint_has_protocol(it->rules, it->service, row)) {
+            ccm_buf_adds(&why, "has no effect: it is for ");
+            lbc_anno_write_protocols(row, "|", &why);
+            ccm_buf_adds(&why, " listeners, and the Service has none");
+            it->found(it->arg, row->name, ccm_buf_str(&why));
+        }
+    }
+}
+
+/* --- entries of lists --- */
+
+/* As protocol-port means it: by the text of the number. */
+static bool service_has_port(const struct ccm_service *service, const char *port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        char number[24];
+
+        ccm_text_printf(number, sizeof(number), "%lld", (long long)service->ports[i]->port);
+        if (strcmp(number, port) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *entry_get_port(const struct lbc_lint_list *list,
+                                  const struct lbc_setting_pair *pair)
+{
+    return list->left ? pair->left : pair->right;
+}
+
+/* Whether an earlier entry of the list is for the same port: that one counts. */
+static bool entry_is_second(const struct lbc_lint_list *list, const char *value, size_t index,
+                            const char *port)
+{
+    const char *cursor = value;
+    struct lbc_setting_pair pair;
+
+    for (size_t i = 0; i < index && lbc_setting_next_pair(&cursor, &pair); i++) {
+        if (pair.good && strcmp(entry_get_port(list, &pair), port) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Entries for ports that the Service does not have, or that are no numbers, and second ones for a
+ * port: mostly a slip. */
+static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_list *list)
+{
+    const char *value = lbc_anno_get(&it->service->meta, list->suffix);
+    const char *cursor = value;
+    struct lbc_setting_pair pair;
+
+    for (size_t i = 0; lbc_setting_next_pair(&cursor, &pair); i++) {
+        const char *port = entry_get_port(list, &pair);
+        char why[2 * LBC_PAIR_MAX + 80] = "";
+
+        if (pair.good && !service_has_port(it->service, port)) {
+            ccm_text_printf(why, sizeof(why),
+                            "has an entry [%s] without effect: the Service has no port %s",
+                            pair.entry, port);
+        } else if (pair.good && entry_is_second(list, value, i, port)) {
+            ccm_text_printf(why, sizeof(why),
+                            "has an entry [%s] without effect: an earlier one is for port %s",
+                            pair.entry, port);
+        }
+        if (why[0] != '\0') {
+            it->found(it->arg, list->suffix, why);
+        }
+    }
+}
+
+/* --- hints --- */
+
+static void idle_find_hints(const struct lbc_idle *it, const struct lbc_hint *hint)
+{
+    for (; hint != NULL && hint->key != NULL; hint++) {
+        if (lbc_hint_applies(hint, it->service) &&
+            (hint->unless == NULL || !it->is_on(it->arg, hint->unless))) {
+            it->found(it->arg, hint->key, hint->text);
+        }
+    }
+}
+
+static void idle_add_lacking(void *arg, const struct lbc_anno *row, const char *why)
+{
+    const struct lbc_idle *it = arg;
+
+    it->found(it->arg, row->name, why);
+}
+
+void lbc_idle_find(const struct lbc_idle *it)
+{
+    struct lbc_idle lacking = *it;
+    const struct lbc_lint_list *list = it->rules->lists;
+
+    idle_find_protocols(it);
+    for (; list != NULL && list->suffix != NULL; list++) {
+        idle_find_entries(it, list);
+    }
+    idle_find_hints(it, lbc_hints);
+    lbc_hint_lacking(it->rules->annotations, it->service, idle_add_lacking, &lacking);
+    idle_find_hints(it, it->rules->hints);
+}

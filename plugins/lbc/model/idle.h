@@ -1,0 +1,25 @@
+/*
+ * Annotations that do nothing, or not what they seem to, whatever shows it: the hints, the switch
+ * that an annotation needs, listeners of other protocols, entries of lists. Findings of lint and
+ * the event NoEffect come from here, so that both say the same. Pure. Every thread.
+ */
+#ifndef CCM_LBC_IDLE_H
+#define CCM_LBC_IDLE_H
+
+#include "lbc/model/lint.h"
+
+/* What is asked for; borrowed. */
+struct lbc_idle {
+    const struct lbc_lint_rules *rules;
+    const struct ccm_service *service;
+    /* Whether a BOOL option is on, as the plugin is configured. */
+    bool (*is_on)(void *arg, const struct ccm_option *option);
+    /* Called for each, in a fixed order: its name as the table has it, and what goes on behind the
+     * name, "has no effect ...". */
+    void (*found)(void *arg, const char *name, const char *why);
+    void *arg;
+};
+
+void lbc_idle_find(const struct lbc_idle *it);
+
+#endif
