@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void cli_lint_report_fini(struct cli_lint_report *report)
 {
@@ -20,8 +21,10 @@ void cli_lint_report_fini(struct cli_lint_report *report)
 /* One line, without blanks at its end. */
 static char *report_format_line(const char *subject, const char *message)
 {
-    char *text = ccm_text_format("%s%s%s", subject == NULL ? "" : subject,
-                                 subject == NULL ? "" : ": ", message);
+    /* The decoder names it by itself. */
+    const bool named =
+        subject == NULL || (ccm_text_starts(message, subject) && message[strlen(subject)] == ':');
+    char *text = ccm_text_format("%s%s%s", named ? "" : subject, named ? "" : ": ", message);
     size_t len = 0;
 
     for (size_t i = 0; text != NULL && text[i] != '\0'; i++) {

@@ -71,7 +71,8 @@ static bool is_own_public(const struct ccm_service *service)
 
 static bool pays_no_bandwidth(const struct ccm_service *service)
 {
-    return is_own(service) && !lbc_anno_says(&service->meta, "charge-type", "paybybandwidth");
+    return is_own(service) && !lbc_anno_says(&service->meta, "charge-type", "paybybandwidth") &&
+           !lbc_anno_says(&service->meta, "bandwidth", "0"); /* which is none */
 }
 
 static bool pays_no_spec(const struct ccm_service *service)

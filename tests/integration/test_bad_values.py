@@ -32,9 +32,10 @@ CLB_ROWS = [
         "sticky-session-type": "both|Insert", "cookie-timeout": "0x10|86401", "http2-enabled": "yes|true", "tls-cipher-policy": "x|1.2",
         "xforwardedfor-proto": "yes|true", "xforwardedfor-slbport": "1|ON", "xforwardedfor-clientsrcport": "true|enabled",
         "health-check-method": "post|GET", "health-check-flag": "maybe|true", "health-check-timeout": "999|5s",
-        "weight": "500|abc|-1", "backend-ip-version": "v6"}),
+        "weight": "500|abc|-1", "backend-ip-version": "v6",
+        "domain-extensions": "a", "forward-port": "x"}),
     # As little asked for as under the controller before.
-    *rows(TAKEN, {"bandwidth": "0", "domain-extensions": "a", "forward-port": "x", "proxy-protocol": "yes", "hostname": ""}),
+    *rows(TAKEN, {"bandwidth": "0", "proxy-protocol": "yes", "hostname": ""}),
     *rows(FAILS, {
         "external-ip-type": "EIP|none", "address-type": "Internet|public", "network-type": "alibaba|VPC", "delete-protection": "yes|ON",
         "modification-protection": "off|nonprotection", "charge-type": "PayByTraffic", "bandwidth": "abc|6000|10M",
@@ -63,8 +64,8 @@ NLB_ROWS = [
         "health-check-connect-port": "70000", "healthy-threshold": "1", "unhealthy-threshold": "11",
         "health-check-connect-timeout": "0x5", "health-check-domain": "a_b", "health-check-uri": "noslash",
         "health-check-method": "post", "health-check-httpcode": "200", "connection-drain-timeout": "1m", "weight": "500|abc",
-        "vgroup-port": "sgp-1", "force-override-listeners": "True|yes", "backend-ip-version": "v6"}),
-    *rows(TAKEN, {"cross-zone-enabled": "ON|On", "proxy-protocol": "OFF|False", "delete-protection": "on", "tls-cipher-policy": "x"}),
+        "vgroup-port": "sgp-1", "force-override-listeners": "True|yes", "backend-ip-version": "v6", "tls-cipher-policy": "x"}),
+    *rows(TAKEN, {"cross-zone-enabled": "ON|On", "proxy-protocol": "OFF|False", "delete-protection": "on"}),
     *rows(FAILS, {
         "zone-maps": "cn-hangzhou-h|cn-hangzhou-h:vsw-a,cn-hangzhou-h:vsw-a", "address-type": "public", "ip-version": "v4|ipv6",
         "ipv6-address-type": "public", "name": "1x", "security-group-ids": "sg-1,sg-2,sg-3,sg-4,sg-5",
