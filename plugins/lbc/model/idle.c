@@ -7,6 +7,22 @@
 
 /* --- listeners of other protocols --- */
 
+bool lbc_idle_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                           const struct lbc_anno *row)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        enum lbc_protocol protocol = LBC_OTHER;
+
+        if (lbc_setting_protocol(service, service->ports[i], rules->protocols, &protocol, &err) <
+                0 ||
+            (row->on >> protocol & 1U) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void idle_find_protocols(const struct lbc_idle *it)
 {
     const struct lbc_anno_table *table = it->rules->annotations;
@@ -16,7 +32,7 @@ static void idle_find_protocols(const struct lbc_idle *it)
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
 
         if (row->on != 0 && lbc_anno_value(&it->service->meta, row)[0] != '\0' &&
-            !lbc_lint_has_protocol(it->rules, it->service, row)) {
+            !lbc_idle_has_protocol(it->rules, it->service, row)) {
             ccm_buf_adds(&why, "has no effect: it is for ");
             lbc_anno_write_protocols(row, "|", &why);
             ccm_buf_adds(&why, " listeners, and the Service has none");

@@ -22,4 +22,8 @@ struct lbc_idle {
 
 void lbc_idle_find(const struct lbc_idle *it);
 
+/* Whether a listener of the Service has one of the row's protocols; also when it cannot be told. */
+bool lbc_idle_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                           const struct lbc_anno *row);
+
 #endif

@@ -161,22 +161,6 @@ static void lint_port(const struct lint *lint, uint64_t index)
     }
 }
 
-bool lbc_lint_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                           const struct lbc_anno *row)
-{
-    for (uint64_t i = 0; i < service->port_count; i++) {
-        struct ccm_error err = CCM_ERROR_INIT;
-        enum lbc_protocol protocol = LBC_OTHER;
-
-        if (lbc_setting_protocol(service, service->ports[i], rules->protocols, &protocol, &err) <
-                0 ||
-            (row->on >> protocol & 1U) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_void_by(const struct lbc_hint *hint, const struct ccm_service *service,
                        const struct lbc_anno *row)
 {
@@ -195,7 +179,7 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
         !lbc_setting_has_listeners(service)) {
         return false;
     }
-    return (row->on == 0 || lbc_lint_has_protocol(rules, service, row)) &&
+    return (row->on == 0 || lbc_idle_has_protocol(rules, service, row)) &&
            !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
            (row->need == LBC_NEED_COMPARED ||
             lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
@@ -296,7 +280,8 @@ static void lint_nodes(const struct lint *lint)
         char key[LBC_ANNO_KEY_MAX];
 
         lint_add_node_finding(lint, lbc_anno_suffix_key(&service->meta, "listener-port-range", key),
-                              "listener port range can only be used for eni backend type service");
+                              "listener port range can only be used for " LBC_BACKEND_TYPE_PODS
+                              " backend type service");
     }
 }
 

@@ -59,10 +59,6 @@ void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc
 bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                      const struct lbc_anno *row);
 
-/* Whether a listener of the Service has one of the row's protocols; also when it cannot be told. */
-bool lbc_lint_has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                           const struct lbc_anno *row);
-
 /* For lint() of a plugin: all findings, when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);

@@ -40,14 +40,14 @@
       .help = "With annotation id. true: manage listeners of the existing load balancer too, and " \
               "take over those that are on the ports of the Service. Else listeners are made by "  \
               "hand." }
-#define LBC_ROW_PROTOCOLS(known, example)                                                                   \
+#define LBC_ROW_PROTOCOLS(known, example)                                                          \
     { LBC_ROW_LISTENER("protocol-port", 0), .decides = LBC_DECIDES_PORTS, .type = LBC_ANNO_ANY,    \
-      .fallback = "protocol of the port",  \
-      .form = "protocol:port separated by commas, such as " example,                                                           \
+      .fallback = "protocol of the port",                                                          \
+      .form = "protocol:port separated by commas, such as " example,                               \
       .help = "Protocol by port: protocol:port separated by commas; " known "." }
 #define LBC_ROW_LABELS                                                                             \
-    { LBC_ROW_BACKEND("backend-label", LBC_DECIDES_BACKENDS), .type = LBC_ANNO_ANY, \
-      .form = "label=value separated by commas",                 \
+    { LBC_ROW_BACKEND("backend-label", LBC_DECIDES_BACKENDS), .type = LBC_ANNO_ANY,                \
+      .form = "label=value separated by commas",                                                   \
       .help = "Only nodes with all these labels: k1=v1,k2=v2." }
 #define LBC_ROW_UNSCHEDULED(kind)                                                                  \
     { LBC_ROW_BACKEND("remove-unscheduled-backend", LBC_DECIDES_ATTRIBUTE), .type = (kind),        \
@@ -57,8 +57,8 @@
       .flags = LBC_ANNO_NO_CASE, .values = "ipv4|ipv6|dualstack", .fallback = "ipv4",              \
       .help = "Address family of the backends" more "." }
 #define LBC_ROW_GROUPS(more)                                                                       \
-    { LBC_ROW_BACKEND("vgroup-port", LBC_DECIDES_PORTS), \
-      .form = "group:port separated by commas",                                            \
+    { LBC_ROW_BACKEND("vgroup-port", LBC_DECIDES_PORTS),                                           \
+      .form = "group:port separated by commas",                                                    \
       .help = "Use existing server groups by port: group:port separated by commas." more }
 #define LBC_ROW_KEEP_WEIGHTS(kind)                                                                 \
     { LBC_ROW_BACKEND("ignore-weight-update", LBC_DECIDES_ATTRIBUTE), .type = (kind),              \
