@@ -38,9 +38,11 @@ static const char doc[] =
     "  allow-removals let go, for one window, what the named plugin of the running daemon holds "
     "back "
     "because nodes are missing\n"
+    "  resync         have the running daemon read the load balancer of a Service (NAMESPACE/NAME) "
+    "again, and repair it; --all: of every one\n"
     "  version        print the version\n";
 
-enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_EVENT, KEY_TIMEOUT };
+enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_ALL, KEY_EVENT, KEY_TIMEOUT };
 
 #define TIMEOUT_MAX_S 86400
 
@@ -53,6 +55,7 @@ static const struct argp_option options[] = {
     { "event", KEY_EVENT, NULL, 0,
       "plan: leave the result in the Event kube-system/CloudControllerManagerPrecheckResult too",
       0 },
+    { "all", KEY_ALL, NULL, 0, "resync: all Services", 0 },
     { "timeout", KEY_TIMEOUT, "SECONDS", 0, "plan: give up after so long (default 300)", 0 },
     { 0 },
 };
@@ -80,6 +83,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PLUGIN_DIR:
         arguments->args.plugin_dir = arg;
+        return 0;
+    case KEY_ALL:
+        arguments->args.all = true;
         return 0;
     case KEY_EVENT:
         arguments->args.event = true;
@@ -118,6 +124,7 @@ static const struct {
     { "version", cli_command_version, false },
     { "convert-config", cli_command_convert, true },
     { "allow-removals", cli_command_allow_removals, true },
+    { "resync", cli_command_resync, true },
 };
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */

@@ -135,37 +135,76 @@ static bool is_asked_by_name(const struct admin_options *options, struct MHD_Con
                                                  connection, MHD_HEADER_KIND, "host"));
 }
 
-/* Whoever changes what the daemon does needs more than to reach it. */
+/* --- orders --- */
+
+static enum MHD_Result answer_order(struct MHD_Connection *connection, int r,
+                                    const struct ccm_buf *text)
+{
+    return answer_text(connection,
+                       r == 0         ? MHD_HTTP_OK
+                       : r == -ENOENT ? MHD_HTTP_NOT_FOUND
+                                      : MHD_HTTP_CONFLICT,
+                       ccm_buf_str(text));
+}
+
 static enum MHD_Result answer_allow(const struct admin_options *options,
                                     struct MHD_Connection *connection)
 {
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
-    struct ccm_error err = CCM_ERROR_INIT;
     const char *plugin = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "plugin");
 
+    if (ccm_text_empty(plugin)) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "which plugin?\n");
+    }
+    return answer_order(connection, options->allow_removals(options->arg, plugin, &text), &text);
+}
+
+static enum MHD_Result answer_resync(const struct admin_options *options,
+                                     struct MHD_Connection *connection)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    const char *key = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "key");
+    const char *all = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "all");
+
+    if (ccm_text_empty(key) == ccm_text_empty(all)) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "a key, or all=1?\n");
+    }
+    return answer_order(
+        connection, options->resync(options->arg, ccm_text_empty(key) ? NULL : key, &text), &text);
+}
+
+static const struct {
+    const char *url;
+    enum MHD_Result (*answer)(const struct admin_options *options,
+                              struct MHD_Connection *connection);
+} orders[] = {
+    { "/allow-removals", answer_allow },
+    { "/resync", answer_resync },
+};
+
+/* Whoever changes what the daemon does needs more than to reach it. */
+static enum MHD_Result answer_if_allowed(const struct admin_options *options,
+                                         struct MHD_Connection *connection, size_t order,
+                                         const char *method)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (strcmp(method, "POST") != 0) {
+        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST only\n");
+    }
     if (ccm_text_empty(options->control_file)) {
         return answer_text(connection, MHD_HTTP_FORBIDDEN, "admin.control_token_file is not set\n");
     }
     if (admin_control_token_read(options->control_file, &token, &err) < 0) {
-        ccm_log_warn(&answer_log, "nobody can allow removals: %s", err.message);
+        ccm_log_warn(&answer_log, "nobody can ask ccmd to act: %s", err.message);
         return answer_text(connection, MHD_HTTP_FORBIDDEN,
                            "admin.control_token_file is not usable, see the log\n");
     }
     if (!has_bearer(connection, token.hidden, strlen(token.hidden))) {
         return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "the control token is needed\n");
     }
-    if (ccm_text_empty(plugin)) {
-        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "which plugin?\n");
-    }
-
-    const int r = options->allow_removals(options->arg, plugin, &text);
-
-    return answer_text(connection,
-                       r == 0         ? MHD_HTTP_OK
-                       : r == -ENOENT ? MHD_HTTP_NOT_FOUND
-                                      : MHD_HTTP_CONFLICT,
-                       ccm_buf_str(&text));
+    return orders[order].answer(options, connection);
 }
 
 enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -178,10 +217,10 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     (void)upload;
     (void)state;
     *upload_len = 0; /* bodies are ignored */
-    if (strcmp(url, "/allow-removals") == 0) {
-        return strcmp(method, "POST") == 0
-                   ? answer_allow(options, connection)
-                   : answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST only\n");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(orders); i++) {
+        if (strcmp(url, orders[i].url) == 0) {
+            return answer_if_allowed(options, connection, i, method);
+        }
     }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");

@@ -1,7 +1,8 @@
 /*
  * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
  * Prometheus, /statusz for people, /idlez for whoever waits until a change is done. Reads only, but
- * for POST /allow-removals?plugin=NAME, which wants a token of its own. One thread of libmicrohttpd
+ * for POST /allow-removals?plugin=NAME and /resync?key=KEY (or ?all=1), which want a token of their
+ * own. One thread of libmicrohttpd
  * serves all; the callbacks run in it.
  */
 #ifndef CCM_ADMIN_SERVER_H
@@ -34,6 +35,8 @@ struct admin_options {
     /* Let go what a plugin holds back, and append what came of it, one line. 0; -ENOENT: there is
      * no such plugin; other negative values: it cannot at the moment, or never. Returns at once. */
     int (*allow_removals)(void *arg, const char *plugin, struct ccm_buf *text);
+    /* Have an object, NULL = all, looked at again, and append what came of it, as above. */
+    int (*resync)(void *arg, const char *key, struct ccm_buf *text);
     void *arg;
 };
 

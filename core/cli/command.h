@@ -17,6 +17,7 @@ struct cli_command_args {
     const char *plugin_dir; /* NULL = not given */
     const char *plugins[CLI_COMMAND_PLUGINS_MAX];
     size_t plugin_count;
+    bool all;          /* resync: every object */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
     const char *const *operands;
@@ -46,6 +47,10 @@ int cli_command_convert(const struct cli_command_args *args);
 /* Tells the daemon of this configuration, on this machine, that what the plugin named by the
  * operand holds back may go. */
 int cli_command_allow_removals(const struct cli_command_args *args);
+
+/* Has the daemon of this configuration, on this machine, look again at the object named by the
+ * operand, or at all. */
+int cli_command_resync(const struct cli_command_args *args);
 
 int cli_command_version(const struct cli_command_args *args);
 

@@ -167,9 +167,10 @@ static const struct ccm_option admin_control = {
     .type = CCM_OPTION_PATH,
     .group = "admin",
     .name = "control_token_file",
-    .help = "File with the token that `ccmd allow-removals` shows to the daemon, 16 bytes or more, "
-            "that nobody else may read (chmod 600), read at each request; empty: nothing can be "
-            "allowed that way.",
+    .help =
+        "File with the token that `ccmd allow-removals` and `ccmd resync` show to the daemon, 16 "
+        "bytes or more, that nobody else may read (chmod 600), read at each request. When it is "
+        "not there, the daemon makes it as it starts; empty: nobody can ask it to act.",
 };
 
 static const struct ccm_option log_level = {

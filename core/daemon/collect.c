@@ -379,6 +379,15 @@ int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
     return r;
 }
 
+int daemon_observe_resync(void *arg, const char *key, struct ccm_buf *text)
+{
+    const struct daemon_observed *seen = arg;
+    const int r = daemon_runners_resync(seen->runners, key, text);
+
+    ccm_buf_addc(text, '\n');
+    return r;
+}
+
 void daemon_observe_metrics(void *arg, struct ccm_buf *text)
 {
     const struct daemon_observed *seen = arg;

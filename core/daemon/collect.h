@@ -40,7 +40,8 @@ void daemon_observe_metrics(void *arg, struct ccm_buf *text);
 void daemon_observe_status(void *arg, struct ccm_buf *html);
 bool daemon_observe_idle(void *arg, int64_t horizon_ms, struct ccm_buf *json);
 
-/* The only one that acts: allow_removals of struct admin_options. */
+/* Those that act: allow_removals and resync of struct admin_options. */
 int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text);
+int daemon_observe_resync(void *arg, const char *key, struct ccm_buf *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include "admin/control_token.h"
 #include "admin/server.h"
 #include "daemon/caches.h"
 #include "daemon/collect.h"
@@ -400,12 +401,17 @@ static int open_admin(struct daemon_instance *daemon)
         .status = daemon_observe_status,
         .idle = daemon_observe_idle,
         .allow_removals = daemon_observe_allow,
+        .resync = daemon_observe_resync,
         .arg = &daemon->observed,
     };
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (options.listen[0] == '\0') {
         return 0;
+    }
+    if (options.control_file[0] != '\0' &&
+        admin_control_token_make(options.control_file, &err) < 0) {
+        ccm_log_warn(&daemon_log, "nobody can ask ccmd to act: %s", err.message);
     }
     daemon->observed.config = config;
     daemon->observed.registry = daemon->registry;

@@ -373,6 +373,43 @@ int daemon_runners_allow_removals(struct daemon_runners *runners, const char *pl
     return -ENOENT;
 }
 
+/* True: it works here. */
+static bool resync_one(const struct runner *runner, const char *key, struct ccm_buf *text)
+{
+    const struct ccm_plugin *desc = runner->controller == NULL ? NULL : runner->entry->loaded->desc;
+
+    if (desc == NULL || !atomic_load(&runner->started)) {
+        return false;
+    }
+    const uint64_t count = desc->resync == NULL ? 0 : desc->resync(runner->entry->self, key);
+
+    if (count > 0) {
+        ccm_log_info(&runner_log, "plugin %s: an operator has %" PRIu64 " object%s looked at again",
+                     runner->entry->name, count, count == 1 ? "" : "s");
+        ccm_buf_addf(text, "%splugin %s looks at %" PRIu64 " object%s again",
+                     text->len == 0 ? "" : ", ", runner->entry->name, count, count == 1 ? "" : "s");
+    }
+    return true;
+}
+
+int daemon_runners_resync(struct daemon_runners *runners, const char *key, struct ccm_buf *text)
+{
+    bool works = false;
+
+    for (size_t i = 0; i < runners->count; i++) {
+        works = resync_one(&runners->items[i], key, text) || works;
+    }
+    if (!works) {
+        ccm_buf_adds(text, "no plugin works in this instance: ask the one that leads");
+        return -EAGAIN;
+    }
+    if (text->len == 0) {
+        ccm_buf_addf(text, "no plugin takes care of %.256s", key == NULL ? "anything" : key);
+        return -ENOENT;
+    }
+    return 0;
+}
+
 bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
                              struct daemon_runner_view *ret)
 {

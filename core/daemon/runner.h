@@ -65,6 +65,12 @@ void daemon_runners_retry_now(struct daemon_runners *runners, const char *plugin
 CCM_NODISCARD int daemon_runners_allow_removals(struct daemon_runners *runners, const char *plugin,
                                                 struct ccm_buf *text);
 
+/* An operator asks for a second look at a key, NULL = at all of them. Appends what came of it for
+ * people, one line without its end. 0; -ENOENT: no plugin takes care of the key; -EAGAIN: none
+ * works here, because another instance leads. Any thread, returns at once. */
+CCM_NODISCARD int daemon_runners_resync(struct daemon_runners *runners, const char *key,
+                                        struct ccm_buf *text);
+
 /* One plugin, for people and monitors; texts are borrowed for the life of the runners. */
 struct daemon_runner_view {
     const char *name;

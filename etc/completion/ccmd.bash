@@ -1,6 +1,6 @@
 # Completion of ccmd for bash.
 _ccmd() {
-    local commands='run check-config plugins lint plan convert-config allow-removals version'
+    local commands='run check-config plugins lint plan convert-config allow-removals resync version'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
 
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -20,6 +20,7 @@ _ccmd() {
     if [[ $cur == -* ]]; then
         local options='--config --help --usage --version'
         [[ $command == lint ]] && options+=' --plugin --plugin-dir'
+        [[ $command == resync ]] && options+=' --all'
         [[ $command == plan ]] && options+=' --event --timeout'
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     elif [[ -z $command ]]; then

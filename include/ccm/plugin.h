@@ -196,6 +196,12 @@ struct ccm_plugin {
      */
     const char *const *classes;
 
+    /* Since ABI 1.1. An operator asks for a second look: `ccmd resync KEY`. Believe nothing that is
+     * remembered about the key, or with NULL about all, and enqueue() it. Returns how many keys
+     * that are; 0: none of this plugin's. Between start() and destroy(), any thread; returns at
+     * once, no I/O. NULL = not offered. */
+    uint64_t (*resync)(void *self, const char *key);
+
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };
 

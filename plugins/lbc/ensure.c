@@ -323,6 +323,12 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
     pass->entry->unrestored = 0;
     pass->entry->releasing = false;
     pass_emit_ensured(pass);
+    if (pass->asked) {
+        lbc_life_event(
+            &pass->life, pass->service, false, "Resynced",
+            "Load balancer [%s] was looked at again because an operator asked for it: %s",
+            lbc_pass_lb_id(pass), pass->writes == 0 ? "it is as wanted" : "repaired");
+    }
     lbc_leave_publish(pass);
     lbc_pass_advise_preserve(pass);
     if (ops->status->emit_events != NULL) {

@@ -162,6 +162,48 @@ int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_r
     return lbc_reconcile(self, req, ret, err);
 }
 
+/* One that is to be taken away is looked at in any case. */
+static bool instance_resync_one(struct lbc_instance *lbc, const struct ccm_service *service,
+                                uint64_t lane)
+{
+    if (!lbc->is_ours(service)) {
+        return false;
+    }
+    if (lbc->inventory != NULL) {
+        lbc_inventory_record_edit(lbc->inventory, &service->meta);
+    }
+    lbc_mirrors_ask(lbc->mirrors, service->meta.key);
+    lbc->host->enqueue(lbc->host, service->meta.key, lane, 0);
+    return true;
+}
+
+uint64_t lbc_plugin_resync(void *self, const char *key)
+{
+    struct lbc_instance *lbc = self;
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    uint64_t found = 0;
+    size_t count = 0;
+
+    if (key != NULL) {
+        const struct ccm_object *one = host->get(host, CCM_KIND_SERVICE, key);
+
+        if (one != NULL) {
+            found = instance_resync_one(lbc, (const struct ccm_service *)one, CCM_LANE_SPEC);
+            host->release(host, one);
+        }
+        return found;
+    }
+    if (host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) < 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        found += instance_resync_one(lbc, (const struct ccm_service *)services[i], CCM_LANE_BULK);
+    }
+    host->release_list(host, services, count);
+    return found;
+}
+
 int64_t lbc_plugin_allow_removals(void *self)
 {
     return lbc_freeze_release(self);

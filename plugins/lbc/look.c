@@ -42,10 +42,12 @@ void lbc_look_begin(struct lbc_pass *pass)
     const uint64_t hash = lbc_written_what(pass->hash);
 
     look->foreign = look_is_foreign(pass) || look->foreign;
-    look->wanted = look->wanted || look->foreign || (look->hash != 0 && look->hash != hash);
+    look->wanted =
+        look->wanted || look->foreign || look->asked || (look->hash != 0 && look->hash != hash);
     look->hash = hash;
     pass->remembered = look_has_mirror(entry);
-    if (look->wanted && pass->remembered && host->now_ms(host) < look_free_ms(look)) {
+    if (look->wanted && !look->asked && pass->remembered &&
+        host->now_ms(host) < look_free_ms(look)) {
         pass->put_off = true;
         look_requeue(pass);
         return;
@@ -56,6 +58,8 @@ void lbc_look_begin(struct lbc_pass *pass)
         pass->remembered = false;
         lbc_entry_put_aside(entry);
     }
+    pass->asked = look->asked;
+    look->asked = false;
     look->wanted = false; /* without a mirror it is read in any case */
     look->foreign = false;
 }

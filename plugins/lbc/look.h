@@ -3,8 +3,9 @@
  * the hash of a Service changes, or somebody changes what we keep on it (finalizer, labels,
  * status), the next pass reads the cloud before it decides: once in ten seconds per Service. An
  * edit within these ten seconds is carried out by the mirror, and the look follows when they are
- * over. Success is never reported from an older mirror, and a status that somebody cleared is not
- * written from it: the look comes first. Holder of the claim only; nothing blocks.
+ * over, unless an operator asks for it (lbc_mirrors_ask()). Success is never reported from an older
+ * mirror, and a status that somebody cleared is not written from it: the look comes first. Holder
+ * of the claim only; nothing blocks.
  */
 #ifndef CCM_LBC_LOOK_H
 #define CCM_LBC_LOOK_H
@@ -22,6 +23,7 @@ struct lbc_look {
     int64_t last_ms; /* monotonic: when an edit last made us read; 0 = never */
     bool touched;    /* what we keep on the Service has changed, by whom is not known yet */
     bool wanted;     /* an edit still waits for its look */
+    bool asked;      /* an operator asks for one: at once, whenever the last one was */
     bool foreign;    /* and it changed what we keep on the Service */
 };
 

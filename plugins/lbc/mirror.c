@@ -233,6 +233,7 @@ static void entry_clear(struct lbc_entry *entry)
         .state = entry->state,
         .type = entry->type,
         .touched = entry->touched,
+        .asked = entry->asked,
         .again = entry->again,
         .lane = entry->lane,
         .waits = entry->waits,
@@ -436,6 +437,8 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
         entry->busy = true;
         entry->look.touched = entry->look.touched || entry->touched;
         entry->touched = false;
+        entry->look.asked = entry->look.asked || entry->asked;
+        entry->asked = false;
         entry->reused = entry->shared != NULL;
         *ret = entry;
     }
@@ -530,6 +533,17 @@ void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)
 
     if (entry != NULL) {
         entry->touched = true;
+    }
+    ccm_unlock(&mirrors->lock);
+}
+
+void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key)
+{
+    ccm_lock(&mirrors->lock);
+    struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
+
+    if (entry != NULL) {
+        entry->asked = true;
     }
     ccm_unlock(&mirrors->lock);
 }

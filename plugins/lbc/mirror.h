@@ -97,6 +97,7 @@ struct lbc_entry {
     const struct lbc_state_type *type;
     bool busy;
     bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
+    bool asked;                /* the same of lbc_mirrors_ask() */
     bool again;                /* somebody wanted it while it was busy */
     uint64_t lane;             /* to be enqueued in */
     struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
@@ -128,6 +129,9 @@ bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key);
 /* What we keep on the Service (finalizer, labels, status) has changed: the next claim finds
  * look.touched set. Unknown keys are ignored. Every thread. */
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);
+/* An operator asks for a look: the next claim finds look.asked set. Unknown keys are ignored: they
+ * are read in any case. Every thread. */
+void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key);
 /* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 

@@ -61,6 +61,7 @@ struct lbc_pass {
     struct lbc_readiness readiness; /* of pods that are not ready yet */
     bool audit;      /* believe only what this pass has read, not the inventory either; audit.h */
     bool looked;     /* the same because of a person's edit: the mirror was put aside */
+    bool asked;      /* the same because an operator asked for it: the answer is an event */
     bool put_off;    /* a person's edit that is looked after later, see look.h */
     bool dry;        /* sync and release read and plan, but print their steps to `steps` */
     bool known;      /* the hash label matches: this specification was complete once */

@@ -1,4 +1,5 @@
-/* `ccmd allow-removals`: tells the daemon on this machine that what a plugin holds back may go. */
+/* `ccmd allow-removals`, `ccmd resync`: what an operator tells the daemon on this machine: that
+ * what a plugin holds back may go; that objects are to be looked at again. */
 #include "admin/control_token.h"
 #include "cli/command.h"
 #include "config/listen.h"
@@ -21,10 +22,11 @@ static void http_freep(struct net_http **http)
 }
 
 /* Where the daemon of this configuration is reached from here; it may listen on all addresses. */
-static char *make_url(const char *listen, bool tls, const char *plugin)
+static char *make_url(const char *listen, bool tls, const char *order)
 {
     const char *port = strrchr(listen, ':');
     const char *host = listen[0] == '[' ? "[::1]" : "127.0.0.1";
+    const char *scheme = tls ? "https" : "http";
     struct config_listen address;
 
     if (port == NULL || config_listen_parse(listen, &address) < 0) {
@@ -32,11 +34,9 @@ static char *make_url(const char *listen, bool tls, const char *plugin)
     }
     if (address.is_local ||
         !(ccm_text_starts(listen, "0.0.0.0:") || ccm_text_starts(listen, "[::]:"))) {
-        return ccm_text_format("%s://%s/allow-removals?plugin=%s", tls ? "https" : "http", listen,
-                               plugin);
+        return ccm_text_format("%s://%s/%s", scheme, listen, order);
     }
-    return ccm_text_format("%s://%s%s/allow-removals?plugin=%s", tls ? "https" : "http", host, port,
-                           plugin);
+    return ccm_text_format("%s://%s%s/%s", scheme, host, port, order);
 }
 
 /* The certificate is the daemon's own, and seldom names this address: whoever has its file is
@@ -70,7 +70,7 @@ static int ask_daemon(const char *url, const char *cert_file, const struct ccm_s
     return r;
 }
 
-static int run_command(const struct config_tree *config, const char *plugin, struct ccm_error *err)
+static int send_order(const struct config_tree *config, const char *order, struct ccm_error *err)
 {
     static const char group[] = "admin";
     const char *listen = config_string(config, NULL, group, "listen");
@@ -90,35 +90,57 @@ static int run_command(const struct config_tree *config, const char *plugin, str
         return r;
     }
 
-    CCM_CLEANUP(ccm_freep) char *url = make_url(listen, cert[0] != '\0', plugin);
+    CCM_CLEANUP(ccm_freep) char *url = make_url(listen, cert[0] != '\0', order);
 
     return url == NULL ? ccm_error_nomem(err) : ask_daemon(url, cert, &token, err);
 }
 
-/* Names of plugins need no escaping. */
-static bool is_plain_name(const char *text)
+/* `order` is what comes behind the "/" of the URL; heap, NULL = out of memory. */
+static int give_order(const struct cli_command_args *args, const char *command, char *order)
 {
-    return text[0] != '\0' && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
-}
-
-int cli_command_allow_removals(const struct cli_command_args *args)
-{
+    CCM_CLEANUP(ccm_freep) char *owned = order;
     CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-
-    if (args->operand_count != 1 || !is_plain_name(args->operands[0])) {
-        (void)fprintf(stderr, "ccmd: allow-removals takes the name of one plugin\n"); /* sticks */
-        return EXIT_USAGE;
-    }
-
-    int r = daemon_setup_load(args->config, &setup);
+    int r = owned == NULL ? -ENOMEM : daemon_setup_load(args->config, &setup);
 
     if (r < 0) {
         return r;
     }
-    r = run_command(setup.config, args->operands[0], &err);
+    r = send_order(setup.config, owned, &err);
     if (r < 0) {
-        (void)fprintf(stderr, "ccmd: allow-removals: %s\n", err.message); /* sticks */
+        (void)fprintf(stderr, "ccmd: %s: %s\n", command, err.message); /* sticks */
     }
     return r;
+}
+
+/* What needs no escaping. */
+static bool is_plain(const char *text, const char *allowed)
+{
+    return text[0] != '\0' && text[strspn(text, allowed)] == '\0';
+}
+
+#define SMALL "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+int cli_command_allow_removals(const struct cli_command_args *args)
+{
+    if (args->operand_count != 1 || !is_plain(args->operands[0], SMALL)) {
+        (void)fprintf(stderr, "ccmd: allow-removals takes the name of one plugin\n"); /* sticks */
+        return EXIT_USAGE;
+    }
+    return give_order(args, "allow-removals",
+                      ccm_text_format("allow-removals?plugin=%s", args->operands[0]));
+}
+
+int cli_command_resync(const struct cli_command_args *args)
+{
+    const size_t wanted = args->all ? 0 : 1;
+
+    if (args->operand_count != wanted ||
+        (wanted == 1 && !is_plain(args->operands[0], SMALL "./"))) {
+        (void)fprintf(stderr, "ccmd: resync takes one NAMESPACE/SERVICE, or --all\n"); /* sticks */
+        return EXIT_USAGE;
+    }
+    return give_order(args, "resync",
+                      args->all ? ccm_text_format("resync?all=1")
+                                : ccm_text_format("resync?key=%s", args->operands[0]));
 }

@@ -1,0 +1,135 @@
+"""`ccmd resync`: an operator has load balancers read again, at once; who may ask for it."""
+
+import os
+import stat
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.support import objects, proc, views
+
+PORTS = ((80, "TCP"), (443, "TCP"))
+
+
+def begin(world, tmp_path, names=("web",)):
+    world.token = str(tmp_path / "control")
+    world.config = world.write_config(
+        plugins='{ name = "clb"; workers = 4; }',
+        extra=f'admin: {{ listen = "127.0.0.1:0"; control_token_file = "{world.token}"; }};')
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(*[objects.service(name, PORTS) for name in names])
+    for name in names:
+        world.wait(lambda n=name: world.kube.ingress(n), f"the address of {name}")
+    world.settled()
+
+
+@pytest.fixture
+def running(world, tmp_path):
+    begin(world, tmp_path)
+    return world
+
+
+def command(world, *words):
+    """The command finds the daemon by its configuration: with the port that the system gave."""
+    with open(world.config, encoding="utf-8") as file:
+        text = file.read()
+    path = world.config + ".asks"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("127.0.0.1:0", world.admin_base().split("//")[1]))
+    return proc.run([world.binary("ccmd"), "resync", "--config", path, *words], timeout=60)
+
+
+def post(world, token=None, query="?key=default/web", method="POST"):
+    request = urllib.request.Request(world.admin_base() + "/resync" + query, method=method)
+    if token is not None:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def said(world, reason, name="web"):
+    return [message for _, found, message, _ in world.kube.events(name) if found == reason]
+
+
+def test_what_somebody_deleted_comes_back(running):
+    lb = views.only_lb(running)["LoadBalancerId"]
+    running.cloud.edit("delete", type="listener", load_balancer=lb, port=443, protocol="tcp")
+    code, out, err = command(running, "default/web")
+    assert (code, err) == (0, "") and out == "plugin clb looks at 1 object again\n"
+    running.wait(lambda: said(running, "Resynced"), "the answer")
+    assert said(running, "Resynced") == [f"Load balancer [{lb}] was looked at again because an operator asked for it: repaired"]
+    assert len(views.only_lb(running)["Listeners"]) == 2
+    running.wait(lambda: "create listener 443/tcp" in said(running, "DriftRepaired")[0], "what was repaired")
+
+
+def test_again_and_again_without_a_pause(running):
+    for number in (1, 2):
+        since = running.cloud.mark()
+        assert command(running, "default/web")[0] == 0
+        running.settled()
+        actions = running.cloud.actions(since)
+        assert "DescribeLoadBalancers" in actions and all(a.startswith("Describe") for a in actions), number
+    running.wait(lambda: said(running, "Resynced"), "the answer")
+    assert "it is as wanted" in said(running, "Resynced")[0]
+
+
+def test_all(world, tmp_path):
+    begin(world, tmp_path, ("one", "two"))
+    since = world.cloud.mark()
+    code, out, err = command(world, "--all")
+    assert (code, err) == (0, "") and out == "plugin clb looks at 2 objects again\n"
+    world.settled()
+    assert all(a.startswith("Describe") for a in world.cloud.actions(since)) and world.cloud.actions(since) != []
+    for name in ("one", "two"):
+        world.wait(lambda n=name: said(world, "Resynced", n), "the answer")
+
+
+def test_an_annotation_of_any_name_does_the_same(running):
+    lb = views.only_lb(running)["LoadBalancerId"]
+    running.cloud.edit("delete", type="listener", load_balancer=lb, port=443, protocol="tcp")
+    running.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": "now"}}})
+    running.wait(lambda: len(views.only_lb(running)["Listeners"]) == 2, "the listener")
+    running.wait(lambda: "create listener 443/tcp" in said(running, "DriftRepaired")[0], "what was repaired")
+
+
+def test_who_may_ask(running):
+    """The daemon has made the token, for itself alone."""
+    mode = os.stat(running.token).st_mode
+    assert stat.S_IMODE(mode) == 0o600
+    with open(running.token, encoding="utf-8") as file:
+        token = file.read().strip()
+    assert len(token) == 64 and token not in running.log()
+    assert post(running) == 401 and post(running, "x" * 64) == 401 and post(running, token[:-1]) == 401
+    assert post(running, token, method="GET") == 405
+    assert post(running, token, "") == 400 and post(running, token, "?key=default/web&all=1") == 400
+    assert post(running, token, "?key=default/other") == 404
+    assert post(running, token) == 200
+    code, _, err = command(running, "default/other")
+    assert code == 1 and "no plugin takes care of default/other" in err
+    assert command(running)[0] == 2 and command(running, "a", "b")[0] == 2 and command(running, "a b")[0] == 2
+    os.chmod(running.token, 0o644)
+    assert post(running, token) == 403
+
+
+def test_the_token_stays(running):
+    with open(running.token, encoding="utf-8") as file:
+        token = file.read()
+    running.stop_ccmd()
+    running.start_ccmd()
+    running.wait(lambda: running.admin("/readyz")[0] == 200, "readiness")
+    with open(running.token, encoding="utf-8") as file:
+        assert file.read() == token
+
+
+def test_without_a_place_for_it_nobody_can_ask(world):
+    world.config = world.write_config(
+        extra='admin: { listen = "127.0.0.1:0"; control_token_file = "/proc/nowhere/control"; };')
+    world.start_ccmd()
+    assert post(world, "x" * 64) == 403
+    assert "nobody can ask ccmd to act: /proc/nowhere/control cannot be made" in world.log()
