@@ -205,8 +205,9 @@ def reasons_in_the_program():
                 depth += {"(": 1, ")": -1}.get(text[end], 0)
                 end += 1
             found.update(re.findall(r'"([A-Z][a-z]+(?:[A-Z]+[a-z]+)+)"', text[call.end():end]))
+            found.update(re.findall(r'(?:true|false), "([A-Z][a-z]+)"', text[call.end():end]))
         found.update(re.findall(r'reason\s*=[^;,]*?"([A-Za-z]+)"', text))
-        found.update(re.findall(r'#define \w+_FAILED\s+"([A-Za-z]+)"', text))
+        found.update(re.findall(r'#define \w+_(?:FAILED|NO_BACKEND)\s+"([A-Za-z]+)"', text))
     return found
 
 

@@ -58,9 +58,10 @@ FINDINGS = {
         "41: error: metadata.name: missing",
     ],
     "inside.yaml": [
-        "6: warning: port 443: HTTPS ends at the load balancer, which sends plain HTTP to the targetPort, and that one is named "
+        "6: warning: tls: port 443: HTTPS ends at the load balancer, which sends plain HTTP to the targetPort, and that one is named "
         "or numbered like an HTTPS port: name the HTTP port of the pods, or let the listener be tcp (annotation protocol-port)",
-        "11: warning: NODEPORT",
+        "11: warning: tls: nodePort 40000 is outside of 30000 to 32767: the API server refuses it, unless its option "
+        "service-node-port-range says otherwise",
     ],
     "listeners.yaml": [
         "6: error: y: the value needs quotes: YAML takes y for a boolean, and the API server accepts only "
