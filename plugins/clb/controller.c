@@ -47,6 +47,7 @@ static const struct lbc_product product = {
     .finalizer = CLB_FINALIZER,
     .component = CLB_COMPONENT,
     .extra_label = CLB_ACL_LABEL,
+    .reused_label = LBC_LIFE_REUSED_LABEL "clb",
     .type = "CLBType",
     .rules = &clb_rules,
     .quotas = clb_quotas,

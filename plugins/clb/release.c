@@ -60,6 +60,8 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
     const int r = lbc_reuse_find_served(pass, ret);
 
     *ret = *ret || pass->entry->marked ||
+           ccm_text_equal(lbc_life_reused_id(&pass->life, pass->service),
+                          clb_actual(pass)->lb.lbc.id) ||
            ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
                           clb_actual(pass)->lb.lbc.id);
     return r;

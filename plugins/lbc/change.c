@@ -229,6 +229,16 @@ static void change_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts
     }
 }
 
+/* From the first change on the Service itself says where something of it may be. */
+static int change_mark_reused(struct lbc_pass *pass, const struct lbc_plan *plan,
+                              struct ccm_error *err)
+{
+    return pass->model->reused && plan->len > 0
+               ? lbc_life_mark_reused(&pass->life, pass->req, pass->service, lbc_pass_lb(pass)->id,
+                                      err)
+               : 0;
+}
+
 static bool change_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;
@@ -269,6 +279,9 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     r = change_remember_taken(pass, &plan, &in, err);
+    if (r == 0) {
+        r = change_mark_reused(pass, &plan, err);
+    }
     if (r < 0) {
         return r;
     }

@@ -35,7 +35,9 @@ struct lbc_product {
     const char *finalizer;   /* of Services */
     const char *component;   /* of events */
     const char *extra_label; /* a third label that it keeps, NULL = none */
-    const char *type;        /* in metrics: "CLBType", "NLBType" */
+    /* LBC_LIFE_REUSED_LABEL with its name behind: no other plugin looks at it. */
+    const char *reused_label;
+    const char *type; /* in metrics: "CLBType", "NLBType" */
     /* In metrics: the verb under which successful passes are measured once more, as the reference
      * does for this type. NULL = none. */
     const char *verb;

@@ -251,6 +251,7 @@ static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
         return false;
     }
     state->lb_id = pass_leaves_label(pass) ? NULL : lbc_pass_lb(pass)->id;
+    state->reused = pass->model->reused ? lbc_pass_lb(pass)->id : "";
     return pass->lbc->ops->status->publish(pass, state);
 }
 

@@ -25,6 +25,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .finalizer = product->finalizer,
         .component = product->component,
         .extra_label = product->extra_label,
+        .reused_label = product->reused_label,
     };
     lbc->is_ours = product->rules->is_ours;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);

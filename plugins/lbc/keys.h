@@ -20,10 +20,13 @@
 #define LBC_FINALIZER_PREFIX "service.k8s.alibaba/"
 
 /* Labels and conditions of Services; gates of pods. */
-#define LBC_LIFE_LB_LABEL    "service.k8s.alibaba/loadbalancer-id"
-#define LBC_LIFE_TAGS_LABEL  "service.k8s.alibaba/additional-tags" /* see marks.h */
-#define LBC_LIFE_CONDITION   "ccm.alibabacloud.com/LoadBalancerReady"
-#define LBC_READINESS_PREFIX "service.readiness.alibabacloud.com/"
+#define LBC_LIFE_LB_LABEL   "service.k8s.alibaba/loadbalancer-id"
+#define LBC_LIFE_TAGS_LABEL "service.k8s.alibaba/additional-tags" /* see marks.h */
+/* With the name of the plugin behind it: the id of a load balancer of a person on which something
+ * of the Service may be. */
+#define LBC_LIFE_REUSED_LABEL "ccm.alibabacloud.com/reused-"
+#define LBC_LIFE_CONDITION    "ccm.alibabacloud.com/LoadBalancerReady"
+#define LBC_READINESS_PREFIX  "service.readiness.alibabacloud.com/"
 
 /* Nodes: what leaves them out, and how their instances are called. */
 #define LBC_NODE_EXCLUDE_KEY   "service.alibabacloud.com/exclude-node"

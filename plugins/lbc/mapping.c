@@ -201,6 +201,7 @@ static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service 
             !lbc_object_has_finalizer(&after->meta, lbc->life.finalizer)) ||
            (has_other_finalizer(lbc, before) && !has_other_finalizer(lbc, after)) ||
            has_lost_label(before, after, LBC_LIFE_LB_LABEL) ||
+           has_lost_label(before, after, lbc->life.reused_label) ||
            has_lost_label(before, after, lbc->life.extra_label) || has_lost_hash(before, after) ||
            has_lost_address(before, after);
 }

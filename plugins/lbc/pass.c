@@ -2,6 +2,7 @@
 
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
@@ -97,6 +98,15 @@ enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priori
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     return lbc_class_needs_delete(service) || !lbc->is_ours(service);
+}
+
+bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    const char *left = lbc_life_reused_id(&lbc->life, service);
+
+    return left[0] != '\0' && service->ingress_count == 0 &&
+           !ccm_text_equal(left, lbc_anno_get(&service->meta, "id")) &&
+           !lbc_pass_is_unwanted(lbc, service);
 }
 
 /* --- whose it is --- */

@@ -48,7 +48,7 @@ struct lbc_pass {
     struct lbc_life life;           /* that of the instance; in a dry run it writes to `steps` */
     struct lbc_entry *entry;        /* claimed */
     struct lbc_model *model;        /* the product's begins so. Valid during sync and release */
-    bool releases;                  /* nothing of the Service's is to be left */
+    bool releases;                  /* nothing of the Service's is to be left there */
     bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
 
     /* In: valid during sync. */
@@ -128,6 +128,9 @@ struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass);
 void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
+/* It is wanted elsewhere than on the load balancer of a person that its label of reuse names, and
+ * nothing serves it yet: a first pass was broken off there. */
+bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service);
 
 /* --- events about failures; pass.c --- */
 
@@ -256,6 +259,9 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 /* --- a pass that releases; release.c --- */
 
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
+/* The Service is wanted, lbc_pass_must_leave(): what is ours goes from that load balancer, and with
+ * it the label of reuse. Blocks. Negative: told already. */
+CCM_NODISCARD int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err);
 
 /* Who calls the cloud for the pass. */
 static inline struct lbc_cloud_caller lbc_pass_caller(const struct lbc_pass *pass)

@@ -11,14 +11,25 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Id of the load balancer that the Service reuses, "" when it has one of its own. Was it ever
- * published with another one, then that is what has to be taken away. */
+/* Id of the load balancer that the Service reuses, "" when it has one of its own. Something of it
+ * may be on another one, or it was published with another one: that is what has to be taken away.
+ */
 static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     const char *id = lbc_anno_get(&service->meta, "id");
     const char *label = ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL);
+    const char *left = lbc_life_reused_id(&lbc->life, service);
 
-    if (!lbc_pass_is_unwanted(lbc, service) || ccm_text_empty(label) || ccm_text_equal(label, id)) {
+    if (!lbc_pass_is_unwanted(lbc, service)) {
+        return lbc_pass_must_leave(lbc, service) ? left : id;
+    }
+    if (!ccm_text_empty(label) && ccm_text_equal(label, id)) {
+        return id; /* and whoever says something else has edited it */
+    }
+    if (left[0] != '\0') {
+        return left;
+    }
+    if (ccm_text_empty(label)) {
         return id;
     }
     return lbc->ops->product->release_by_label ? label : "";
@@ -86,6 +97,7 @@ struct job {
     const struct ccm_service *service;
     int64_t seen_ms; /* before the Service was looked up */
     struct lbc_entry *entry;
+    bool leaves;  /* lbc_pass_must_leave() */
     bool idle;    /* out: the last pass had nothing to do */
     bool looked;  /* out: it had its mirror read for the sake of an edit */
     bool put_off; /* out: it goes on when it is the turn of its calls */
@@ -167,6 +179,17 @@ static void job_count_failure(struct job *job, int r, const struct ccm_error *er
     }
 }
 
+static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm_error *err)
+{
+    if (job->leaves) {
+        return lbc_pass_leave(pass, err);
+    }
+    if (pass->releases) {
+        return lbc_pass_release(pass, err);
+    }
+    return pass_publish_condition(pass, lbc_pass_ensure(pass, err), err);
+}
+
 static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_pass pass = {
@@ -181,7 +204,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .empty = { .max = 900 },
         .audit = audit,
         .dry = job->lbc->dry,
-        .releases = lbc_pass_is_unwanted(job->lbc, job->service),
+        .releases = job->leaves || lbc_pass_is_unwanted(job->lbc, job->service),
         .life = job->lbc->life,
     };
 
@@ -197,8 +220,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     }
     lbc_measure_mirror(job->lbc, job->entry);
     lbc_progress_begin(&pass);
-    int r = pass.releases ? lbc_pass_release(&pass, err)
-                          : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
+    int r = job_run_kind(job, &pass, err);
 
     r = pass_end_wait(&pass, r, err);
     job->put_off = r == 0 && lbc_problems_only_wait(&pass.problems);
@@ -238,7 +260,8 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
     if (ends_audit && !job->put_off) {
         lbc_measure_audit(job->lbc, r, true);
     }
-    if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry || job->put_off) {
+    if (job->leaves || lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry ||
+        job->put_off) {
         return r;
     }
     if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
@@ -299,6 +322,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         .req = req,
         .service = (const struct ccm_service *)object,
         .seen_ms = seen_ms,
+        .leaves = object != NULL && lbc_pass_must_leave(lbc, (const struct ccm_service *)object),
     };
     int r = 0;
 

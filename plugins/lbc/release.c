@@ -230,9 +230,21 @@ static int release_one(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the label tells of a load balancer that no annotation names any more --- */
 
-/* No tag led to it. Either it is one that was reused until the annotation went, which carries the
- * mark of that: our part of it goes, whatever the annotations say now. Or it was our own and has
- * lost its tag: LBC_LOOKUP_NOT_OURS. */
+/* Somebody else's, by its tag, or by the label of reuse where no tag of an owner says otherwise. */
+static bool release_is_reused(const struct lbc_pass *pass)
+{
+    const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
+    const struct ccm_service *service = pass->service;
+
+    return lbc_tags_get(tags, LBC_TAG_REUSE) != NULL ||
+           (ccm_text_equal(lbc_life_reused_id(&pass->life, service),
+                           lbc_entry_acquired_id(pass->entry)) &&
+            lbc_owner_of_tags(tags, &service->meta, lbc_cluster_id(pass->lbc)) == LBC_OWNER_NONE);
+}
+
+/* No tag led to it. Either it is one that was reused until the annotation went: our part of it
+ * goes, whatever the annotations say now. Or it was our own and has lost its tag:
+ * LBC_LOOKUP_NOT_OURS. */
 static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -241,7 +253,7 @@ static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
     lbc_entry_drop(entry);
     r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     entry->valid = r == 0;
-    pass->model->reused = r == 0 && lbc_tags_get(&lbc_pass_lb(pass)->tags, LBC_TAG_REUSE) != NULL;
+    pass->model->reused = r == 0 && release_is_reused(pass);
     pass->model->override = true;
     return r < 0 || pass->model->reused ? r : release_check_owner(pass, err);
 }
@@ -276,26 +288,40 @@ static int release_end_jobs(struct lbc_pass *pass, struct ccm_error *err)
                : lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err);
 }
 
+static void release_drop_model(struct lbc_pass *pass)
+{
+    if (pass->model != NULL) {
+        lbc_model_fini(pass->model);
+    }
+    free(pass->model);
+    pass->model = NULL;
+}
+
+/* With the model that it needs, which stays. */
+static int release_by(struct lbc_pass *pass, int (*release)(struct lbc_pass *, struct ccm_error *),
+                      struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const struct lbc_model_input in = lbc_pass_model_input(pass);
+
+    pass->model = calloc(1, ops->model->size);
+    if (pass->model == NULL || lbc_model_build_lb(pass->model, ops->model, &in) < 0) {
+        return release_fail(pass, ccm_error_nomem(err), err);
+    }
+    return lbc_pass_settle_jobs(pass, err) < 0 ? release_end_jobs(pass, err) : release(pass, err);
+}
+
 /* Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
  * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
  * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
 static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
-    const struct lbc_model_input in = lbc_pass_model_input(pass);
     const char *id = lbc_entry_acquired_id(pass->entry);
-    int r = 0;
+    const bool named =
+        id[0] == '\0' || ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"));
+    int r = release_by(pass, named ? release_one : release_labelled, err);
 
-    pass->model = calloc(1, ops->model->size);
-    if (pass->model == NULL || lbc_model_build_lb(pass->model, ops->model, &in) < 0) {
-        r = release_fail(pass, ccm_error_nomem(err), err);
-    } else if (lbc_pass_settle_jobs(pass, err) < 0) {
-        r = release_end_jobs(pass, err);
-    } else if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
-        r = release_labelled(pass, err);
-    } else {
-        r = release_one(pass, err);
-    }
     if (r == 0 && pass->several && !pass->dry) {
         lbc_entry_drop(pass->entry);
         pass->unfinished = true; /* the next one */
@@ -306,11 +332,7 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
         r = ops->change->release_rest(pass, err);
         r = r < 0 ? release_fail(pass, r, err) : 0;
     }
-    if (pass->model != NULL) {
-        lbc_model_fini(pass->model);
-    }
-    free(pass->model);
-    pass->model = NULL;
+    release_drop_model(pass);
     return r;
 }
 
@@ -326,7 +348,7 @@ static bool release_has_no_listener(const struct lbc_pass *pass, const char *por
 static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_life_state nothing = {
-        .hash = "", .lb_id = release_shown_id(pass), .ip = "", .extra = "", .tags = ""
+        .hash = "", .lb_id = release_shown_id(pass), .ip = "", .extra = "", .tags = "", .reused = ""
     };
     const struct lbc_life *life = &pass->life;
     bool written = false;
@@ -383,6 +405,11 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         (!entry->gone || entry->cleaned)) {
         return 0;
     }
+    if (lbc_life_awaits_reused(&pass->life, pass->service, lbc_entry_acquired_id(entry))) {
+        pass->unfinished = true; /* what it is to be taken out of is not certain yet */
+        pass->requeue_ms = LBC_WRITTEN_LAG_MS;
+        return 0;
+    }
     if (!entry->gone) {
         entry->left_alone = false;
         r = release_lb(pass, err);
@@ -412,4 +439,31 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     return r;
+}
+
+/* --- a Service that has gone over to another load balancer before it was served --- */
+
+static int release_left(struct lbc_pass *pass, struct ccm_error *err)
+{
+    return release_looked_up(pass, release_find_labelled(pass, err), false, err);
+}
+
+int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_life_state nothing = { .reused = "" };
+    bool written = false;
+    int r = release_by(pass, release_left, err);
+
+    release_drop_model(pass);
+    pass->entry->left_alone = false;
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    r = lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
+    if (r < 0) {
+        return clean_fail_status(pass, r, err);
+    }
+    pass->unfinished = true; /* with the one that it wants */
+    pass->requeue_ms = LBC_WRITTEN_LAG_MS;
+    return 0;
 }

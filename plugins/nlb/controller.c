@@ -48,6 +48,7 @@ static const struct lbc_product product = {
     .finalizer = NLB_FINALIZER,
     .component = NLB_COMPONENT,
     .extra_label = NLB_SECURITY_GROUP_LABEL,
+    .reused_label = LBC_LIFE_REUSED_LABEL "nlb",
     .type = "NLBType",
     .verb = "reconcile",
     .rules = &nlb_rules,

@@ -9,8 +9,8 @@ from tests.support.products import PREFIX, Clb, Nlb
 PORTS = [(80, "TCP"), (443, "TCP")]
 LABEL = "service.k8s.alibaba/loadbalancer-id"
 PLUGINS = '{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }'
-WAYS = pytest.mark.parametrize("first, second, killed", [(Clb, Nlb, False), (Clb, Nlb, True), (Nlb, Clb, False)],
-                               ids=["clb-to-nlb", "clb-to-nlb-killed", "nlb-to-clb"])
+WAYS = pytest.mark.parametrize("first, second, killed", [(Clb, Nlb, False), (Clb, Nlb, True), (Nlb, Clb, False), (Nlb, Clb, True)],
+                               ids=["clb-to-nlb", "clb-to-nlb-killed", "nlb-to-clb", "nlb-to-clb-killed"])
 REFUSED = {"clb": "DeleteLoadBalancerListener", "nlb": "DeleteListener"}
 
 

@@ -189,6 +189,21 @@ static bool has_stale_tags(const struct ccm_service *service, const struct lbc_l
            label_differs(service, LBC_LIFE_TAGS_LABEL, state->tags);
 }
 
+/* Value of the label of reuse; NULL: it is not there. */
+static const char *life_reused_label(const struct lbc_life *life, const struct ccm_service *service)
+{
+    return life->reused_label == NULL ? NULL : ccm_object_label(&service->meta, life->reused_label);
+}
+
+/* It does not say something else than that. That it says nothing is no reason to write. */
+static bool life_shows_reused(const struct lbc_life *life, const struct ccm_service *service,
+                              const char *id)
+{
+    const char *shown = life_reused_label(life, service);
+
+    return shown == NULL || ccm_text_equal(shown, id);
+}
+
 static bool rest_differs(const struct lbc_life *life, const struct ccm_service *service,
                          const struct lbc_life_state *state)
 {
@@ -287,6 +302,7 @@ static bool life_must_untag(const struct lbc_life *life, const struct lbc_life_s
 struct need {
     enum lbc_written_verdict hash;
     enum lbc_written_verdict rest;
+    enum lbc_written_verdict reused;
 };
 
 static struct need needs_of(const struct lbc_life *life, const struct ccm_service *service,
@@ -302,6 +318,11 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
         .rest = life_must_untag(life, state)
                     ? LBC_WRITTEN_ANEW
                     : lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
+        .reused =
+            state->reused == NULL
+                ? LBC_WRITTEN_WELL
+                : lbc_life_decide(life, LBC_LIFE_REUSED,
+                                  life_shows_reused(life, service, state->reused), state->reused),
     };
 }
 
@@ -319,6 +340,8 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     write_label(&w, shown, LBC_LIFE_LB_LABEL, state->lb_id);
     write_label(&w, shown, life->extra_label, state->extra);
     write_label(&w, all ? NULL : service, LBC_LIFE_TAGS_LABEL, state->tags);
+    write_label(&w, need->reused == LBC_WRITTEN_ANEW ? NULL : service, life->reused_label,
+                state->reused);
     ccm_jsonw_close_all(&w, "}}");
 
     const bool ingress = anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
@@ -422,6 +445,9 @@ static void life_record_state(const struct lbc_life *life, const struct need *ne
     if (needs_write(need->rest)) {
         lbc_life_record_write(life, LBC_LIFE_STATE, r, rest);
     }
+    if (state->reused != NULL) {
+        lbc_life_record_write(life, LBC_LIFE_REUSED, r, state->reused);
+    }
 }
 
 /* --- the same for people --- */
@@ -444,6 +470,7 @@ static void print_state(const struct lbc_life *life, const struct ccm_service *s
     print_label(life, service, LBC_LIFE_LB_LABEL, state->lb_id);
     print_label(life, service, life->extra_label, state->extra);
     print_label(life, service, LBC_LIFE_TAGS_LABEL, state->tags);
+    print_label(life, service, life->reused_label, state->reused);
     if (!ingress_differs(service, state)) {
         return;
     }
@@ -488,6 +515,45 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
     return r;
 }
 
+const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_service *service)
+{
+    const char *shown = life_reused_label(life, service);
+
+    return shown == NULL ? "" : shown;
+}
+
+bool lbc_life_awaits_reused(const struct lbc_life *life, const struct ccm_service *service,
+                            const char *id)
+{
+    const struct lbc_written *slot =
+        life->memory == NULL ? NULL : &life->memory->parts[LBC_LIFE_REUSED];
+
+    return slot != NULL && slot->what != 0 && slot->what != lbc_written_what("") &&
+           slot->what != lbc_written_what(id) &&
+           life->memory->seen_ms - slot->ms < LBC_WRITTEN_LAG_MS &&
+           life_reused_label(life, service) == NULL;
+}
+
+int lbc_life_mark_reused(const struct lbc_life *life, const struct ccm_request *req,
+                         const struct ccm_service *service, const char *id, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
+    const bool shown = ccm_text_equal(life_reused_label(life, service), id);
+
+    if (life->reused_label == NULL || !lbc_life_needs(life, LBC_LIFE_REUSED, shown, id)) {
+        return 0;
+    }
+    if (lbc_tags_put(&labels, life->reused_label, id) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const int r = lbc_life_write_labels(life, req, service, &labels, err);
+
+    if (life->plan == NULL) {
+        lbc_life_record_write(life, LBC_LIFE_REUSED, r, id);
+    }
+    return r;
+}
+
 int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct lbc_life_state *state,
                      bool *ret_written, struct ccm_error *err)
@@ -506,7 +572,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
     if (life->memory != NULL) {
         life->memory->shows = shown_after(life, service, state);
     }
-    if (!needs_write(need.hash) && !needs_write(need.rest)) {
+    if (!needs_write(need.hash) && !needs_write(need.rest) && !needs_write(need.reused)) {
         life_record_mark(life, state->extra);
         return 0;
     }

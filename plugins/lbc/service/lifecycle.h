@@ -29,6 +29,7 @@ enum lbc_life_part {
     LBC_LIFE_STATE, /* the other labels, and the addresses */
     LBC_LIFE_READY, /* the condition; its status alone: */
     LBC_LIFE_TURN,
+    LBC_LIFE_REUSED, /* the label of reuse */
     LBC_LIFE_PARTS
 };
 
@@ -47,6 +48,7 @@ struct lbc_life {
     const char *finalizer;
     const char *component;          /* of events */
     const char *extra_label;        /* a third label that the controller keeps; NULL = none */
+    const char *reused_label;       /* LBC_LIFE_REUSED_LABEL with its name behind; NULL = none */
     struct lbc_life_memory *memory; /* of the Service; NULL: go by the snapshot alone */
     struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
 };
@@ -66,6 +68,18 @@ CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_re
 /* Whether it is there, or was written and is not shown yet. */
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
 
+/* Write the label of reuse before anything is changed on a load balancer of a person, unless it is
+ * there: `id` may hold something of the Service, whatever its annotations say later. Whoever edits
+ * the Service can edit it: it is believed only as far as owner's tags and our own names agree. */
+CCM_NODISCARD int lbc_life_mark_reused(const struct lbc_life *life, const struct ccm_request *req,
+                                       const struct ccm_service *service, const char *id,
+                                       struct ccm_error *err);
+/* What that label says; "" = it is not there. */
+const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_service *service);
+/* It was written just now with another id, and the snapshot does not show it. */
+bool lbc_life_awaits_reused(const struct lbc_life *life, const struct ccm_service *service,
+                            const char *id);
+
 /* What the Service should say; each member: NULL = leave alone, "" = take away. */
 struct lbc_life_state {
     const char *hash;
@@ -78,6 +92,7 @@ struct lbc_life_state {
                              worth a write of its own only to be taken away */
     const struct lbc_life_condition *condition; /* goes along with what else is written; NULL = it
                                                    is left alone */
+    const char *reused;   /* of the label of reuse: likewise, or when it says something else */
 };
 
 /* One patch of the status subresource, which takes labels too, for what differs or what the

@@ -255,6 +255,60 @@ static void test_tags_label_of_old_snapshot(void **state)
     fake_host_free(f.fake);
 }
 
+#define REUSED LBC_LIFE_REUSED_LABEL "test"
+
+/* Written once before all else, along with others later, taken away by itself; another one's is
+ * none of it. */
+static void test_reused_label(void **state)
+{
+    const struct lbc_life_state same = { .hash = "h1", .reused = "lb-1" };
+    const struct lbc_life_state gone = { .reused = "" };
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 0); /* there is no such label */
+    f.life.reused_label = REUSED;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
+    }
+    assert_int_equal(fake_host_patch_count(f.fake), 1);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":\"lb-1\"}}}");
+    assert_true(lbc_life_awaits_reused(&f.life, f.service, "lb-2"));
+    assert_false(lbc_life_awaits_reused(&f.life, f.service, "lb-1"));
+    obj_label(&f.service->meta, LBC_LIFE_REUSED_LABEL "other", "lb-9");
+    assert_string_equal(lbc_life_reused_id(&f.life, f.service), "");
+    publish(&f, &same, true);
+    publish(&f, &same, false);
+    publish(&f, &gone, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":null}}}");
+    publish(&f, &gone, false);
+    assert_false(lbc_life_awaits_reused(&f.life, f.service, "lb-2"));
+    fake_host_free(f.fake);
+}
+
+/* One that says something else is worth a write, none at all is not. */
+static void test_reused_label_edited(void **state)
+{
+    const struct lbc_life_state same = { .reused = "lb-1" };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.reused_label = REUSED;
+    publish(&f, &same, false);
+    obj_label(&f.service->meta, REUSED, "lb-2");
+    publish(&f, &same, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":\"lb-1\"}}}");
+    fake_host_free(f.fake);
+}
+
 /* In a dry run the same is said, not written. */
 /* What is announced before it is made: once, also while the caches do not show it. */
 static void test_mark(void **state)
@@ -410,6 +464,8 @@ int main(void)
         cmocka_unit_test_teardown(test_tags_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
         cmocka_unit_test_teardown(test_tags_label_of_old_snapshot, obj_end),
+        cmocka_unit_test_teardown(test_reused_label, obj_end),
+        cmocka_unit_test_teardown(test_reused_label_edited, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
