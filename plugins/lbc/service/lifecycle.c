@@ -291,11 +291,17 @@ static void write_condition(struct ccm_jsonw *w, const struct lbc_life *life,
     ccm_jsonw_close_all(w, "}]");
 }
 
-/* To be taken away, and the snapshot may be older than our own write of it. */
-static bool life_must_untag(const struct lbc_life *life, const struct lbc_life_state *state)
+/* To be taken away. Either the snapshot may be older than our own write of it, or it shows one that
+ * no write of ours has taken away, whatever was taken away beside it. */
+static bool life_must_untag(const struct lbc_life *life, const struct ccm_service *service,
+                            const struct lbc_life_state *state)
 {
-    return life->memory != NULL && life->memory->tagged && state->tags != NULL &&
-           state->tags[0] == '\0';
+    const struct lbc_life_memory *memory = life->memory;
+
+    if (memory == NULL || state->tags == NULL || state->tags[0] != '\0') {
+        return false;
+    }
+    return memory->tagged || (!memory->untagged && has_stale_tags(service, state));
 }
 
 /* What a patch is for, and where the snapshot is not to be believed. */
@@ -315,7 +321,7 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
     return (struct need){
         .hash =
             hash == NULL ? LBC_WRITTEN_WELL : lbc_life_decide(life, LBC_LIFE_HASH, same_hash, hash),
-        .rest = life_must_untag(life, state)
+        .rest = life_must_untag(life, service, state)
                     ? LBC_WRITTEN_ANEW
                     : lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
         .reused =
@@ -432,6 +438,7 @@ static void life_record_tags(const struct lbc_life *life, int r, const char *tag
 {
     if (life->memory != NULL && tags != NULL && (r == 0 || tags[0] != '\0')) {
         life->memory->tagged = tags[0] != '\0';
+        life->memory->untagged = tags[0] == '\0';
     }
 }
 

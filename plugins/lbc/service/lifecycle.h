@@ -39,7 +39,8 @@ struct lbc_life_memory {
     bool coming;     /* out: set when something is not shown yet, see LBC_WRITTEN_COMING */
     uint64_t shows;  /* stands for what the Service shows after our last writes; 0 = not known */
     bool marked;     /* the extra label was written, and not taken away */
-    bool tagged;     /* that of additional tags, likewise: no part has it */
+    bool tagged;     /* that of additional tags, likewise: no part has it; */
+    bool untagged;   /* it was taken away, and not written since */
     struct lbc_written parts[LBC_LIFE_PARTS];
 };
 

@@ -102,7 +102,7 @@ static void test_publish(void **state)
 {
     const struct lbc_life_state all = { .hash = "h1", .lb_id = "lb-1", .ip = "1.2.3.4" };
     const struct lbc_life_state part = { .lb_id = "lb-1", .ip = "5.6.7.8" };
-    const struct lbc_life_state none = { "", "", "", "", "", "", NULL, NULL };
+    const struct lbc_life_state none = { "", "", "", "", "", "", NULL, NULL, NULL };
     struct fixture f;
 
     (void)state;
@@ -251,6 +251,29 @@ static void test_tags_label_of_old_snapshot(void **state)
     expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_LIFE_LB_LABEL
                  "\":null,\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
+    publish(&f, &nothing, false);
+    fake_host_free(f.fake);
+}
+
+/* The same by one that shows what an earlier process has written: as well once. */
+static void test_tags_label_of_other_process(void **state)
+{
+    const struct lbc_life_state withdrawn = { .hash = "", .lb_id = "" };
+    const struct lbc_life_state nothing = { .hash = "", .lb_id = "", .tags = "" };
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, LBC_LIFE_LB_LABEL, "lb-1");
+    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
+    publish(&f, &withdrawn, true);
+    publish(&f, &nothing, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":null,\"" LBC_LIFE_LB_LABEL "\":null,\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
     publish(&f, &nothing, false);
     fake_host_free(f.fake);
 }
@@ -464,6 +487,7 @@ int main(void)
         cmocka_unit_test_teardown(test_tags_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
         cmocka_unit_test_teardown(test_tags_label_of_old_snapshot, obj_end),
+        cmocka_unit_test_teardown(test_tags_label_of_other_process, obj_end),
         cmocka_unit_test_teardown(test_reused_label, obj_end),
         cmocka_unit_test_teardown(test_reused_label_edited, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
