@@ -202,7 +202,7 @@ spec:
 """)
     code, out, err = proc.run([world.binary("ccmd"), "lint", "--plugin", plugin(world.build), str(manifest)])
     assert (code, err) == (1, ""), err
-    assert out == f"{manifest}:6: error: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n"
+    assert out == f"{manifest}:6: error: web: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n"
 
 
 def test_a_bad_value_changes_nothing_that_serves(world, cloud):

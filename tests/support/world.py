@@ -179,10 +179,10 @@ class Kube(Simulator):
         return self.http.request("POST", "/_sim/watch", {"op": op, "resource": resource})
 
     def events(self, name=None):
-        """(type, reason, message, count) of the events of an object, oldest first."""
+        """(type, reason, message, count) of the events of an object, that which was written last at the end."""
         return [
             (e["type"], e["reason"], e["message"], e.get("count", 1))
-            for e in self.items("Event")
+            for e in sorted(self.items("Event"), key=lambda e: int(e["metadata"]["resourceVersion"]))
             if name is None or e["involvedObject"]["name"] == name
         ]
 
