@@ -550,7 +550,7 @@ def test_signal_while_a_plugin_hangs_in_create(world):
 def test_second_signal_ends_at_once(world):
     config = config_without_clb(world, abi_plugin(world, "hanging-start"), extra="controller: { stop_s = 600; };")
     process = world.start_ccmd(config)
-    world.wait(lambda: "endpointslices" in world.log() or "services:" in world.log(), "the lists")
+    world.wait(lambda: "hangs from now on" in world.log(), "start()")
     process.popen.send_signal(signal.SIGTERM)
     world.wait(lambda: "stopping on SIGTERM" in world.log(), "the first signal")
 

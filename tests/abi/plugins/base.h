@@ -53,6 +53,7 @@ static const struct ccm_host *base_host;
 /* Never returns, whatever is asked of it. */
 static inline void base_hang(void)
 {
+    base_host->log(base_host, CCM_LEVEL_INFO, NULL, "hangs from now on");
     for (;;) {
         (void)pause(); /* signals change nothing */
     }
