@@ -108,8 +108,8 @@ static int resolve_for(struct setup *setup, const char *object, const char *cons
                            count, ret, err);
 }
 
-static int resolve(struct setup *setup, const char *const *addresses, size_t count,
-                   struct ali_eni *ret, struct ccm_error *err)
+static int resolve_addresses(struct setup *setup, const char *const *addresses, size_t count,
+                             struct ali_eni *ret, struct ccm_error *err)
 {
     return resolve_for(setup, NULL, addresses, count, ret, err);
 }
@@ -151,7 +151,7 @@ static void test_found_missing_foreign(void **state)
         addresses[i] = rows[i].address;
     }
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(resolve(&setup, addresses, CCM_ARRAY_LEN(rows), got, &err), 0);
+        assert_int_equal(resolve_addresses(&setup, addresses, CCM_ARRAY_LEN(rows), got, &err), 0);
         for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
             print_message("%s\n", rows[i].address);
             assert_int_equal(got[i].state, rows[i].state);
@@ -176,14 +176,14 @@ static void test_life_of_entries(void **state)
 
     (void)state;
     fixture_begin(&setup, &cloud);
-    assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 1);
     fake_host_advance(setup.fake, 999);
-    assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 1);
     /* What was missing is asked for again, alone. */
     fake_host_advance(setup.fake, 1);
-    assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 2);
     const struct fake_request *last =
         fake_host_request(setup.fake, fake_host_request_count(setup.fake) - 1);
@@ -192,20 +192,20 @@ static void test_life_of_entries(void **state)
     assert_int_equal(fake_host_action_count(setup.fake, "DescribeVpcAttribute"), 1);
 
     fake_host_advance(setup.fake, 598999);
-    assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), 2);
     fake_host_advance(setup.fake, 1);
-    assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), 3);
 
     /* ... seldom, when it stays away. */
     for (size_t i = 0; i < CCM_ARRAY_LEN(lives); i++) {
         const size_t before = reads(&setup);
 
-        assert_int_equal(resolve(&setup, addresses + 1, 1, got, &err), 0);
+        assert_int_equal(resolve_addresses(&setup, addresses + 1, 1, got, &err), 0);
         assert_int_equal(reads(&setup), before + 1);
         fake_host_advance(setup.fake, lives[i] - 1);
-        assert_int_equal(resolve(&setup, addresses + 1, 1, got, &err), 0);
+        assert_int_equal(resolve_addresses(&setup, addresses + 1, 1, got, &err), 0);
         assert_int_equal(reads(&setup), before + 1);
         fake_host_advance(setup.fake, 1);
     }
@@ -214,9 +214,9 @@ static void test_life_of_entries(void **state)
     ali_eni_forget(setup.ali, "::ffff:10.0.0.5");
     ali_eni_forget(setup.ali, "10.0.0.77");
     ali_eni_forget(setup.ali, "no address");
-    assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), before + 1);
-    assert_int_equal(resolve(&setup, NULL, 0, NULL, &err), 0);
+    assert_int_equal(resolve_addresses(&setup, NULL, 0, NULL, &err), 0);
     assert_int_equal(reads(&setup), before + 1);
     ccm_buf_fini(&cloud.body);
     setup_end(&setup);
@@ -240,7 +240,8 @@ static void test_chunks_and_pages(void **state)
         for (int i = 0; i < MANY; i++) {
             addresses[i] = ccm_text_format("10.0.%d.%d", i % 3, i);
         }
-        assert_int_equal(resolve(&setup, (const char *const *)addresses, MANY, got, &err), 0);
+        assert_int_equal(resolve_addresses(&setup, (const char *const *)addresses, MANY, got, &err),
+                         0);
         for (int i = 0; i < MANY; i++) {
             assert_int_equal(got[i].state, ALI_ENI_FOUND);
             assert_string_equal(got[i].id + 4, addresses[i]);
@@ -281,7 +282,7 @@ static void test_failed_read_is_an_error(void **state)
         setup_begin(&setup, NULL);
         fake_host_on_http(setup.fake, answer, &cloud);
         fake_host_always(setup.fake, rows[i].action, rows[i].status, rows[i].body);
-        assert_true(resolve(&setup, addresses, 2, got, &err) < 0);
+        assert_true(resolve_addresses(&setup, addresses, 2, got, &err) < 0);
         assert_true(err.kind != CCM_ERROR_NONE && err.kind != CCM_ERROR_NOT_FOUND);
         assert_true(ccm_text_starts(err.message, rows[i].action));
 
@@ -289,7 +290,7 @@ static void test_failed_read_is_an_error(void **state)
         fake_host_clear_replies(setup.fake);
         fake_host_always(setup.fake, "DescribeVpcAttribute", 200, VPC_BODY);
         fake_host_advance(setup.fake, 60000);
-        assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
+        assert_int_equal(resolve_addresses(&setup, addresses, 2, got, &err), 0);
         assert_int_equal(got[0].state, ALI_ENI_MISSING);
         assert_int_equal(got[1].state, ALI_ENI_FOUND);
         ccm_buf_fini(&cloud.body);
@@ -309,7 +310,7 @@ static void test_endless_list(void **state)
     fake_host_always(setup.fake, "DescribeNetworkInterfaces", 200,
                      "{\"RequestId\":\"r\",\"NextToken\":\"again\",\"NetworkInterfaceSets\":"
                      "{\"NetworkInterfaceSet\":[]}}");
-    assert_true(resolve(&setup, addresses, 1, got, &err) < 0);
+    assert_true(resolve_addresses(&setup, addresses, 1, got, &err) < 0);
     assert_non_null(strstr(err.message, "does not end"));
     assert_int_equal(reads(&setup), 50);
     setup_end(&setup);

@@ -14,7 +14,7 @@
 #define REUSE_TAG  "kubernetes.reused.by.user"
 #define READS_COLD "DescribeLoadBalancerAttribute"
 
-static void annotate(struct ccm_service *service, const char *suffix, const char *value)
+static void annotate_service(struct ccm_service *service, const char *suffix, const char *value)
 {
     char key[160];
 
@@ -28,9 +28,9 @@ static void fixture_begin(struct world *world, bool override)
     mini_add_lb();
     world->lb_id = MINI_HAND;
     world->lb_ip = "47.9.9.9";
-    annotate(world->service, "id", MINI_HAND);
+    annotate_service(world->service, "id", MINI_HAND);
     if (override) {
-        annotate(world->service, "force-override-listeners", "true");
+        annotate_service(world->service, "force-override-listeners", "true");
     }
     world_put(world);
 }
@@ -106,8 +106,8 @@ static void test_attributes(void **state)
     fixture_begin(&world, false);
     mini_show_all();
     mini_tag("cost", "center");
-    annotate(world.service, "name", "front");
-    annotate(world.service, "additional-resource-tags", "a=b," REUSE_TAG "=no");
+    annotate_service(world.service, "name", "front");
+    annotate_service(world.service, "additional-resource-tags", "a=b," REUSE_TAG "=no");
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(mini_dump(), "lb front "));
@@ -140,19 +140,19 @@ static void named_elsewhere(struct world *world)
 
 static void eip_elsewhere(struct world *world)
 {
-    annotate(world->service, "external-ip-type", "eip");
+    annotate_service(world->service, "external-ip-type", "eip");
     obj_ingress(world->service, "8.8.8.8", "");
     obj_label(&world->service->meta, LBC_LIFE_LB_LABEL, "lb-other");
 }
 
 static void unknown(struct world *world)
 {
-    annotate(world->service, "id", "lb-none");
+    annotate_service(world->service, "id", "lb-none");
 }
 
 static void of_another_type(struct world *world)
 {
-    annotate(world->service, "address-type", "intranet");
+    annotate_service(world->service, "address-type", "intranet");
 }
 
 static void test_refusals(void **state)
@@ -217,15 +217,15 @@ static void test_own_one_is_not_orphaned(void **state)
     (void)state;
     world_begin(&world);
     world_steady(&world);
-    annotate(world.service, "id", LB_ID);
+    annotate_service(world.service, "id", LB_ID);
     world_put(&world);
     assert_true(world_run(&world) < 0);
     assert_non_null(strstr(world.err.message, "created by kubernetes."));
-    annotate(world.service, "id", "lb-2");
+    annotate_service(world.service, "id", "lb-2");
     world.service->ingress_count = 0;
     world_put(&world);
     assert_true(world_run(&world) < 0);
-    annotate(world.service, "id", "lb-2");
+    annotate_service(world.service, "id", "lb-2");
     delete (&world);
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_dump(), "");
@@ -239,10 +239,10 @@ static void test_ipv6_can_be_deleted(void **state)
     (void)state;
     fixture_begin(&world, true);
     mini_set_attr("AddressIPVersion", "ipv6");
-    annotate(world.service, "ip-version", "ipv6");
+    annotate_service(world.service, "ip-version", "ipv6");
     world_put(&world);
     world_steady(&world);
-    annotate(world.service, "ip-version", NULL);
+    annotate_service(world.service, "ip-version", NULL);
     delete (&world);
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_dump(), "lb by-hand internet open\n");
@@ -256,7 +256,7 @@ static void test_delete_keeps_others(void **state)
     (void)state;
     fixture_begin(&world, false);
     mini_add_group("rsp-user", "mine");
-    annotate(world.service, "vgroup-port", "rsp-user:443");
+    annotate_service(world.service, "vgroup-port", "rsp-user:443");
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
     mini_add_backend("mine", "i-hand");
@@ -282,8 +282,8 @@ static void test_chosen_group(void **state)
     mini_add_group("rsp-a", "first");
     mini_add_group("rsp-b", "second");
     mini_add_backend("first", "i-hand");
-    annotate(world.service, "vgroup-port", " rsp-a : 80 ");
-    annotate(world.service, "weight", "60");
+    annotate_service(world.service, "vgroup-port", " rsp-a : 80 ");
+    annotate_service(world.service, "weight", "60");
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(mini_dump(), "group first i-1:30080=30 i-2:30080=30 i-hand:1=1\n"));
@@ -297,7 +297,7 @@ static void test_chosen_group(void **state)
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_log(), "");
     /* Another one, after a restart: the first is found again by what is in it. */
-    annotate(world.service, "vgroup-port", "rsp-b:80");
+    annotate_service(world.service, "vgroup-port", "rsp-b:80");
     world_put(&world);
     world_restart(&world);
     assert_int_equal(world_run(&world), 0);
@@ -306,7 +306,7 @@ static void test_chosen_group(void **state)
     assert_non_null(strstr(mini_dump(), "tcp 80 running rr second\n"));
     /* And back to a group of our own. */
     world_settle(&world);
-    annotate(world.service, "vgroup-port", NULL);
+    annotate_service(world.service, "vgroup-port", NULL);
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(mini_dump(), "group second\n"));
@@ -321,7 +321,7 @@ static void test_two_ports_one_group(void **state)
     (void)state;
     fixture_begin(&world, true);
     mini_add_group("rsp-a", "first");
-    annotate(world.service, "vgroup-port", "rsp-a:80,rsp-a:443");
+    annotate_service(world.service, "vgroup-port", "rsp-a:80,rsp-a:443");
     world_put(&world);
     world_steady(&world);
     assert_non_null(strstr(
@@ -351,7 +351,7 @@ static void test_bad_chosen_group(void **state)
         world_steady(&world);
         mini_add_group("rsp-ccm", "k8s/1/x/y/z");
         world_restart(&world);
-        annotate(world.service, "vgroup-port", cases[i].value);
+        annotate_service(world.service, "vgroup-port", cases[i].value);
         world_add_node(&world, "n3", "cn-hangzhou.i-3");
         world_put(&world);
         assert_true(world_run(&world) < 0);
@@ -379,8 +379,8 @@ static struct ccm_service *add_api(struct world *world)
     api->meta.key = "default/api";
     api->meta.uid = "11111111-2222-3333-4444-555555555555";
     obj_port(api, "api", "TCP", 8080, "8080", 31080);
-    annotate(api, "id", MINI_HAND);
-    annotate(api, "force-override-listeners", "true");
+    annotate_service(api, "id", MINI_HAND);
+    annotate_service(api, "force-override-listeners", "true");
     slice->service_name = "api";
     obj_endpoint(slice, "10.1.0.7", "n1", READY);
     obj_slice_port(slice, "api", 8080);
@@ -458,11 +458,11 @@ static void test_shared_group(void **state)
     fixture_begin(&world, false);
     mini_add_group("rsp-a", "shared");
     world.service->port_count = 1;
-    annotate(world.service, "vgroup-port", "rsp-a:80");
+    annotate_service(world.service, "vgroup-port", "rsp-a:80");
     world_put(&world);
     api = add_api(&world);
-    annotate(api, "vgroup-port", "rsp-a:8080");
-    annotate(api, "force-override-listeners", NULL);
+    annotate_service(api, "vgroup-port", "rsp-a:8080");
+    annotate_service(api, "force-override-listeners", NULL);
     fake_host_put(world.fake, &api->meta);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world_run_key(&world, "default/api"), 0);

@@ -24,7 +24,7 @@ struct given {
     const char *option; /* status_ip_mode */
 };
 
-static void annotate(struct ccm_service *service, const char *suffix, const char *value)
+static void annotate_service(struct ccm_service *service, const char *suffix, const char *value)
 {
     char key[128];
 
@@ -39,9 +39,9 @@ static struct ccm_service *service_of(const struct given *given)
     struct ccm_service *service = obj_service();
 
     obj_port(service, "a", "TCP", 80, "8080", 30080);
-    annotate(service, "protocol-port", given->protocols);
-    annotate(service, "proxy-protocol", given->proxy);
-    annotate(service, "hostname", given->hostname);
+    annotate_service(service, "protocol-port", given->protocols);
+    annotate_service(service, "proxy-protocol", given->proxy);
+    annotate_service(service, "hostname", given->hostname);
     service->external_traffic_policy = given->policy == NULL ? "Cluster" : given->policy;
     if (given->shown != NULL) {
         obj_ingress(service, "1.2.3.4", "");
@@ -117,7 +117,7 @@ static void test_tls(void **state)
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
 
         obj_port(service, "a", "TCP", 80, cases[i].target, 30080);
-        annotate(service, "protocol-port", cases[i].protocol);
+        annotate_service(service, "protocol-port", cases[i].protocol);
         lbc_inside_find_tls(&by_address, service, &text);
         assert_true((text.len > 0) == cases[i].said);
     }

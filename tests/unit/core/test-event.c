@@ -299,7 +299,7 @@ static void emit_standing(struct fixture *f, const char *name, const char *topic
     kube_event_emit(f->recorder, &event);
 }
 
-static void emit(struct fixture *f, const char *name, const char *message)
+static void emit_event(struct fixture *f, const char *name, const char *message)
 {
     emit_standing(f, name, NULL, NULL, message);
 }
@@ -329,9 +329,9 @@ static void test_create_then_count(void **state CCM_UNUSED)
     char *target;
 
     fixture_open(&f, ccm_test_play, &script);
-    emit(&f, "web", "done");
+    emit_event(&f, "web", "done");
     assert_true(ccm_test_server_wait(f.server, 1));
-    emit(&f, "web", "done");
+    emit_event(&f, "web", "done");
     assert_true(ccm_test_server_wait(f.server, 2));
 
     first = fixture_sent_request(&f, 0, "POST", "/api/v1/namespaces/demo/events");
@@ -363,7 +363,7 @@ static void test_gone_is_created_anew(void **state CCM_UNUSED)
     for (size_t i = 0; i < 3; i++) {
         static const size_t requests[] = { 1, 3, 4 };
 
-        emit(&f, "web", "done");
+        emit_event(&f, "web", "done");
         assert_true(ccm_test_server_wait(f.server, requests[i]));
     }
     cJSON_Delete(fixture_sent_request(&f, 1, "PATCH", "/api/v1/namespaces/demo/events/web."));
@@ -383,8 +383,8 @@ static void test_retry(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, ccm_test_play, &script);
-    emit(&f, "web", "one");
-    emit(&f, "api", "two"); /* does not wait for the other's pause */
+    emit_event(&f, "web", "one");
+    emit_event(&f, "api", "two"); /* does not wait for the other's pause */
     assert_true(ccm_test_server_wait(f.server, 3));
 
     cJSON *order[3];
@@ -418,9 +418,9 @@ static void test_lost_answer(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, ccm_test_play, &script);
-    emit(&f, "web", "one");
+    emit_event(&f, "web", "one");
     assert_true(ccm_test_server_wait(f.server, 2));
-    emit(&f, "web", "one");
+    emit_event(&f, "web", "one");
     assert_true(ccm_test_server_wait(f.server, 3));
 
     cJSON *patch = fixture_sent_request(&f, 2, "PATCH", "/api/v1/namespaces/demo/events/web.");
@@ -437,8 +437,8 @@ static void test_refused_is_dropped(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, ccm_test_play, &script);
-    emit(&f, "web", "one");
-    emit(&f, "api", "two");
+    emit_event(&f, "web", "one");
+    emit_event(&f, "api", "two");
     assert_true(ccm_test_server_wait(f.server, 2));
     kube_event_recorder_free(f.recorder, DRAIN_MS);
     f.recorder = NULL;
@@ -457,7 +457,7 @@ static void test_text_is_cut(void **state CCM_UNUSED)
     message[sizeof(message) - 1] = '\0';
     memcpy(message + KUBE_EVENT_TEXT_MAX - 1, "\xC3\xA9", 2); /* across the limit */
     fixture_open(&f, ccm_test_play, &script);
-    emit(&f, "web", message);
+    emit_event(&f, "web", message);
     assert_true(ccm_test_server_wait(f.server, 1));
 
     cJSON *event = fixture_sent_request(&f, 0, "POST", "/api/v1/namespaces/demo/events");
@@ -479,7 +479,7 @@ static void test_drain(void **state CCM_UNUSED)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
-        emit(&f, name, "m");
+        emit_event(&f, name, "m");
     }
     kube_event_recorder_free(f.recorder, DRAIN_MS);
     f.recorder = NULL;
@@ -501,13 +501,13 @@ static void test_stuck_server(void **state CCM_UNUSED)
     int64_t start;
 
     fixture_open(&f, hang, NULL);
-    emit(&f, "web", "first");
+    emit_event(&f, "web", "first");
     assert_true(ccm_test_server_wait(f.server, 1));
     for (int i = 0; i < KUBE_EVENT_QUEUE_MAX + 7; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
-        emit(&f, name, "m");
+        emit_event(&f, name, "m");
     }
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
     start = ccm_clock_now_ms();
@@ -520,17 +520,17 @@ static void test_engine_stopped_first(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, hang, NULL);
-    emit(&f, "web", "first");
+    emit_event(&f, "web", "first");
     assert_true(ccm_test_server_wait(f.server, 1));
     net_http_stop(f.http);
-    emit(&f, "web", "second");
+    emit_event(&f, "web", "second");
     fixture_close(&f, DRAIN_MS);
 }
 
 /* --- what lasts --- */
 
-static bool stand(struct kube_standing_book *book, const char *cause, const char *message,
-                  uint64_t after_ms, int64_t now_ms)
+static bool note_standing(struct kube_standing_book *book, const char *cause, const char *message,
+                          uint64_t after_ms, int64_t now_ms)
 {
     struct kube_occurrence occurrence = occurrence_of("web", message);
     bool now = false;
@@ -551,23 +551,24 @@ static void test_standing_is_due_again(void **state CCM_UNUSED)
 
     assert_non_null(book);
     assert_null(kube_standing_book_next(book, 8000, &due_ms));
-    assert_true(stand(book, "cause", "id 1", 0, 1000));
-    assert_false(stand(book, "cause", "id 2", 0, 2000)); /* the newest words for the next time */
+    assert_true(note_standing(book, "cause", "id 1", 0, 1000));
+    assert_false(
+        note_standing(book, "cause", "id 2", 0, 2000)); /* the newest words for the next time */
     assert_null(kube_standing_book_next(book, 0, &due_ms));
     standing = kube_standing_book_next(book, 8000, &due_ms);
     assert_non_null(standing);
     assert_in_range(due_ms, 8000, 9000);
     assert_string_equal(standing->latest.message, "id 2");
-    assert_true(stand(book, "other", "id 3", 0, 3000));
+    assert_true(note_standing(book, "other", "id 3", 0, 3000));
     (void)kube_standing_book_next(book, 8000, &due_ms);
     assert_in_range(due_ms, 10000, 11000);
     kube_standing_book_said(book, &standing->latest, -2000); /* by an earlier process */
     (void)kube_standing_book_next(book, 8000, &due_ms);
     assert_in_range(due_ms, 5000, 6000);
 
-    assert_false(stand(book, "other", "", 0, 4000)); /* over */
+    assert_false(note_standing(book, "other", "", 0, 4000)); /* over */
     assert_int_equal(kube_standing_book_len(book), 0);
-    assert_true(stand(book, "other", "id 4", 0, 4100));
+    assert_true(note_standing(book, "other", "id 4", 0, 4100));
     kube_standing_book_free(book);
 }
 
@@ -578,14 +579,14 @@ static void test_standing_waits_first(void **state CCM_UNUSED)
     int64_t due_ms = 0;
 
     assert_non_null(book);
-    assert_false(stand(book, "", "waits for a", 3000, 1000));
-    assert_false(stand(book, "", "waits for b", 3000, 2000));
+    assert_false(note_standing(book, "", "waits for a", 3000, 1000));
+    assert_false(note_standing(book, "", "waits for b", 3000, 2000));
     assert_non_null(kube_standing_book_next(book, 0, &due_ms));
     assert_int_equal(due_ms, 4000);
-    assert_true(stand(book, "", "waits for c", 3000, 4000));
-    assert_false(stand(book, "", "", 0, 4100));
-    assert_false(stand(book, "", "waits for d", 3000, 5000));
-    assert_false(stand(book, "", "", 0, 5100)); /* it was short */
+    assert_true(note_standing(book, "", "waits for c", 3000, 4000));
+    assert_false(note_standing(book, "", "", 0, 4100));
+    assert_false(note_standing(book, "", "waits for d", 3000, 5000));
+    assert_false(note_standing(book, "", "", 0, 5100)); /* it was short */
     assert_null(kube_standing_book_next(book, 0, &due_ms));
     kube_standing_book_free(book);
 }
@@ -619,7 +620,7 @@ static void test_lasting_is_said_again(void **state CCM_UNUSED)
 }
 
 /* Its Event is there: of an earlier process, and how old decides. */
-static void adopt(const char *event, size_t requests, int64_t count)
+static void adopt_event(const char *event, size_t requests, int64_t count)
 {
     const struct ccm_test_answer answers[] = {
         { 409, NULL,
@@ -647,7 +648,7 @@ static void adopt(const char *event, size_t requests, int64_t count)
         assert_string_equal(ccm_json_text(patch, "message"), "id 9");
         cJSON_Delete(patch);
     }
-    emit(&f, "api", "the next one");
+    emit_event(&f, "api", "the next one");
     assert_true(ccm_test_server_wait(f.server, requests + 1));
     cJSON_Delete(fixture_sent_request(&f, requests, "POST", "/api/v1/namespaces/demo/events"));
     fixture_close(&f, DRAIN_MS);
@@ -655,7 +656,7 @@ static void adopt(const char *event, size_t requests, int64_t count)
 
 static void test_old_event_is_counted_on(void **state CCM_UNUSED)
 {
-    adopt("{\"count\":7,\"lastTimestamp\":\"2020-01-01T00:00:00Z\"}", 3, 8);
+    adopt_event("{\"count\":7,\"lastTimestamp\":\"2020-01-01T00:00:00Z\"}", 3, 8);
 }
 
 static void test_young_event_is_left(void **state CCM_UNUSED)
@@ -666,7 +667,7 @@ static void test_young_event_is_left(void **state CCM_UNUSED)
     ccm_clock_format(ccm_clock_wall_ms(), now, sizeof(now));
     event = ccm_text_format("{\"count\":7,\"lastTimestamp\":\"%s\"}", now);
     assert_non_null(event);
-    adopt(event, 2, 0);
+    adopt_event(event, 2, 0);
 }
 
 static int group_setup(void **state CCM_UNUSED)
