@@ -296,6 +296,7 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     if (r < 0) {
+        pass->mute = true;
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }

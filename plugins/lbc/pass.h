@@ -87,6 +87,7 @@ struct lbc_pass {
     bool several;    /* a release: there is another load balancer of the Service after this one */
     bool unverified; /* nothing was published because the cloud was not asked: a look follows */
     bool hashed;  /* the hash label was written: the Service is done, for the first time or again */
+    bool mute;    /* the status could not be written, so a condition there cannot be either */
     bool cleaned; /* for the first time nothing of ours is left in cloud and Service */
 };
 

@@ -63,7 +63,7 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     };
 
     /* A second look that fails says nothing about the Service; the next pass will. */
-    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit ||
+    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit || pass->mute ||
                   lbc_problems_only_wait(&pass->problems))) {
         return r;
     }

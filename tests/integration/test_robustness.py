@@ -157,7 +157,7 @@ def test_patches_refused_for_a_while(world, status, target):
 
         world.wait(told, "an event")
         world.settled()
-        assert len([a for a in world.kube.actions() if a.startswith("PATCH ") and "/services/web" in a]) <= 5
+        assert len([a for a in world.kube.actions() if a.startswith("PATCH ") and "/services/web" in a]) <= 4
         assert len(told()) == 1
         world.kube.clear_faults()
         world.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/again": "1"}}})
@@ -189,7 +189,7 @@ def test_patches_denied_by_the_guard_of_a_cluster(world, status, target):
     world.settled()
     waits = [int(wait) for wait in re.findall(r"not today.*; retry in (\d+) ms", world.log())]
     assert waits and all(15000 <= wait <= 30000 for wait in waits[:1]), waits
-    assert len([a for a in world.kube.actions() if a.startswith("PATCH ") and "/services/web" in a]) <= 5
+    assert len([a for a in world.kube.actions() if a.startswith("PATCH ") and "/services/web" in a]) <= 4
     assert len(told()) == 1 and len(world.cloud.load_balancers()) <= 1
     world.kube.clear_faults()
     world.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/again": "1"}}})
