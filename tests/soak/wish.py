@@ -41,8 +41,6 @@ class Wish:
         self.eni = random.random() < 0.25
         self.ranges = random.choice(RANGES) if random.random() < 0.2 and not self.reuse else None
         self.movable = random.random() < 0.3  # to the other product, whose annotations would be others
-        if self.movable:
-            self.reuse = {}  # what has changed the id before its first pass was done leaves no trace of the first one
         self.rows = {product: [] if self.movable else self._rows(product) for product in EDITS}
         self.values = {product: [0] * len(rows) for product, rows in self.rows.items()}
         self.kind = "LoadBalancer"
