@@ -68,12 +68,6 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
 
 /* --- a run --- */
 
-/* Others read and change a load balancer that is shared as soon as a pass over it has ended. */
-static bool may_leave_jobs(const struct lbc_entry *entry)
-{
-    return !entry->reused || entry->underway.len > 0;
-}
-
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
     const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
@@ -90,7 +84,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
-        .underway = may_leave_jobs(pass->entry) ? &pass->entry->underway : NULL,
+        .underway = &pass->entry->underway,
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
     };

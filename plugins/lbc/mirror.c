@@ -16,7 +16,8 @@ struct lbc_shared {
     bool busy;
     bool valid;
     struct lbc_state *state;
-    struct lbc_entry *first; /* of the queue; only it may have the next claim */
+    struct lbc_entry *holder; /* whose jobs are under way there: `busy` for all others; or NULL */
+    struct lbc_entry *first;  /* of the queue; only it may have the next claim */
     struct lbc_entry *last;
     unsigned woken_lanes; /* that the first was enqueued in, as bits; while it is not busy */
 };
@@ -202,6 +203,48 @@ static void leave_queue(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
     shared_unref(mirrors, shared);
 }
 
+/* What others lack in the load balancer may be theirs now. */
+static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    by->freed = false;
+    while (by->shared->refs > 1 && ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
+        struct lbc_entry *entry = value;
+
+        /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
+        if (entry != by && entry->shared == by->shared && entry->blocked) {
+            entry->blocked = false;
+            mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
+        }
+    }
+}
+
+/* It will not come back for its jobs, so nobody knows what they come to: the next one reads. */
+static void entry_let_in(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+{
+    struct lbc_shared *shared = entry->shared;
+
+    if (shared == NULL || shared->holder != entry) {
+        return;
+    }
+    shared->holder = NULL;
+    shared->busy = false;
+    shared->valid = false;
+    wake_first(mirrors, shared);
+    if (entry->freed) {
+        wake_blocked(mirrors, entry);
+    }
+}
+
+static void entry_leave_shared(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
+{
+    entry_let_in(mirrors, entry);
+    shared_unref(mirrors, entry->shared);
+    entry->shared = NULL;
+}
+
 /* --- entries --- */
 
 static void entry_free_aside(struct lbc_entry *entry)
@@ -286,8 +329,7 @@ static int add_locked(struct lbc_mirrors *mirrors, const char *key, struct lbc_e
 
 static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *uid)
 {
-    shared_unref(mirrors, entry->shared);
-    entry->shared = NULL;
+    entry_leave_shared(mirrors, entry);
     mirrors_uncount_entry(mirrors, entry);
     entry_clear(entry);
     entry->uid = strdup(uid);
@@ -368,6 +410,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
                                   struct lbc_shared *shared)
 {
     shared->busy = true;
+    shared->holder = NULL;
     leave_queue(mirrors, entry); /* wakes nobody of this queue: it is busy */
     if (shared == entry->shared) {
         shared_unref(mirrors, shared);
@@ -388,6 +431,12 @@ static bool has_own(const struct lbc_entry *entry, const char *lb_id)
            ccm_text_equal(lbc_state_lb(entry->state)->id, lb_id);
 }
 
+/* Who holds it goes before all that queue. */
+static bool shared_may_enter(const struct lbc_shared *shared, const struct lbc_entry *entry)
+{
+    return shared->busy ? shared->holder == entry : shared->first == NULL || shared->first == entry;
+}
+
 static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *lb_id)
 {
     const bool alone = ccm_text_empty(lb_id) || has_own(entry, lb_id);
@@ -396,7 +445,10 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
     if (shared == NULL && !alone) {
         return -ENOMEM;
     }
-    if (shared != NULL && (shared->busy || (shared->first != NULL && shared->first != entry))) {
+    if (shared != entry->shared) {
+        entry_let_in(mirrors, entry);
+    }
+    if (shared != NULL && !shared_may_enter(shared, entry)) {
         return mirrors_queue_locked(mirrors, entry, shared);
     }
     if (shared != NULL) {
@@ -405,8 +457,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
     }
     leave_queue(mirrors, entry);
     if (entry->shared != NULL) {
-        shared_unref(mirrors, entry->shared);
-        entry->shared = NULL;
+        entry_leave_shared(mirrors, entry);
         mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
     }
@@ -445,21 +496,23 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
     return r;
 }
 
-/* What others lack in the load balancer may be theirs now. */
-static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
+/* Its content goes back, and others are let in, unless the entry comes back for its jobs. */
+static void entry_give_back_shared(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    void *cursor = NULL;
-    void *value = NULL;
+    struct lbc_shared *shared = entry->shared;
+    const bool underway = entry->underway.len > 0;
 
-    by->freed = false;
-    while (by->shared->refs > 1 && ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
-        struct lbc_entry *entry = value;
-
-        /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
-        if (entry != by && entry->shared == by->shared && entry->blocked) {
-            entry->blocked = false;
-            mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
-        }
+    lbc_state_move(shared->state, entry->state, mirrors->type);
+    shared->valid = entry->valid && (!underway || entry->comes_back);
+    entry->valid = false;
+    if (underway && entry->comes_back) {
+        shared->holder = entry;
+        return;
+    }
+    shared->busy = false;
+    wake_first(mirrors, shared);
+    if (entry->freed) {
+        wake_blocked(mirrors, entry);
     }
 }
 
@@ -469,16 +522,9 @@ static void mirrors_give_back(struct lbc_mirrors *mirrors, struct lbc_entry *ent
     ccm_lock(&mirrors->lock);
     entry->busy = false;
     if (entry->shared != NULL) {
-        lbc_state_move(entry->shared->state, entry->state, mirrors->type);
-        entry->shared->valid = entry->valid;
-        entry->shared->busy = false;
-        entry->valid = false;
-        wake_first(mirrors, entry->shared);
-        if (entry->freed) {
-            wake_blocked(mirrors, entry);
-        }
+        entry_give_back_shared(mirrors, entry);
     }
-    entry->freed = false;
+    entry->freed = entry->freed && entry->shared != NULL && entry->shared->holder == entry;
     if (entry->again) {
         entry->again = false;
         mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
@@ -555,7 +601,7 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
 
     if (entry != NULL && !entry->busy) {
         leave_queue(mirrors, entry);
-        shared_unref(mirrors, entry->shared);
+        entry_leave_shared(mirrors, entry);
         mirrors_uncount_entry(mirrors, entry);
         ccm_strmap_del(mirrors->entries, key);
     }

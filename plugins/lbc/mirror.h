@@ -9,6 +9,10 @@
  * that queue, since they wait for it, and in the lane backends when one of them does. It leaves the
  * queue by claiming, by claiming something else, and by lbc_mirrors_forget().
  *
+ * Jobs that a pass has left under way on a shared load balancer keep it for their entry, which
+ * comes back for them (`comes_back`): until then it is not the turn of anybody else. One that turns
+ * elsewhere, or is forgotten, lets the others in, and they read.
+ *
  * A Service can also wait for something in a load balancer that another one holds: a port. Its
  * entry is `blocked`; when a holder that gave something up (`freed`) releases its claim, all that
  * are blocked on the same load balancer are enqueued.
@@ -67,6 +71,7 @@ struct lbc_entry {
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
     bool freed;          /* it gave something up there that others may lack */
+    bool comes_back;     /* its next pass is due soon, for what is under way */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
     struct lbc_creation creation;

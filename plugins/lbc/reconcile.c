@@ -303,6 +303,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     }
     r = job_run_passes(job, ret, err);
     reconcile_end_waits(job->lbc, job->req);
+    job->entry->comes_back = job->put_off;
     lbc_mirrors_release(mirrors, job->entry);
     lbc_quota_publish(job->lbc);
     if (job->lbc->dry) {

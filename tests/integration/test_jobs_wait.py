@@ -3,12 +3,13 @@
 import pytest
 
 from tests.support import objects, views
-from tests.support.products import Nlb
+from tests.support.products import PREFIX, Nlb
 from tests.support.world import World
 
 NLB = Nlb()
 CROWD = 8
 POLLS = ("ListAsynJobs", "GetJobStatus")
+WHOSE = pytest.mark.parametrize("reuses", [False, True], ids=["own", "of-a-person"])
 
 
 @pytest.fixture
@@ -21,6 +22,17 @@ def world(build, tmp_path):
 def start(world, workers=4):
     world.config = world.write_config(plugins=f'{{ name = "nlb"; workers = {workers}; }}', log_level="info")
     world.start_ccmd()
+
+
+def service(world, name, reuses, ports=((80, "TCP"),)):
+    """reuses: it has the load balancer of a person, the same one for all."""
+    if not reuses:
+        return NLB.new(name, ports)
+    product = Nlb(lambda action, params: world.cloud.edit("call", product="nlb", action=action, params=params)["answer"])
+    lbs = world.cloud.state()["nlbLoadBalancers"]
+    found = [lb["LoadBalancerId"] for lb in lbs if lb["LoadBalancerName"] == "of-a-person"]
+    lb = found[0] if found else product.make_lb("of-a-person", {}, {})[0]
+    return NLB.new(name, ports, annotations={PREFIX + "id": lb, PREFIX + "force-override-listeners": "true"})
 
 
 def plan(world, **how):
@@ -60,11 +72,12 @@ def test_dead_backends_leave_while_jobs_run(world):
     assert not [event for event in world.kube.events() if event[0] == "Warning"]
 
 
-def test_it_goes_on_when_its_job_has_ended(world):
+@WHOSE
+def test_it_goes_on_when_its_job_has_ended(world, reuses):
     """One worker; what was done is not done again, and nothing of it is read."""
     start(world, workers=1)
     plan(world, outcome="hang", count=1, action="AddServers*")
-    world.kube.create(NLB.new("late"))
+    world.kube.create(service(world, "late", reuses))
     world.wait(lambda: sent(world, 0, "AddServersToServerGroup") == 1, "its job")
     world.kube.create(NLB.new("other"))
     world.wait(lambda: world.kube.ingress("other"), "one that came later", timeout=60)
@@ -78,23 +91,47 @@ def test_it_goes_on_when_its_job_has_ended(world):
     assert [event[1] for event in world.kube.events("late")].count("EnsuredLoadBalancer") == 1
 
 
-def test_a_job_that_fails_later_is_told(world):
+def test_others_on_the_same_load_balancer_come_after_its_jobs(world):
+    """One worker, three Services on the load balancer of a person: two wait for the jobs of the first, and nobody waits in the worker."""
+    ports = {"late": 80, "second": 81, "third": 82}
     start(world, workers=1)
     plan(world, outcome="hang", count=1, action="AddServers*")
-    world.kube.create(NLB.new("late"), NLB.new("other"))
-    world.wait(lambda: world.kube.ingress("other") or world.kube.ingress("late"), "one of them", timeout=60)
-    late = "late" if world.kube.ingress("other") else "other"
+    world.kube.create(service(world, "late", True, ((80, "TCP"),)))
+    world.wait(lambda: sent(world, 0, "AddServersToServerGroup") == 1, "its job")
+    for name in ("second", "third"):
+        world.kube.create(service(world, name, True, ((ports[name], "TCP"),)))
+    world.kube.create(NLB.new("other"))
+    world.wait(lambda: world.kube.ingress("other"), "one that came later", timeout=60)
+    assert not any(world.kube.ingress(name) for name in ports)
+    end_jobs(world)
+    for name in ports:
+        world.wait(lambda name=name: world.kube.ingress(name), name, timeout=60)
+    world.settled()
+    shared = next(lb for lb in NLB.find(world) if lb["LoadBalancerName"] == "of-a-person")
+    assert NLB.complete(shared, [(port, "TCP") for port in ports.values()])
+    assert not [event for event in world.kube.events() if event[0] == "Warning"]
+
+
+@WHOSE
+def test_a_job_that_fails_later_is_told(world, reuses):
+    start(world, workers=1)
+    plan(world, outcome="hang", count=1, action="AddServers*")
+    world.kube.create(service(world, "late", reuses))
+    world.wait(lambda: sent(world, 0, "AddServersToServerGroup") == 1, "its job")
+    world.kube.create(NLB.new("other"))
+    world.wait(lambda: world.kube.ingress("other"), "one that came later", timeout=60)
     end_jobs(world, "Failed")
-    world.wait(lambda: any("its job failed" in event[2] for event in world.kube.events(late)), "an event")
-    world.wait(lambda: world.kube.ingress(late), "it heals", timeout=60)
+    world.wait(lambda: any("its job failed" in event[2] for event in world.kube.events("late")), "an event")
+    world.wait(lambda: world.kube.ingress("late"), "it heals", timeout=60)
     world.settled()
     assert all(NLB.complete(lb, ((80, "TCP"),)) for lb in NLB.find(world))
 
 
-def test_a_deletion_waits_for_the_jobs_of_its_service(world):
+@WHOSE
+def test_a_deletion_waits_for_the_jobs_of_its_service(world, reuses):
     start(world, workers=1)
     plan(world, outcome="hang", count=1, action="AddServers*")
-    world.kube.create(NLB.new("late"))
+    world.kube.create(service(world, "late", reuses))
     world.wait(lambda: sent(world, 0, "AddServersToServerGroup") == 1, "its job")
     world.kube.delete("Service", "late")
     world.kube.create(NLB.new("other"))
@@ -102,8 +139,9 @@ def test_a_deletion_waits_for_the_jobs_of_its_service(world):
     end_jobs(world)
     world.wait(lambda: world.kube.get("Service", "late") is None, "the deletion", timeout=60)
     world.settled()
-    assert len(NLB.find(world)) == 1
-    assert sent(world, 0, "DeleteServerGroup") == 1 and sent(world, 0, "DeleteLoadBalancer") == 1
+    assert len(NLB.find(world)) == (2 if reuses else 1)
+    assert [lb["Listeners"] for lb in NLB.find(world) if lb["LoadBalancerName"] == "of-a-person"] == [[]] * reuses
+    assert sent(world, 0, "DeleteServerGroup") == 1 and sent(world, 0, "DeleteLoadBalancer") == (0 if reuses else 1)
 
 
 def test_a_deletion_whose_job_takes_long(world):

@@ -571,6 +571,94 @@ static void test_freed(void **state)
     fixture_end(mirrors);
 }
 
+static struct lbc_entry *leave_job(struct lbc_mirrors *mirrors, const char *key, bool comes_back)
+{
+    const struct lbc_step step = { .port = 80 };
+    struct lbc_entry *entry = share(mirrors, key);
+
+    entry->valid = true;
+    entry->comes_back = comes_back;
+    assert_int_equal(lbc_underway_add(&entry->underway, &step), 0);
+    lbc_mirrors_release(mirrors, entry);
+    return entry;
+}
+
+/* Jobs are under way on a shared load balancer: whoever left them there comes back before all who
+ * queue, and nobody else is let in. */
+static void test_underway(void **state)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = share(mirrors, "a/one");
+
+    (void)state;
+    refuse(mirrors, "a/two");
+    entry->freed = true;
+    lbc_mirrors_release(mirrors, entry);
+    assert_string_equal(woken(), "a/two");
+    lbc_mirrors_release(mirrors, share(mirrors, "a/two"));
+    assert_string_equal(woken(), "");
+    entry = leave_job(mirrors, "a/one", true);
+    refuse(mirrors, "a/two");
+    refuse(mirrors, "a/three");
+    assert_string_equal(woken(), "");
+    assert_ptr_equal(share(mirrors, "a/one"), entry);
+    assert_true(entry->valid);
+    lbc_mirrors_release(mirrors, entry); /* they still run */
+    assert_string_equal(woken(), "");
+    entry = share(mirrors, "a/one");
+    lbc_underway_fini(&entry->underway);
+    lbc_mirrors_release(mirrors, entry);
+    assert_string_equal(woken(), "a/two");
+    entry = share(mirrors, "a/two");
+    assert_true(entry->valid);
+    lbc_mirrors_release(mirrors, entry);
+    fixture_end(mirrors);
+}
+
+enum leaves { LEAVES_FAILED, LEAVES_FORGOTTEN, LEAVES_NEW, LEAVES_OWN, LEAVES_OTHER };
+
+/* Whoever does not come back for them lets the others in: they read, and take what was given up. */
+static void leave_and_check(enum leaves how)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = share(mirrors, "a/blocked");
+
+    entry->blocked = true;
+    lbc_mirrors_release(mirrors, entry);
+    entry = share(mirrors, "a/one");
+    entry->freed = true;
+    entry->comes_back = how != LEAVES_FAILED;
+    entry->valid = true;
+    assert_int_equal(lbc_underway_add(&entry->underway, &(struct lbc_step){ .port = 80 }), 0);
+    refuse(mirrors, "a/two");
+    lbc_mirrors_release(mirrors, entry);
+    if (how != LEAVES_FAILED) {
+        assert_string_equal(woken(), "");
+    }
+    if (how == LEAVES_FORGOTTEN) {
+        lbc_mirrors_forget(mirrors, "a/one");
+    } else if (how == LEAVES_NEW) {
+        lbc_mirrors_release(mirrors, claim(mirrors, "a/one", "u9"));
+    } else if (how != LEAVES_FAILED) {
+        assert_int_equal(try(mirrors, "a/one", how == LEAVES_OWN ? "" : "lb-2", &entry), 0);
+        lbc_underway_fini(&entry->underway);
+        lbc_mirrors_release(mirrors, entry);
+    }
+    assert_string_equal(woken(), "a/two a/blocked");
+    entry = share(mirrors, "a/two");
+    assert_false(entry->valid);
+    lbc_mirrors_release(mirrors, entry);
+    fixture_end(mirrors);
+}
+
+static void test_underway_left(void **state)
+{
+    (void)state;
+    for (enum leaves how = LEAVES_FAILED; how <= LEAVES_OTHER; how++) {
+        leave_and_check(how);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,6 +674,8 @@ int main(void)
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_rest_shared),
         cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_underway),
+        cmocka_unit_test(test_underway_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
