@@ -52,6 +52,8 @@ static int api_send_vpc(struct route_call *call, const char *action,
         .params = params,
         .priority = call->priority,
         .repeat = repeat,
+        .object = call->object,
+        .patience_ms = call->object == NULL ? 0 : ALI_PATIENCE_MS,
     };
 
     call->uncertain = false;

@@ -10,7 +10,8 @@ struct route_call {
     const struct ccm_host *host;
     const struct ccm_request *req;
     enum ali_priority priority;
-    bool uncertain; /* out: the cloud may have executed a write that failed */
+    const char *object; /* whose place is kept when the call is put off; NULL = it waits */
+    bool uncertain;     /* out: the cloud may have executed a write that failed */
 };
 
 /* How it went with one entry of a write. */

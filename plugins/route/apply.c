@@ -2,6 +2,7 @@
 
 #include "alicloud/error.h"
 #include "api.h"
+#include "events.h"
 #include "measure.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -94,6 +95,10 @@ static void after_taken(struct work *work, const struct route_item *item)
         return;
     }
     work_read_again(work);
+    if (ali_error_is_put_off(&work->blind)) {
+        route_run_wait(work->run, verdict, &work->blind);
+        return;
+    }
     if (work->blind.kind != CCM_ERROR_NONE) {
         route_verdict_fail(verdict, &work->blind);
         return;
@@ -181,6 +186,10 @@ static void fail_all(struct work *work, const struct route_item *items, size_t c
     for (size_t i = 0; i < count; i++) {
         struct route_verdict *verdict = work_verdict_of(work, &items[i]);
 
+        if (ali_error_is_put_off(err)) {
+            route_run_wait(work->run, verdict, err);
+            continue;
+        }
         route_verdict_fail(verdict, err);
         verdict->shared = true;
     }
@@ -201,9 +210,13 @@ static void stop_all(struct work *work, const struct route_item *items, size_t c
                      const struct ccm_error *err)
 {
     ccm_error_copy(&work->stopped, err);
-    ccm_error_copy(&work->run->sync, err);
-    work->run->sync_table = work->table_index;
-    work->table->valid = false;
+    if (ali_error_is_put_off(err)) {
+        route_emit_wait(work->run->route, err);
+    } else {
+        ccm_error_copy(&work->run->sync, err);
+        work->run->sync_table = work->table_index;
+        work->table->valid = false;
+    }
     fail_all(work, items, count, err);
 }
 
@@ -246,6 +259,7 @@ static void call_batch(struct work *work, struct route_item *items, size_t count
         .host = route->host,
         .req = work->run->req,
         .priority = work_is_creation(work) ? ALI_PRIO_NEW : ALI_PRIO_REMOVE,
+        .object = work->table->id,
     };
     const int64_t now = route->host->now_ms(route->host);
     struct ccm_error err = CCM_ERROR_INIT;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 5 /* nodes that an event about many names */
+#define NAMES_MAX 5    /* nodes that an event about many names */
+#define WAIT_MS   5000 /* turns of a second or two are nobody's business */
 
 /* ---- events ---- */
 
@@ -103,17 +104,34 @@ void route_emit_on_lease(struct route *route, bool warning, const char *reason, 
     ccm_lease_emit_event(route->host, ROUTE_COMPONENT, warning, reason, message);
 }
 
-void route_emit_all(struct route *route, const char *reason, const char *code, const char *message)
+/* Whether it is news; takes over what it says, NULL = out of memory: better said twice. */
+static bool all_message_is_new(struct route *route, char *signature)
 {
-    char *signature = ccm_text_format("%s %s", reason, code[0] == '\0' ? message : code);
-
     if (signature != NULL && ccm_text_equal(signature, route->all_message)) {
         free(signature);
-        return;
+        return false;
     }
     free(route->all_message);
     route->all_message = signature;
-    route_emit_on_lease(route, true, reason, message);
+    return true;
+}
+
+void route_emit_all(struct route *route, const char *reason, const char *code, const char *message)
+{
+    if (all_message_is_new(route,
+                           ccm_text_format("%s %s", reason, code[0] == '\0' ? message : code))) {
+        route_emit_on_lease(route, true, reason, message);
+    }
+}
+
+void route_emit_wait(struct route *route, const struct ccm_error *err)
+{
+    const int cause = (int)strcspn(err->message, ";"); /* behind it stands how long */
+
+    if (err->retry_after_ms >= WAIT_MS &&
+        all_message_is_new(route, ccm_text_format("%.*s", cause, err->message))) {
+        route_emit_on_lease(route, false, "WaitingForQuota", err->message);
+    }
 }
 
 void route_emit_all_well(struct route *route)

@@ -18,6 +18,8 @@ void route_emit_repaired(struct route_run *run, const struct ccm_node *node);
 /* About all nodes, on the Lease of the controller: one event until it is over. */
 void route_emit_all(struct route *route, const char *reason, const char *code, const char *message);
 void route_emit_all_well(struct route *route);
+/* A call for all of them waits for its turn, some seconds or longer: told once for each cause. */
+void route_emit_wait(struct route *route, const struct ccm_error *err);
 
 /* An event on the Lease, whatever was said before. */
 void route_emit_on_lease(struct route *route, bool warning, const char *reason,

@@ -1,5 +1,6 @@
 #include "floor.h"
 
+#include "alicloud/error.h"
 #include "alicloud/presence.h"
 #include "events.h"
 #include "util/cleanup.h"
@@ -126,6 +127,18 @@ static bool is_deleted(const struct ruler *ruler, size_t i)
            ruler->run->past[step->past].loss == ROUTE_LOSS_DELETED;
 }
 
+/* The answer comes later: the share decides until then. */
+static void ruler_wait(const struct ruler *ruler, const struct ccm_error *err)
+{
+    struct route_run *run = ruler->run;
+
+    for (size_t i = 0; i < run->plan.len; i++) {
+        if (is_deleted(ruler, i)) {
+            route_run_wait(run, &run->verdicts[route_run_step_key(run, &run->plan.steps[i])], err);
+        }
+    }
+}
+
 /* Those whose instances are gone are free. Nothing is known when there is no memory to ask. */
 static void ask_for_deleted(struct ruler *ruler)
 {
@@ -145,11 +158,14 @@ static void ask_for_deleted(struct ruler *ruler)
         return;
     }
 
-    const struct ali_inquiry about = { .ids = ids, .count = count, .witness = find_witness(run) };
+    const struct ali_inquiry about = { .ids = ids,
+                                       .count = count,
+                                       .witness = find_witness(run),
+                                       .object = ali_vpc_id(run->route->ali) };
 
     if (ali_find_gone_instances(&(const struct ali_caller){ run->route->ali, host, run->req },
                                 &about, gone, &err) < 0 &&
-        err.message[0] != '\0') {
+        err.message[0] != '\0' && !ali_error_is_put_off(&err)) {
         host->log(host, CCM_LEVEL_WARN, NULL,
                   "whether instances of deleted nodes are gone is not known: %s", err.message);
     }
@@ -158,6 +174,9 @@ static void ask_for_deleted(struct ruler *ruler)
         if (is_deleted(ruler, i) && gone[count++]) {
             ruler->rulings[i] = RULING_FREE;
         }
+    }
+    if (ali_error_is_put_off(&err)) {
+        ruler_wait(ruler, &err);
     }
 }
 

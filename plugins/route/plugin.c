@@ -305,8 +305,7 @@ static int instance_reconcile(void *self, const struct ccm_request *req, struct 
                               struct ccm_error *err)
 {
     instance_read_options(self);
-    (void)ret; /* each key has its own verdict */
-    return route_reconcile(self, req, err);
+    return route_reconcile(self, req, ret, err);
 }
 
 const struct ccm_plugin ccm_plugin = {

@@ -1,5 +1,6 @@
 #include "read.h"
 
+#include "alicloud/error.h"
 #include "api.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -12,7 +13,8 @@
 
 #define FRESH_MS      2000 /* a listing that was made so short before a pass counts for it */
 #define REDISCOVER_MS 3600000
-#define PAGES_MAX     10000 /* a server that never ends is ended */
+#define RESUME_MS     120000 /* so long a list that was put off can go on where it was */
+#define PAGES_MAX     10000  /* a server that never ends is ended */
 
 struct route_table_list {
     struct route_found_table *items; /* texts belong to the list */
@@ -38,6 +40,12 @@ static struct route_call read_call(const struct route *route, const struct ccm_r
         .req = req,
         .priority = pass ? ALI_PRIO_AUDIT : ALI_PRIO_NEW,
     };
+}
+
+/* Nobody comes again in a dry run. */
+static void call_set_object(const struct route *route, struct route_call *call, const char *object)
+{
+    call->object = route->host->dry_run(route->host) ? NULL : object;
 }
 
 /* ---- which tables ---- */
@@ -122,6 +130,7 @@ static int list_tables(struct route *route, const struct ccm_request *req,
     struct route_call call = read_call(route, req, false);
     bool more = true;
 
+    call_set_object(route, &call, ali_vpc_id(route->ali));
     for (int64_t page = 1; more && page <= PAGES_MAX; page++) {
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
         const size_t before = list->len;
@@ -156,9 +165,11 @@ static int read_discover_table(struct route *route, const struct ccm_request *re
     if (r == 0 && set_tables(route, &list.items[chosen].id, 1) < 0) {
         r = ccm_error_nomem(err);
     }
-    if (r < 0) {
+    if (r < 0 && !ali_error_is_put_off(err)) {
         /* A VPC that has several now had one before: nobody knows any more which is meant. */
         forget_tables(route);
+    }
+    if (r < 0) {
         return r;
     }
     route->discovered_ms = route->host->now_ms(route->host);
@@ -238,10 +249,18 @@ int route_read_page(struct route_table *table, const cJSON *page, const char **r
     return 0;
 }
 
+/* It goes on with that page, which is taken over. */
+static void table_put_off(struct route_table *table, char *token)
+{
+    free(table->listing.token);
+    table->listing.token = token;
+}
+
 static int read_family(struct route_call *call, struct route_table *table, const char *version,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *token = strdup("");
+    CCM_CLEANUP(ccm_freep)
+    char *token = table->listing.token != NULL ? CCM_STEAL(table->listing.token) : strdup("");
 
     for (size_t page = 0; token != NULL && page < PAGES_MAX; page++) {
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -249,6 +268,9 @@ static int read_family(struct route_call *call, struct route_table *table, const
         const int r = route_api_entries(call, table->id, version, token, &answer, err);
 
         if (r < 0) {
+            if (ali_error_is_put_off(err)) {
+                table_put_off(table, CCM_STEAL(token));
+            }
             return r;
         }
         if (ccm_json_get(answer, "RouteEntrys") == NULL) {
@@ -277,25 +299,36 @@ static void table_check_capacity(struct route_table *table, int64_t now_ms)
     }
 }
 
-/* All or nothing: a failed read is never an empty table. */
+/* All or nothing: a failed read is never an empty table. One that is put off goes on later. */
 static int read_table(struct route *route, struct route_call *call, struct route_table *table,
                       struct ccm_error *err)
 {
     const int64_t now = route->host->now_ms(route->host);
-    int r;
+    struct route_listing *listing = &table->listing;
+    int r = 0;
 
-    route_table_clear(table);
-    r = read_family(call, table, route->ipv6 ? "ipv4" : NULL, err);
+    if (listing->token == NULL || now - listing->begun_ms >= RESUME_MS) {
+        route_table_clear(table);
+        listing->begun_ms = now;
+    }
+    call_set_object(route, call, table->id);
+    if (!listing->second) {
+        r = read_family(call, table, route->ipv6 ? "ipv4" : NULL, err);
+        listing->second = r == 0;
+    }
     if (r == 0 && route->ipv6) {
         r = read_family(call, table, "ipv6", err);
     }
     if (r < 0) {
-        route_table_clear(table);
+        if (!ali_error_is_put_off(err)) {
+            route_table_clear(table);
+        }
         return ccm_error_wrap(err, r, "table %s get route entries error", table->id);
     }
     route_table_sort(table);
     table->valid = true;
-    table->listed_ms = now;
+    table->listed_ms = listing->begun_ms;
+    *listing = (struct route_listing){ .token = NULL };
     table_check_capacity(table, now);
     return 0;
 }

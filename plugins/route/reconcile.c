@@ -1,5 +1,6 @@
 #include "reconcile.h"
 
+#include "alicloud/error.h"
 #include "apply.h"
 #include "condition.h"
 #include "events.h"
@@ -11,6 +12,7 @@
 #include "util/spread.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,6 +292,18 @@ static bool shares_failure(const struct route_run *run, const struct route_verdi
            strcmp(verdict->err.code, run->sync.code) == 0;
 }
 
+/* What the call fails with, or 0. */
+static int run_take_failure(const struct route_run *run, struct ccm_error *err)
+{
+    for (size_t i = 0; i < run->req->key_count; i++) {
+        if (i != run->pass_key && shares_failure(run, &run->verdicts[i])) {
+            ccm_error_copy(err, &run->sync);
+            return -EIO;
+        }
+    }
+    return 0;
+}
+
 /* Until what is held may go. */
 static uint64_t run_frozen_delay(const struct route_run *run, int64_t later_ms)
 {
@@ -305,16 +319,20 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
 {
     const struct ccm_host *host = run->route->host;
     const uint64_t look_ms = run_poll_delay(run);
-    int r = 0;
+    const int r = run_take_failure(run, err);
 
     for (size_t i = 0; i < run->req->key_count; i++) {
         const struct route_verdict *verdict = &run->verdicts[i];
-        const uint64_t after = verdict->again  ? 1
-                               : verdict->look ? look_ms
-                                               : run_frozen_delay(run, verdict->later_ms);
+        const uint64_t after = verdict->again   ? 1
+                               : verdict->waits ? run->wait_ms
+                               : verdict->look  ? look_ms
+                                                : run_frozen_delay(run, verdict->later_ms);
 
         const struct ccm_error *failure = verdict->failed ? &verdict->err : NULL;
 
+        if (verdict->waits && !verdict->failed && r == 0) {
+            continue;
+        }
         if (i == run->pass_key) {
             settle_pass(run, after, failure);
             continue;
@@ -322,10 +340,7 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
         if (!verdict->present || (verdict->well && !verdict->failed)) {
             route_emit_well(run->route, run->req->keys[i]); /* or there is nobody to speak of */
         }
-        if (shares_failure(run, verdict)) {
-            ccm_error_copy(err, &run->sync);
-            r = -EIO;
-        } else {
+        if (!shares_failure(run, verdict)) {
             host->settle(host, run->req, i, verdict->failed ? 0 : after, failure);
         }
     }
@@ -351,7 +366,7 @@ static int run_apply_plan(struct route_run *run)
     for (size_t t = 0; t < route->table_count; t++) {
         failing = failing || route->tables[t].full;
     }
-    if (run->sync.kind == CCM_ERROR_NONE && !failing) {
+    if (run->sync.kind == CCM_ERROR_NONE && !failing && run->wait_ms == 0) {
         route_emit_all_well(route);
     }
     if (run->has_capacity) {
@@ -371,6 +386,12 @@ static int fail_blind(struct route_run *run, struct ccm_error *err, int r)
 {
     struct route *route = run->route;
 
+    if (ali_error_is_put_off(err)) {
+        run->wait_ms = route_run_wait_ms(err);
+        route_emit_wait(route, err);
+        ccm_error_clear(err);
+        return 0;
+    }
     if (run->pass_key != ROUTE_NOBODY) {
         route_orphans_forget(route);
     }
@@ -420,7 +441,28 @@ static int run_sync_keys(struct route_run *run, struct ccm_error *err)
     return give_verdicts(run, err);
 }
 
-int route_reconcile(struct route *route, const struct ccm_request *req, struct ccm_error *err)
+/* Places that earlier calls had kept, and this one has not asked for. */
+static void run_end_waits(const struct route_run *run)
+{
+    const struct route *route = run->route;
+    const struct ali_caller by = { route->ali, route->host, run->req };
+
+    ali_call_end_request(&by, ali_vpc_id(route->ali));
+    for (size_t i = 0; i < route->table_count; i++) {
+        ali_call_end_request(&by, route->tables[i].id);
+    }
+}
+
+static void run_set_waits(const struct route_run *run, struct ccm_result *ret)
+{
+    if (run->wait_ms > 0 && ret->struct_size > offsetof(struct ccm_result, flags)) {
+        ret->flags = CCM_RESULT_WAITS;
+    }
+    ret->requeue_after_ms = run->wait_ms;
+}
+
+int route_reconcile(struct route *route, const struct ccm_request *req, struct ccm_result *ret,
+                    struct ccm_error *err)
 {
     struct route_run run = {
         .route = route,
@@ -432,6 +474,8 @@ int route_reconcile(struct route *route, const struct ccm_request *req, struct c
     };
     const int r = run_init_keys(&run) < 0 ? ccm_error_nomem(err) : run_sync_keys(&run, err);
 
+    run_end_waits(&run);
+    run_set_waits(&run, ret);
     if (run.sighted && !run.dry) {
         route_measure_call(route, run.started_ms);
     }

@@ -4,7 +4,8 @@
 
 #include "route.h"
 
+/* Keys that wait for the turn of a call have no verdict of their own: *ret says when it comes. */
 CCM_NODISCARD int route_reconcile(struct route *route, const struct ccm_request *req,
-                                  struct ccm_error *err);
+                                  struct ccm_result *ret, struct ccm_error *err);
 
 #endif

@@ -17,6 +17,22 @@ size_t route_run_step_key(const struct route_run *run, const struct route_step *
                                   : run->nodes[step->node].object->meta.name);
 }
 
+#define WAIT_LEAST_MS 1000
+
+uint64_t route_run_wait_ms(const struct ccm_error *err)
+{
+    return err->retry_after_ms < WAIT_LEAST_MS ? WAIT_LEAST_MS : err->retry_after_ms;
+}
+
+void route_run_wait(struct route_run *run, struct route_verdict *verdict,
+                    const struct ccm_error *err)
+{
+    const uint64_t ms = route_run_wait_ms(err);
+
+    verdict->waits = true;
+    run->wait_ms = run->wait_ms == 0 || ms < run->wait_ms ? ms : run->wait_ms;
+}
+
 void route_verdict_fail(struct route_verdict *verdict, const struct ccm_error *err)
 {
     if (!verdict->failed) {

@@ -13,6 +13,7 @@ struct route_verdict {
     bool shared;  /* it failed with others for one reason, which is reported once */
     bool look;    /* something is on its way in the cloud: look again in a moment */
     bool again;   /* at once: there was no time left, or the list was too old */
+    bool waits;   /* for the turn of a call, run->wait_ms */
     bool present; /* it is a node that is there */
     bool well;    /* there is nothing to be said against the node */
     size_t made;  /* entries */
@@ -42,6 +43,7 @@ struct route_run {
 
     bool sighted; /* the tables are known: else no node is served in this call */
     struct route_plan plan;
+    uint64_t wait_ms;      /* when calls that were put off come again; 0 = none was */
     struct ccm_error sync; /* why something failed as a whole; kind 0 = it did not */
     size_t sync_table;     /* where */
 };
@@ -51,6 +53,12 @@ size_t route_run_key(const struct route_run *run, const char *name);
 
 /* The key of a step, or ROUTE_NOBODY when it belongs to another call. */
 size_t route_run_step_key(const struct route_run *run, const struct route_step *step);
+
+/* When what was put off comes again. */
+uint64_t route_run_wait_ms(const struct ccm_error *err);
+/* A call for the key was put off, as err says. */
+void route_run_wait(struct route_run *run, struct route_verdict *verdict,
+                    const struct ccm_error *err);
 
 /* Note a failure; the first one counts. */
 void route_verdict_fail(struct route_verdict *verdict, const struct ccm_error *err);

@@ -14,6 +14,8 @@ void route_table_clear(struct route_table *table)
     }
     table->len = 0;
     table->valid = false;
+    free(table->listing.token);
+    table->listing = (struct route_listing){ .token = NULL };
 }
 
 void route_table_fini(struct route_table *table)

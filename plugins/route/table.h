@@ -28,6 +28,13 @@ struct route_entry {
     bool can_be_ours;
 };
 
+/* A list that was put off between two of its pages: `entries` has those before. */
+struct route_listing {
+    char *token;      /* of the next page; NULL = none is put off */
+    int64_t begun_ms; /* monotonic */
+    bool second;      /* the first address family is complete */
+};
+
 struct route_table {
     char *id;
     struct route_entry *entries; /* in the order of route_net_compare() */
@@ -36,6 +43,7 @@ struct route_table {
     bool valid;         /* the list is to be believed */
     int64_t listed_ms;  /* monotonic */
     unsigned int polls; /* listings in a row that showed something on its way */
+    struct route_listing listing;
 
     /* The table took no more entries: nothing is sent to it until one has gone or the time is up.
      */
@@ -50,7 +58,7 @@ struct route_table {
 };
 
 void route_table_fini(struct route_table *table);
-/* Empty the list; it is to be filled again. */
+/* Empty the list, also one that was put off; it is to be filled again. */
 void route_table_clear(struct route_table *table);
 
 /* Append a copy; call route_table_sort() after the last. 0 or -ENOMEM. */

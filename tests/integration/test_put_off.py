@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from tests.support import objects, views
+from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import World
 
 PORTS = ((80, "TCP"), (443, "TCP"))
@@ -15,6 +16,12 @@ PORTS = ((80, "TCP"), (443, "TCP"))
 def world(build, tmp_path):
     with World(build, tmp_path) as world:
         views.nodes(world, 2)
+        yield world
+
+
+@pytest.fixture
+def routed(build, tmp_path):
+    with World(build, tmp_path, cloud_args=["--limit=routes=1000"]) as world:
         yield world
 
 
@@ -79,3 +86,48 @@ def test_it_goes_on_when_it_is_its_turn(world):
     assert {event[0] for event in world.kube.events("late")} == {"Normal"}
     actions = world.cloud.actions()
     assert actions.count("CreateVServerGroup") == 3 and actions.count("CreateLoadBalancer") == 2
+
+
+def start_routes(world, quotas, nodes, **options):
+    """route alone; each call takes one entry."""
+    text = " ".join(f"{key} = {value};" for key, value in options.items())
+    world.config = world.write_config(plugins=f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; quota_routes = 0; {text} }}',
+                                      alicloud=f"quotas: {{ {quotas} }};", log_level="info",
+                                      election='enabled = true; namespace = "default"; name = "routes-of-ours";')
+    world.cloud.http.request("POST", "/_sim/instances", {"instances": [
+        {"id": f"i-far-{number}", "vswitch": "vsw-a"} for number in range(nodes + 1)]})
+    world.kube.create(*(node(f"far-{number}", f"10.96.{number}.0/24") for number in range(nodes)))
+    world.start_ccmd()
+
+
+def hops(world):
+    return set(custom_routes(world.cloud.state())[SYSTEM_TABLE].values())
+
+
+def test_a_route_goes_while_others_wait_to_be_made(routed):
+    """Five of eight routes are made, the others wait a minute for their quota: a node that goes loses its route at once."""
+    start_routes(routed, "vpc = 5;", 8, routes_per_call=1)
+    routed.wait(lambda: len(hops(routed)) == 5, "what the quota allows")
+    gone = sorted(hops(routed))[0]
+    routed.kube.delete("Node", gone.removeprefix("i-"))
+    routed.wait(lambda: gone not in hops(routed), "the removal", timeout=8)
+    assert [event for event in routed.kube.events() if event[0] == "Warning"] == []
+    assert " error " not in routed.log()
+
+
+def test_a_list_of_routes_goes_on_where_it_was(routed):
+    """Two pages within the quota, the third six seconds later: no page is read twice, and that is told."""
+    start_routes(routed, "vpc = 2; window_s = 6;", 1)
+    routed.wait(lambda: hops(routed) == {"i-far-0"}, "its route", timeout=30)
+    routed.settled()
+    routed.stop_ccmd()
+    for number in range(250):
+        routed.cloud.edit("create", type="route", route_table=SYSTEM_TABLE, destination=f"10.9.{number}.0/24", next_hop_type="Instance",
+                          next_hop="i-other")
+    since = routed.cloud.mark()
+    routed.start_ccmd()
+    routed.wait(lambda: "WaitingForQuota" in [event[1] for event in routed.kube.events()], "an event")
+    routed.kube.create(node("far-1", "10.96.1.0/24"))
+    routed.wait(lambda: "i-far-1" in hops(routed), "the route of a node that came meanwhile", timeout=60)
+    tokens = [call["params"].get("NextToken") for call in routed.cloud.calls(since) if call["action"] == "DescribeRouteEntryList"]
+    assert tokens[0] is None and len(set(tokens)) == len(tokens) == 3, "each page once"
