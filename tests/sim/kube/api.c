@@ -213,14 +213,18 @@ static void run_background(struct ccm_ks_cluster *cluster, const struct ccm_ks_c
 {
     const bool drain = after && cluster->options.controllers && writes(call->verb);
     const bool expire = !after && call->kind->bucket == CCM_KS_EVENTS;
+    const bool undefine = after && writes(call->verb) && call->kind->bucket >= CCM_KS_CRDS;
 
-    if (!drain && !expire) {
+    if (!drain && !expire && !undefine) {
         return;
     }
     ccm_ks_cluster_lock(cluster);
+    if (undefine) {
+        ccm_ks_controllers_undefine(cluster);
+    }
     if (drain) {
         ccm_ks_controllers_drain(cluster);
-    } else {
+    } else if (expire) {
         ccm_ks_controllers_expire(cluster);
     }
     ccm_ks_cluster_unlock(cluster);

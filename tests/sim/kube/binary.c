@@ -6,6 +6,8 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -156,8 +158,20 @@ static cJSON *int_or_string_of(struct reader bytes)
     return type == 1 ? text_of(&text) : cJSON_CreateNumber((double)(int64_t)number);
 }
 
+static cJSON *base64_of(const struct reader *bytes)
+{
+    const size_t len = (size_t)(bytes->end - bytes->at);
+    CCM_CLEANUP(ccm_freep) char *text = calloc(len / 3 + 1, 5);
+
+    if (text == NULL || len > INT_MAX) {
+        return NULL;
+    }
+    (void)EVP_EncodeBlock((unsigned char *)text, bytes->at, (int)len); /* cannot fail */
+    return cJSON_CreateString(text);
+}
+
 /* {1: key, 2: value}; a key twice: the last one counts. */
-static bool add_entry(cJSON *map, struct reader bytes)
+static bool add_entry(cJSON *map, struct reader bytes, bool bare)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *key = NULL;
     CCM_CLEANUP(ccm_json_freep) cJSON *value = NULL;
@@ -169,7 +183,7 @@ static bool add_entry(cJSON *map, struct reader bytes)
 
         if (slot != NULL && field.has_bytes) {
             cJSON_Delete(*slot);
-            *slot = text_of(&field.bytes);
+            *slot = bare && field.tag == 2 ? base64_of(&field.bytes) : text_of(&field.bytes);
         }
     }
     if (r < 0 || key == NULL) {
@@ -226,7 +240,8 @@ static bool add_field(cJSON *out, const struct ccm_ks_field *f, const struct fie
         return true;
     }
     if (f->type == CCM_KS_MAP) {
-        return field->has_bytes && add_entry(ccm_ks_jx_object(out, f->name), field->bytes);
+        return field->has_bytes && add_entry(ccm_ks_jx_object(out, f->name), field->bytes,
+                                             (f->flags & CCM_KS_BYTES) != 0);
     }
     value = value_of(f, field);
     if (value == NULL) {

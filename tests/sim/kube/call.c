@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "catalog.h"
 #include "status.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -148,8 +149,10 @@ static enum ccm_ks_include include_of(const struct ccm_sim_request *req)
 
 static bool group_exists(const char *group)
 {
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (strcmp(ccm_ks_kinds[i].group, group) == 0) {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
+
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (strcmp(kinds->items[i]->group, group) == 0) {
             return true;
         }
     }

@@ -1,6 +1,7 @@
 #include "cluster.h"
 
 #include "access.h"
+#include "catalog.h"
 #include "jx.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -83,13 +84,14 @@ int ccm_ks_cluster_init(struct ccm_ks_cluster *cluster, const struct ccm_ks_opti
     for (size_t i = 0; i < CCM_ARRAY_LEN(names) && r == 0; i++) {
         r = add_namespace(cluster, names[i]);
     }
-    return r;
+    return r < 0 ? r : ccm_ks_catalog_reload(cluster->store);
 }
 
 void ccm_ks_cluster_fini(struct ccm_ks_cluster *cluster)
 {
     ccm_ks_access_free(cluster->access);
     ccm_ks_store_free(cluster->store);
+    ccm_ks_catalog_fini();
     ccm_ks_alloc_free(cluster->alloc);
     ccm_secret_fini(&cluster->token);
     (void)pthread_cond_destroy(&cluster->changed); /* nobody waits any more */

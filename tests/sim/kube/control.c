@@ -1,5 +1,6 @@
 #include "control.h"
 
+#include "catalog.h"
 #include "restore.h"
 #include "util/cleanup.h"
 #include "util/json.h"
@@ -9,12 +10,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Buckets in use come first. */
+static bool is_used(enum ccm_ks_bucket bucket)
+{
+    return bucket < CCM_KS_BUCKETS && ccm_ks_kind_of(bucket) != NULL;
+}
+
 static void print_bucket(struct ccm_ks_cluster *cluster, const struct ccm_ks_kind *kind,
                          struct ccm_buf *body)
 {
     CCM_CLEANUP(ccm_ks_objects_fini) struct ccm_ks_objects objects = { 0 };
 
-    ccm_buf_addf(body, ",\"%s\":[", kind->plural);
+    ccm_buf_adds(body, ",\"");
+    ccm_ks_kind_label(body, kind);
+    ccm_buf_adds(body, "\":[");
     if (ccm_ks_store_list(cluster->store, kind->bucket, "", &objects) == 0) {
         for (size_t i = 0; i < objects.len; i++) {
             ccm_buf_adds(body, i == 0 ? "" : ",");
@@ -32,14 +41,14 @@ static void answer_state(struct ccm_ks_cluster *cluster, struct ccm_sim_reply *r
     ccm_ks_cluster_lock(cluster);
     ccm_buf_addf(body, "{\"resourceVersion\":\"%" PRIu64 "\",\"watches\":{",
                  ccm_ks_store_version(cluster->store));
-    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
-        ccm_buf_addf(body, "%s\"%s\":%zu", b == 0 ? "" : ",",
-                     ccm_ks_kind_of((enum ccm_ks_bucket)b)->plural,
-                     ccm_ks_watch_count(cluster, (enum ccm_ks_bucket)b));
+    for (enum ccm_ks_bucket b = 0; is_used(b); b++) {
+        ccm_buf_adds(body, b == 0 ? "\"" : ",\"");
+        ccm_ks_kind_label(body, ccm_ks_kind_of(b));
+        ccm_buf_addf(body, "\":%zu", ccm_ks_watch_count(cluster, b));
     }
     ccm_buf_addc(body, '}');
-    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
-        print_bucket(cluster, ccm_ks_kind_of((enum ccm_ks_bucket)b), body);
+    for (enum ccm_ks_bucket b = 0; is_used(b); b++) {
+        print_bucket(cluster, ccm_ks_kind_of(b), body);
     }
     ccm_buf_adds(body, "}\n");
     ccm_ks_cluster_unlock(cluster);
@@ -52,24 +61,28 @@ static void answer_versions(struct ccm_ks_cluster *cluster, struct ccm_sim_reply
 
     ccm_ks_cluster_lock(cluster);
     ccm_buf_addf(body, "{\"newest\":%" PRIu64, ccm_ks_store_version(cluster->store));
-    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
-        ccm_buf_addf(body, ",\"%s\":%" PRIu64, ccm_ks_kind_of((enum ccm_ks_bucket)b)->plural,
-                     ccm_ks_store_changed(cluster->store, (enum ccm_ks_bucket)b));
+    for (enum ccm_ks_bucket b = 0; is_used(b); b++) {
+        ccm_buf_adds(body, ",\"");
+        ccm_ks_kind_label(body, ccm_ks_kind_of(b));
+        ccm_buf_addf(body, "\":%" PRIu64, ccm_ks_store_changed(cluster->store, b));
     }
     ccm_ks_cluster_unlock(cluster);
     ccm_buf_adds(body, "}\n");
 }
 
-/* The bucket of a plural; CCM_KS_BUCKETS for none given. -EINVAL: unknown. */
-static int parse_resource(const char *plural, enum ccm_ks_bucket *ret)
+/* The bucket of a resource; CCM_KS_BUCKETS for none given. -EINVAL: unknown. */
+static int parse_resource(const char *label, enum ccm_ks_bucket *ret)
 {
     *ret = CCM_KS_BUCKETS;
-    if (plural == NULL) {
+    if (label == NULL) {
         return 0;
     }
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (strcmp(ccm_ks_kinds[i].plural, plural) == 0) {
-            *ret = ccm_ks_kinds[i].bucket;
+    for (enum ccm_ks_bucket b = 0; is_used(b); b++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf own = { .max = 512 };
+
+        ccm_ks_kind_label(&own, ccm_ks_kind_of(b));
+        if (strcmp(ccm_buf_str(&own), label) == 0) {
+            *ret = b;
             return 0;
         }
     }
@@ -103,10 +116,10 @@ static size_t forget(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
     size_t count = 0;
 
     ccm_ks_cluster_lock(cluster);
-    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
-        if (bucket == CCM_KS_BUCKETS || (int)bucket == b) {
-            count += ccm_ks_watch_count(cluster, (enum ccm_ks_bucket)b);
-            how(cluster->store, (enum ccm_ks_bucket)b);
+    for (enum ccm_ks_bucket b = 0; is_used(b); b++) {
+        if (bucket == CCM_KS_BUCKETS || bucket == b) {
+            count += ccm_ks_watch_count(cluster, b);
+            how(cluster->store, b);
         }
     }
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */

@@ -1,12 +1,16 @@
 #include "controllers.h"
 
 #include "call.h"
+#include "catalog.h"
+#include "definition.h"
 #include "jx.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "verbs.h"
+#include "watch.h"
 #include "write.h"
 
+#include <errno.h>
 #include <string.h>
 
 void ccm_ks_controllers_expire(struct ccm_ks_cluster *cluster)
@@ -28,7 +32,8 @@ void ccm_ks_controllers_expire(struct ccm_ks_cluster *cluster)
     }
 }
 
-/* How much is left of a kind in a namespace after everything in it was deleted. */
+/* How much is left of a kind in a namespace ("" = everywhere) after everything in it was deleted.
+ */
 static size_t delete_kind(struct ccm_ks_cluster *cluster, const struct ccm_ks_kind *kind,
                           const char *ns)
 {
@@ -36,7 +41,9 @@ static size_t delete_kind(struct ccm_ks_cluster *cluster, const struct ccm_ks_ki
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf prefix = { .max = CCM_KS_KEY_MAX };
     size_t left = 0;
 
-    ccm_buf_addf(&prefix, "%s/", ns);
+    if (ns[0] != '\0') {
+        ccm_buf_addf(&prefix, "%s/", ns);
+    }
     if (ccm_ks_store_list(cluster->store, kind->bucket, ccm_buf_str(&prefix), &objects) < 0) {
         return 1; /* ENOMEM: the next look goes on */
     }
@@ -50,10 +57,10 @@ static size_t delete_content(struct ccm_ks_cluster *cluster, const char *ns)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        const struct ccm_ks_kind *kind = &ccm_ks_kinds[i];
+    for (enum ccm_ks_bucket b = 0; b < CCM_KS_BUCKETS && ccm_ks_kind_of(b) != NULL; b++) {
+        const struct ccm_ks_kind *kind = ccm_ks_kind_of(b);
 
-        if (kind->namespaced && kind == ccm_ks_kind_of(kind->bucket)) {
+        if (kind->namespaced) {
             left += delete_kind(cluster, kind, ns);
         }
     }
@@ -91,6 +98,55 @@ void ccm_ks_controllers_drain(struct ccm_ks_cluster *cluster)
         if (ccm_json_get(ccm_json_get(ns->json, "metadata"), "deletionTimestamp") != NULL &&
             delete_content(cluster, ns->key) == 0) {
             release(cluster, ns);
+        }
+    }
+}
+
+/* The last object of its kind has gone: so does the definition. */
+static void definition_release(struct ccm_ks_cluster *cluster, const struct ccm_ks_object *object,
+                               const struct ccm_ks_kind *kind)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *next = ccm_ks_jx_dup(object->json);
+    int r = 0;
+
+    ccm_ks_crd_end_deletion(next);
+    if (ccm_ks_write_may_go(next)) {
+        r = ccm_ks_store_remove(cluster->store, CCM_KS_CRDS, object->key);
+    } else if (!ccm_ks_jx_equal(next, object->json)) {
+        r = ccm_ks_store_put(cluster->store, CCM_KS_CRDS, object->key, CCM_STEAL(next)) == NULL
+                ? -ENOMEM
+                : 0;
+    }
+    if (r < 0 || ccm_ks_catalog_reload(cluster->store) < 0) {
+        return; /* ENOMEM: the next look does it */
+    }
+    (void)ccm_ks_watch_order_locked(cluster, kind->bucket, CCM_KS_ORDER_END);
+    (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */
+}
+
+void ccm_ks_controllers_undefine(struct ccm_ks_cluster *cluster)
+{
+    CCM_CLEANUP(ccm_ks_objects_fini) struct ccm_ks_objects definitions = { 0 };
+
+    if (ccm_ks_store_list(cluster->store, CCM_KS_CRDS, "", &definitions) < 0) {
+        return; /* ENOMEM: the next look goes on */
+    }
+    for (size_t i = 0; i < definitions.len; i++) {
+        const struct ccm_ks_object *object = definitions.items[i];
+        const cJSON *spec = ccm_json_get(object->json, "spec");
+        const cJSON *names = ccm_json_get(spec, "names");
+
+        if (ccm_json_path(object->json, "metadata", "deletionTimestamp", NULL) == NULL) {
+            continue;
+        }
+        for (enum ccm_ks_bucket b = CCM_KS_CUSTOM; b < CCM_KS_BUCKETS; b++) {
+            const struct ccm_ks_kind *kind = ccm_ks_kind_of(b);
+
+            if (kind != NULL && strcmp(kind->group, ccm_json_text(spec, "group")) == 0 &&
+                strcmp(kind->plural, ccm_json_text(names, "plural")) == 0 &&
+                delete_kind(cluster, kind, "") == 0) {
+                definition_release(cluster, object, kind);
+            }
         }
     }
 }

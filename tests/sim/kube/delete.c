@@ -1,3 +1,4 @@
+#include "definition.h"
 #include "jx.h"
 #include "status.h"
 #include "util/cleanup.h"
@@ -185,6 +186,9 @@ static int delete_one(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
     set_policy_finalizer(meta, options->policy);
     if (!going) {
         set_deletion(call, next, grace);
+        if (call->kind->bucket == CCM_KS_CRDS) {
+            ccm_ks_crd_begin_deletion(next);
+        }
     } else if (grace < ccm_json_i64(meta, "deletionGracePeriodSeconds", 0)) {
         ccm_ks_jx_set_int(meta, "deletionGracePeriodSeconds", grace);
     }

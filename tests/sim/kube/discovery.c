@@ -1,7 +1,7 @@
 #include "discovery.h"
 
 #include "call.h"
-#include "kind.h"
+#include "catalog.h"
 #include "status.h"
 #include "util/clock.h"
 #include "util/jsonw.h"
@@ -57,8 +57,8 @@ static void write_sub_verbs(struct ccm_jsonw *w)
 static void write_response_kind(struct ccm_jsonw *w, const struct ccm_ks_kind *kind)
 {
     ccm_jsonw_open(w, "responseKind", '{');
-    ccm_jsonw_str(w, "group", "");
-    ccm_jsonw_str(w, "version", "");
+    ccm_jsonw_str(w, "group", kind->bucket < CCM_KS_CUSTOM ? "" : kind->group);
+    ccm_jsonw_str(w, "version", kind->bucket < CCM_KS_CUSTOM ? "" : kind->version);
     ccm_jsonw_str(w, "kind", kind->kind);
     ccm_jsonw_close(w, '}');
 }
@@ -85,7 +85,56 @@ static void write_aggregated_resource(struct ccm_jsonw *w, const struct ccm_ks_k
     ccm_jsonw_close(w, '}');
 }
 
-static void write_aggregated_group(struct ccm_jsonw *w, const char *group, const char *version)
+static bool is_same_version(const struct ccm_ks_kind *a, const struct ccm_ks_kind *b)
+{
+    return strcmp(a->group, b->group) == 0 && strcmp(a->version, b->version) == 0;
+}
+
+/* Whether this kind is the first of its group and version. */
+static bool starts_version(const struct ccm_ks_kinds *kinds, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (is_same_version(kinds->items[k], kinds->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether this kind is the first of its group, and its group has a name. */
+static bool starts_named_group(const struct ccm_ks_kinds *kinds, size_t i)
+{
+    const char *group = kinds->items[i]->group;
+
+    if (group[0] == '\0') {
+        return false;
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(kinds->items[k]->group, group) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void write_aggregated_version(struct ccm_jsonw *w, const struct ccm_ks_kinds *kinds,
+                                     const struct ccm_ks_kind *first)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "version", first->version);
+    ccm_jsonw_open(w, "resources", '[');
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (is_same_version(kinds->items[i], first)) {
+            write_aggregated_resource(w, kinds->items[i]);
+        }
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_str(w, "freshness", "Current");
+    ccm_jsonw_close(w, '}');
+}
+
+static void write_aggregated_group(struct ccm_jsonw *w, const struct ccm_ks_kinds *kinds,
+                                   const char *group)
 {
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_open(w, "metadata", '{');
@@ -94,39 +143,18 @@ static void write_aggregated_group(struct ccm_jsonw *w, const char *group, const
     }
     ccm_jsonw_close(w, '}');
     ccm_jsonw_open(w, "versions", '[');
-    ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_str(w, "version", version);
-    ccm_jsonw_open(w, "resources", '[');
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (strcmp(ccm_ks_kinds[i].group, group) == 0) {
-            write_aggregated_resource(w, &ccm_ks_kinds[i]);
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (strcmp(kinds->items[i]->group, group) == 0 && starts_version(kinds, i)) {
+            write_aggregated_version(w, kinds, kinds->items[i]);
         }
     }
     ccm_jsonw_close(w, ']');
-    ccm_jsonw_str(w, "freshness", "Current");
     ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-}
-
-/* Whether this entry of the table is the first of its group, and its group has a name. */
-static bool starts_named_group(size_t i)
-{
-    const char *group = ccm_ks_kinds[i].group;
-
-    if (group[0] == '\0') {
-        return false;
-    }
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(ccm_ks_kinds[k].group, group) == 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static void write_aggregated(struct ccm_sim_reply *reply, bool core)
 {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
     struct ccm_jsonw w = { .buf = &reply->body };
 
     reply->content_type = AGGREGATED;
@@ -136,11 +164,11 @@ static void write_aggregated(struct ccm_sim_reply *reply, bool core)
     ccm_jsonw_raw(&w, "metadata", "{}");
     ccm_jsonw_open(&w, "items", '[');
     if (core) {
-        write_aggregated_group(&w, "", "v1");
+        write_aggregated_group(&w, kinds, "");
     }
-    for (size_t i = 0; !core && i < ccm_ks_kinds_len; i++) {
-        if (starts_named_group(i)) {
-            write_aggregated_group(&w, ccm_ks_kinds[i].group, ccm_ks_kinds[i].version);
+    for (size_t i = 0; !core && i < kinds->len; i++) {
+        if (starts_named_group(kinds, i)) {
+            write_aggregated_group(&w, kinds, kinds->items[i]->group);
         }
     }
     ccm_jsonw_close(&w, ']');
@@ -160,7 +188,9 @@ static void write_group_version(struct ccm_jsonw *w, const char *key,
     ccm_buf_fini(&text);
 }
 
-static void write_group(struct ccm_jsonw *w, const struct ccm_ks_kind *kind, bool typed)
+/* kind: the first of its group, whose version is preferred. */
+static void write_group(struct ccm_jsonw *w, const struct ccm_ks_kinds *kinds,
+                        const struct ccm_ks_kind *kind, bool typed)
 {
     ccm_jsonw_open(w, NULL, '{');
     if (typed) {
@@ -169,7 +199,11 @@ static void write_group(struct ccm_jsonw *w, const struct ccm_ks_kind *kind, boo
     }
     ccm_jsonw_str(w, "name", kind->group);
     ccm_jsonw_open(w, "versions", '[');
-    write_group_version(w, NULL, kind);
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (strcmp(kinds->items[i]->group, kind->group) == 0 && starts_version(kinds, i)) {
+            write_group_version(w, NULL, kinds->items[i]);
+        }
+    }
     ccm_jsonw_close(w, ']');
     write_group_version(w, "preferredVersion", kind);
     ccm_jsonw_close(w, '}');
@@ -206,6 +240,7 @@ static void answer_api(const struct ccm_sim_request *req, struct ccm_sim_reply *
 {
     const char *accept = ccm_sim_request_header(req, "accept");
     const char *host = ccm_sim_request_header(req, "host");
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
     struct ccm_jsonw w = { .buf = &reply->body };
 
     if (accept != NULL && strstr(accept, AGGREGATED_1) != NULL) {
@@ -232,9 +267,9 @@ static void answer_api(const struct ccm_sim_request *req, struct ccm_sim_reply *
         ccm_jsonw_str(&w, "kind", "APIGroupList");
         ccm_jsonw_str(&w, "apiVersion", "v1");
         ccm_jsonw_open(&w, "groups", '[');
-        for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-            if (starts_named_group(i)) {
-                write_group(&w, &ccm_ks_kinds[i], false);
+        for (size_t i = 0; i < kinds->len; i++) {
+            if (starts_named_group(kinds, i)) {
+                write_group(&w, kinds, kinds->items[i], false);
             }
         }
         ccm_jsonw_close(&w, ']');
@@ -244,7 +279,7 @@ static void answer_api(const struct ccm_sim_request *req, struct ccm_sim_reply *
 
 static void write_resource(struct ccm_jsonw *w, const struct ccm_ks_kind *kind, bool status)
 {
-    char name[64];
+    char name[96];
 
     ccm_text_copy(name, sizeof(name), kind->plural);
     if (status) {
@@ -267,6 +302,7 @@ static void write_resource(struct ccm_jsonw *w, const struct ccm_ks_kind *kind, 
 
 static void answer_resources(struct ccm_sim_reply *reply, const struct ccm_ks_kind *first)
 {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
     struct ccm_jsonw w = { .buf = &reply->body };
     struct ccm_buf version = { .max = 256 };
 
@@ -278,13 +314,13 @@ static void answer_resources(struct ccm_sim_reply *reply, const struct ccm_ks_ki
     }
     ccm_jsonw_str(&w, "groupVersion", ccm_buf_str(&version));
     ccm_jsonw_open(&w, "resources", '[');
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (strcmp(ccm_ks_kinds[i].group, first->group) != 0) {
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (!is_same_version(kinds->items[i], first)) {
             continue;
         }
-        write_resource(&w, &ccm_ks_kinds[i], false);
-        if ((ccm_ks_kinds[i].traits & CCM_KS_HAS_STATUS) != 0) {
-            write_resource(&w, &ccm_ks_kinds[i], true);
+        write_resource(&w, kinds->items[i], false);
+        if ((kinds->items[i]->traits & CCM_KS_HAS_STATUS) != 0) {
+            write_resource(&w, kinds->items[i], true);
         }
     }
     ccm_jsonw_close(&w, ']');
@@ -322,19 +358,20 @@ static void print_group_path(struct ccm_buf *buf, const struct ccm_ks_kind *kind
 
 static void answer_openapi_index(struct ccm_sim_reply *reply)
 {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
     struct ccm_jsonw w = { .buf = &reply->body };
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "paths", '{');
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
+    for (size_t i = 0; i < kinds->len; i++) {
         struct ccm_buf path = { .max = 256 };
         struct ccm_buf url = { .max = 512 };
 
-        if (i > 0 && !starts_named_group(i)) {
+        if (!starts_version(kinds, i)) {
             continue;
         }
-        print_group_path(&path, &ccm_ks_kinds[i]);
-        ccm_buf_addf(&url, "/openapi/v3/%s?hash=1", ccm_buf_str(&path));
+        print_group_path(&path, kinds->items[i]);
+        ccm_buf_addf(&url, "/openapi/v3/%s?hash=%zu", ccm_buf_str(&path), kinds->len);
         ccm_jsonw_open(&w, ccm_buf_str(&path), '{');
         ccm_jsonw_str(&w, "serverRelativeURL", ccm_buf_str(&url));
         ccm_jsonw_close(&w, '}');
@@ -374,15 +411,16 @@ static void write_openapi_kind(struct ccm_jsonw *w, const struct ccm_ks_kind *ki
 /* What kubectl needs to know: that the server validates fields itself. */
 static void answer_openapi_group(struct ccm_sim_reply *reply, const struct ccm_ks_kind *first)
 {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
     struct ccm_jsonw w = { .buf = &reply->body };
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "openapi", "3.0.0");
     ccm_jsonw_raw(&w, "info", "{\"title\":\"Kubernetes\",\"version\":\"1." MINOR "\"}");
     ccm_jsonw_open(&w, "paths", '{');
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (strcmp(ccm_ks_kinds[i].group, first->group) == 0) {
-            write_openapi_kind(&w, &ccm_ks_kinds[i]);
+    for (size_t i = 0; i < kinds->len; i++) {
+        if (is_same_version(kinds->items[i], first)) {
+            write_openapi_kind(&w, kinds->items[i]);
         }
     }
     ccm_jsonw_close(&w, '}');
@@ -409,19 +447,21 @@ static void answer_openapi_v2(const struct ccm_sim_request *req, struct ccm_sim_
  * NULL. */
 static const struct ccm_ks_kind *group_of_path(const char *path, bool whole_version)
 {
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
+    const struct ccm_ks_kinds *kinds = ccm_ks_catalog_now();
+
+    for (size_t i = 0; i < kinds->len; i++) {
         struct ccm_buf own = { .max = 256 };
         bool same;
 
-        print_group_path(&own, &ccm_ks_kinds[i]);
-        if (!whole_version && ccm_ks_kinds[i].group[0] != '\0') {
+        print_group_path(&own, kinds->items[i]);
+        if (!whole_version && kinds->items[i]->group[0] != '\0') {
             ccm_buf_reset(&own);
-            ccm_buf_addf(&own, "apis/%s", ccm_ks_kinds[i].group);
+            ccm_buf_addf(&own, "apis/%s", kinds->items[i]->group);
         }
         same = strcmp(ccm_buf_str(&own), path) == 0;
         ccm_buf_fini(&own);
         if (same) {
-            return &ccm_ks_kinds[i];
+            return kinds->items[i];
         }
     }
     return NULL;
@@ -461,7 +501,7 @@ int ccm_ks_discovery(const struct ccm_sim_request *req, struct ccm_sim_reply *re
     } else if ((kind = group_of_path(inner, false)) != NULL && kind->group[0] != '\0') {
         struct ccm_jsonw w = { .buf = &reply->body };
 
-        write_group(&w, kind, true);
+        write_group(&w, ccm_ks_catalog_now(), kind, true);
     } else {
         return -ENOENT;
     }

@@ -23,8 +23,14 @@ enum ccm_ks_bucket {
     CCM_KS_LEASES,
     CCM_KS_CONFIGMAPS,
     CCM_KS_SERVICEACCOUNTS,
-    CCM_KS_BUCKETS
+    CCM_KS_SECRETS,
+    CCM_KS_INGRESSES,
+    CCM_KS_CRDS,
+    CCM_KS_CUSTOM, /* the first of CCM_KS_CUSTOM_MAX, one per CustomResourceDefinition */
+    CCM_KS_BUCKETS = CCM_KS_CUSTOM + 64
 };
+
+#define CCM_KS_CUSTOM_MAX (CCM_KS_BUCKETS - CCM_KS_CUSTOM)
 
 enum ccm_ks_trait {
     CCM_KS_HAS_STATUS = 1,       /* status is a subresource */
@@ -55,6 +61,7 @@ struct ccm_ks_column {
     const char *type;
     const char *format;
     int priority;
+    const char *path; /* of a kind without `row`: "status.phase" */
 };
 
 struct ccm_ks_kind {
@@ -67,6 +74,7 @@ struct ccm_ks_kind {
     const char *const *categories;
     const char *warning;
     bool namespaced;
+    bool closing; /* its definition is being deleted: nothing new is taken */
     unsigned traits;
     enum ccm_ks_bucket bucket;
     const struct ccm_ks_schema *schema;
@@ -77,19 +85,14 @@ struct ccm_ks_kind {
     void (*prepare)(struct ccm_ks_write *write); /* before validation: carry over, allocate, drop */
     void (*validate)(struct ccm_ks_write *write);
     cJSON *(*to_view)(const cJSON *stored); /* storage form -> form of this kind; NULL = the same */
-    cJSON *(*from_view)(const cJSON *shown);                        /* and back */
-    void (*row)(cJSON *cells, const cJSON *object, int64_t now_ms); /* object in storage form */
+    cJSON *(*from_view)(const cJSON *shown); /* and back */
+    /* Object in storage form; NULL: a cell per column, from its path. */
+    void (*row)(cJSON *cells, const cJSON *object, int64_t now_ms);
 };
 
+/* The kinds that every cluster has. */
 extern const struct ccm_ks_kind ccm_ks_kinds[];
 extern const size_t ccm_ks_kinds_len;
-
-/* By group, version and plural; NULL = none. */
-const struct ccm_ks_kind *ccm_ks_kind_find(const char *group, const char *version,
-                                           const char *plural);
-
-/* The kind whose form is the storage form of a bucket. */
-const struct ccm_ks_kind *ccm_ks_kind_of(enum ccm_ks_bucket bucket);
 
 /* "v1" or "coordination.k8s.io/v1". */
 void ccm_ks_kind_api_version(struct ccm_buf *buf, const struct ccm_ks_kind *kind);

@@ -1,5 +1,6 @@
 #include "kinds.h"
 
+#include "definition.h"
 #include "schemas.h"
 #include "service.h"
 #include "table.h"
@@ -13,6 +14,12 @@
     }
 
 static const struct ccm_ks_selectable plain_fields[] = { META_FIELDS, { .label = NULL } };
+
+static const struct ccm_ks_selectable secret_fields[] = {
+    META_FIELDS,
+    { .label = "type", .path = "type" },
+    { .label = NULL },
+};
 
 static const struct ccm_ks_selectable namespace_fields[] = {
     META_FIELDS,
@@ -87,6 +94,9 @@ static const char *const pod_short[] = { "po", NULL };
 static const char *const event_short[] = { "ev", NULL };
 static const char *const config_map_short[] = { "cm", NULL };
 static const char *const account_short[] = { "sa", NULL };
+static const char *const ingress_short[] = { "ing", NULL };
+static const char *const crd_short[] = { "crd", "crds", NULL };
+static const char *const in_extensions[] = { "api-extensions", NULL };
 static const char *const in_all[] = { "all", NULL };
 
 /* The first kind of a bucket gives the storage form. Sorted by group and plural, as discovery shows
@@ -180,6 +190,20 @@ const struct ccm_ks_kind ccm_ks_kinds[] = {
       .row = ccm_ks_table_pod_row },
     { .group = "",
       .version = "v1",
+      .kind = "Secret",
+      .plural = "secrets",
+      .singular = "secret",
+      .namespaced = true,
+      .traits = CCM_KS_PUT_CREATES,
+      .bucket = CCM_KS_SECRETS,
+      .schema = &ccm_ks_schema_secret,
+      .fields = secret_fields,
+      .columns = ccm_ks_table_secret,
+      .defaults = ccm_ks_secret_defaults,
+      .validate = ccm_ks_secret_validate,
+      .row = ccm_ks_table_secret_row },
+    { .group = "",
+      .version = "v1",
       .kind = "ServiceAccount",
       .plural = "serviceaccounts",
       .singular = "serviceaccount",
@@ -224,6 +248,37 @@ const struct ccm_ks_kind ccm_ks_kinds[] = {
       .to_view = ccm_ks_event_to_v1,
       .from_view = ccm_ks_event_from_v1,
       .row = ccm_ks_table_event_row },
+    { .group = "networking.k8s.io",
+      .version = "v1",
+      .kind = "Ingress",
+      .plural = "ingresses",
+      .singular = "ingress",
+      .short_names = ingress_short,
+      .namespaced = true,
+      .traits = CCM_KS_HAS_STATUS | CCM_KS_HAS_GENERATION | CCM_KS_PUT_CREATES |
+                CCM_KS_DELETE_SHOWS_OBJECT,
+      .bucket = CCM_KS_INGRESSES,
+      .schema = &ccm_ks_schema_ingress,
+      .fields = plain_fields,
+      .columns = ccm_ks_table_ingress,
+      .validate = ccm_ks_ingress_validate,
+      .row = ccm_ks_table_ingress_row },
+    { .group = "apiextensions.k8s.io",
+      .version = "v1",
+      .kind = "CustomResourceDefinition",
+      .plural = "customresourcedefinitions",
+      .singular = "customresourcedefinition",
+      .short_names = crd_short,
+      .categories = in_extensions,
+      .traits = CCM_KS_HAS_STATUS | CCM_KS_HAS_GENERATION | CCM_KS_PUT_NEEDS_VERSION |
+                CCM_KS_DELETE_SHOWS_OBJECT,
+      .bucket = CCM_KS_CRDS,
+      .schema = &ccm_ks_schema_crd,
+      .fields = plain_fields,
+      .columns = ccm_ks_table_crd,
+      .defaults = ccm_ks_crd_defaults,
+      .prepare = ccm_ks_crd_prepare,
+      .validate = ccm_ks_crd_validate },
     { .group = "coordination.k8s.io",
       .version = "v1",
       .kind = "Lease",
@@ -254,30 +309,6 @@ const struct ccm_ks_kind ccm_ks_kinds[] = {
 };
 
 const size_t ccm_ks_kinds_len = CCM_ARRAY_LEN(ccm_ks_kinds);
-
-const struct ccm_ks_kind *ccm_ks_kind_find(const char *group, const char *version,
-                                           const char *plural)
-{
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        const struct ccm_ks_kind *kind = &ccm_ks_kinds[i];
-
-        if (strcmp(kind->group, group) == 0 && strcmp(kind->version, version) == 0 &&
-            strcmp(kind->plural, plural) == 0) {
-            return kind;
-        }
-    }
-    return NULL;
-}
-
-const struct ccm_ks_kind *ccm_ks_kind_of(enum ccm_ks_bucket bucket)
-{
-    for (size_t i = 0; i < ccm_ks_kinds_len; i++) {
-        if (ccm_ks_kinds[i].bucket == bucket) {
-            return &ccm_ks_kinds[i];
-        }
-    }
-    return NULL;
-}
 
 void ccm_ks_kind_api_version(struct ccm_buf *buf, const struct ccm_ks_kind *kind)
 {

@@ -14,6 +14,9 @@ void ccm_ks_namespace_prepare(struct ccm_ks_write *write);
 void ccm_ks_pod_defaults(cJSON *object);
 void ccm_ks_pod_prepare(struct ccm_ks_write *write);
 void ccm_ks_lease_validate(struct ccm_ks_write *write);
+void ccm_ks_secret_defaults(cJSON *object);
+void ccm_ks_secret_validate(struct ccm_ks_write *write);
+void ccm_ks_ingress_validate(struct ccm_ks_write *write);
 
 void ccm_ks_event_validate(struct ccm_ks_write *write);
 void ccm_ks_event_v1_validate(struct ccm_ks_write *write);

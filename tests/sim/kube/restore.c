@@ -2,6 +2,7 @@
 
 #include "alloc.h"
 #include "call.h"
+#include "catalog.h"
 #include "jx.h"
 #include "store.h"
 #include "util/cleanup.h"
@@ -33,26 +34,36 @@ static int restore_object(struct ccm_ks_cluster *cluster, const struct ccm_ks_ki
                                                                                           : 0;
 }
 
+/* Definitions come before what they define. */
+static int restore_bucket(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
+                          const cJSON *state)
+{
+    const struct ccm_ks_kind *kind = ccm_ks_kind_of(bucket);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf label = { .max = 512 };
+    const cJSON *item;
+
+    ccm_ks_kind_label(&label, kind);
+    cJSON_ArrayForEach(item, ccm_json_get(state, ccm_buf_str(&label)))
+    {
+        const int r = restore_object(cluster, kind, item);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return bucket == CCM_KS_CRDS ? ccm_ks_catalog_reload(cluster->store) : 0;
+}
+
 int ccm_ks_restore(struct ccm_ks_cluster *cluster, const cJSON *state)
 {
     if (!cJSON_IsObject(state)) {
         return -EINVAL;
     }
-    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
-        const struct ccm_ks_kind *kind = ccm_ks_kind_of((enum ccm_ks_bucket)b);
-        const cJSON *items = ccm_json_get(state, kind->plural);
-        const cJSON *item;
+    for (enum ccm_ks_bucket b = 0; b < CCM_KS_BUCKETS && ccm_ks_kind_of(b) != NULL; b++) {
+        const int r = b == CCM_KS_EVENTS ? 0 : restore_bucket(cluster, b, state);
 
-        if (b == CCM_KS_EVENTS) {
-            continue;
-        }
-        cJSON_ArrayForEach(item, items)
-        {
-            const int r = restore_object(cluster, kind, item);
-
-            if (r < 0) {
-                return r;
-            }
+        if (r < 0) {
+            return r;
         }
     }
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */

@@ -424,6 +424,29 @@ static cJSON *assemble(const struct ccm_ks_schema *schema, cJSON **slots)
     return out;
 }
 
+/* Sorted, as the server writes objects that it has no type for; of two the last one counts. */
+static void keep_unknown(const struct ccm_ks_schema *schema, const cJSON *members, cJSON *out)
+{
+    const size_t n = (size_t)cJSON_GetArraySize(members);
+    CCM_CLEANUP(ccm_freep) const cJSON **items = calloc(n + 1, sizeof(*items));
+    const cJSON *item;
+    size_t count = 0;
+
+    if (items == NULL) {
+        return; /* ENOMEM: see jx.h */
+    }
+    cJSON_ArrayForEach(item, members)
+    {
+        if (ccm_ks_schema_field(schema, item->string) == NULL) {
+            items[count++] = item;
+        }
+    }
+    qsort(items, count, sizeof(*items), compare_names);
+    for (size_t i = 0; i < count; i++) {
+        ccm_ks_jx_set(out, items[i]->string, ccm_ks_jx_dup(items[i]));
+    }
+}
+
 static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
                             const struct place *place, struct ccm_ks_decode *decode)
 {
@@ -431,6 +454,7 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
     bool seen[CCM_KS_FIELDS_MAX] = { false };
     const cJSON *members = cJSON_IsObject(in) ? in : NULL;
     const cJSON *item;
+    cJSON *out;
 
     cJSON_ArrayForEach(item, members)
     {
@@ -438,7 +462,9 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
         const struct place here = { .up = place, .name = item->string, .index = -1 };
 
         if (f == NULL) {
-            note_field(decode, "unknown", &here);
+            if (!schema->open) {
+                note_field(decode, "unknown", &here);
+            }
             continue;
         }
 
@@ -454,7 +480,11 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
         cJSON_Delete(slots[i]);
         slots[i] = cJSON_IsNull(item) ? NULL : decode_value(f, schema, item, &here, decode);
     }
-    return assemble(schema, slots);
+    out = assemble(schema, slots);
+    if (schema->open) {
+        keep_unknown(schema, members, out);
+    }
+    return out;
 }
 
 cJSON *ccm_ks_schema_decode(const struct ccm_ks_schema *schema, const cJSON *in,

@@ -32,8 +32,9 @@ enum ccm_ks_flag {
     CCM_KS_KEEP = 1, /* an explicit zero is kept ("pointer" fields); else zero, "", false, [] and {}
                         mean absent */
     CCM_KS_SHOW =
-        2,         /* absent shows: null for times and lists, "" or 0 for scalars, {} for objects */
-    CCM_KS_SET = 4 /* list of strings that strategic merge treats as a set */
+        2, /* absent shows: null for times and lists, "" or 0 for scalars, {} for objects */
+    CCM_KS_SET = 4,  /* list of strings that strategic merge treats as a set */
+    CCM_KS_BYTES = 8 /* map whose values are bytes: base64 in JSON, bare in the binary form */
 };
 
 struct ccm_ks_schema;
@@ -50,6 +51,7 @@ struct ccm_ks_field {
 struct ccm_ks_schema {
     const char *type_name; /* as error messages of the API server name it */
     const struct ccm_ks_field *fields;
+    bool open; /* what has no field is kept as it was sent, behind the fields */
 };
 
 #define CCM_KS_FIELDS_MAX 48

@@ -38,7 +38,7 @@ static const struct ccm_ks_field meta_fields[] = {
     { .name = NULL },
 };
 
-static const struct ccm_ks_schema meta_schema = { .type_name = "ObjectMeta",
+const struct ccm_ks_schema ccm_ks_schema_meta = { .type_name = "ObjectMeta",
                                                   .fields = meta_fields };
 
 static const struct ccm_ks_field reference_fields[] = {
@@ -148,7 +148,7 @@ static const struct ccm_ks_field load_balancer_fields[] = {
     { .name = NULL },
 };
 
-static const struct ccm_ks_schema load_balancer_schema = { .type_name = "LoadBalancerStatus",
+const struct ccm_ks_schema ccm_ks_schema_load_balancer = { .type_name = "LoadBalancerStatus",
                                                            .fields = load_balancer_fields };
 
 static const struct ccm_ks_field condition_fields[] = {
@@ -169,7 +169,7 @@ static const struct ccm_ks_field service_status_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &load_balancer_schema },
+      .sub = &ccm_ks_schema_load_balancer },
     { .name = "conditions",
       .tag = 2,
       .type = CCM_KS_LIST,
@@ -188,7 +188,7 @@ static const struct ccm_ks_field service_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "spec",
       .tag = 2,
       .type = CCM_KS_OBJECT,
@@ -247,7 +247,7 @@ static const struct ccm_ks_schema slice_port_schema = { .type_name = "EndpointPo
 static const struct ccm_ks_field slice_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
     { .name = "addressType", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
     { .name = "endpoints",
       .type = CCM_KS_LIST,
@@ -295,7 +295,7 @@ static const struct ccm_ks_schema ep_subset_schema = { .type_name = "EndpointSub
 static const struct ccm_ks_field endpoints_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
     { .name = "subsets", .type = CCM_KS_LIST, .sub = &ep_subset_schema },
     { .name = NULL },
 };
@@ -416,7 +416,7 @@ static const struct ccm_ks_schema node_status_schema = { .type_name = "NodeStatu
 static const struct ccm_ks_field node_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
     { .name = "spec", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &node_spec_schema },
     { .name = "status", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &node_status_schema },
     { .name = NULL },
@@ -475,7 +475,7 @@ static const struct ccm_ks_schema pod_status_schema = { .type_name = "PodStatus"
 static const struct ccm_ks_field pod_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
     { .name = "spec", .type = CCM_KS_ANY },
     { .name = "status", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &pod_status_schema },
     { .name = NULL },
@@ -508,7 +508,7 @@ static const struct ccm_ks_field event_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "involvedObject",
       .tag = 2,
       .type = CCM_KS_OBJECT,
@@ -539,7 +539,7 @@ const struct ccm_ks_schema ccm_ks_schema_event = { .type_name = "Event", .fields
 static const struct ccm_ks_field event_v1_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
     { .name = "eventTime", .type = CCM_KS_MICROTIME, .flags = CCM_KS_SHOW },
     { .name = "series", .type = CCM_KS_OBJECT, .sub = &event_series_schema },
     { .name = "reportingController", .type = CCM_KS_STRING },
@@ -584,7 +584,7 @@ static const struct ccm_ks_field lease_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "spec",
       .tag = 2,
       .type = CCM_KS_OBJECT,
@@ -623,7 +623,7 @@ static const struct ccm_ks_field namespace_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "spec",
       .tag = 2,
       .type = CCM_KS_OBJECT,
@@ -647,7 +647,7 @@ static const struct ccm_ks_field config_map_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "data", .tag = 2, .type = CCM_KS_MAP },
     { .name = "binaryData", .type = CCM_KS_MAP },
     { .name = "immutable", .tag = 4, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
@@ -664,7 +664,7 @@ static const struct ccm_ks_field service_account_fields[] = {
       .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
-      .sub = &meta_schema },
+      .sub = &ccm_ks_schema_meta },
     { .name = "secrets", .type = CCM_KS_ANY },
     { .name = "imagePullSecrets", .type = CCM_KS_ANY },
     { .name = "automountServiceAccountToken", .tag = 4, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },

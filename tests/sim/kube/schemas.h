@@ -4,6 +4,8 @@
 
 #include "schema.h"
 
+extern const struct ccm_ks_schema ccm_ks_schema_meta;          /* part of every kind */
+extern const struct ccm_ks_schema ccm_ks_schema_load_balancer; /* part of some */
 extern const struct ccm_ks_schema ccm_ks_schema_service;
 extern const struct ccm_ks_schema ccm_ks_schema_slice;
 extern const struct ccm_ks_schema ccm_ks_schema_endpoints;
@@ -15,5 +17,9 @@ extern const struct ccm_ks_schema ccm_ks_schema_lease;
 extern const struct ccm_ks_schema ccm_ks_schema_namespace;
 extern const struct ccm_ks_schema ccm_ks_schema_config_map;
 extern const struct ccm_ks_schema ccm_ks_schema_service_account;
+extern const struct ccm_ks_schema ccm_ks_schema_secret;
+extern const struct ccm_ks_schema ccm_ks_schema_ingress;
+extern const struct ccm_ks_schema ccm_ks_schema_crd;
+extern const struct ccm_ks_schema ccm_ks_schema_custom; /* all custom resources */
 
 #endif

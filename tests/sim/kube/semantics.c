@@ -2,9 +2,12 @@
 #include "kinds.h"
 #include "names.h"
 #include "status.h"
+#include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <limits.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -299,5 +302,65 @@ void ccm_ks_lease_validate(struct ccm_ks_write *write)
     if (transitions != NULL && ccm_json_i64(spec, "leaseTransitions", 0) < 0) {
         ccm_ks_fault_invalid(write->faults, "spec.leaseTransitions", transitions,
                              "must be greater than or equal to 0");
+    }
+}
+
+static cJSON *bytes_as_text(const char *text)
+{
+    const size_t len = strlen(text);
+    CCM_CLEANUP(ccm_freep) char *coded = calloc(len / 3 + 1, 5);
+
+    if (coded == NULL || len > INT_MAX) {
+        return NULL;
+    }
+    (void)EVP_EncodeBlock((unsigned char *)coded, (const unsigned char *)text,
+                          (int)len); /* cannot fail */
+    return cJSON_CreateString(coded);
+}
+
+void ccm_ks_secret_defaults(cJSON *object)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, ccm_json_get(object, "stringData"))
+    {
+        ccm_ks_jx_set(ccm_ks_jx_object(object, "data"), item->string,
+                      bytes_as_text(item->valuestring));
+    }
+    ccm_ks_jx_del(object, "stringData");
+    ccm_ks_jx_default_str(object, "type", "Opaque");
+}
+
+void ccm_ks_secret_validate(struct ccm_ks_write *write)
+{
+    const char *type = ccm_json_text(write->object, "type");
+    const cJSON *item;
+
+    if (write->old != NULL && strcmp(type, ccm_json_text(write->old, "type")) != 0) {
+        ccm_ks_fault_invalid_str(write->faults, "type", type, "field is immutable");
+    }
+    cJSON_ArrayForEach(item, ccm_json_get(write->object, "data"))
+    {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf bytes = { .max = (size_t)2 * 1024 * 1024 };
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf field = { .max = 512 };
+
+        ccm_buf_addf(&field, "data[%s]", item->string);
+        if (ccm_base64_decode(&bytes, item->valuestring) < 0) {
+            ccm_ks_fault_invalid_str(write->faults, ccm_buf_str(&field),
+                                     "<secret contents redacted>", "illegal base64 data");
+        }
+    }
+}
+
+void ccm_ks_ingress_validate(struct ccm_ks_write *write)
+{
+    const cJSON *spec = ccm_json_get(write->object, "spec");
+
+    if (!write->status && ccm_json_items(spec, "rules") == NULL &&
+        ccm_json_get(spec, "defaultBackend") == NULL) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *none = cJSON_CreateArray();
+
+        ccm_ks_fault_invalid(write->faults, "spec", none,
+                             "either `defaultBackend` or `rules` must be specified");
     }
 }

@@ -1,5 +1,6 @@
 #include "status.h"
 
+#include "catalog.h"
 #include "jx.h"
 #include "util/cleanup.h"
 #include "util/text.h"

@@ -20,7 +20,7 @@ struct bucket {
     struct ccm_ks_object **items; /* sorted by key */
     size_t len;
     size_t cap;
-    struct ccm_ks_change *ring; /* `history` slots */
+    struct ccm_ks_change *ring; /* `history` slots; NULL = nothing was ever in here */
     size_t first;
     size_t count;
     uint64_t oldest;  /* changes up to this version are gone */
@@ -153,11 +153,6 @@ struct ccm_ks_store *ccm_ks_store_new(size_t history)
     store->history = history;
     for (size_t i = 0; i < CCM_KS_BUCKETS; i++) {
         store->buckets[i].oldest = FIRST_VERSION;
-        store->buckets[i].ring = calloc(history, sizeof(struct ccm_ks_change));
-        if (store->buckets[i].ring == NULL) {
-            ccm_ks_store_free(store);
-            return NULL;
-        }
     }
     return store;
 }
@@ -256,7 +251,10 @@ struct ccm_ks_object *ccm_ks_store_put(struct ccm_ks_store *store, enum ccm_ks_b
     const bool exists = is_at(b, i, key);
     struct ccm_ks_object *object = object_new(key, json, store->version + 1);
 
-    if (object == NULL ||
+    if (b->ring == NULL) {
+        b->ring = calloc(store->history, sizeof(*b->ring));
+    }
+    if (object == NULL || b->ring == NULL ||
         (!exists && ccm_array_grow(&b->items, &b->cap, b->len + 1, sizeof(*b->items)) < 0)) {
         ccm_ks_object_unref(object);
         return NULL;

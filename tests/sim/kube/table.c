@@ -30,6 +30,25 @@ const struct ccm_ks_column ccm_ks_table_plain[] = { NAME_COLUMN, COLUMN("Age", 0
 const struct ccm_ks_column ccm_ks_table_config_map[] = { NAME_COLUMN, COLUMN("Data", 0),
                                                          COLUMN("Age", 0), END };
 
+const struct ccm_ks_column ccm_ks_table_secret[] = { NAME_COLUMN, COLUMN("Type", 0),
+                                                     COLUMN("Data", 0), COLUMN("Age", 0), END };
+
+const struct ccm_ks_column ccm_ks_table_ingress[] = {
+    NAME_COLUMN,
+    COLUMN("Class", 0),
+    COLUMN("Hosts", 0),
+    COLUMN("Address", 0),
+    COLUMN("Ports", 0),
+    COLUMN("Age", 0),
+    END,
+};
+
+const struct ccm_ks_column ccm_ks_table_crd[] = {
+    { .name = "Name", .type = "string", .format = "name", .path = "metadata.name" },
+    { .name = "Created At", .type = "string", .format = "", .path = "metadata.creationTimestamp" },
+    END,
+};
+
 const struct ccm_ks_column ccm_ks_table_endpoints[] = { NAME_COLUMN, COLUMN("Endpoints", 0),
                                                         COLUMN("Age", 0), END };
 
@@ -185,6 +204,45 @@ void ccm_ks_table_config_map_row(cJSON *cells, const cJSON *object, int64_t now_
                         cJSON_GetArraySize(ccm_json_get(object, "binaryData")));
     cell_name(cells, object);
     cell(cells, count);
+    cell_age(cells, object, now_ms);
+}
+
+void ccm_ks_table_secret_row(cJSON *cells, const cJSON *object, int64_t now_ms)
+{
+    char count[16];
+
+    ccm_text_printf(count, sizeof(count), "%d", cJSON_GetArraySize(ccm_json_get(object, "data")));
+    cell_name(cells, object);
+    cell(cells, ccm_json_text(object, "type"));
+    cell(cells, count);
+    cell_age(cells, object, now_ms);
+}
+
+void ccm_ks_table_ingress_row(cJSON *cells, const cJSON *object, int64_t now_ms)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hosts = { .max = 65536 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf addresses = { .max = 65536 };
+    const cJSON *spec = ccm_json_get(object, "spec");
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, ccm_json_get(spec, "rules"))
+    {
+        const char *host = ccm_json_text(item, "host");
+
+        ccm_buf_addf(&hosts, "%s%s", hosts.len > 0 ? "," : "", host[0] == '\0' ? "*" : host);
+    }
+    cJSON_ArrayForEach(item, ccm_json_path(object, "status", "loadBalancer", "ingress", NULL))
+    {
+        const char *ip = ccm_json_text(item, "ip");
+
+        ccm_buf_addf(&addresses, "%s%s", addresses.len > 0 ? "," : "",
+                     ip[0] == '\0' ? ccm_json_text(item, "hostname") : ip);
+    }
+    cell_name(cells, object);
+    cell_or(cells, ccm_json_str(spec, "ingressClassName"), "<none>");
+    cell_or(cells, ccm_buf_str(&hosts), "*");
+    cell(cells, ccm_buf_str(&addresses));
+    cell(cells, ccm_json_items(spec, "tls") == NULL ? "80" : "80, 443");
     cell_age(cells, object, now_ms);
 }
 
@@ -542,6 +600,39 @@ void ccm_ks_table_service_row(cJSON *cells, const cJSON *object, int64_t now_ms)
     cell_buf(cells, &selector);
 }
 
+/* "spec.a.b"; NULL = not there, or a path of another form. */
+static const cJSON *find_path(const cJSON *object, const char *path)
+{
+    while (object != NULL && *path != '\0') {
+        const size_t n = strcspn(path, ".");
+        CCM_CLEANUP(ccm_freep) char *name = strndup(path, n);
+
+        object = name == NULL ? NULL : ccm_json_get(object, name);
+        path += path[n] == '.' ? n + 1 : n;
+    }
+    return object;
+}
+
+static void row_by_paths(cJSON *cells, const struct ccm_ks_column *columns, const cJSON *object)
+{
+    for (const struct ccm_ks_column *c = columns; c->name != NULL; c++) {
+        const cJSON *value = find_path(object, c->path);
+        int64_t then;
+
+        if (strcmp(c->type, "date") == 0 && cJSON_IsString(value) &&
+            ccm_parse_rfc3339(value->valuestring, &then) == 0) {
+            char text[32];
+
+            ccm_ks_table_span(ccm_clock_wall_ms() - then, text, sizeof(text));
+            cell(cells, text);
+        } else {
+            (void)cJSON_AddItemToArray(cells,
+                                       value == NULL ? cJSON_CreateNull() : ccm_ks_jx_dup(value));
+            /* ENOMEM: see jx.h */
+        }
+    }
+}
+
 void ccm_ks_table_head(struct ccm_buf *buf, const struct ccm_ks_kind *kind, bool columns)
 {
     ccm_buf_adds(buf, "\"columnDefinitions\":");
@@ -573,7 +664,11 @@ void ccm_ks_table_row(struct ccm_buf *buf, const struct ccm_ks_kind *kind, const
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *cells = cJSON_CreateArray();
 
-    kind->row(cells, object, ccm_clock_wall_ms());
+    if (kind->row != NULL) {
+        kind->row(cells, object, ccm_clock_wall_ms());
+    } else {
+        row_by_paths(cells, kind->columns, object);
+    }
     ccm_buf_adds(buf, "{\"cells\":");
     ccm_ks_jx_print(buf, cells);
     ccm_buf_adds(buf, ",\"object\":");

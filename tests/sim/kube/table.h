@@ -8,7 +8,10 @@
 
 extern const struct ccm_ks_column ccm_ks_table_plain[];
 extern const struct ccm_ks_column ccm_ks_table_config_map[];
+extern const struct ccm_ks_column ccm_ks_table_crd[];
 extern const struct ccm_ks_column ccm_ks_table_endpoints[];
+extern const struct ccm_ks_column ccm_ks_table_ingress[];
+extern const struct ccm_ks_column ccm_ks_table_secret[];
 extern const struct ccm_ks_column ccm_ks_table_event[];
 extern const struct ccm_ks_column ccm_ks_table_lease[];
 extern const struct ccm_ks_column ccm_ks_table_namespace[];
@@ -22,6 +25,8 @@ void ccm_ks_table_plain_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_config_map_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_endpoints_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_event_row(cJSON *cells, const cJSON *object, int64_t now_ms);
+void ccm_ks_table_ingress_row(cJSON *cells, const cJSON *object, int64_t now_ms);
+void ccm_ks_table_secret_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_lease_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_namespace_row(cJSON *cells, const cJSON *object, int64_t now_ms);
 void ccm_ks_table_node_row(cJSON *cells, const cJSON *object, int64_t now_ms);

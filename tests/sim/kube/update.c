@@ -52,9 +52,15 @@ static void keep_other_parts(struct ccm_ks_call *call, cJSON *object, const cJSO
     }
     cJSON_ArrayForEach(item, old)
     {
-        if (ccm_ks_jx_get(object, item->string) == NULL) {
+        const bool removed = call->kind->bucket >= CCM_KS_CUSTOM &&
+                             strcmp(item->string, "status") == 0; /* nothing says it has to be */
+
+        if (!removed && ccm_ks_jx_get(object, item->string) == NULL) {
             ccm_ks_jx_carry(object, old, item->string);
         }
+    }
+    if (call->kind->bucket >= CCM_KS_CUSTOM) {
+        ccm_ks_jx_carry(object, old, "metadata");
     }
 }
 
@@ -101,14 +107,15 @@ static int check_identity(struct ccm_ks_call *call, const cJSON *meta, const cJS
     return -ESTALE;
 }
 
-/* Anything but metadata and status differs. */
-static bool spec_changed(const cJSON *object, const cJSON *old)
+/* Anything but metadata, and status where that is a subresource, differs. */
+static bool spec_changed(const struct ccm_ks_kind *kind, const cJSON *object, const cJSON *old)
 {
+    const bool all = (kind->traits & CCM_KS_HAS_STATUS) == 0;
     const cJSON *item;
 
     cJSON_ArrayForEach(item, object)
     {
-        if (strcmp(item->string, "metadata") != 0 && strcmp(item->string, "status") != 0 &&
+        if (strcmp(item->string, "metadata") != 0 && (all || strcmp(item->string, "status") != 0) &&
             !ccm_ks_jx_equal(item, cJSON_GetObjectItemCaseSensitive(old, item->string))) {
             return true;
         }
@@ -148,7 +155,7 @@ static void replace(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call, cJ
         ccm_ks_call_answer_stored(call, 200, before);
         return;
     }
-    if ((call->kind->traits & CCM_KS_HAS_GENERATION) != 0 && spec_changed(owned, old)) {
+    if ((call->kind->traits & CCM_KS_HAS_GENERATION) != 0 && spec_changed(call->kind, owned, old)) {
         const int64_t generation = ccm_json_i64(ccm_json_get(old, "metadata"), "generation", 0) + 1;
 
         ccm_ks_jx_set_int(ccm_ks_jx_object(owned, "metadata"), "generation", generation);
@@ -307,6 +314,12 @@ void ccm_ks_verb_patch(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call)
     if (type == PATCH_UNKNOWN) {
         ccm_ks_status(call->reply, 415, "UnsupportedMediaType", cJSON_CreateObject(),
                       "415: Unsupported Media Type");
+        return;
+    }
+    if (type == PATCH_STRATEGIC && call->kind->bucket >= CCM_KS_CUSTOM) {
+        ccm_ks_status(call->reply, 415, "UnsupportedMediaType", cJSON_CreateObject(),
+                      "the body of the request was in an unknown format - accepted media types "
+                      "include: application/json-patch+json, application/merge-patch+json");
         return;
     }
     if (ccm_ks_write_options(call, "PatchOptions", &dry, &validation) < 0) {

@@ -507,12 +507,11 @@ void ccm_ks_verb_watch(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call)
     call->reply->stream = (struct ccm_sim_stream){ .next = on_next, .close = on_close, .self = w };
 }
 
-size_t ccm_ks_watch_order(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
-                          enum ccm_ks_order order)
+size_t ccm_ks_watch_order_locked(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
+                                 enum ccm_ks_order order)
 {
     size_t count = 0;
 
-    ccm_ks_cluster_lock(cluster);
     for (struct ccm_ks_watch *w = cluster->watches; w != NULL; w = w->next) {
         if (bucket == CCM_KS_BUCKETS || w->kind->bucket == bucket) {
             w->order = order;
@@ -520,6 +519,16 @@ size_t ccm_ks_watch_order(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket buc
         }
     }
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */
+    return count;
+}
+
+size_t ccm_ks_watch_order(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
+                          enum ccm_ks_order order)
+{
+    ccm_ks_cluster_lock(cluster);
+
+    const size_t count = ccm_ks_watch_order_locked(cluster, bucket, order);
+
     ccm_ks_cluster_unlock(cluster);
     return count;
 }

@@ -24,6 +24,10 @@ enum ccm_ks_order {
 size_t ccm_ks_watch_order(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
                           enum ccm_ks_order order);
 
+/* The same; the caller holds the lock. */
+size_t ccm_ks_watch_order_locked(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
+                                 enum ccm_ks_order order);
+
 /* How many watches are open on a bucket. The caller holds the lock. */
 size_t ccm_ks_watch_count(const struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket);
 

@@ -1,6 +1,7 @@
 #include "write.h"
 
 #include "binary.h"
+#include "catalog.h"
 #include "jx.h"
 #include "names.h"
 #include "schema.h"
@@ -275,7 +276,7 @@ struct ccm_ks_object *ccm_ks_write_store(struct ccm_ks_cluster *cluster, struct 
     if (object != NULL) {
         stored = ccm_ks_store_put(cluster->store, bucket, key, object);
     }
-    if (stored == NULL) {
+    if (stored == NULL || (bucket == CCM_KS_CRDS && ccm_ks_catalog_reload(cluster->store) < 0)) {
         ccm_ks_status(call->reply, 500, "InternalError", NULL, "out of memory");
         return NULL;
     }
@@ -291,7 +292,8 @@ int ccm_ks_write_remove(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call
     if (bucket == CCM_KS_SERVICES && object != NULL) {
         ccm_ks_alloc_record(cluster->alloc, object->json, NULL);
     }
-    if (ccm_ks_store_remove(cluster->store, bucket, key) < 0) {
+    if (ccm_ks_store_remove(cluster->store, bucket, key) < 0 ||
+        (bucket == CCM_KS_CRDS && ccm_ks_catalog_reload(cluster->store) < 0)) {
         ccm_ks_status(call->reply, 500, "InternalError", NULL, "out of memory");
         return -ENOMEM;
     }
@@ -393,7 +395,8 @@ static void fill_metadata(struct ccm_ks_call *call, cJSON *object)
     }
     if ((call->kind->traits & CCM_KS_HAS_STATUS) != 0 &&
         (call->kind->traits & CCM_KS_STATUS_AT_CREATE) == 0) {
-        ccm_ks_jx_set(object, "status", cJSON_CreateObject());
+        ccm_ks_jx_set(object, "status",
+                      call->kind->bucket >= CCM_KS_CUSTOM ? NULL : cJSON_CreateObject());
     }
 }
 
@@ -425,8 +428,12 @@ void ccm_ks_write_create(struct ccm_ks_cluster *cluster, struct ccm_ks_call *cal
     cJSON *meta = ccm_ks_jx_object(object, "metadata");
     char key[CCM_KS_KEY_MAX];
 
+    if (call->kind->closing) {
+        ccm_ks_status(call->reply, 405, "MethodNotAllowed", cJSON_CreateObject(),
+                      "create not allowed while custom resource definition is terminating");
+        return;
+    }
     generate_name(meta);
-
     if (check_namespace(cluster, call, ccm_json_text(meta, "name")) < 0) {
         return;
     }
