@@ -46,9 +46,10 @@ const struct docs_message docs_messages[] = {
     { "alicloud: can not find loadbalancer, but it's defined in service [{ip}]",
       "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
       "was "
-      "an existing one whose id annotation was removed.",
-      "As the message says: it has the command that makes a new one, and the tag that is to be put "
-      "back on the old one." },
+      "an existing one whose id annotation was removed. All that are missing are looked for "
+      "together, once per lost_period_s: one that has its tag back is used at once.",
+      "As the message says: it has the command that makes a new one (option recreate_deleted does "
+      "that by itself), and the tag that is to be put back on the old one." },
     { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
       "load balancer {id} carries this Service's name or tag but belongs to cluster {cluster}",
       "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "

@@ -70,6 +70,9 @@ const struct docs_reason docs_reasons[] = {
     { "LoadBalancerLeftAlone", "Warning",
       "The Service goes, and its load balancer stays: somebody changed whose it is.",
       "Delete it by hand if it serves nobody." },
+    { "LoadBalancerRecreated", "Warning",
+      "Somebody has deleted the load balancer; another one is made, with another address.",
+      "Point what uses the old address to the new one; option recreate_deleted." },
     { "NameTooLong", "Warning",
       "Namespace and name of the Service make a longer name of a server group than the cloud "
       "documents.",

@@ -18,6 +18,7 @@
 #include "lbc/apply/plan.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
+#include "lbc/lost.h"
 #include "lbc/mirror.h"
 #include "lbc/model/absence.h"
 #include "lbc/model/cloud.h"
@@ -146,6 +147,7 @@ struct lbc_instance {
     struct lbc_inventory *inventory; /* NULL: there is none */
     struct lbc_orphans *orphans;     /* of the one key that looks for them */
     struct lbc_usage *usage;         /* what quotas count */
+    struct lbc_lost *lost;           /* Services whose load balancer is gone */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;
     struct lbc_life life;

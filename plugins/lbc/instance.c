@@ -33,7 +33,8 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
     lbc->orphans = lbc_orphans_new();
     lbc->usage = lbc_usage_new();
-    if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->absence == NULL ||
+    lbc->lost = lbc_lost_new();
+    if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->lost == NULL || lbc->absence == NULL ||
         lbc->orphans == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
@@ -53,6 +54,7 @@ void lbc_fini(struct lbc_instance *lbc)
 {
     lbc_inventory_free(lbc->inventory);
     lbc_orphans_free(lbc->orphans);
+    lbc_lost_free(lbc->lost);
     lbc_mirrors_free(lbc->mirrors);
     lbc_usage_free(lbc->usage);
     lbc_absence_free(lbc->absence);
@@ -159,6 +161,9 @@ int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_r
     instance_read_options(self);
     if (strcmp(req->keys[0], LBC_ORPHANS_KEY) == 0) {
         return lbc_orphans_look(self, req, ret, err);
+    }
+    if (strcmp(req->keys[0], LBC_LOST_KEY) == 0) {
+        return lbc_lost_look(self, req, ret, err);
     }
     return lbc_reconcile(self, req, ret, err);
 }

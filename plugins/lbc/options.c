@@ -59,6 +59,28 @@ const struct ccm_option lbc_opt_unserved = {
             "told: Warning UnAvailableLoadBalancer with the cause, and the condition. The metric "
             "ccmd_unserved_ports and /statusz show it at once.",
 };
+const struct ccm_option lbc_opt_lost = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "lost_period_s",
+    .fallback = "60",
+    .min = 0,
+    .max = 86400,
+    .help = "How often load balancers that are gone, deleted by somebody else or without their "
+            "ownership tag, are looked for, all of them by one list. 0 = never: only by the tries "
+            "of their Services.",
+};
+const struct ccm_option lbc_opt_recreate = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "recreate_deleted",
+    .fallback = "false",
+    .help = "Make another load balancer, with another address, for a Service whose own was deleted "
+            "by somebody else: when the cloud has said for lost_period_s that there is none of the "
+            "id in the Service's label. Else the Service is told how to ask for it.",
+};
 const struct ccm_option lbc_opt_filter = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,

@@ -333,6 +333,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         lbc_quota_forget(lbc, key);
         lbc_freeze_forget(lbc, key);
         lbc_empty_forget(lbc, key);
+        lbc_lost_forget(lbc, key);
         return 0;
     }
     if (lbc_inventory_prepare(lbc, req, job.service)) {

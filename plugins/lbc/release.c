@@ -427,6 +427,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->marked = false;
         lbc_freeze_forget(pass->lbc, entry->key);
         lbc_empty_forget(pass->lbc, entry->key);
+        lbc_lost_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

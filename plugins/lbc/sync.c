@@ -4,7 +4,6 @@
 
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
-#include "lbc/lookup.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/quota.h"
@@ -180,23 +179,16 @@ static void sync_restore_protections(struct lbc_pass *pass)
 
 /* --- whether a missing load balancer may be made --- */
 
-#define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
-
-/* What became of the load balancer that the label names: a person has to know to mend it. */
-static bool sync_explain_missing(struct lbc_pass *pass, struct ccm_error *ret)
-{
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
-
-    return !ccm_text_empty(label) && lbc_pass_check_owner(pass, label, ret) == LBC_LOOKUP_NOT_OURS;
-}
-
-static bool sync_would_be_public(const struct lbc_pass *pass)
+/* missed: a missing one is told first. */
+static int sync_check_public(const struct lbc_pass *pass, bool missed, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
     const char *type = lbc_state_lb(pass->model->want)->texts[ops->model->address_type];
 
-    return !ccm_text_equal_case(type, "intranet") &&
-           (pass->service->ingress_count == 0 || !ops->product->finds_shown);
+    if (!pass->lbc->disable_public || missed || ccm_text_equal_case(type, "intranet")) {
+        return 0;
+    }
+    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", ops->product->rules->public_text);
 }
 
 /* Fields that would be broken by a load balancer that does not serve them. */
@@ -213,52 +205,30 @@ static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *er
     return 0;
 }
 
-/* With what a person can do in each of the cases that look alike from here. */
-static int sync_refuse_missing(const struct ccm_service *service, const char *shown,
-                               struct ccm_error *err)
-{
-    const struct ccm_object *meta = &service->meta;
-    char tag[LBC_OWNER_LB_NAME];
-
-    lbc_owner_lb_name(meta, tag);
-    return ccm_error_set(
-        err, -ENOENT, CCM_ERROR_TERMINAL,
-        MISSING
-        " this may happen when you delete the loadbalancer (for a new one, with another "
-        "address: kubectl patch service %s -n %s --subresource=status --type=merge -p "
-        "'{\"status\":{\"loadBalancer\":null}}'; does it still exist, then put tag " LBC_TAG_OWNER
-        "=%s back on it, or, if a person made it, annotation %sid on the "
-        "Service)",
-        shown, meta->name, meta->namespace_, tag, LBC_ANNO_PREFIX);
-}
-
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
-    const struct ccm_service *service = pass->service;
-    struct ccm_error why = CCM_ERROR_INIT;
+    const bool shown = pass->service->ingress_count > 0;
+    int r;
 
     if (lbc_pass_lb(pass)->id != NULL) {
         return 0;
     }
-    if (pass->lbc->disable_public && sync_would_be_public(pass)) {
-        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s",
-                             ops->product->rules->public_text);
+    r = sync_check_public(pass, shown && pass->lbc->ops->product->finds_shown, err);
+    if (r == 0 && shown) {
+        r = lbc_lost_check(pass, err);
+        r = r < 0 ? r : sync_check_public(pass, false, err);
     }
-    if (service->ingress_count == 0) {
-        const int r = sync_check_unserved(pass, err);
-
-        return r < 0 ? r : lbc_refusals_sum(&pass->refused, err);
+    if (r == 0) {
+        r = sync_check_unserved(pass, err);
     }
-    const struct ccm_ingress *first = service->ingress[0];
-    const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
-
-    if (sync_explain_missing(pass, &why)) {
-        return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, MISSING ": %s", shown,
-                             why.message);
+    if (r == 0) {
+        r = lbc_refusals_sum(&pass->refused, err);
     }
-    return sync_refuse_missing(service, shown, err);
+    if (r == 0 && shown) {
+        lbc_lost_emit_recreated(pass);
+    }
+    return r;
 }
 
 /* Nothing that could be served was worked out: there is a problem for each port. */
@@ -393,6 +363,9 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     }
     sync_emit_groups(pass);
     r = lbc_pass_plan_and_apply(pass, err);
+    if (lbc_pass_lb(pass)->id != NULL) {
+        lbc_lost_end(pass);
+    }
     if (r == 0) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);

@@ -1,0 +1,375 @@
+#include "lbc/lost.h"
+
+#include "lbc/instance.h"
+#include "lbc/model/settings.h"
+#include "lbc/pass.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPIC   "recreated" /* of the event */
+#define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
+/* Name and namespace of the Service. */
+#define RECIPE                                                                                     \
+    "for a new one, with another address: kubectl patch service %s -n %s --subresource=status "    \
+    "--type=merge -p '{\"status\":{\"loadBalancer\":null}}'"
+
+/* One Service. */
+struct lost_item {
+    int64_t since_ms; /* monotonic: since when it is known to be so */
+    bool deleted;     /* the cloud says that there is none of that id */
+    bool woken;       /* it was given its pass to have another one made */
+};
+
+struct lbc_lost {
+    pthread_mutex_t lock;     /* guards the rest; a leaf */
+    struct ccm_strmap *items; /* by key of the Service */
+    bool scheduled;           /* the look comes */
+};
+
+struct lbc_lost *lbc_lost_new(void)
+{
+    struct lbc_lost *lost = calloc(1, sizeof(*lost));
+
+    if (lost == NULL) {
+        return NULL;
+    }
+    lost->items = ccm_strmap_new(free);
+    if (lost->items == NULL || pthread_mutex_init(&lost->lock, NULL) != 0) {
+        ccm_strmap_free(lost->items);
+        free(lost);
+        return NULL;
+    }
+    return lost;
+}
+
+void lbc_lost_free(struct lbc_lost *lost)
+{
+    if (lost != NULL) {
+        ccm_strmap_free(lost->items);
+        ccm_lock_fini(&lost->lock);
+    }
+    free(lost);
+}
+
+/* --- who is lost --- */
+
+/* Between two looks; 0 = there are none. */
+static int64_t lost_period_ms(const struct lbc_instance *lbc)
+{
+    return lbc->ops->inventory == NULL
+               ? 0
+               : lbc->host->option_int(lbc->host, NULL, lbc_opt_lost.name) * 1000;
+}
+
+static bool lost_recreates(const struct lbc_instance *lbc)
+{
+    return lbc->host->option_int(lbc->host, NULL, lbc_opt_recreate.name) != 0;
+}
+
+/* One answer may be wrong: that there is none has to hold for a period. */
+static bool item_is_certain(const struct lost_item *item, int64_t period_ms, int64_t now_ms)
+{
+    return item->deleted && now_ms - item->since_ms >= period_ms;
+}
+
+/* Out of memory: NULL, its own tries find it. */
+static struct lost_item *lost_get_locked(struct lbc_lost *lost, const char *key, int64_t now_ms)
+{
+    struct lost_item *item = ccm_strmap_get(lost->items, key);
+
+    if (item != NULL) {
+        return item;
+    }
+    item = calloc(1, sizeof(*item));
+    if (item == NULL || ccm_strmap_set(lost->items, key, item) < 0) {
+        free(item);
+        return NULL;
+    }
+    item->since_ms = now_ms;
+    return item;
+}
+
+/* Have it looked for. True: it is certain that it does not exist. */
+static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
+{
+    struct lbc_lost *lost = lbc->lost;
+    const int64_t period = lost_period_ms(lbc);
+    const int64_t now = lbc->host->now_ms(lbc->host);
+
+    if (lbc->dry || period == 0) {
+        return deleted && !lbc->dry;
+    }
+    ccm_lock(&lost->lock);
+    struct lost_item *item = lost_get_locked(lost, key, now);
+    const bool schedule = item != NULL && !lost->scheduled;
+    bool certain = false;
+
+    lost->scheduled = lost->scheduled || schedule;
+    if (item != NULL) {
+        if (deleted != item->deleted) {
+            item->since_ms = now;
+            item->woken = false;
+        }
+        item->deleted = deleted;
+        certain = item_is_certain(item, period, now);
+    }
+    ccm_unlock(&lost->lock);
+    if (schedule) {
+        lbc->host->enqueue(lbc->host, LBC_LOST_KEY, CCM_LANE_BULK, (uint64_t)period);
+    }
+    return certain;
+}
+
+void lbc_lost_forget(struct lbc_instance *lbc, const char *key)
+{
+    ccm_lock(&lbc->lost->lock);
+    ccm_strmap_del(lbc->lost->items, key);
+    ccm_unlock(&lbc->lost->lock);
+}
+
+/* --- a pass --- */
+
+/* What became of the one that the label names: LBC_LOOKUP_NOT_OURS with err; -ENOENT: the cloud
+ * says that it does not exist; else that is not known. */
+static int lost_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+
+    if (ccm_text_empty(label)) {
+        return -ENODATA;
+    }
+    const int r = lbc_pass_check_owner(pass, label, err);
+
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        return r;
+    }
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : -ENODATA;
+}
+
+/* When it is looked for again, and what comes then; "" = only by the Service's own tries. */
+static void lost_format_looks(const struct lbc_instance *lbc, bool deleted, struct ccm_buf *text)
+{
+    const int64_t period = lost_period_ms(lbc) / 1000;
+
+    if (period == 0 || lbc->dry) {
+        return;
+    }
+    ccm_buf_addf(text, "; it is looked for every %" PRId64 " s", period);
+    if (deleted && lost_recreates(lbc)) {
+        ccm_buf_adds(text, ", and another one is made should it be missing still (option "
+                           "recreate_deleted)");
+    }
+}
+
+/* With what a person can do in each of these cases. */
+static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_error *why,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf looks = { .max = 200 };
+    const struct ccm_object *meta = &pass->service->meta;
+    const struct ccm_ingress *first = pass->service->ingress[0];
+    const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
+    char tag[LBC_OWNER_LB_NAME];
+
+    lost_format_looks(pass->lbc, found == -ENOENT, &looks);
+    if (found == LBC_LOOKUP_NOT_OURS) {
+        return ccm_error_set(err, found, CCM_ERROR_TERMINAL, MISSING ": %s%s", shown, why->message,
+                             ccm_buf_str(&looks));
+    }
+    if (found == -ENOENT) {
+        return ccm_error_set(
+            err, -ENOENT, CCM_ERROR_TERMINAL,
+            MISSING " this may happen when you delete the loadbalancer (%s does not exist any "
+                    "more; " RECIPE "%s)",
+            shown, lbc_pass_lb_id(pass), meta->name, meta->namespace_, ccm_buf_str(&looks));
+    }
+    lbc_owner_lb_name(meta, tag);
+    return ccm_error_set(
+        err, -ENOENT, CCM_ERROR_TERMINAL,
+        MISSING " this may happen when you delete the loadbalancer (" RECIPE
+                "; does it still exist, then put tag " LBC_TAG_OWNER
+                "=%s back on it, or, if a person made it, annotation %sid on the Service%s)",
+        shown, meta->name, meta->namespace_, tag, LBC_ANNO_PREFIX, ccm_buf_str(&looks));
+}
+
+int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_instance *lbc = pass->lbc;
+    struct ccm_error why = CCM_ERROR_INIT;
+    const int found = lost_find_labelled(pass, &why);
+
+    /* That of a person is not looked for: an annotation has to name it. */
+    if (lbc_life_reused_id(&lbc->life, pass->service)[0] == '\0' &&
+        lost_record(lbc, pass->service->meta.key, found == -ENOENT) && lost_recreates(lbc)) {
+        return 0;
+    }
+    return lost_refuse(pass, found, &why, err);
+}
+
+void lbc_lost_emit_recreated(struct lbc_pass *pass)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *text = ccm_text_format("Load balancer [%s] was deleted by somebody else: another one is "
+                                 "made, with another address (option recreate_deleted)",
+                                 lbc_pass_lb_id(pass));
+
+    lbc_pass_emit_event(pass, true, TOPIC, "LoadBalancerRecreated", text);
+}
+
+void lbc_lost_end(struct lbc_pass *pass)
+{
+    lbc_lost_forget(pass->lbc, pass->service->meta.key);
+    lbc_pass_emit_event(pass, true, TOPIC, "", "");
+}
+
+/* --- the look --- */
+
+/* All that are to be looked for, as an array of the caller's; NULL on ENOMEM. */
+static char **lost_copy_keys(struct lbc_lost *lost, size_t *ret_count)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    size_t count = 0;
+
+    ccm_lock(&lost->lock);
+    char **keys = calloc(ccm_strmap_len(lost->items) + 1, sizeof(*keys));
+
+    while (keys != NULL && ccm_strmap_next(lost->items, &cursor, &key, NULL) != 0) {
+        keys[count] = strdup(key);
+        count += keys[count] == NULL ? 0 : 1;
+    }
+    ccm_unlock(&lost->lock);
+    *ret_count = count;
+    return keys;
+}
+
+/* It is there still, and shows one of its own. */
+static bool lost_is_missed(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return service != NULL && service->ingress_count > 0 && !lbc_pass_is_unwanted(lbc, service) &&
+           ccm_text_empty(lbc_anno_get(&service->meta, "id"));
+}
+
+/* The names of their load balancers; who misses none any more is forgotten. NULL on ENOMEM. */
+static struct ccm_strmap *lost_list_names(struct lbc_instance *lbc, char *const *keys, size_t count)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
+    int r = names == NULL ? -ENOMEM : 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct ccm_object *service = lbc->host->get(lbc->host, CCM_KIND_SERVICE, keys[i]);
+        char name[LBC_OWNER_LB_NAME];
+
+        if (lost_is_missed(lbc, (const struct ccm_service *)service)) {
+            lbc_owner_lb_name(service, name);
+            r = ccm_strmap_set(names, name, NULL);
+        } else {
+            lbc_lost_forget(lbc, keys[i]);
+        }
+        if (service != NULL) {
+            lbc->host->release(lbc->host, service);
+        }
+    }
+    return r < 0 ? NULL : CCM_STEAL(names);
+}
+
+/* Whether its pass will make another one; once, then its own tries do. */
+static bool lost_may_be_made(struct lbc_instance *lbc, const char *key)
+{
+    const int64_t now = lbc->host->now_ms(lbc->host);
+    const int64_t period = lost_period_ms(lbc);
+    const bool recreates = lost_recreates(lbc);
+    bool may = false;
+
+    ccm_lock(&lbc->lost->lock);
+    struct lost_item *item = ccm_strmap_get(lbc->lost->items, key);
+
+    if (item != NULL && recreates && !item->woken && item_is_certain(item, period, now)) {
+        item->woken = true;
+        may = true;
+    }
+    ccm_unlock(&lbc->lost->lock);
+    return may;
+}
+
+/* Whether the list has its own; two that carry its tag are none. */
+static bool lost_is_found(struct lbc_instance *lbc, struct lbc_items *items, const char *key)
+{
+    const struct ccm_object *service = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
+    struct lbc_state *state = service == NULL ? NULL : calloc(1, lbc->ops->mirror->size);
+    const bool found =
+        state != NULL && lbc_items_take(items, (const struct ccm_service *)service, state);
+
+    if (state != NULL) {
+        lbc_state_fini(state, lbc->ops->mirror);
+    }
+    free(state);
+    if (service != NULL) {
+        lbc->host->release(lbc->host, service);
+    }
+    return found;
+}
+
+/* Its pass reads all, and decides. */
+static void lost_wake_found(struct lbc_instance *lbc, struct lbc_items *items, const char *key)
+{
+    if (lost_is_found(lbc, items, key)) {
+        lbc_lost_forget(lbc, key);
+        lbc->host->enqueue(lbc->host, key, CCM_LANE_SPEC, 0);
+    } else if (lost_may_be_made(lbc, key)) {
+        lbc->host->enqueue(lbc->host, key, CCM_LANE_SPEC, 0);
+    }
+}
+
+static int lost_find(struct lbc_instance *lbc, const struct ccm_request *req, char *const *keys,
+                     size_t count, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = lost_list_names(lbc, keys, count);
+    struct lbc_items *items = names == NULL ? NULL : lbc_items_new(lbc, names);
+
+    if (items == NULL) {
+        return ccm_error_nomem(err);
+    }
+    const int r = ccm_strmap_len(names) == 0 ? 0 : lbc->ops->inventory->list(lbc, req, items, err);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        lost_wake_found(lbc, items, keys[i]);
+    }
+    lbc_items_free(items);
+    return r;
+}
+
+/* When the next one comes; 0 = there is none. */
+static uint64_t lost_schedule_next(struct lbc_instance *lbc)
+{
+    const int64_t period = lost_period_ms(lbc);
+
+    ccm_lock(&lbc->lost->lock);
+    lbc->lost->scheduled = period > 0 && ccm_strmap_len(lbc->lost->items) > 0;
+    const bool scheduled = lbc->lost->scheduled;
+
+    ccm_unlock(&lbc->lost->lock);
+    return scheduled ? (uint64_t)period : 0;
+}
+
+int lbc_lost_look(struct lbc_instance *lbc, const struct ccm_request *req, struct ccm_result *ret,
+                  struct ccm_error *err)
+{
+    size_t count = 0;
+    char **keys = lost_copy_keys(lbc->lost, &count);
+    const int r = keys == NULL ? ccm_error_nomem(err) : lost_find(lbc, req, keys, count, err);
+
+    for (size_t i = 0; i < count; i++) {
+        free(keys[i]);
+    }
+    free(keys);
+    ret->requeue_after_ms = lost_schedule_next(lbc);
+    return r;
+}
