@@ -54,16 +54,23 @@ static bool is_last_user(const struct lbc_pass *pass)
     return last;
 }
 
+/* A label says that it is the Service's. Anybody may have written that, so it counts only where the
+ * namespace may use the load balancer anyway. */
+static bool is_labelled_user(const struct lbc_pass *pass)
+{
+    const struct lbc_lb *lb = &clb_actual(pass)->lb.lbc;
+
+    return lbc_reuse_may_use(pass, &lb->tags) &&
+           (ccm_text_equal(lbc_life_reused_id(&pass->life, pass->service), lb->id) ||
+            ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL), lb->id));
+}
+
 /* A Service that was refused has put no mark on it. */
 static int find_user(const struct lbc_pass *pass, bool *ret)
 {
     const int r = lbc_reuse_find_served(pass, ret);
 
-    *ret = *ret || pass->entry->marked ||
-           ccm_text_equal(lbc_life_reused_id(&pass->life, pass->service),
-                          clb_actual(pass)->lb.lbc.id) ||
-           ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
-                          clb_actual(pass)->lb.lbc.id);
+    *ret = *ret || pass->entry->marked || is_labelled_user(pass);
     return r;
 }
 

@@ -444,9 +444,16 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- a Service that has gone over to another load balancer before it was served --- */
 
+/* What is gone, or the Service's own whatever the label says, is nothing to go away from. */
 static int release_left(struct lbc_pass *pass, struct ccm_error *err)
 {
-    return release_looked_up(pass, release_find_labelled(pass, err), false, err);
+    const int r = release_find_labelled(pass, err);
+
+    if (r == 0 && !pass->model->reused) {
+        lbc_entry_drop(pass->entry);
+        return 0;
+    }
+    return release_looked_up(pass, r, false, err);
 }
 
 int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)

@@ -91,8 +91,7 @@ static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
         return reuse_refuse(lb_id, err, "can not reuse loadbalancer created by kubernetes. (%s)",
                             reuse_remedy(pass));
     }
-    if (reuse_mode(pass) != LBC_REUSE_TAGGED ||
-        names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE), namespace_)) {
+    if (reuse_mode(pass) != LBC_REUSE_TAGGED || lbc_reuse_may_use(pass, tags)) {
         return 0;
     }
     return reuse_refuse(lb_id, err,
@@ -101,6 +100,15 @@ static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
                         "use it, or to *",
                         pass->lbc->ops->product->rules->annotations->kind, LBC_REUSE_TAG_USE,
                         namespace_);
+}
+
+bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    const enum lbc_reuse mode = reuse_mode(pass);
+
+    return mode == LBC_REUSE_ON ||
+           (mode == LBC_REUSE_TAGGED && names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE),
+                                                        pass->service->meta.namespace_));
 }
 
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags)

@@ -23,6 +23,8 @@ enum lbc_reuse lbc_reuse_parse(const char *text);
  * the option is off. */
 CCM_NODISCARD int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err);
 
+/* Whether the namespace may serve ports there at all, as the operator and the owner have it now. */
+bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags);
 /* Whether annotations may change what a person made there: attributes, tags, listeners, server
  * groups. */
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags);
