@@ -405,6 +405,15 @@ static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *e
     return -EBUSY;
 }
 
+/* It goes over to another load balancer: what it has put on the one before is not on that. */
+static void entry_forget_marks(struct lbc_entry *entry)
+{
+    lbc_tags_fini(&entry->applied);
+    entry->applied_known = false;
+    entry->marked = false;
+    entry->unrestored = 0;
+}
+
 /* Let the entry have the shared mirror, whose reference is taken over, and its content. */
 static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
                                   struct lbc_shared *shared)
@@ -418,6 +427,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
         shared_unref(mirrors, entry->shared);
         mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
+        entry_forget_marks(entry);
         entry->shared = shared;
     }
     lbc_state_move(entry->state, shared->state, mirrors->type);
@@ -460,6 +470,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
         entry_leave_shared(mirrors, entry);
         mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
+        entry_forget_marks(entry);
     }
     return 0;
 }

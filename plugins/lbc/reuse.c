@@ -107,8 +107,8 @@ bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)
     const enum lbc_reuse mode = reuse_mode(pass);
 
     return mode == LBC_REUSE_ON ||
-           (mode == LBC_REUSE_TAGGED && names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE),
-                                                        pass->service->meta.namespace_));
+           (mode == LBC_REUSE_TAGGED &&
+            names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE), pass->service->meta.namespace_));
 }
 
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags)

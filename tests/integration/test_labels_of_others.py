@@ -68,3 +68,30 @@ def test_own_one(world, kind, annotated):
                "its address", 30)
     assert product.only(world)["LoadBalancerId"] == own
     assert [a for a in world.cloud.actions(since) if a.startswith("Delete")] == []
+
+
+@KINDS
+def test_tags_of_the_next_one(world, kind):
+    """What a Service has put on one load balancer of a person says nothing about equal tags of the next."""
+    product = kind(lambda action, params: world.cloud.edit(
+        "call", product=kind.product, action=action, params={key: str(value) for key, value in params.items()})["answer"])
+    product.configure(world)
+    views.nodes(world, 2)
+    first, second = product.make_lb("first", {}, {})[0], product.make_lb("second", {}, {"team": "a"})[0]
+    world.start_ccmd()
+    world.kube.create(product.new("web", PORTS, annotations={
+        PREFIX + "id": first, PREFIX + "force-override-listeners": "true", PREFIX + "additional-resource-tags": "team=a"}))
+    world.wait(lambda: world.kube.ingress("web") and tags(world, kind, first).get("team") == "a", "the first one", 30)
+    world.settled()
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "id": second}}})
+    world.kube.patch("Service", "web", CLEARED, subresource="status")
+    world.wait(lambda: world.kube.ingress("web") and
+               world.kube.get("Service", "web")["metadata"]["labels"].get(LB_LABEL) == second, "the second one", 30)
+    world.settled()
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "additional-resource-tags": None}}})
+    world.settled()
+    assert tags(world, kind, second).get("team") == "a"
+
+
+def tags(world, kind, lb):
+    return next(one for one in kind().find(world) if one["LoadBalancerId"] == lb).get("Tags") or {}
