@@ -16,8 +16,9 @@
 
 static const struct ali_request nobody = { 0 };
 
-#define QUOTA 90    /* of a changing action of CLB, */
-#define SPAN  61000 /* and how long a call counts */
+#define QUOTA   90    /* of a changing action of CLB, */
+#define SPAN    61000 /* and how long a call counts */
+#define LOOK_MS 250   /* a waiter looks again at least this often */
 
 static void governor_freep(struct ali_governor **governor)
 {
@@ -194,6 +195,7 @@ static bool cloud_takes(struct cloud *cloud, int64_t now)
 struct worker {
     struct ali_ticket ticket;
     struct ali_turn turn; /* with a bucket: the call is under way */
+    int64_t looks;        /* again whether it is its turn: as a waiter does, see ticket_wait() */
     int64_t arrives;      /* -1: has arrived */
     int64_t ends;
 };
@@ -209,9 +211,15 @@ static bool worker_step(struct worker *worker, struct ali_governor *governor, st
                         int64_t now, int64_t most_ms, uint32_t *seed)
 {
     if (worker->turn.bucket == NULL) {
-        if (ali_governor_poll(governor, &worker->ticket, now, &worker->turn) == 0) {
+        const int64_t wait = now < worker->looks
+                                 ? 1
+                                 : ali_governor_poll(governor, &worker->ticket, now, &worker->turn);
+
+        if (wait == 0) {
             worker->arrives = now + (int64_t)(next_random(seed) % most_ms);
             worker->ends = worker->arrives + (int64_t)(next_random(seed) % most_ms);
+        } else if (now >= worker->looks) {
+            worker->looks = now + (wait > LOOK_MS ? LOOK_MS : wait);
         }
         return true;
     }
