@@ -184,7 +184,7 @@ def test_failed_inventory_is_only_slow(stopped, action):
     assert "CreateLoadBalancer" not in actions and "CreateVServerGroup" not in actions
     assert actions[action] == 1 + len(NAMES)
     assert len(stopped.cloud.load_balancers()) == 3
-    assert "inventory of load balancers is not complete" in stopped.log()
+    stopped.logged("inventory of load balancers is not complete")
 
 
 def test_a_tag_of_two_load_balancers(stopped):

@@ -248,14 +248,15 @@ def test_calls_of_another_time(world, clock, off, signature):
     for name in ("late", "later"):
         text = world.wait(lambda n=name: next((e[2] for e in world.kube.events(n) if REFUSED in e[2]), None), "the event")
         assert told(off) in text and "(Set the clock (NTP).)" in text, text
-    assert told(off) in world.log() and told(off) in html.unescape(world.admin("/statusz")[1])
+    world.logged(told(off))
+    world.wait(lambda: told(off) in html.unescape(world.admin("/statusz")[1]), "the status page to tell it")
     world.settled()
     tries = len(refusals(world, since))
     assert tries <= 6, tries  # each Service, and once more for the finalizer that it got; the next try comes after 15 s
     assert world.cloud.load_balancers()[0]["LoadBalancerId"] and len(world.cloud.load_balancers()) == 1
     clock.set(0)
     world.wait(lambda: all(world.kube.ingress(name) for name in ("late", "later")), "the addresses", timeout=15)
-    assert "the clock was set: 2 failing objects are tried again now" in world.log()
+    world.logged("the clock was set: 2 failing objects are tried again now")
     assert len(refusals(world, since)) <= tries + 4
     for name in ("late", "later"):
         assert len([e for e in world.kube.events(name) if REFUSED in e[2]]) == 1  # one event, however often it was tried

@@ -112,7 +112,7 @@ def test_a_certificate_that_proves_nothing(world, tmp_path, gates, names, truste
     said = f"https://localhost:{gate.port}: the certificate of this host is not trusted"
     assert said in message and why.format(ca_file=ca_file) in message, message
     assert "alicloud.ca_file" in message, message
-    assert said in world.log()
+    world.logged(said)
     world.stop_ccmd()
     world.wait(lambda: gate.open == 0, "all that was sent to be read")
     assert gate.requests == [] and world.cloud.calls() == []

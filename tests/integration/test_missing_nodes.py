@@ -141,7 +141,8 @@ def test_a_lease_that_somebody_deleted(world):
     begin(world, 3, election=ELECTION, settle_s=1)
     world.kube.http.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/ccm")
     world.wait(lambda: hold_is_over(world), "the hold, and its end", timeout=30)
-    assert "Lease kube-system/ccm is" in world.log() and lease(world)
+    world.logged("Lease kube-system/ccm is")
+    assert lease(world)
     world.kube.create(node("node-4"))
     world.wait(lambda: routes(world) == wanted([1, 2, 3, 4]), "the route of a new node")
 
@@ -168,7 +169,7 @@ def test_still_missing_at_the_second_look(world):
     begin(world, 3, missing_wait_s=2)
     lose(world, "node-1")
     world.wait(lambda: routes(world) == wanted([2, 3]), "the route to go")
-    assert "no deletion of it was seen" in world.log()
+    world.logged("no deletion of it was seen")
     world.wait(lambda: held(world) == 0, "nothing held")
 
 
@@ -336,7 +337,7 @@ def test_allow_removals(world, tmp_path):
     assert out == f"plugin route: what is held may go for {LONG} s: 2 removals\n"
     world.wait(lambda: routes(world) == {}, "all to go")
     world.wait(lambda: held(world) == 0, "nothing held")
-    assert "an operator lets held removals go" in world.log()
+    world.logged("an operator lets held removals go")
 
 
 def test_allowed_for_one_window(world, tmp_path):

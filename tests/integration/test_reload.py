@@ -318,7 +318,7 @@ def test_a_bad_file(world, bad, problem):
     assert " debug " not in world.log()
     replace(world.config, good)
     world.wait(lambda: world.metrics()["ccmd_config_last_reload_successful"] == 1, "the good file")
-    assert "taken over: log.level" in world.log()
+    world.logged("taken over: log.level")
 
 
 def test_what_needs_a_restart(world):

@@ -132,4 +132,4 @@ def test_without_a_place_for_it_nobody_can_ask(world):
         extra='admin: { listen = "127.0.0.1:0"; control_token_file = "/proc/nowhere/control"; };')
     world.start_ccmd()
     assert post(world, "x" * 64) == 403
-    assert "nobody can ask ccmd to act: /proc/nowhere/control cannot be made" in world.log()
+    world.logged("nobody can ask ccmd to act: /proc/nowhere/control cannot be made")

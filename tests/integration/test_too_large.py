@@ -59,7 +59,7 @@ def test_service(world, product, what):
     world.kube.patch("Service", "web", more)
     world.wait(lambda: told(world, problem), "the event", 30)
     assert too_large(world) == 1
-    assert f"services: default/web is too large ({problem})" in world.log()
+    world.logged(f"services: default/web is too large ({problem})")
     views.nodes(world, 1, first=3)
     world.settled()
     assert world.cloud.actions(since) == [] and product.only(world) == before

@@ -336,6 +336,10 @@ plugins = ( {plugins} );
             if name.startswith("ccmd-") and name.endswith(".err")
         )
 
+    def logged(self, text, timeout=15.0):
+        """Waits for `text` in the log: a line may come a little after the event or the call that it is about."""
+        self.wait(lambda: text in self.log(), f"{text!r} in the log", timeout)
+
     def wait(self, condition, what, timeout=15.0, every=0.01):
         def checked():
             if self.ccmd is not None and not self.ccmd.alive():
