@@ -77,6 +77,7 @@ struct lbc_entry {
     struct lbc_creation creation;
     uint32_t polls;                /* passes in a row that waited for pods */
     uint32_t failures;             /* passes in a row that failed */
+    uint32_t unsaid;               /* and whose condition could not be written either */
     struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *standing;   /* topics of events that last, see lbc_pass_emit_standing() */
     const char *failing;           /* which of these is a failure, a constant; NULL = none */

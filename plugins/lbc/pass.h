@@ -82,6 +82,7 @@ struct lbc_pass {
     bool fresh;                     /* the load balancer was read in this pass */
     struct ccm_buf steps;           /* of a dry run: one line per step, "what: from -> to" */
     uint64_t requeue_ms;            /* 0 = no need to come again */
+    uint64_t unsaid_ms; /* beside a failure: when its condition is written again; 0 = it is said */
     bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
                         come again after requeue_ms */
     bool several;    /* a release: there is another load balancer of the Service after this one */

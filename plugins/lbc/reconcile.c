@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define UNSAID_FIRST_MS UINT64_C(2000)
+#define UNSAID_TURNS    10 /* so often the wait is doubled: to 34 min */
+
 /* Id of the load balancer that the Service reuses, "" when it has one of its own. Something of it
  * may be on another one, or it was published with another one: that is what has to be taken away.
  */
@@ -49,6 +52,21 @@ static bool pass_keeps_quiet(const struct lbc_pass *pass)
     return pass->dry || (pass->known && pass->writes == 0 && !pass->hashed && !pass->audit);
 }
 
+/* The next try of what failed may be an hour away; that its condition could not be written is no
+ * reason to leave the Service with an older one for so long. */
+static void pass_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    if (w == 0 || err->kind == CCM_ERROR_AUTH || err->kind == CCM_ERROR_TERMINAL ||
+        err->kind == CCM_ERROR_CANCELLED) {
+        entry->unsaid = 0;
+        return;
+    }
+    pass->unsaid_ms = UNSAID_FIRST_MS << entry->unsaid;
+    entry->unsaid += entry->unsaid < UNSAID_TURNS ? 1 : 0;
+}
+
 /* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
 static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
@@ -83,8 +101,9 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
                                              pass->lbc->conditions ? &condition : NULL, &own);
 
+    pass_note_unsaid(pass, r < 0 ? w : 0, &own);
     if (w == 0 || r < 0) {
-        return r; /* what failed first is what counts, and its retry says it again */
+        return r; /* what failed first is what counts */
     }
     ccm_error_copy(err, &own);
     return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status", w,
@@ -150,7 +169,8 @@ static void result_set_waits(struct ccm_result *ret)
     }
 }
 
-/* Beside a failure only calls that were put off have a time of their own. */
+/* Beside a failure calls that were put off have a time of their own, and a condition that could
+ * not be written. */
 static void job_set_result(const struct job *job, const struct lbc_pass *pass, int r,
                            struct ccm_result *ret)
 {
@@ -162,6 +182,11 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
     }
     if (waits) {
         ret->requeue_after_ms = r == 0 ? ret->requeue_after_ms : pass->problems.wait_ms;
+        result_set_waits(ret);
+    }
+    if (r < 0 && pass->unsaid_ms > 0 &&
+        (ret->requeue_after_ms == 0 || ret->requeue_after_ms > pass->unsaid_ms)) {
+        ret->requeue_after_ms = pass->unsaid_ms;
         result_set_waits(ret);
     }
 }

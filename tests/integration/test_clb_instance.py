@@ -116,7 +116,7 @@ def test_hostname(world):
 
 def test_preserve(world):
     start(world, preserve_lb_on_delete="true")
-    assert any(reason == "PreservedOnDelete" for _, reason, _, _ in world.kube.events("web"))
+    world.wait(lambda: any(reason == "PreservedOnDelete" for _, reason, _, _ in world.kube.events("web")), "the event")
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion")
     lb = views.only_lb(world)

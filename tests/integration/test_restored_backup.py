@@ -66,4 +66,4 @@ def test_deleted(world, product):
     young, kept = lose_service(world, product, LOOKS + " orphan_cleanup = true;")
     world.wait(lambda: young not in owners(world, product), "the end of what is left over", 60)
     assert set(owners(world, product)) == {kept} and world.kube.ingress("kept")
-    assert any("they are deleted" in message for message in lease_events(world))
+    world.wait(lambda: any("they are deleted" in message for message in lease_events(world)), "the event")

@@ -231,6 +231,22 @@ def test_a_server_that_begins_knows_no_roles(world):
     assert len(world.cloud.load_balancers()) == 1 and "is lost" not in world.log()
 
 
+@pytest.mark.parametrize("http", [409, 500])
+def test_a_condition_that_was_refused_once_is_written_soon(world, http):
+    """The failure that it tells of waits for a change, or for minutes: its condition does not."""
+    views.nodes(world, 1)
+    world.kube.fault(action="PATCH *services/web/status", count=2, http=http)
+    world.start_ccmd()
+    wrong = {"service.beta.kubernetes.io/alibaba-cloud-loadbalancer-scheduler": "nonsense"}
+    world.kube.create(objects.service("web", PORTS, annotations=wrong))
+
+    def conditions():
+        return world.kube.get("Service", "web").get("status", {}).get("conditions", [])
+
+    world.wait(conditions, "the condition", timeout=60)
+    assert conditions()[0]["reason"] == "Refused" and "scheduler" in conditions()[0]["message"]
+
+
 def test_events_refused(world):
     views.nodes(world, 1)
     world.kube.fault(action="CREATE */events", count=100000, http=403)
@@ -529,8 +545,7 @@ def test_hanging_plugin_does_not_hang_the_end(world, name, message):
     world.kube.create(objects.service("web", PORTS))
     if name != "hanging-map":  # whose thread is the one that feeds the others
         ready(world)
-    else:
-        world.wait(lambda: "nodes: 1 objects" in world.log(), "the lists")
+    world.logged("hangs from now on")
     process.popen.send_signal(signal.SIGTERM)
     assert process.wait_exit(10) == 1
     process.check_complaints()

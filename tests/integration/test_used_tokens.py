@@ -38,7 +38,7 @@ def creations(world, since):
 
 
 def assert_told(world):
-    assert any(e[0] == "Warning" and e[1] == "SyncLoadBalancerFailed" for e in world.kube.events("web"))
+    world.wait(lambda: any(e[:2] == ("Warning", "SyncLoadBalancerFailed") for e in world.kube.events("web")), "the event")
 
 
 @PRODUCTS
