@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define JSON_OBJECTS_MAX 20
+#define FAILED_ENDS_MAX  3 /* as often a failing object that has steps is looked at */
 
 struct entry {
     char *plugin;
@@ -19,6 +20,8 @@ struct entry {
     char *steps;    /* NULL = none were told */
     char *warnings; /* lines; NULL = none */
     char *failure;  /* NULL = it did not fail */
+    bool left;      /* there was no time for it: its failure says so and stays */
+    unsigned ends;  /* calls that have ended since steps were told */
 };
 
 struct daemon_plan_book {
@@ -164,12 +167,57 @@ void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, 
     struct entry *entry =
         failure == NULL ? find_locked(book, plugin, object) : obtain_locked(book, plugin, object);
 
-    if (failure == NULL && entry != NULL) {
+    if (entry != NULL && entry->left) {
+        /* The end has come. */
+    } else if (failure == NULL && entry != NULL) {
         free(CCM_STEAL(entry->failure));
     } else if (entry != NULL) {
         replace_locked(book, &entry->failure, strdup(failure));
     } else if (failure != NULL) {
         book->lost++;
+    }
+    ccm_unlock(&book->lock);
+}
+
+void daemon_plan_book_ended(struct daemon_plan_book *book, const char *plugin, const char *object)
+{
+    ccm_lock(&book->lock);
+
+    struct entry *entry = find_locked(book, plugin, object);
+
+    if (entry != NULL && entry->steps != NULL && entry->ends < FAILED_ENDS_MAX) {
+        entry->ends++;
+    }
+    ccm_unlock(&book->lock);
+}
+
+bool daemon_plan_book_is_looked(struct daemon_plan_book *book, const char *plugin,
+                                const char *object)
+{
+    ccm_lock(&book->lock);
+
+    const struct entry *entry = find_locked(book, plugin, object);
+    const bool looked = entry != NULL && entry->ends > 0 &&
+                        (entry->failure == NULL || entry->ends == FAILED_ENDS_MAX);
+
+    ccm_unlock(&book->lock);
+    return looked;
+}
+
+void daemon_plan_book_left(struct daemon_plan_book *book, const char *plugin, const char *object)
+{
+    ccm_lock(&book->lock);
+
+    struct entry *entry = obtain_locked(book, plugin, object);
+
+    if (entry == NULL) {
+        book->lost++;
+    } else if (!entry->left) {
+        entry->left = true;
+        replace_locked(book, &entry->failure,
+                       ccm_text_format("not looked at in time%s%s",
+                                       entry->failure == NULL ? "" : ": ",
+                                       entry->failure == NULL ? "" : entry->failure));
     }
     ccm_unlock(&book->lock);
 }

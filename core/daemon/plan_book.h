@@ -10,6 +10,7 @@
 #include "util/attr.h"
 #include "util/buf.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct daemon_plan_book;
@@ -31,6 +32,15 @@ void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
  * last word counts. */
 void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, const char *object,
                              const char *failure);
+
+/* A call that worked on the object has ended; its result, if any, is in the book. */
+void daemon_plan_book_ended(struct daemon_plan_book *book, const char *plugin, const char *object);
+/* Whether the object has been looked at: steps were told by a call that ended, and not one that
+ * failed, unless it did so again and again. */
+bool daemon_plan_book_is_looked(struct daemon_plan_book *book, const char *plugin,
+                                const char *object);
+/* The end has come before the object was looked at. What it failed at last stays known. */
+void daemon_plan_book_left(struct daemon_plan_book *book, const char *plugin, const char *object);
 
 struct daemon_plan_counts {
     size_t changing; /* objects that have steps and did not fail */

@@ -17,6 +17,7 @@
 /* A dry run waits for retries that come this soon; what fails longer than that is told as failed.
  */
 #define PLAN_HORIZON_MS 3000
+#define PLAN_LEFT_MAX   100 /* so many keys that there was no time for are named */
 
 static const struct ccm_log runner_log = { .part = "ccmd" };
 
@@ -68,6 +69,14 @@ static void runner_record_settled(void *arg, const char *key, const struct ccm_e
     }
 }
 
+/* Of a dry run only. */
+static void runner_record_ended(void *arg, const char *key)
+{
+    const struct runner *runner = arg;
+
+    daemon_plan_book_ended(runner->owner->setup.services->plan, runner->entry->name, key);
+}
+
 static uint32_t seconds_option(const struct runner *runner, const char *name)
 {
     const struct config_tree *config = runner->owner->setup.services->config;
@@ -117,6 +126,8 @@ static int runner_prepare_plugin(struct runner *runner)
         .arg = runner,
         .settled = runner_record_settled,
         .settled_arg = runner,
+        .ended = setup->services->plan == NULL ? NULL : runner_record_ended,
+        .ended_arg = runner,
         .cancel = cancel_call,
         .cancel_arg = runner,
     };
@@ -452,6 +463,48 @@ static void runner_record_unfinished(struct runner *runner, const char *what)
     daemon_plan_book_result(runner->owner->setup.services->plan, runner->entry->name, "", text);
 }
 
+static bool runner_has_looked(void *arg, const char *key)
+{
+    const struct runner *runner = arg;
+
+    return daemon_plan_book_is_looked(runner->owner->setup.services->plan, runner->entry->name,
+                                      key);
+}
+
+/* Keys that a dry run has no time for. */
+struct left_keys {
+    struct runner *runner;
+    size_t count;
+};
+
+static void left_keys_record(void *arg, const char *key)
+{
+    struct left_keys *left = arg;
+
+    if (++left->count <= PLAN_LEFT_MAX) {
+        daemon_plan_book_left(left->runner->owner->setup.services->plan, left->runner->entry->name,
+                              key);
+    }
+}
+
+/* Until all keys were looked at; those that were not are named. */
+static void runner_await_keys(struct runner *runner, int64_t deadline_ms)
+{
+    const struct sched_queue_calm calm = { PLAN_HORIZON_MS, runner_has_looked, runner };
+    struct left_keys left = { .runner = runner };
+    char text[64];
+
+    if (sched_controller_wait_calm(runner->controller, &calm, deadline_ms) == 0) {
+        return;
+    }
+    sched_controller_list_left(runner->controller, &calm, left_keys_record, &left);
+    if (left.count > PLAN_LEFT_MAX) {
+        ccm_text_printf(text, sizeof(text), "%zu more objects were not looked at in time",
+                        left.count - PLAN_LEFT_MAX);
+        runner_record_unfinished(runner, text);
+    }
+}
+
 void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_ms)
 {
     for (size_t i = 0; i < runners->count; i++) {
@@ -464,9 +517,8 @@ void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_
         } else if (ccm_thread_join(&runner->starter, deadline_ms) < 0 ||
                    !atomic_load(&runner->started)) {
             runner_record_unfinished(runner, "the plugin did not start");
-        } else if (sched_controller_wait_calm(runner->controller, PLAN_HORIZON_MS, deadline_ms) <
-                   0) {
-            runner_record_unfinished(runner, "not all objects were looked at in time");
+        } else {
+            runner_await_keys(runner, deadline_ms);
         }
     }
 }

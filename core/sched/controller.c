@@ -285,6 +285,9 @@ static void run_call(struct worker *worker, size_t count)
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {
+        if (controller->options.ended != NULL) {
+            controller->options.ended(controller->options.ended_arg, worker->items[i].key);
+        }
         sched_queue_done(controller->queue, worker->items[i].key);
     }
 }
@@ -487,10 +490,17 @@ size_t sched_controller_retry_now(struct sched_controller *controller)
     return sched_queue_retry_now(controller->queue);
 }
 
-int sched_controller_wait_calm(struct sched_controller *controller, int64_t horizon_ms,
-                               int64_t deadline_ms)
+int sched_controller_wait_calm(struct sched_controller *controller,
+                               const struct sched_queue_calm *calm, int64_t deadline_ms)
 {
-    return sched_queue_wait_calm(controller->queue, horizon_ms, deadline_ms);
+    return sched_queue_wait_calm(controller->queue, calm, deadline_ms);
+}
+
+void sched_controller_list_left(struct sched_controller *controller,
+                                const struct sched_queue_calm *calm,
+                                void (*fn)(void *fn_arg, const char *key), void *fn_arg)
+{
+    sched_queue_list_left(controller->queue, calm, fn, fn_arg);
 }
 
 uint64_t sched_controller_retry_ms(const struct ccm_request *req, uint64_t index,

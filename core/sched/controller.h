@@ -73,6 +73,11 @@ struct sched_controller_options {
                     int64_t next_ms);
     void *settled_arg;
 
+    /* The last word about a call with this key: it has been settled, if it was to be, and nobody
+     * else works on it yet. Must not block. NULL = nobody wants to know. */
+    void (*ended)(void *ended_arg, const char *key);
+    void *ended_arg;
+
     /* Set the flag and wake whoever waits with it (such as ccm_http_cancel()). Called by stop(),
      * once per worker, without a lock. NULL = the flag is set, nobody is woken. */
     void (*cancel)(void *cancel_arg, struct ccm_cancel *flag);
@@ -122,10 +127,14 @@ uint64_t sched_controller_retry_ms(const struct ccm_request *req, uint64_t index
 CCM_NODISCARD int sched_controller_start(struct sched_controller *controller,
                                          struct ccm_error *err);
 
-/* Wait until all keys that were enqueued have been worked on, and those that come again within
- * horizon_ms too: see sched_queue_wait_calm(). */
+/* Wait until all keys that were enqueued have been worked on, and those that come again soon too;
+ * and those for which that does not hold: see sched_queue_wait_calm(), sched_queue_list_left(). */
 CCM_NODISCARD int sched_controller_wait_calm(struct sched_controller *controller,
-                                             int64_t horizon_ms, int64_t deadline_ms);
+                                             const struct sched_queue_calm *calm,
+                                             int64_t deadline_ms);
+void sched_controller_list_left(struct sched_controller *controller,
+                                const struct sched_queue_calm *calm,
+                                void (*fn)(void *fn_arg, const char *key), void *fn_arg);
 
 /* Running calls are cancelled (also one that begins at this moment), no further one begins, what
  * waits is dropped. Returns at once. Any thread; repeating it is fine. */

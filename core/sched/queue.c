@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_CHECK_MS      100 /* nobody says when the gate is let go */
-#define CALM_SLICE_MS      10  /* a worker takes a key that is due within this time */
-#define LAST_LANE_FAILURES 2   /* in a row: from then on a key waits in the last lane */
+#define HELD_CHECK_MS 100 /* nobody says when the gate is let go */
+#define CALM_SLICE_MS                                                                              \
+    10                       /* a worker takes a key that is due within this time; how often       \
+                                wait_calm() looks */
+#define LAST_LANE_FAILURES 2 /* in a row: from then on a key waits in the last lane */
 /* Lanes that any worker may serve. */
 #define KEPT_LANES (1U << CCM_LANE_REMOVE | 1U << CCM_LANE_BACKENDS)
 
@@ -739,29 +741,50 @@ int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms)
     return r;
 }
 
-/* When to look again whether it is calm; 0: it is. */
-static int64_t calm_again_ms(const struct sched_queue *queue, int64_t horizon_ms,
-                             int64_t deadline_ms)
+/* When a key comes that is left: 0 now; -1: it is not left. */
+static int64_t entry_left_due(const struct sched_queue *queue, const struct entry *entry,
+                              const struct sched_queue_calm *calm)
 {
-    const struct sched_heap_item *first = sched_heap_first(&queue->delays);
-    const int64_t now = now_ms(queue);
+    int64_t due_ms = -1;
 
-    if (!is_idle(queue)) {
-        return deadline_ms; /* or when it becomes so */
+    if (entry->dirty || entry->processing) {
+        due_ms = 0;
+    } else if (sched_heap_has(&entry->delay) &&
+               entry->delay.due_ms <= now_ms(queue) + calm->horizon_ms) {
+        due_ms = entry->delay.due_ms;
     }
-    if (first == NULL || first->due_ms > now + horizon_ms) {
-        return 0;
+    if (due_ms >= 0 && calm->is_through != NULL && calm->is_through(calm->arg, entry->key)) {
+        due_ms = -1;
     }
-    return (first->due_ms > now ? first->due_ms : now) + CALM_SLICE_MS;
+    return due_ms;
 }
 
-int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
+/* When to look again whether it is calm; 0: it is. */
+static int64_t calm_again_ms(const struct sched_queue *queue, const struct sched_queue_calm *calm)
+{
+    const int64_t soon_ms = ccm_clock_now_ms() + CALM_SLICE_MS;
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(queue->entries, &cursor, &key, &value) != 0) {
+        const int64_t due_ms = entry_left_due(queue, value, calm);
+
+        if (due_ms >= 0) {
+            return due_ms + CALM_SLICE_MS > soon_ms ? due_ms + CALM_SLICE_MS : soon_ms;
+        }
+    }
+    return 0;
+}
+
+int sched_queue_wait_calm(struct sched_queue *queue, const struct sched_queue_calm *calm,
+                          int64_t deadline_ms)
 {
     int r = 0;
 
     ccm_lock(&queue->lock);
     while (queue->state != SHUT) {
-        const int64_t again_ms = calm_again_ms(queue, horizon_ms, deadline_ms);
+        const int64_t again_ms = calm_again_ms(queue, calm);
 
         if (again_ms == 0) {
             break;
@@ -775,6 +798,22 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
     }
     ccm_unlock(&queue->lock);
     return r;
+}
+
+void sched_queue_list_left(struct sched_queue *queue, const struct sched_queue_calm *calm,
+                           void (*fn)(void *fn_arg, const char *key), void *fn_arg)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    ccm_lock(&queue->lock);
+    while (ccm_strmap_next(queue->entries, &cursor, &key, &value) != 0) {
+        if (entry_left_due(queue, value, calm) >= 0) {
+            fn(fn_arg, key);
+        }
+    }
+    ccm_unlock(&queue->lock);
 }
 
 void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret)

@@ -36,6 +36,7 @@
 #include "util/attr.h"
 #include "util/gate.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -157,12 +158,25 @@ void sched_queue_shut_down(struct sched_queue *queue);
  */
 CCM_NODISCARD int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms);
 
+/* When a queue counts as calm: no key is left to be worked on. */
+struct sched_queue_calm {
+    int64_t horizon_ms; /* a key that comes within this time is left, one that comes later is not */
+    /* Whether a key is not waited for, although it is or will be worked on again. Under the lock of
+     * the queue, which it may not call. NULL = each one is waited for. */
+    bool (*is_through)(void *arg, const char *key);
+    void *arg;
+};
+
 /*
- * Wait until nothing is ready or processed, and nothing delayed will be within horizon_ms. 0, also
- * after the shutdown; -ETIMEDOUT at deadline_ms of the real clock. Changes nothing.
+ * Wait until no key is left. 0, also after the shutdown; -ETIMEDOUT at deadline_ms of the real
+ * clock. Changes nothing.
  */
-CCM_NODISCARD int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms,
-                                        int64_t deadline_ms);
+CCM_NODISCARD int sched_queue_wait_calm(struct sched_queue *queue,
+                                        const struct sched_queue_calm *calm, int64_t deadline_ms);
+
+/* Call fn for every key that is left, under the lock: it may not call the queue. */
+void sched_queue_list_left(struct sched_queue *queue, const struct sched_queue_calm *calm,
+                           void (*fn)(void *fn_arg, const char *key), void *fn_arg);
 
 void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret);
 

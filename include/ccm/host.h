@@ -234,8 +234,10 @@ struct ccm_host {
     bool (*dry_run)(const struct ccm_host *host);
 
     /* In a dry run: what would be done for an object (its key), one line per step, "" = nothing.
-     * Once per reconciled key, before the call returns; of several the last counts. Else it does
-     * nothing. What cannot be planned is a failure of the reconcile, as always. */
+     * Once per reconciled key, before the call returns; of several the last counts. The key then
+     * counts as looked at, however soon it comes again (requeue_after_ms, enqueue()); one that
+     * comes again within 3 s without it is waited for, and named if time runs out. Not in a dry
+     * run: nothing. What cannot be planned is a failure of the reconcile, as always. */
     void (*plan)(const struct ccm_host *host, const char *object, const char *steps);
 
     /* --- metrics --- */

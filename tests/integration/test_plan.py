@@ -110,6 +110,21 @@ def test_a_deadline_when_the_server_does_not_answer(world, plan):
     assert lines[:2] == ["planner", "    failed: the plugin did not start"], err
 
 
+def test_what_comes_again_soon_is_not_waited_for(world, plan):
+    """A key with a plan was looked at, however soon it comes again."""
+    world.kube.create(service("poll", steps="delete it", again="50"), service("audit", steps="", again="50"))
+    code, lines, err = plan("--timeout", "60")
+    assert code == 1, err
+    assert lines == ["planner default/poll", "    delete it", "1 to change, 1 as they should be, 0 failed"]
+
+
+def test_keys_that_are_left_are_named(world, plan):
+    world.kube.create(service("ok", steps="", again="50"), service("silent", again="50"))
+    code, lines, err = plan("--timeout", "2")
+    assert code == 1, err
+    assert lines == ["planner default/silent", "    failed: not looked at in time", "0 to change, 1 as they should be, 1 failed"]
+
+
 def test_usage(world, plan):
     for args in (["--timeout", "0"], ["--timeout", "soon"], ["extra"]):
         assert plan(*args)[0] == 2

@@ -1,11 +1,13 @@
 /*
  * Plans what annotations of a Service tell it to, several keys per call: "steps" (lines divided by
  * ";"), "warn" (a Warning event), "fail" (a terminal failure of this key), "twice" (a passing
- * failure at the first look), "patch" (tries to write all the same and tells what came of it).
+ * failure at the first look), "patch" (tries to write all the same and tells what came of it),
+ * "again" (comes again after so many ms, whatever else).
  */
 #include <ccm/plugin.h>
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static const struct ccm_host *planner_host;
 static atomic_int looks;
@@ -93,6 +95,7 @@ static void look(const struct ccm_request *req, uint64_t i, const struct ccm_obj
     const char *steps = annotation(service, "steps");
     const char *warning = annotation(service, "warn");
     const char *fail = annotation(service, "fail");
+    const char *again = annotation(service, "again");
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (warning != NULL) {
@@ -107,7 +110,7 @@ static void look(const struct ccm_request *req, uint64_t i, const struct ccm_obj
     } else if (steps != NULL) {
         plan_steps(service, steps);
     }
-    planner_host->settle(planner_host, req, i, 0, &err);
+    planner_host->settle(planner_host, req, i, again == NULL ? 0 : strtoull(again, NULL, 10), &err);
 }
 
 static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,

@@ -766,30 +766,47 @@ static void *work_off(void *arg)
     return NULL;
 }
 
+static bool is_a(void *arg, const char *key)
+{
+    (void)arg;
+    return strcmp(key, "a") == 0;
+}
+
+static void copy_key(void *arg, const char *key)
+{
+    strcpy(arg, key);
+}
+
 /* The real clock: what is ready and what comes soon is waited for, what comes late is not. */
 static void test_wait_calm(void **state)
 {
     static const struct sched_backoff_policy quick = {
         .rules = { [CCM_ERROR_CONFLICT] = { .base_ms = 20, .max_ms = 20 } },
     };
+    const struct sched_queue_calm soon = { .horizon_ms = 1000 };
+    const struct sched_queue_calm but_a = { .horizon_ms = 1000, .is_through = is_a };
     struct sched_queue *queue = sched_queue_new(&(struct sched_queue_options){ .backoff = &quick });
     struct sched_queue_stats stats;
     pthread_t thread;
+    char left[8] = "";
 
     (void)state;
-    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    assert_int_equal(sched_queue_wait_calm(queue, &soon, ccm_clock_now_ms()), 0);
     assert_int_equal(sched_queue_add(queue, "a", CCM_LANE_SPEC), 0);
-    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20), -ETIMEDOUT);
+    assert_int_equal(sched_queue_wait_calm(queue, &soon, ccm_clock_now_ms() + 20), -ETIMEDOUT);
+    sched_queue_list_left(queue, &soon, copy_key, left);
+    assert_string_equal(left, "a");
+    assert_int_equal(sched_queue_wait_calm(queue, &but_a, ccm_clock_now_ms() + 20), 0);
     assert_int_equal(sched_queue_add(queue, "again", CCM_LANE_SPEC), 0);
     assert_int_equal(sched_queue_add_after(queue, "soon", CCM_LANE_SPEC, 30), 0);
     assert_int_equal(sched_queue_add_after(queue, "late", CCM_LANE_SPEC, 3600000), 0);
     assert_int_equal(pthread_create(&thread, NULL, work_off, queue), 0);
-    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20000), 0);
+    assert_int_equal(sched_queue_wait_calm(queue, &soon, ccm_clock_now_ms() + 20000), 0);
     sched_queue_get_stats(queue, &stats);
     assert_int_equal(stats.delayed, 1); /* late */
     assert_int_equal(stats.adds, 5);    /* a, soon, again three times */
     sched_queue_shut_down(queue);
-    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    assert_int_equal(sched_queue_wait_calm(queue, &soon, ccm_clock_now_ms()), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     sched_queue_free(queue);
 }
