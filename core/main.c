@@ -3,6 +3,7 @@
 #include "ccm/version.h"
 #include "cli/command.h"
 #include "util/attr.h"
+#include "util/crash.h"
 #include "util/parse.h"
 
 #include <argp.h>
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
         return 1;
     }
     use_one_arena();
+    ccm_crash_install();
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0) {
         return EXIT_USAGE;

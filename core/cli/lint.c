@@ -5,6 +5,7 @@
 #include "kube/object/decode.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/crash.h"
 #include "util/json.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -104,7 +105,19 @@ static void ask_plugins(struct file *file, const struct cli_lint_item *item,
             .option_int = sink_option_int,
             .core = &look,
         };
+        const char *const keys[] = { service->meta.key };
+        struct ccm_crash_call call = {
+            .plugin = look.plugin->desc->name,
+            .stage = "lint",
+            .keys = keys,
+            .key_count = 1,
+        };
+
+        ccm_crash_begin(&call);
+
         const int r = look.plugin->desc->lint(service, &sink);
+
+        ccm_crash_end(&call);
 
         if (r != 0) {
             fprintf(file->lint->complaint, "%s:%u: plugin %s could not check the Service: %d\n",

@@ -7,6 +7,7 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/text.h"
 
@@ -229,10 +230,19 @@ static void source_map_change(struct source *source, const struct plugin_entry *
     struct sched_watchdog *dog = &source->owner->dog;
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
     char what[SCHED_WATCHDOG_WHAT];
+    const char *const whats[] = { what };
+    struct ccm_crash_call call = {
+        .plugin = entry->name,
+        .stage = "map",
+        .keys = whats,
+        .key_count = 1,
+    };
 
     ccm_text_printf(what, sizeof(what), "%s %s", source->name, object->key);
     sched_watchdog_begin(dog, &source->running, entry->name, what);
+    ccm_crash_begin(&call);
     watch->map(entry->self, change);
+    ccm_crash_end(&call);
     (void)sched_watchdog_end(dog, &source->running); /* how long it took is of no interest */
 }
 

@@ -3,6 +3,7 @@
 #include "daemon/unserved.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -45,8 +46,19 @@ static int runner_call_reconcile(void *arg, const struct ccm_request *req, struc
                                  struct ccm_error *err)
 {
     const struct runner *runner = arg;
+    struct ccm_crash_call call = {
+        .plugin = runner->entry->name,
+        .stage = "reconcile",
+        .keys = req->keys,
+        .key_count = req->key_count,
+    };
 
-    return runner->entry->loaded->desc->reconcile(runner->entry->self, req, ret, err);
+    ccm_crash_begin(&call);
+
+    const int r = runner->entry->loaded->desc->reconcile(runner->entry->self, req, ret, err);
+
+    ccm_crash_end(&call);
+    return r;
 }
 
 static void cancel_call(void *arg, struct ccm_cancel *flag)
@@ -361,7 +373,13 @@ static int allow_one(const struct runner *runner, struct ccm_buf *text)
     }
 
     const uint64_t held = daemon_held_sum(daemon_plugin_host_held(runner->host));
+    struct ccm_crash_call call = { .plugin = name, .stage = "allow_removals" };
+
+    ccm_crash_begin(&call);
+
     const int64_t window_ms = runner->entry->loaded->desc->allow_removals(runner->entry->self);
+
+    ccm_crash_end(&call);
 
     ccm_log_warn(&runner_log,
                  "plugin %s: an operator lets held removals go for %" PRId64 " s: %" PRIu64
@@ -392,7 +410,18 @@ static bool resync_one(const struct runner *runner, const char *key, struct ccm_
     if (desc == NULL || !atomic_load(&runner->started)) {
         return false;
     }
+    struct ccm_crash_call call = {
+        .plugin = runner->entry->name,
+        .stage = "resync",
+        .keys = key == NULL ? NULL : &key,
+        .key_count = key == NULL ? 0 : 1,
+    };
+
+    ccm_crash_begin(&call);
+
     const uint64_t count = desc->resync == NULL ? 0 : desc->resync(runner->entry->self, key);
+
+    ccm_crash_end(&call);
 
     if (count > 0) {
         ccm_log_info(&runner_log, "plugin %s: an operator has %" PRIu64 " object%s looked at again",

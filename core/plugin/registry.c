@@ -2,6 +2,7 @@
 
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/crash.h"
 #include "util/log.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -219,7 +220,12 @@ int plugin_registry_create(struct plugin_registry *registry, struct plugin_entry
     if (get_state(registry, slot) != PLUGIN_STATE_LOADED) {
         return -EINVAL;
     }
+
+    struct ccm_crash_call call = { .plugin = slot->name, .stage = "create" };
+
+    ccm_crash_begin(&call);
     r = slot->loaded->desc->create(host, &self, &err);
+    ccm_crash_end(&call);
     if (r != 0) {
         r = failure_of(slot, "create", r, &err);
         log_failure(slot, "left out", &err);
@@ -242,7 +248,11 @@ int plugin_registry_start(struct plugin_registry *registry, struct plugin_entry 
         return -EINVAL;
     }
     if (slot->loaded->desc->start != NULL) {
+        struct ccm_crash_call call = { .plugin = slot->name, .stage = "start" };
+
+        ccm_crash_begin(&call);
         r = slot->loaded->desc->start(slot->entry.self, &err);
+        ccm_crash_end(&call);
     }
     if (r != 0) {
         r = failure_of(slot, "start", r, &err);
@@ -280,7 +290,11 @@ void plugin_registry_stop(struct plugin_registry *registry)
         struct slot *slot = registry->items[i - 1];
 
         if (registry_mark_stopped(registry, slot) && slot->loaded->desc->stop != NULL) {
+            struct ccm_crash_call call = { .plugin = slot->name, .stage = "stop" };
+
+            ccm_crash_begin(&call);
             slot->loaded->desc->stop(slot->entry.self);
+            ccm_crash_end(&call);
         }
     }
 }
@@ -292,8 +306,12 @@ void plugin_registry_destroy(struct plugin_registry *registry)
         struct slot *slot = registry->items[i - 1];
 
         if (slot->has_self) {
+            struct ccm_crash_call call = { .plugin = slot->name, .stage = "destroy" };
+
             slot->has_self = false;
+            ccm_crash_begin(&call);
             slot->loaded->desc->destroy(slot->entry.self);
+            ccm_crash_end(&call);
             slot->entry.self = NULL;
         }
     }

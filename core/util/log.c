@@ -52,6 +52,11 @@ int ccm_log_parse_level(const char *text, enum ccm_log_level *ret)
     return -EINVAL;
 }
 
+bool ccm_log_is_json(void)
+{
+    return atomic_load(&as_json);
+}
+
 bool ccm_log_enabled(enum ccm_log_level level)
 {
     return (int)level <= atomic_load_explicit(&current_level, memory_order_relaxed);

@@ -34,6 +34,9 @@ void ccm_log_setup(enum ccm_log_level level, bool json);
 /* "error", "warn", "info", "debug" -> level. 0 or -EINVAL. */
 CCM_NODISCARD int ccm_log_parse_level(const char *text, enum ccm_log_level *ret);
 
+/* Whether lines have the form of JSON. Also in a signal handler. */
+bool ccm_log_is_json(void);
+
 bool ccm_log_enabled(enum ccm_log_level level);
 
 void ccm_log_write(const struct ccm_log *log, enum ccm_log_level level, const char *format, ...)

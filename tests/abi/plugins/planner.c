@@ -2,12 +2,11 @@
  * Plans what annotations of a Service tell it to, several keys per call: "steps" (lines divided by
  * ";"), "warn" (a Warning event), "fail" (a terminal failure of this key), "twice" (a passing
  * failure at the first look), "patch" (tries to write all the same and tells what came of it),
- * "again" (comes again after so many ms, whatever else).
+ * "again" (comes again after 50 ms, whatever else).
  */
 #include <ccm/plugin.h>
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static const struct ccm_host *planner_host;
 static atomic_int looks;
@@ -110,7 +109,7 @@ static void look(const struct ccm_request *req, uint64_t i, const struct ccm_obj
     } else if (steps != NULL) {
         plan_steps(service, steps);
     }
-    planner_host->settle(planner_host, req, i, again == NULL ? 0 : strtoull(again, NULL, 10), &err);
+    planner_host->settle(planner_host, req, i, again == NULL ? 0 : 50, &err);
 }
 
 static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,

@@ -774,7 +774,7 @@ static bool is_a(void *arg, const char *key)
 
 static void copy_key(void *arg, const char *key)
 {
-    strcpy(arg, key);
+    (void)snprintf(arg, 8, "%s", key); /* short */
 }
 
 /* The real clock: what is ready and what comes soon is waited for, what comes late is not. */

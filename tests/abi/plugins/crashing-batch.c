@@ -1,0 +1,4 @@
+/* crashing.c with many keys per call. */
+#define PLUGIN_NAME  "crashing-batch"
+#define PLUGIN_BATCH 16
+#include "crashing.c"
