@@ -3,12 +3,17 @@
 #include "alicloud/job.h"
 #include "alicloud/params.h"
 #include "lbc/apply/record.h"
+#include "lbc/model/owner.h"
 #include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define USED_TOKEN_MS 2000 /* until the next creation, after one that made nothing */
+#define GIVEN_UP_MAX  5    /* load balancers of earlier creations that are passed over in a row */
 
 int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
 {
@@ -74,6 +79,32 @@ int alilb_apply_fail_creation(struct lbc_apply *apply, int r, struct ccm_error *
         err->kind = CCM_ERROR_TRANSIENT;
     }
     return r;
+}
+
+int alilb_apply_fail_used_token(const char *id, const struct ccm_error *why, struct ccm_error *err)
+{
+    ccm_error_copy(err, why);
+    err->retry_after_ms = USED_TOKEN_MS;
+    return ccm_error_wrap(err, -ENOENT,
+                          "the cloud answered with load balancer %s of an earlier creation, which "
+                          "is not the Service's any more; the next try has another ClientToken",
+                          id);
+}
+
+int alilb_apply_check_made(struct lbc_apply *apply, const struct lbc_tags *tags,
+                           struct ccm_error *err)
+{
+    char name[LBC_OWNER_LB_NAME];
+
+    lbc_owner_lb_name(&apply->service->meta, name);
+    if (*apply->attempt >= GIVEN_UP_MAX ||
+        ccm_text_equal(lbc_tags_get(tags, LBC_TAG_OWNER), name)) {
+        return 0;
+    }
+    apply->lb_gone = true;
+    (*apply->attempt)++;
+    return ccm_error_set(err, -EEXIST, CCM_ERROR_TRANSIENT,
+                         "it does not carry the tag of this Service any more");
 }
 
 /* --- one action --- */

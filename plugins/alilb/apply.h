@@ -76,6 +76,15 @@ CCM_NODISCARD int alilb_apply_write(struct lbc_apply *apply, struct lbc_step *st
 int alilb_apply_fail_creation(struct lbc_apply *apply, int r, struct ccm_error *err);
 /* Whether err says that. */
 bool alilb_apply_is_token_taken(const struct ccm_error *err);
+/* The answer to a creation was that of an earlier one: its ClientToken had been used, and what it
+ * made (id) is not the Service's any more, as `why` says. The failure lets the next one have
+ * another token; the pause lets a load balancer that is there after all be found by its tag. */
+int alilb_apply_fail_used_token(const char *id, const struct ccm_error *why, struct ccm_error *err);
+/* What a creation was answered with has these tags: -EEXIST with err, and another token from now
+ * on, when it is one that the Service has let go of since, such as one that was preserved to its
+ * end. Not for ever: should the cloud keep tags back, no more are made than a few. */
+CCM_NODISCARD int alilb_apply_check_made(struct lbc_apply *apply, const struct lbc_tags *tags,
+                                         struct ccm_error *err);
 /* LBC_STEP_TAG, LBC_STEP_UNTAG. */
 lbc_send_fn alilb_apply_tags;
 /* struct lbc_apply_ops.wait: for jobs of NLB. */

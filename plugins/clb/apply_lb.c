@@ -5,6 +5,7 @@
 #include "ccm/object.h"
 #include "lbc/apply/record.h"
 #include "lbc/model/owner.h"
+#include "read.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -108,6 +109,39 @@ static int lb_record_created(struct lbc_apply *apply, const struct clb_lb *want,
     return 0;
 }
 
+/* What was made long ago answers to the same ClientToken: it is looked at before anything is done
+ * to it, where the Service is old enough. */
+static int check_made(struct lbc_apply *apply, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_lb_fini) struct clb_lb seen = { 0 };
+    struct clb_lb *lb = &clb_apply_have(apply)->lb;
+    struct alilb_call *call = alilb_apply_call(apply);
+    struct ccm_error why = CCM_ERROR_INIT;
+    int r = 0;
+
+    if (!apply->token_may_be_used) {
+        return 0;
+    }
+    r = alilb_read_lb(call, &clb_source, lb->lbc.id, &seen.lbc, &why);
+
+    const bool is_unknown = r < 0 && !lbc_refusal_is(apply->ops->lb_gone, &why);
+
+    r = r < 0 ? r : alilb_apply_check_made(apply, &seen.lbc.tags, &why);
+    if (r == 0) {
+        return 0;
+    }
+    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->lbc.id);
+
+    clb_lb_fini(lb);
+    memset(lb, 0, sizeof(*lb));
+    if (!is_unknown) {
+        return alilb_apply_fail_used_token(id, &why, err);
+    }
+    call->uncertain = true; /* if it is the Service's, its tag leads to it next time */
+    ccm_error_copy(err, &why);
+    return r;
+}
+
 static int create_once(struct lbc_apply *apply, const struct clb_lb *want, const char *elsewhere,
                        struct ccm_error *err)
 {
@@ -128,8 +162,11 @@ static int create_once(struct lbc_apply *apply, const struct clb_lb *want, const
     lb_make_token(apply, elsewhere, token);
     alilb_param_lb(&params, &clb_annotations, want->lbc.texts);
     r = alilb_send(alilb_apply_call(apply), &clb_api_create_lb, &args, &answer, err);
-    return r == 0 ? lb_record_created(apply, want, owner, answer, err)
-                  : alilb_apply_fail_creation(apply, r, err);
+    if (r < 0) {
+        return alilb_apply_fail_creation(apply, r, err);
+    }
+    r = lb_record_created(apply, want, owner, answer, err);
+    return r < 0 ? r : check_made(apply, err);
 }
 
 static bool vswitch_has_address(struct lbc_apply *apply, const char *id)

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#define OLDER_MS            300000
 #define TOKEN_WAIT_MS       60000  /* so long what was made is looked for before another is */
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
 #define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
@@ -68,6 +69,14 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
 
 /* --- a run --- */
 
+/* What the clocks of others say is not believed to the second. */
+static bool change_is_older(const struct lbc_pass *pass)
+{
+    const int64_t created_ms = pass->service->meta.created_ms;
+
+    return created_ms > 0 && created_ms + OLDER_MS <= pass->lbc->started_ms;
+}
+
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
     const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
@@ -85,6 +94,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
         .underway = &pass->entry->underway,
+        .token_may_be_used = change_is_older(pass),
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
     };

@@ -150,6 +150,7 @@ int lbc_plugin_start(void *self, struct ccm_error *err)
                       : lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
 
     if (r == 0) {
+        lbc->started_ms = lbc->host->wall_ms(lbc->host);
         lbc_orphans_start(lbc);
     }
     return r;

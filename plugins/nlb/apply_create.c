@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define GIVEN_UP_MAX 5 /* load balancers of earlier creations that are passed over in a row */
-
 /* What the configuration adds to what the Service asks for. */
 static int lb_complete_desired(const struct lbc_apply *apply, const struct lbc_step *step,
                                struct nlb_lb *want, struct lbc_tags *tags)
@@ -51,10 +49,7 @@ static int lb_record_created(struct lbc_apply *apply, struct nlb_lb *made,
     return 0;
 }
 
-/* The answer was that of an earlier creation: its ClientToken had been used, and what it made is
- * not the Service's any more. The failure lets the next one have another token; the pause lets a
- * load balancer that is there after all be found by its tag. */
-static int fail_used_token(struct lbc_apply *apply, const struct ccm_error *unread,
+static int fail_used_token(struct lbc_apply *apply, const struct ccm_error *why,
                            struct ccm_error *err)
 {
     struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
@@ -62,49 +57,22 @@ static int fail_used_token(struct lbc_apply *apply, const struct ccm_error *unre
 
     nlb_lb_fini(lb);
     memset(lb, 0, sizeof(*lb));
-    ccm_error_copy(err, unread);
-    err->retry_after_ms = NLB_MAKING_MS;
-    return ccm_error_wrap(err, -ENOENT,
-                          "the cloud answered with load balancer %s of an earlier creation, which "
-                          "is not the Service's any more; the next try has another ClientToken",
-                          id);
-}
-
-/* It is one that this Service has let go of since, such as one that was preserved to its end. Not
- * for ever: should the cloud keep tags back, no more are made than that. */
-static bool lb_is_given_up(const struct lbc_apply *apply, const struct nlb_lb *lb)
-{
-    char name[LBC_OWNER_LB_NAME];
-
-    lbc_owner_lb_name(&apply->service->meta, name);
-    return *apply->attempt < GIVEN_UP_MAX && !ccm_text_equal_case(lb->status, "Provisioning") &&
-           !ccm_text_equal(lbc_tags_get(&lb->lbc.tags, LBC_TAG_OWNER), name);
-}
-
-static int fail_given_up(struct lbc_apply *apply, struct ccm_error *err)
-{
-    struct ccm_error why = CCM_ERROR_INIT;
-
-    (void)ccm_error_set(&why, -EEXIST, CCM_ERROR_TRANSIENT,
-                        "it does not carry the tag of this Service any more");
-    apply->lb_gone = true;
-    (*apply->attempt)++;
-    return fail_used_token(apply, &why, err);
+    return alilb_apply_fail_used_token(id, why, err);
 }
 
 /* How it came out. Another look that fails tells nothing: the next pass looks again. */
 static int check_made(struct lbc_apply *apply, struct ccm_error *err)
 {
     struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
-    struct ccm_error unread = CCM_ERROR_INIT;
-    const int r =
-        alilb_read_lb(alilb_apply_call(apply), &nlb_source, lb->lbc.id, &lb->lbc, &unread);
+    struct ccm_error why = CCM_ERROR_INIT;
+    const int r = alilb_read_lb(alilb_apply_call(apply), &nlb_source, lb->lbc.id, &lb->lbc, &why);
 
-    if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &unread)) {
-        return fail_used_token(apply, &unread, err);
+    if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &why)) {
+        return fail_used_token(apply, &why, err);
     }
-    if (r == 0 && lb_is_given_up(apply, lb)) {
-        return fail_given_up(apply, err);
+    if (r == 0 && !ccm_text_equal_case(lb->status, "Provisioning") &&
+        alilb_apply_check_made(apply, &lb->lbc.tags, &why) < 0) {
+        return fail_used_token(apply, &why, err);
     }
     if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {
         apply->again_ms = NLB_MAKING_MS;

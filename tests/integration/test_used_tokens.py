@@ -1,5 +1,7 @@
 """A ClientToken does not outlive the load balancer that it made: the cloud goes on answering it with what is gone, for a day."""
 
+import datetime
+
 import pytest
 
 from tests.support import views
@@ -27,8 +29,9 @@ def change_type(world, product, name, **spec):
     world.kube.patch("Service", "web", {"spec": {"type": name, **spec}})
 
 
-def restart(world, product):
+def restart(world, product, meanwhile=lambda world: None):
     world.stop_ccmd()
+    meanwhile(world)
     world.start_ccmd()
     world.wait(lambda: f"plugin {product.name}: started" in world.ccmd.err(), "the start", 30)
 
@@ -96,14 +99,23 @@ def owned(world, product):
     return [lb for lb in product.find(world) if OWNER_TAG in lb["Tags"]]
 
 
-def test_preserved_and_wanted_again(world, product=Nlb()):
+def make_older(world):
+    """The Service is ten minutes older, for a process that starts afterwards."""
+    service = world.kube.get("Service", "web")
+    made = datetime.datetime.fromisoformat(service["metadata"]["creationTimestamp"].replace("Z", "+00:00"))
+    service["metadata"]["creationTimestamp"] = (made - datetime.timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    world.kube.http.request("POST", "/_sim/restore", {"services": [service]})
+
+
+@PRODUCTS
+def test_preserved_and_wanted_again(world, product):
     """What was preserved to its end is nobody's, and answers to the token that made it: it stays as it is, and another one is made."""
     begin(world, product, annotations={PREFIX + "preserve-lb-on-delete": "true"})
     change_type(world, product, "ClusterIP")
     world.wait(lambda: owned(world, product) == [] and "finalizers" not in world.kube.get("Service", "web")["metadata"], "the release", 60)
     world.settled()
     kept = product.only(world)
-    restart(world, product)
+    restart(world, product, make_older)
     since = world.cloud.mark()
     change_type(world, product, "LoadBalancer")
     world.wait(lambda: len(owned(world, product)) == 1 and product.complete(owned(world, product)[0], PORTS) and world.kube.ingress("web"),
