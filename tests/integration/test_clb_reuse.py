@@ -1,5 +1,7 @@
 """Services that use a load balancer which a person made: what they take, what they leave."""
 
+import pytest
+
 from tests.support import objects, views
 
 PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
@@ -57,6 +59,33 @@ def test_mark_of_one_that_got_nothing(world):
     world.wait(lambda: "CreateVServerGroup" in world.cloud.actions() and REUSE_TAG in views.only_lb(world)["Tags"], "the mark")
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion")
+    found = views.only_lb(world)
+    assert REUSE_TAG not in found["Tags"] and found["VServerGroups"] == [] and views.listeners(found) == []
+
+
+UNWANTED = {
+    "deleted": lambda world: world.kube.delete("Service", "web"),
+    "of-another-type": lambda world: world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP"}}),
+    "without-id": lambda world: world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "id": None}},
+                                                                    "spec": {"type": "ClusterIP"}}),
+}
+
+
+@pytest.mark.parametrize("how", UNWANTED)
+def test_mark_of_one_whose_process_was_killed_behind_it(world, how):
+    """Nothing but the mark was made, the process ends, and the Service is unwanted when the next one begins."""
+    lb = make_lb(world)
+    views.nodes(world, 2)
+    world.cloud.fault("CreateVServerGroup", count=10000, delay_ms=600000, http=500, code="InternalError", message="not now")
+    world.start_ccmd()
+    world.kube.create(objects.service("web", annotations=annotations(lb, force_override_listeners="true")))
+    world.wait(lambda: "CreateVServerGroup" in world.cloud.actions() and REUSE_TAG in views.only_lb(world)["Tags"], "the mark")
+    world.kill_ccmd()
+    world.cloud.clear_faults()
+    UNWANTED[how](world)
+    world.start_ccmd()
+    world.wait(lambda: not (world.kube.get("Service", "web") or {"metadata": {}})["metadata"].get("finalizers"), "the release")
+    world.settled()
     found = views.only_lb(world)
     assert REUSE_TAG not in found["Tags"] and found["VServerGroups"] == [] and views.listeners(found) == []
 
