@@ -133,9 +133,9 @@ struct lbc_apply {
     struct lbc_problems *problems;
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
     bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
-    bool fresh;    /* the mirror was read in this pass: a refusal is not due to an old picture */
-    /* The Service is older than this process, and was there long enough for an earlier one to make a
-     * load balancer with the same ClientToken and let go of it. */
+    bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
+    /* The Service is older than this process, and was there long enough for an earlier one to make
+     * a load balancer with the same ClientToken and let go of it. */
     bool token_may_be_used;
     size_t failed; /* steps, and what counts as failed before them */
     /* Jobs that are put off, kept by the caller until the next run; NULL = all are waited for. */
