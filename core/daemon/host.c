@@ -356,6 +356,9 @@ static int host_http(const struct ccm_host *host, const struct ccm_request *req,
         .gate = &self->services->gate,
     };
 
+    if (req != NULL) {
+        sched_controller_count_call(req);
+    }
     return net_http_do(self->services->http, &exchange, ret, ret_phase, err);
 }
 

@@ -15,9 +15,9 @@
  *     bug         10 min   60 min   as terminal
  *     cancelled   0        0        no failure of the key: at once, and not counted
  *
- * A failure that lasts must not eat the quota: from an hour after its beginning there are no more
- * than four tries in any hour, however unlucky the key is (throttled apart: there the quota itself
- * decides).
+ * A failure that lasts must not eat the quota: of one kind there are no more than four tries in any
+ * hour from an hour after its beginning on, however unlucky the key is (throttled apart). What all
+ * of them together may cost, whatever their kinds: spending.h.
  *
  * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d, and
  * no more than five minutes less than d. Where there is a first wait, it comes before these. So

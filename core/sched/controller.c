@@ -33,6 +33,7 @@ struct worker {
     const char **keys;
     struct sched_verdicts verdicts;
     bool has_verdicts;
+    atomic_uint calls; /* of this request, not yet charged to its keys */
 };
 
 struct sched_controller {
@@ -109,17 +110,25 @@ static int64_t cut_delay(uint64_t ms)
     return ms < (uint64_t)SCHED_QUEUE_DELAY_MAX_MS ? (int64_t)ms : SCHED_QUEUE_DELAY_MAX_MS;
 }
 
+/* What the calls of a request have cost so far is shared by its keys. */
+static void worker_charge_calls(struct worker *worker, size_t count)
+{
+    const size_t calls = atomic_exchange(&worker->calls, 0);
+
+    for (size_t i = 0; calls > 0 && i < count; i++) {
+        sched_queue_spend(worker->controller->queue, worker->items[i].key,
+                          (uint32_t)((calls + count - 1) / count));
+    }
+}
+
 /* latest_ms: not to come back later than that; 0 = as its failures say. */
 static int64_t settle_failure(struct worker *worker, const struct sched_queue_item *item,
                               const struct ccm_error *err, int64_t latest_ms, struct tally *tally)
 {
     struct sched_queue *queue = worker->controller->queue;
-    int64_t delay_ms = sched_queue_add_rate_limited(queue, item->key, item->lane, err);
+    const int64_t delay_ms =
+        sched_queue_add_rate_limited(queue, item->key, item->lane, err, latest_ms);
 
-    if (latest_ms > 0 && latest_ms < delay_ms) {
-        sched_queue_requeue_after(queue, item->key, item->lane, latest_ms);
-        delay_ms = latest_ms;
-    }
     tally->failed[err->kind]++;
     call_settled_hook(worker->controller, item->key, err, delay_ms);
     return delay_ms;
@@ -282,6 +291,7 @@ static void run_call(struct worker *worker, size_t count)
 
         ccm_log_debug(&log, "%s: done in %lld ms", id, (long long)(took_us / 1000));
     }
+    worker_charge_calls(worker, count);
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {
@@ -506,16 +516,24 @@ void sched_controller_list_left(struct sched_controller *controller,
 uint64_t sched_controller_retry_ms(const struct ccm_request *req, uint64_t index,
                                    const struct ccm_error *err, uint64_t *ret_most_ms)
 {
-    const struct worker *worker = req->core; /* cancel stands first */
+    struct worker *worker = req->core; /* cancel stands first */
     int64_t most_ms = 0;
     int64_t next_ms = 0;
 
+    worker_charge_calls(worker, req->key_count);
     if (index < req->key_count) {
         next_ms = sched_queue_peek_rate_limited(worker->controller->queue, req->keys[index], err,
                                                 &most_ms);
     }
     *ret_most_ms = (uint64_t)most_ms;
     return (uint64_t)next_ms;
+}
+
+void sched_controller_count_call(const struct ccm_request *req)
+{
+    struct worker *worker = req->core;
+
+    atomic_fetch_add(&worker->calls, 1);
 }
 
 void sched_controller_settle(const struct ccm_request *req, uint64_t index,

@@ -112,6 +112,10 @@ void sched_controller_enqueue(struct sched_controller *controller, const char *k
 /* What verdicts were based on may be another by now: see sched_queue_retry_now(). Any thread. */
 size_t sched_controller_retry_now(struct sched_controller *controller);
 
+/* The running call `req` has called somebody else: what that costs a key that goes on failing is
+ * limited, see spending.h. Any thread. */
+void sched_controller_count_call(const struct ccm_request *req);
+
 /* Verdict of one key of the running call `req`: settle() of struct ccm_host. Any thread. */
 void sched_controller_settle(const struct ccm_request *req, uint64_t index,
                              uint64_t requeue_after_ms, const struct ccm_error *err);

@@ -63,6 +63,7 @@ struct entry {
 
     uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
     struct sched_backoff backoff;
+    struct sched_spending spending;
     char key[];
 };
 
@@ -453,8 +454,30 @@ static struct entry *queue_find_processed(struct sched_queue *queue, const char 
     return entry != NULL && entry->processing ? entry : NULL;
 }
 
+/* Who was called off has not failed. */
+static int64_t entry_limit_delay(const struct sched_queue *queue, struct sched_spending *spending,
+                                 const struct ccm_error *err, int64_t delay_ms)
+{
+    const int64_t least_ms =
+        err->kind == CCM_ERROR_CANCELLED ? 0 : sched_spending_fail(spending, now_ms(queue));
+
+    return least_ms > delay_ms ? least_ms : delay_ms;
+}
+
+void sched_queue_spend(struct sched_queue *queue, const char *key, uint32_t calls)
+{
+    ccm_lock(&queue->lock);
+
+    struct entry *entry = queue_find_processed(queue, key);
+
+    if (entry != NULL) {
+        sched_spending_add(&entry->spending, calls);
+    }
+    ccm_unlock(&queue->lock);
+}
+
 int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key, uint64_t lane,
-                                     const struct ccm_error *err)
+                                     const struct ccm_error *err, int64_t latest_ms)
 {
     int64_t delay_ms = 0;
 
@@ -464,9 +487,15 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
 
     if (entry != NULL) {
         delay_ms = sched_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
+
+        const bool turns = latest_ms > 0 && latest_ms < delay_ms;
+
+        delay_ms = turns ? latest_ms : delay_ms;
+        delay_ms = entry_limit_delay(queue, &entry->spending, err, delay_ms);
         queue->retries++;
         if (queue->state == OPEN) {
-            const bool again = sched_backoff_failures(&entry->backoff) >= LAST_LANE_FAILURES;
+            const bool again =
+                !turns && sched_backoff_failures(&entry->backoff) >= LAST_LANE_FAILURES;
 
             schedule_locked(queue, entry, again ? CCM_LANE_BULK : lane, delay_ms, true);
         }
@@ -486,7 +515,11 @@ int64_t sched_queue_peek_rate_limited(struct sched_queue *queue, const char *key
     const struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL) {
+        struct sched_spending spending = entry->spending;
+
         next_ms = sched_backoff_peek_ms(&entry->backoff, queue->options.backoff, err, ret_most_ms);
+        next_ms = entry_limit_delay(queue, &spending, err, next_ms);
+        *ret_most_ms = next_ms > *ret_most_ms ? next_ms : *ret_most_ms;
     }
     ccm_unlock(&queue->lock);
     return next_ms;
@@ -513,6 +546,7 @@ void sched_queue_forget(struct sched_queue *queue, const char *key)
 
     if (entry != NULL) {
         sched_backoff_forget(&entry->backoff);
+        entry->spending = (struct sched_spending){ .failing = false };
         drop_if_unused(queue, entry);
     }
     ccm_unlock(&queue->lock);

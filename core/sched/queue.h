@@ -33,6 +33,7 @@
 
 #include "ccm/host.h"
 #include "sched/backoff.h"
+#include "sched/spending.h"
 #include "util/attr.h"
 #include "util/gate.h"
 
@@ -101,13 +102,18 @@ CCM_NODISCARD int sched_queue_add_after(struct sched_queue *queue, const char *k
  * and make the key dirty after its backoff; returns that delay in ms (0 = at once). From the second
  * failure in a row on it waits in the lane bulk, whatever `lane` says: who fails again and again
  * comes behind everybody else, until it is added for another reason. Keys that were
- * taken together share the jitter: what failed as one batch comes back as one. After a success: the
+ * taken together share the jitter: what failed as one batch comes back as one. latest_ms: but no
+ * later than that, as far as what it costs allows it; 0 = as its failures say. After a success: the
  * same after a fixed time. For a key that is not being processed they do nothing.
  */
 int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key, uint64_t lane,
-                                     const struct ccm_error *err);
+                                     const struct ccm_error *err, int64_t latest_ms);
 void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
                                int64_t delay_ms);
+
+/* Calls were made for a key that is being processed: what it costs when it goes on failing is
+ * limited (spending.h), so add_rate_limited() may have it wait longer than its backoff. */
+void sched_queue_spend(struct sched_queue *queue, const char *key, uint32_t calls);
 
 /* How long add_rate_limited() would have a key wait that is being processed, at most, now and in
  * the long run. 0 for another key. */

@@ -444,7 +444,7 @@ static void test_backoff_grows_and_forgets(void **state)
     for (uint32_t i = 1; i <= 5; i++) {
         expect_get(f, "a");
 
-        const int64_t wait = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+        const int64_t wait = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
 
         assert_in_range(wait, high / 2, high);
         sched_queue_done(f->queue, "a");
@@ -461,7 +461,7 @@ static void test_backoff_grows_and_forgets(void **state)
     assert_int_equal(stats_of(f).retries, 5);
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 750, 1500);
+    assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 750, 1500);
 }
 
 /* Who fails again and again comes behind everybody else, but for new reasons. */
@@ -475,18 +475,18 @@ static void test_failures_wait_in_the_last_lane(void **state)
     add(f, "a", CCM_LANE_URGENT);
     expect_get(f, "a");
     for (size_t i = 0; i < CCM_ARRAY_LEN(lanes); i++) {
-        f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+        f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err, 0);
         sched_queue_done(f->queue, "a");
         assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
         assert_int_equal(item.lane, lanes[i]);
     }
-    (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+    (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err, 0);
     add(f, "a", CCM_LANE_SPEC);
     sched_queue_done(f->queue, "a");
     assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
     assert_int_equal(item.lane, CCM_LANE_SPEC);
     sched_queue_forget(f->queue, "a");
-    f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err);
+    f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err, 0);
     sched_queue_done(f->queue, "a");
     assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
     assert_int_equal(item.lane, CCM_LANE_URGENT);
@@ -502,7 +502,7 @@ static void test_hurry(void **state)
 
     add(f, "failed", CCM_LANE_SPEC);
     expect_get(f, "failed");
-    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 300000);
+    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err, 0) >= 300000);
     sched_queue_done(f->queue, "failed");
     add(f, "well", CCM_LANE_SPEC);
     expect_get(f, "well");
@@ -520,13 +520,13 @@ static void test_hurry(void **state)
     sched_queue_done(f->queue, "well");
     expect_get(f, NULL);
     /* The run that began before fails now, for a reason that is gone. */
-    assert_true(sched_queue_add_rate_limited(f->queue, "runs", CCM_LANE_SPEC, &err) >= 300000);
+    assert_true(sched_queue_add_rate_limited(f->queue, "runs", CCM_LANE_SPEC, &err, 0) >= 300000);
     sched_queue_done(f->queue, "runs");
     expect_get(f, "runs");
     sched_queue_forget(f->queue, "runs");
     sched_queue_done(f->queue, "runs");
     /* It fails again: not as if it were the first time. */
-    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 600000);
+    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err, 0) >= 600000);
     assert_int_equal(sched_queue_num_requeues(f->queue, "failed"), 2);
     sched_queue_done(f->queue, "failed");
     expect_get(f, NULL);
@@ -572,7 +572,7 @@ static void test_cancelled_comes_back_at_once(void **state)
 
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 0);
     expect_get(f, NULL);
     sched_queue_done(f->queue, "a");
     assert_int_equal(sched_queue_num_requeues(f->queue, "a"), 0);
@@ -587,7 +587,7 @@ static void test_change_replaces_retry(void **state)
 
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) >= 300000);
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0) >= 300000);
     sched_queue_done(f->queue, "a");
     f->now_ms += 1000;
     expect_get(f, NULL);
@@ -612,7 +612,7 @@ static void test_asked_delay_survives(void **state)
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     add_after(f, "a", CCM_LANE_BULK, 3000);
-    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) <= 100);
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0) <= 100);
     sched_queue_done(f->queue, "a");
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a"); /* before the delay: it stays, at the earlier time */
@@ -629,7 +629,7 @@ static void test_verdict_needs_processing(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
 
-    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 0);
     sched_queue_requeue_after(f->queue, "a", CCM_LANE_SPEC, 5);
     sched_queue_forget(f->queue, "a");
     assert_int_equal(stats_of(f).delayed, 0);
@@ -653,11 +653,11 @@ static void test_batch_shares_the_jitter(void **state)
         add(f, "c", CCM_LANE_SPEC);
         assert_int_equal(sched_queue_get_batch(f->queue, 3, 0, 0, items, &count), 0);
         assert_int_equal(count, 3);
-        waits[round] = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+        waits[round] = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
         assert_in_range(waits[round], round == 0 ? 15000 : 30000, round == 0 ? 30000 : 60000);
         for (size_t i = 1; i < count; i++) {
             assert_int_equal(
-                sched_queue_add_rate_limited(f->queue, items[i].key, CCM_LANE_SPEC, &err),
+                sched_queue_add_rate_limited(f->queue, items[i].key, CCM_LANE_SPEC, &err, 0),
                 waits[round]);
         }
         for (size_t i = count; i > 0; i--) {
@@ -759,7 +759,7 @@ static void *work_off(void *arg)
         if (strcmp(item.key, "again") == 0 && sched_queue_num_requeues(queue, "again") < 2) {
             const struct ccm_error err = { .kind = CCM_ERROR_CONFLICT };
 
-            (void)sched_queue_add_rate_limited(queue, item.key, item.lane, &err);
+            (void)sched_queue_add_rate_limited(queue, item.key, item.lane, &err, 0);
         }
         sched_queue_done(queue, item.key);
     }
@@ -828,7 +828,7 @@ static void test_shut_down(void **state)
     sched_queue_shut_down(f->queue);
     assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
     assert_int_equal(sched_queue_add(f->queue, "d", CCM_LANE_SPEC), 0);
-    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) > 0);
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0) > 0);
     sched_queue_done(f->queue, "a");
     f->now_ms += 1000000;
     assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
