@@ -31,6 +31,23 @@ EXTRA = {
                                                    "Protocol": "string", "AclType": "string"}]},
          "Tags": {"Tag": [{"TagKey": "string", "TagValue": "string"}]}},
         {"required": ["RegionId", "AclId"], "ranges": {"PageSize": {"range": [1, 50]}, "Page": {"range": [1, None]}}}),
+    ("slb", "DescribeHealthStatus"): (
+        {"ListenerPort": "number", "ListenerProtocol": "string", "LoadBalancerId": "string", "RegionId": "string"},
+        {"BackendServers": {"BackendServer": [{"ListenerPort": "number", "Port": "number", "Protocol": "string",
+                                               "ServerHealthStatus": "string", "ServerId": "string", "ServerIp": "string"}]},
+         "RequestId": "string"},
+        {"required": ["LoadBalancerId"], "ranges": {"ListenerPort": {"range": [1, 65535]},
+                                                    "ListenerProtocol": {"enum": ["tcp", "udp", "http", "https"]}}}),
+    ("nlb", "GetListenerHealthStatus"): (
+        {"ListenerId": "string", "RegionId": "string"},
+        {"ListenerHealthStatus": [{
+            "ListenerId": "string", "ListenerPort": "number", "ListenerProtocol": "string",
+            "ServerGroupInfos": [{
+                "HeathCheckEnabled": "boolean", "ServerGroupId": "string",
+                "NonNormalServers": [{"Port": "number", "Reason": {"ReasonCode": "string"}, "ServerId": "string",
+                                      "ServerIp": "string", "Status": "string"}]}]}],
+         "MaxResults": "number", "NextToken": "string", "RequestId": "string", "TotalCount": "number"},
+        {"required": ["ListenerId"], "ranges": {}}),
 }
 
 

@@ -165,7 +165,8 @@ METRIC(held, CCM_METRIC_GAUGE, "ccmd_held_removals",
        "Removals that are held back because nodes are missing or not ready, see /statusz.",
        "plugin", NULL);
 METRIC(unserved, CCM_METRIC_GAUGE, "ccmd_unserved_ports",
-       "Ports of Services that no ready backend serves, see /statusz.", "plugin", NULL);
+       "Ports of Services that no ready, or no healthy, backend serves, see /statusz.", "plugin",
+       NULL);
 METRIC(server_breaks, CCM_METRIC_COUNTER, "ccmd_server_replaced_total",
        "Times that the API server was another one, or restored from a backup.", NULL);
 METRIC(changes_held, CCM_METRIC_GAUGE, "ccmd_changes_held",

@@ -326,7 +326,7 @@ static const struct held_section held_removals = {
 static const struct held_section unserved_ports = {
     "<h2 id=\"unserved\">Ports that nobody serves: <span class=\"bad\">",
     "<th class=\"n\">ports</th><th>why</th><th class=\"n\">for</th></tr>\n",
-    "They have a load balancer, and no ready backend behind it.",
+    "They have a load balancer, and no ready, or no healthy, backend behind it.",
     get_unserved,
 };
 

@@ -10,6 +10,17 @@ const struct docs_message docs_messages[] = {
       "ccmd_unserved_ports and /statusz count the ports.",
       "See the cause; `kubectl get endpointslices -l kubernetes.io/service-name={name}` and "
       "`kubectl get nodes` show the rest." },
+    { "No backend of port {ports} is healthy: the health checks of load balancer [{id}] fail",
+      "The cloud's health checks reach none of the backends of these ports, so nobody is served. "
+      "Backends that are not checked, or not yet, and those of weight 0 do not count. Read with "
+      "each second look, and half a minute after a load balancer was made; as long as it lasts "
+      "again after 1, 2, 4 and so on minutes, and half a minute after what a pass changes. "
+      "Condition LoadBalancerReady is False (UnhealthyBackends), ccmd_unserved_ports and /statusz "
+      "count the ports.",
+      "Security groups have to let the probes in (CLB: 100.64.0.0/10, NLB: the addresses that it "
+      "has in its vSwitches), as have firewalls on the nodes. See port and path of the health "
+      "check (annotations health-check-...), and whether the application listens on its target "
+      "port, at all addresses. `ccmd resync {namespace}/{name}` reads it at once." },
     { "{count} backend(s) left load balancer [{id}]: {reason} {names}",
       "No failure: these were taken out of the server groups, for this reason. All that leave "
       "within a minute are told as one event.",

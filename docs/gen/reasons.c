@@ -139,6 +139,11 @@ const struct docs_reason docs_reasons[] = {
     { "UnevenLoad", "Normal",
       "Nodes weigh differently with policy Local, and the scheduler takes no notice of weights.",
       "Set annotation scheduler to wrr." },
+    { "UnhealthyBackends", "Warning",
+      "The health checks of all backends of a port fail, so nobody is served; also a reason of the "
+      "condition LoadBalancerReady.",
+      "Security groups, port and path of the check, and where the application listens; see "
+      "below." },
     { "UnknownAnnotation", "Warning",
       "A key has the prefix of this controller, and is none of its "
       "annotations.",

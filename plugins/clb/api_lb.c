@@ -50,6 +50,12 @@ const struct alilb_action clb_api_lb = {
     .name = "DescribeLoadBalancerAttribute",
     .texts = { "LoadBalancerId" },
 };
+const struct alilb_action clb_api_health = {
+    .name = "DescribeHealthStatus",
+    .texts = { "LoadBalancerId" },
+    .list = "BackendServers",
+    .item = "BackendServer",
+};
 const struct alilb_action clb_api_vswitch = {
     .name = "DescribeVSwitches",
     .product = ALI_VPC,

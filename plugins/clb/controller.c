@@ -54,6 +54,7 @@ static const struct lbc_product product = {
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .no_backends_text = "There are no available nodes for LoadBalancer",
+    .probes_from = "100.64.0.0/10",
     .finds_shown = true,
     .must_run = true,
     .release_by_label = true,
@@ -69,6 +70,7 @@ static const struct lbc_read_ops read_ops = {
     .mismatch = clb_sync_mismatch,
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,
+    .health = clb_sync_read_health,
     .release = clb_release_read,
 };
 

@@ -29,6 +29,8 @@ static inline struct clb_model *clb_desired(const struct lbc_pass *pass)
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
 CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret,
+                                       struct ccm_error *err);
 bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
 char *clb_sync_mismatch(const struct lbc_pass *pass);

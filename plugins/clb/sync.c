@@ -1,9 +1,19 @@
 /* CLB's part of a pass that ensures: what is there, and what the Service says about it. */
 #include "controller.h"
 
+#include "api.h"
+#include "lbc/health.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/text.h"
+
+/* --- what health checks say --- */
+
+struct health_search {
+    const struct lbc_state *want;
+    const struct lbc_state *have;
+    struct lbc_health *counts; /* of the desired listeners */
+};
 
 /* --- actual state --- */
 
@@ -44,6 +54,61 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
         r = alilb_read_lb(&call, &clb_source, have->lb.lbc.id, &have->lb.lbc, err);
     }
     return r < 0 ? r : clb_read_parts(&call, pass->service, &need, have, err);
+}
+
+/* Checks of one that gets no traffic say nothing. */
+static bool health_counts(const struct lbc_group *group, const cJSON *item)
+{
+    const char *id = ccm_json_text(item, "ServerId");
+    const int64_t port = ccm_json_i64(item, "Port", 0);
+
+    for (size_t i = 0; group != NULL && i < group->backends.len; i++) {
+        const struct lbc_backend *one = &group->backends.items[i];
+
+        if (one->port == port && ccm_text_equal(one->server_id, id)) {
+            return one->weight > 0;
+        }
+    }
+    return true;
+}
+
+static void health_count(struct lbc_health *counts, const char *status)
+{
+    if (ccm_text_equal(status, "normal")) {
+        counts->healthy++;
+    } else if (ccm_text_equal(status, "abnormal")) {
+        counts->unhealthy++;
+    } else {
+        counts->unknown++;
+    }
+}
+
+static int sync_count_health(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const struct health_search *search = arg;
+    const char *protocol = ccm_json_text(item, "Protocol");
+    const int64_t port = ccm_json_i64(item, "ListenerPort", 0);
+
+    (void)err;
+    for (size_t i = 0; i < search->want->listener_count; i++) {
+        const struct lbc_listener *one = search->want->listeners[i];
+
+        if (one->port == port && one->group != NULL &&
+            ccm_text_equal(lbc_protocol_lower(one->protocol), protocol) &&
+            health_counts(lbc_state_group_for(search->have, one->group), item)) {
+            health_count(&search->counts[i], ccm_json_text(item, "ServerHealthStatus"));
+        }
+    }
+    return 0;
+}
+
+int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err)
+{
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_AUDIT);
+    struct health_search search = { pass->model->want, pass->entry->state, ret };
+
+    return alilb_list(&call, &clb_api_health, ALILB_TEXTS(lbc_pass_lb(pass)->id), sync_count_health,
+                      &search, err);
 }
 
 int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
@@ -105,7 +170,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
     pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
                          err.message);
     lbc_pass_emit_standing(pass, "eip", "FailedSetEIPAddress",
-                        "get eip error, set external ip to slb ip");
+                           "get eip error, set external ip to slb ip");
     return lb->lbc.texts[CLB_LB_ADDRESS];
 }
 

@@ -4,6 +4,7 @@
  */
 #include "lbc/pass.h"
 
+#include "lbc/health.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "lbc/service/marks.h"
@@ -261,6 +262,12 @@ static void change_emit_repair(const struct lbc_pass *pass, const char *steps)
     }
 }
 
+/* Nothing of the Service was served before. */
+static bool change_is_first(const struct lbc_pass *pass, bool is_new)
+{
+    return is_new || (pass->model->reused && pass->service->ingress_count == 0);
+}
+
 int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
@@ -298,6 +305,9 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
         change->record(pass);
     }
     entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
+    if (pass->writes > before && lbc_pass_lb(pass)->id != NULL && change_is_first(pass, is_new)) {
+        lbc_health_expect(pass);
+    }
     if (pass->model->reused &&
         lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), &lbc_pass_lb(pass)->tags) < 0) {
         return ccm_error_nomem(err);

@@ -29,6 +29,7 @@
 #include "lbc/service/lifecycle.h"
 
 struct lbc_pass;
+struct lbc_health; /* health.h */
 
 /* What the product is, and how it is called: data and pure functions. */
 struct lbc_product {
@@ -52,6 +53,7 @@ struct lbc_product {
     /* What is left undone because of them: before and behind the group's name; unset = nothing. */
     const char *kept_text[2];
     const char *no_backends_text;
+    const char *probes_from; /* where health checks come from; for products with health() */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
     bool must_run;    /* a listener that was stopped serves nobody */
     bool needs_port;  /* without any usable port no load balancer is made */
@@ -96,6 +98,8 @@ struct lbc_read_ops {
     int (*parts)(struct lbc_pass *pass, struct ccm_error *err);
     /* The same once it is certain that one may be made; NULL = nothing more. */
     int (*details)(struct lbc_pass *pass, struct ccm_error *err);
+    /* How the backends of each desired listener are, into zeroed memory; NULL = nobody tells. */
+    int (*health)(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err);
     /* What the way out has to know; NULL = as above. */
     int (*release)(struct lbc_pass *pass, struct ccm_error *err);
 };

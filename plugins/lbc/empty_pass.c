@@ -106,6 +106,19 @@ static void empty_note(const struct lbc_instance *lbc, const char *key, size_t c
     }
 }
 
+void lbc_empty_record(const struct lbc_pass *pass)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 2000 };
+    const struct lbc_health_memory *health = &pass->entry->health;
+
+    ccm_buf_adds(&text, ccm_buf_str(&pass->unserved));
+    if (health->text != NULL) {
+        ccm_buf_addf(&text, "%s%s", text.len == 0 ? "" : "; ", health->text);
+    }
+    empty_note(pass->lbc, pass->entry->key, pass->unserved_count + health->count,
+               ccm_buf_str(&text));
+}
+
 /* An earlier process has said it, after the time that it waits for. */
 static bool empty_was_told(const struct lbc_pass *pass)
 {
@@ -148,8 +161,11 @@ void lbc_empty_publish(struct lbc_pass *pass,
     if (!pass->model->keep_backends) {
         count = empty_format(pass, frozen, &pass->empty);
     }
+    pass->unserved_count = count;
+    ccm_buf_reset(&pass->unserved);
+    ccm_buf_adds(&pass->unserved, ccm_buf_str(&pass->empty));
     if (!pass->dry) {
-        empty_note(pass->lbc, pass->entry->key, count, ccm_buf_str(&pass->empty));
+        lbc_empty_record(pass);
     }
     if (empty_waits(pass, count)) {
         ccm_buf_reset(&pass->empty);

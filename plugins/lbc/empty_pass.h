@@ -17,6 +17,8 @@ CCM_NODISCARD int lbc_empty_explain_unresolved(struct lbc_pass *pass,
  * is told already. */
 void lbc_empty_publish(struct lbc_pass *pass,
                        bool (*frozen)(const struct lbc_pass *pass, const struct lbc_group *want));
+/* For status page and metric: these ports, and those that are unhealthy (health.h). */
+void lbc_empty_record(const struct lbc_pass *pass);
 /* The Service, or its load balancer, is gone. */
 void lbc_empty_forget(const struct lbc_instance *lbc, const char *key);
 

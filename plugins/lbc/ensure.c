@@ -6,6 +6,7 @@
 #include "lbc/pass.h"
 
 #include "lbc/empty_pass.h"
+#include "lbc/health.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/object.h"
@@ -280,7 +281,8 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
     const struct lbc_life_condition ready = { .ready = true, .message = serves };
 
     lbc_pass_format_serves(pass, serves);
-    if (complete && pass->invalid.len == 0 && pass->empty.len == 0 && pass->lbc->conditions) {
+    if (complete && pass->invalid.len == 0 && pass->empty.len == 0 &&
+        pass->entry->health.text == NULL && pass->lbc->conditions) {
         state.condition = &ready;
     }
     state.hash = complete ? pass->hash : NULL;
@@ -332,6 +334,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
             lbc_pass_lb_id(pass), pass->writes == 0 ? "it is as wanted" : "repaired");
     }
     lbc_leave_publish(pass);
+    lbc_health_look(pass);
     lbc_pass_advise_preserve(pass);
     if (ops->status->emit_events != NULL) {
         ops->status->emit_events(pass);
@@ -422,6 +425,7 @@ int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err)
 
     r = r < 0 ? r : pass_compare_hash(pass, err);
     if (r == 0) {
+        lbc_health_recall(pass);
         lbc_look_begin(pass);
         r = pass_ensure_lb(pass, err);
         lbc_pass_end_advice(pass, r == 0 && !pass->unfinished);

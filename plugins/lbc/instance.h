@@ -16,6 +16,7 @@ extern const struct ccm_option lbc_opt_audit;
 extern const struct ccm_option lbc_opt_conditions;
 extern const struct ccm_option lbc_opt_unserved;
 extern const struct ccm_option lbc_opt_lost;
+extern const struct ccm_option lbc_opt_health;
 extern const struct ccm_option lbc_opt_recreate;
 extern const struct ccm_option lbc_opt_filter;
 extern const struct ccm_option lbc_opt_reuse;
@@ -26,9 +27,9 @@ extern const struct ccm_option lbc_opt_orphan_cleanup;
 
 #define LBC_OPTIONS                                                                                \
     &lbc_opt_backend_type, &lbc_opt_endpoints, &lbc_opt_audit, &lbc_opt_conditions,                \
-        &lbc_opt_unserved, &lbc_opt_lost, &lbc_opt_recreate, &lbc_opt_filter, &lbc_opt_reuse,      \
-        &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS, &lbc_opt_orphan_period,             \
-        &lbc_opt_orphan_cleanup, CCM_LEASE_OPTIONS
+        &lbc_opt_unserved, &lbc_opt_lost, &lbc_opt_health, &lbc_opt_recreate, &lbc_opt_filter,     \
+        &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS,                     \
+        &lbc_opt_orphan_period, &lbc_opt_orphan_cleanup, CCM_LEASE_OPTIONS
 
 /* Fill a zeroed instance: mirrors, inventory, account (acquired, not started); not what the options
  * say. No I/O. 0 or negative with err; lbc_fini() in any case. */

@@ -270,6 +270,7 @@ static void entry_clear(struct lbc_entry *entry)
         lbc_named_fini(entry->left);
     }
     free(entry->left);
+    free(entry->health.text);
     free(entry->uid);
     *entry = (struct lbc_entry){
         .key = entry->key,

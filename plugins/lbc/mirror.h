@@ -50,6 +50,15 @@ struct lbc_creation {
                          another request; 0 = it has not */
 };
 
+/* What health checks said when they were last asked; health.h. */
+struct lbc_health_memory {
+    bool created;   /* a load balancer was made, and no pass has come to its end since */
+    int64_t due_ms; /* monotonic: when they are asked again; 0 = with the next second look */
+    uint32_t looks; /* in a row that found unhealthy ports */
+    size_t count;   /* ports without any healthy backend */
+    char *text;     /* what is told of them; NULL = there are none */
+};
+
 /* Members below `uid` belong to the holder of the claim. */
 struct lbc_entry {
     char *key;
@@ -86,13 +95,14 @@ struct lbc_entry {
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
-    int64_t unserved_ms;           /* monotonic: since when nobody serves a port; 0 = not so */
-    struct lbc_named *left;        /* backends that left and nobody has heard of; NULL = none */
-    int64_t left_told_ms;          /* monotonic: when such were last told; 0 = never */
-    int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
-    uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
-    int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
-    struct ccm_strmap *past;       /* by id of a group: what went because of nodes, see freeze.h */
+    struct lbc_health_memory health;
+    int64_t unserved_ms;     /* monotonic: since when nobody serves a port; 0 = not so */
+    struct lbc_named *left;  /* backends that left and nobody has heard of; NULL = none */
+    int64_t left_told_ms;    /* monotonic: when such were last told; 0 = never */
+    int64_t audit_due_ms;    /* monotonic; 0 = not known yet */
+    uint32_t audit_put_off;  /* passes in a row that were due for a look but had work to do */
+    int64_t read_ms;         /* monotonic: when `state` was read; 0 = not known */
+    struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */

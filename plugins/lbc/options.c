@@ -71,6 +71,18 @@ const struct ccm_option lbc_opt_lost = {
             "ownership tag, are looked for, all of them by one list. 0 = never: only by the tries "
             "of their Services.",
 };
+const struct ccm_option lbc_opt_health = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "backend_health",
+    .fallback = "true",
+    .help =
+        "Read what health checks say with each second look (audit_interval_s) and half a minute "
+        "after a load balancer was made, behind all other calls: Warning UnhealthyBackends names "
+        "ports without any healthy backend, and the condition. While there are such they are "
+        "read again after 1, 2, 4 and so on minutes.",
+};
 const struct ccm_option lbc_opt_recreate = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,

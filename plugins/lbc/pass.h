@@ -75,8 +75,10 @@ struct lbc_pass {
     size_t advice_count;
     size_t advice_cap;
     struct ccm_buf empty;    /* ports that nobody serves for some time, with causes; "" = none */
-    struct ccm_strmap *left; /* backends that leave -> why; NULL = none */
-    struct ccm_buf invalid;  /* addresses of pods that could not be attached, "a,b" */
+    struct ccm_buf unserved; /* the same of all ports without ready backends at the moment */
+    size_t unserved_count;
+    struct ccm_strmap *left;        /* backends that leave -> why; NULL = none */
+    struct ccm_buf invalid;         /* addresses of pods that could not be attached, "a,b" */
     struct lbc_backends unresolved; /* the same, of type LBC_BACKEND_IP and without port */
     size_t writes;                  /* to the cloud */
     bool fresh;                     /* the load balancer was read in this pass */

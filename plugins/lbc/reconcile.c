@@ -45,7 +45,8 @@ static bool pass_keeps_quiet(const struct lbc_pass *pass)
     const struct ccm_service *service = pass->service;
     const struct lbc_life_memory *memory = pass->life.memory;
 
-    if (pass->empty.len > 0 || lbc_condition_find_ours(service) != NULL ||
+    if (pass->empty.len > 0 || pass->entry->health.text != NULL ||
+        lbc_condition_find_ours(service) != NULL ||
         (memory != NULL && memory->parts[LBC_LIFE_READY].what != 0)) {
         return false;
     }
@@ -93,6 +94,11 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
         condition.ready = false;
         condition.reason = LBC_CONDITION_NO_BACKEND;
         condition.message = ccm_buf_str(&pass->empty);
+        condition.retry = NULL;
+    } else if (r == 0 && pass->entry->health.text != NULL) {
+        condition.ready = false;
+        condition.reason = LBC_CONDITION_UNHEALTHY;
+        condition.message = pass->entry->health.text;
         condition.retry = NULL;
     } else if (r == 0) {
         lbc_pass_format_serves(pass, serves);
@@ -227,6 +233,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
         .empty = { .max = 900 },
+        .unserved = { .max = 900 },
         .audit = audit,
         .dry = job->lbc->dry,
         .releases = job->leaves || lbc_pass_is_unwanted(job->lbc, job->service),
@@ -268,6 +275,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
     ccm_buf_fini(&pass.empty);
+    ccm_buf_fini(&pass.unserved);
     ccm_strmap_free(pass.left);
     lbc_backends_fini(&pass.unresolved);
     job->looked = pass.looked;

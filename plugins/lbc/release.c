@@ -2,6 +2,8 @@
  * taken away from the Service then. */
 #include "lbc/pass.h"
 
+#include "lbc/health.h"
+
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
@@ -428,6 +430,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_freeze_forget(pass->lbc, entry->key);
         lbc_empty_forget(pass->lbc, entry->key);
         lbc_lost_forget(pass->lbc, entry->key);
+        lbc_health_forget(entry);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

@@ -41,6 +41,7 @@ void nlb_api_add_zones(struct ali_params *params, const struct nlb_lb *lb, bool 
 extern const struct alilb_action nlb_api_listeners; /* a list; id of the load balancer, NULL: all of
                                                        the region */
 extern const struct alilb_action nlb_api_certs;     /* a list; id of the listener */
+extern const struct alilb_action nlb_api_health;    /* a list; id of the listener */
 
 extern const struct alilb_action nlb_api_create_listener; /* id of the load balancer, protocol,
                                                              description, id of the group; the ports

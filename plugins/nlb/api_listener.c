@@ -20,6 +20,12 @@ const struct alilb_action nlb_api_certs = {
     .paging = ALILB_PAGES_TOKEN,
     .page = 50,
 };
+const struct alilb_action nlb_api_health = {
+    .name = "GetListenerHealthStatus",
+    .product = ALI_NLB,
+    .texts = { "ListenerId" },
+    .list = "ListenerHealthStatus",
+};
 const struct alilb_action nlb_api_create_listener = {
     .name = "CreateListener",
     NLB_API_WRITE,

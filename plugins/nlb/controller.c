@@ -57,6 +57,7 @@ static const struct lbc_product product = {
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
     .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },
     .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
+    .probes_from = "the addresses of the load balancer in its vSwitches",
     .needs_port = true,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
@@ -70,6 +71,7 @@ static const struct lbc_read_ops read_ops = {
     .matches = nlb_sync_matches,
     .mismatch = nlb_sync_mismatch,
     .parts = nlb_sync_read_parts,
+    .health = nlb_sync_read_health,
     .release = nlb_release_read,
 };
 

@@ -1,12 +1,79 @@
 /* NLB's part of a pass that ensures: what is there, and what the Service says about it. */
 #include "controller.h"
 
+#include "api.h"
+#include "lbc/health.h"
 #include "lbc/model/object.h"
 #include "owner_key.h"
 #include "read.h"
 #include "util/text.h"
 
 #define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
+
+/* --- what health checks say --- */
+
+struct health_search {
+    const struct lbc_state *have;
+    struct lbc_health *counts;
+};
+
+/* Only those that are not well are listed: what is cut off counts as healthy. Nobody tells where
+ * nothing is checked. */
+static void sync_count_group(const struct health_search *search, const cJSON *info)
+{
+    const struct lbc_group *group =
+        lbc_state_group_by_id(search->have, ccm_json_text(info, "ServerGroupId"));
+    struct lbc_health *counts = search->counts;
+    size_t listed = 0;
+    const cJSON *item = NULL;
+
+    if (group == NULL || cJSON_IsFalse(ccm_json_get(info, "HeathCheckEnabled"))) {
+        return;
+    }
+    cJSON_ArrayForEach(item, ccm_json_get(info, "NonNormalServers"))
+    {
+        const char *status = ccm_json_text(item, "Status");
+
+        listed++;
+        if (ccm_text_equal(status, "Unhealthy")) {
+            counts->unhealthy++;
+        } else if (!ccm_text_equal(status, "Unused")) { /* that has weight 0 */
+            counts->unknown++;
+        }
+    }
+    counts->healthy += group->backends.len > listed ? group->backends.len - listed : 0;
+}
+
+static int sync_count_health(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const cJSON *info = NULL;
+
+    (void)err;
+    cJSON_ArrayForEach(info, ccm_json_get(item, "ServerGroupInfos"))
+    {
+        sync_count_group(arg, info);
+    }
+    return 0;
+}
+
+int nlb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err)
+{
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_AUDIT);
+    const struct lbc_state *want = pass->model->want;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->listener_count; i++) {
+        const struct lbc_listener *one =
+            lbc_state_listener_like(pass->entry->state, want->listeners[i]);
+        struct health_search search = { pass->entry->state, &ret[i] };
+
+        if (one != NULL && one->id != NULL) {
+            r = alilb_list(&call, &nlb_api_health, ALILB_TEXTS(one->id), sync_count_health, &search,
+                           err);
+        }
+    }
+    return r;
+}
 
 /* --- actual state --- */
 

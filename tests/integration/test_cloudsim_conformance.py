@@ -120,6 +120,7 @@ OPTIONAL = {
     **{("nlb", action): {"NextToken"} for action in ("ListListenerCertificates", "ListListeners", "ListLoadBalancers",
                                                      "ListServerGroupServers", "ListServerGroups",
                                                      "ListTagResources")},
+    ("nlb", "GetListenerHealthStatus"): {"NextToken"},
     ("nlb", "GetListenerAttribute"): {"AlpnPolicy", "SecurityPolicyId"},
     ("slb", "DescribeLoadBalancerAttribute"): {"AutoReleaseTime", "RenewalCycUnit", "RenewalDuration", "RenewalStatus"},
 }

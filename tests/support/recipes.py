@@ -273,6 +273,15 @@ def _(kit):
     return {"VServerGroupId": kit.group(BackendServers=servers(INSTANCE), Tag=TAG)}
 
 
+@recipe("slb", "DescribeHealthStatus")
+def _(kit):
+    group = kit.group(BackendServers=servers(INSTANCE))
+    lb = kit.client.slb("DescribeVServerGroupAttribute", VServerGroupId=group)["LoadBalancerId"]
+    for number, protocol in enumerate(("TCP", "UDP", "HTTP", "HTTPS")):
+        kit.listener(lb, 80 + number, protocol, VServerGroupId=group)
+    return {"LoadBalancerId": lb}
+
+
 @recipe("slb", "AddVServerGroupBackendServers")
 def _(kit):
     return {"VServerGroupId": kit.group(), "BackendServers": servers(INSTANCE)}
@@ -714,7 +723,7 @@ def _(kit):
     return {"LoadBalancerId": kit.nlb(), "ServerGroupId": kit.servers(), "ListenerProtocol": "TCP", "ListenerPort": 80}
 
 
-@recipe("nlb", "DeleteListener", "StopListener", "GetListenerAttribute")
+@recipe("nlb", "DeleteListener", "StopListener", "GetListenerAttribute", "GetListenerHealthStatus")
 def _(kit):
     return {"ListenerId": kit.nlb_listener(Tag=TAG)}
 

@@ -285,6 +285,8 @@ class World:
                      plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0, cluster_id=CLUSTER_ID,
                      plain_http="true", endpoints=None, kubernetes=""):
         path = os.path.join(self.folder, name)
+        if "backend_health" not in plugins:  # calls are counted
+            plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 backend_health = false;", plugins)
         if "unserved_wait_s" not in plugins:  # most Services of tests have no pods: on a slow machine they would be told so
             plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 unserved_wait_s = 3600;", plugins)
         if endpoints is None:

@@ -438,7 +438,7 @@ def _(kit, action):
 
 
 stateless("slb", "reads what there is", """DescribeAccessControlListAttribute DescribeAccessControlLists
-          DescribeAvailableResource DescribeCACertificates DescribeDomainExtensions DescribeLoadBalancerAttribute
+          DescribeAvailableResource DescribeCACertificates DescribeHealthStatus DescribeDomainExtensions DescribeLoadBalancerAttribute
           DescribeLoadBalancerListeners DescribeLoadBalancers DescribeRegions DescribeServerCertificates
           DescribeVServerGroupAttribute DescribeVServerGroups DescribeZones ListTagResources""")
 stateless("slb", "a tag that is not there is as good as removed", "UntagResources")
@@ -924,7 +924,7 @@ def _(kit, action):
     return {"ResourceType": "loadbalancer", "ResourceId": [lb], "Tag": [{"Key": "more", "Value": "v"}]}
 
 
-stateless("nlb", "reads what there is", """DescribeRegions DescribeZones GetListenerAttribute GetLoadBalancerAttribute
+stateless("nlb", "reads what there is", """DescribeRegions DescribeZones GetListenerAttribute GetListenerHealthStatus GetLoadBalancerAttribute
           ListAsynJobs ListListenerCertificates ListListeners ListLoadBalancers ListServerGroupServers ListServerGroups
           ListTagResources""")
 stateless("nlb", "a tag that is not there is as good as removed", "UntagResources")

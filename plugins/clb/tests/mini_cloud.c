@@ -367,6 +367,15 @@ void mini_set_weight(const char *server_id, int weight)
     }
 }
 
+void mini_set_health(const char *words)
+{
+    const struct ccm_cloud_lb *lb = only_lb();
+
+    for (size_t g = 0; g < lb->vgroups_len; g++) {
+        obj_set(&lb->vgroups[g]->obj, "Health", words);
+    }
+}
+
 void mini_add_lb(void)
 {
     static const struct ccm_cloud_pair attrs[] = {

@@ -59,6 +59,9 @@ void mini_delete_listener(uint16_t port);
 void mini_add_listener(uint16_t port, const char *description);
 void mini_add_backend(const char *group_part, const char *server_id);
 void mini_set_weight(const char *server_id, int weight);
+/* What checks of the servers of each group say, "a,b"; the last word also of those that follow; ""
+ * = nothing is unusual. */
+void mini_set_health(const char *words);
 void mini_untag(void);
 void mini_set_cluster(const char *cluster_id);
 

@@ -19,7 +19,9 @@ struct lbc_life_condition {
     const char *reason;  /* NULL = by the kind */
 };
 
-#define LBC_CONDITION_NO_BACKEND "NoReadyBackend" /* a reason */
+/* Reasons. */
+#define LBC_CONDITION_NO_BACKEND "NoReadyBackend"
+#define LBC_CONDITION_UNHEALTHY  "UnhealthyBackends"
 
 /* That of the type, NULL = there is none. */
 const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,

@@ -84,6 +84,7 @@ static int actions_init(struct ccm_cloud *cloud)
         { CCM_CLOUD_SLB, ccm_cloud_listener_state_actions },
         { CCM_CLOUD_SLB, ccm_cloud_vgroup_actions },
         { CCM_CLOUD_SLB, ccm_cloud_backend_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_health_actions },
         { CCM_CLOUD_SLB, ccm_cloud_tag_actions },
         { CCM_CLOUD_ECS, ccm_cloud_instance_actions },
         { CCM_CLOUD_ECS, ccm_cloud_eni_actions },

@@ -12,6 +12,7 @@ extern const struct ccm_cloud_action ccm_cloud_listener_read_actions[];
 extern const struct ccm_cloud_action ccm_cloud_listener_state_actions[];
 extern const struct ccm_cloud_action ccm_cloud_vgroup_actions[];
 extern const struct ccm_cloud_action ccm_cloud_backend_actions[];
+extern const struct ccm_cloud_action ccm_cloud_health_actions[];
 extern const struct ccm_cloud_action ccm_cloud_tag_actions[];
 extern const struct ccm_cloud_action ccm_cloud_instance_actions[];
 extern const struct ccm_cloud_action ccm_cloud_eni_actions[];

@@ -1,4 +1,5 @@
 #include "families.h"
+#include "health.h"
 #include "nlb.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -156,7 +157,74 @@ static const struct ccm_cloud_param list_params[] = {
     { 0 },
 };
 
+/* Only what is not well is listed; attribute Health (edit) as ccm_cloud_health_at(). */
+static void health_write(struct ccm_jsonw *w, const struct ccm_nlb_group *group)
+{
+    const bool checked =
+        !ccm_text_equal(ccm_cloud_attr(&group->obj, "HealthCheckEnabled"), "false");
+
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_bool(w, "HeathCheckEnabled", checked);
+    ccm_jsonw_str(w, "ServerGroupId", group->obj.id);
+    ccm_jsonw_open(w, "NonNormalServers", '[');
+    for (size_t i = 0; i < group->servers.len; i++) {
+        char text[32];
+        const char *health =
+            checked ? ccm_cloud_health_at(&group->obj, i, text, sizeof(text)) : "Unavailable";
+
+        if (health == NULL || ccm_text_equal(health, "Normal")) {
+            continue;
+        }
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_i64(w, "Port", group->servers.items[i].port);
+        ccm_jsonw_str(w, "ServerId", group->servers.items[i].id);
+        ccm_jsonw_str(w, "ServerIp", group->servers.items[i].ip);
+        ccm_jsonw_str(w, "Status", health);
+        ccm_jsonw_open(w, "Reason", '{');
+        ccm_jsonw_str(w, "ReasonCode", "CONNECT_TIMEOUT");
+        ccm_jsonw_close(w, '}');
+        ccm_jsonw_close(w, '}');
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+static int get_health(struct ccm_cloud_call *call)
+{
+    struct ccm_nlb_listener *listener = NULL;
+    struct ccm_jsonw *w = call->out;
+    const int r = ccm_nlb_listener_of(call, &listener);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_jsonw_open(w, "ListenerHealthStatus", '[');
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "ListenerId", listener->obj.id);
+    ccm_jsonw_i64(w, "ListenerPort", listener->range ? 0 : listener->first);
+    ccm_jsonw_str(w, "ListenerProtocol", ccm_cloud_attr(&listener->obj, "ListenerProtocol"));
+    ccm_jsonw_open(w, "ServerGroupInfos", '[');
+    if (listener->group != NULL) {
+        health_write(w, listener->group);
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_i64(w, "MaxResults", 20);
+    ccm_jsonw_i64(w, "TotalCount", 1);
+    return 0;
+}
+
+static const struct ccm_cloud_param health_params[] = {
+    { .name = "ListenerId", .required = true },
+    { 0 },
+};
+
 const struct ccm_cloud_action ccm_cloud_nlb_listener_read_actions[] = {
+    { .name = "GetListenerHealthStatus",
+      .params = health_params,
+      .manner = &ccm_nlb_manner,
+      .run = get_health },
     { .name = "GetListenerAttribute", .params = get_params, .manner = &ccm_nlb_manner, .run = get },
     { .name = "ListListeners", .params = list_params, .manner = &ccm_nlb_manner, .run = list },
     { 0 },
