@@ -15,6 +15,7 @@
 
 #define START_RETRY_MS     1000
 #define START_RETRY_MAX_MS 60000
+#define START_TELL_MS      4000 /* from this pause on, Services are told */
 /* A dry run waits for retries that come this soon; what fails longer than that is told as failed.
  */
 #define PLAN_HORIZON_MS 3000
@@ -241,6 +242,9 @@ static int start_plugin(struct runner *runner)
     while (plugin_registry_start(registry, runner->entry) < 0) {
         if (plugin_registry_status(registry, runner->entry, NULL) == PLUGIN_STATE_FAILED) {
             return -ENOEXEC;
+        }
+        if (pause_ms >= START_TELL_MS) {
+            daemon_unserved_look_all(runner->owner->setup.services->unserved);
         }
         if (host->wait(host, NULL, pause_ms) < 0) {
             return -ECANCELED;

@@ -51,7 +51,8 @@ static int unserved_add_configured(struct daemon_unserved *unserved)
         const struct ccm_plugin *desc = entry->loaded == NULL ? NULL : entry->loaded->desc;
         const struct taker taker = { .desc = desc, .entry = entry };
 
-        if (desc != NULL && desc->classes != NULL && unserved_add(unserved, &taker) < 0) {
+        if (desc != NULL && (desc->classes != NULL || desc->takes_default != NULL) &&
+            unserved_add(unserved, &taker) < 0) {
             return -ENOMEM;
         }
     }
@@ -142,8 +143,17 @@ void daemon_unserved_free(struct daemon_unserved *unserved)
 
 /* --- what is said --- */
 
-static bool taker_has_class(const struct taker *taker, const char *name)
+static bool taker_takes(const struct taker *taker, const struct ccm_service *service)
 {
+    const char *name = service->load_balancer_class;
+
+    if (ccm_text_empty(name)) { /* who serves these when nobody is configured is not known */
+        return taker->entry != NULL && taker->desc->takes_default != NULL &&
+               taker->desc->takes_default(service) != 0;
+    }
+    if (taker->desc->classes == NULL) {
+        return false;
+    }
     for (const char *const *class_ = taker->desc->classes; *class_ != NULL; class_++) {
         if (ccm_text_equal(*class_, name)) {
             return true;
@@ -157,37 +167,55 @@ static bool unserved_wants(const struct ccm_object *object)
     const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
 
     return object != NULL && object->deleted_ms == 0 &&
-           ccm_text_equal(service->type, "LoadBalancer") &&
-           !ccm_text_empty(service->load_balancer_class);
+           ccm_text_equal(service->type, "LoadBalancer");
 }
 
-/* Why nobody takes that class, as text; "" = somebody does, or it is none of ours. */
-static void unserved_explain(const struct daemon_unserved *unserved, const char *class_,
-                             struct ccm_buf *ret)
+/* Why a plugin that takes the Service does not; "" = it does. */
+static void taker_explain(const struct daemon_unserved *unserved, const struct taker *taker,
+                          const char *what, struct ccm_buf *ret)
 {
-    for (size_t i = 0; i < unserved->len; i++) {
-        const struct taker *taker = &unserved->items[i];
-        struct ccm_error err = CCM_ERROR_INIT;
+    const char *name = taker->desc->name;
+    struct ccm_error err = CCM_ERROR_INIT;
+    enum plugin_state state = PLUGIN_STATE_STOPPED;
 
-        if (!taker_has_class(taker, class_)) {
-            continue;
-        }
-        ccm_buf_reset(ret);
-        if (taker->entry == NULL) {
-            ccm_buf_addf(ret,
-                         "Nothing is done for class %s: plugin %s of ccmd serves it and is not "
-                         "configured. Add { name = \"%s\"; } to plugins in ccmd.conf and restart "
-                         "ccmd, or delete the Service",
-                         class_, taker->desc->name, taker->desc->name);
-        } else if (plugin_registry_status(unserved->registry, taker->entry, &err) ==
-                   PLUGIN_STATE_FAILED) {
-            ccm_buf_addf(ret,
-                         "Nothing is done for class %s: plugin %s of ccmd serves it and has "
-                         "failed: %s. Mend that and restart ccmd",
-                         class_, taker->desc->name, err.message);
-        } else {
+    if (taker->entry == NULL) {
+        ccm_buf_addf(ret,
+                     "Nothing is done for %s: plugin %s of ccmd serves it and is not configured. "
+                     "Add { name = \"%s\"; } to plugins in ccmd.conf and restart ccmd, or delete "
+                     "the Service",
+                     what, name, name);
+        return;
+    }
+    state = plugin_registry_status(unserved->registry, taker->entry, &err);
+    if (state == PLUGIN_STATE_FAILED) {
+        ccm_buf_addf(ret,
+                     "Nothing is done for %s: plugin %s of ccmd serves it and has failed: %s. Mend "
+                     "that and restart ccmd",
+                     what, name, err.message);
+    } else if (state == PLUGIN_STATE_CREATED && err.kind != CCM_ERROR_NONE) {
+        ccm_buf_addf(ret,
+                     "Nothing is done for %s: plugin %s of ccmd serves it and cannot start yet: "
+                     "%s. It tries again by itself, at least every minute",
+                     what, name, err.message);
+    }
+}
+
+/* Why nobody takes the Service, as text; "" = somebody does, or it is none of ours. */
+static void unserved_explain(const struct daemon_unserved *unserved,
+                             const struct ccm_service *service, struct ccm_buf *ret)
+{
+    const bool classless = ccm_text_empty(service->load_balancer_class);
+    char what[300];
+
+    ccm_text_printf(what, sizeof(what), "%s%s", classless ? "Services without a class" : "class ",
+                    classless ? "" : service->load_balancer_class);
+    for (size_t i = 0; i < unserved->len; i++) {
+        if (taker_takes(&unserved->items[i], service)) {
             ccm_buf_reset(ret);
-            return; /* it is served */
+            taker_explain(unserved, &unserved->items[i], what, ret);
+            if (ret->len == 0) {
+                return; /* it is served */
+            }
         }
     }
 }
@@ -218,9 +246,7 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
         return;
     }
     if (unserved_wants(after)) {
-        const struct ccm_service *service = (const struct ccm_service *)(const void *)after;
-
-        unserved_explain(unserved, service->load_balancer_class, &text);
+        unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
     }
     if (text.len > 0 || unserved_wants(before)) {
         unserved_emit(unserved, after, ccm_buf_str(&text));
@@ -242,7 +268,7 @@ void daemon_unserved_look_all(struct daemon_unserved *unserved)
         return; /* out of memory: said with the next change */
     }
     for (size_t i = 0; i < count; i++) {
-        daemon_unserved_look(unserved, NULL, objects[i]);
+        daemon_unserved_look(unserved, objects[i], objects[i]); /* it may be over */
     }
     kube_store_list_free(objects, count);
 }

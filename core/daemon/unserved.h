@@ -1,7 +1,8 @@
 /*
  * Services whose class belongs to a plugin that does not work: it is installed but not configured,
- * or it has failed. Nobody else will say so; a class that no installed plugin takes is somebody
- * else's. An event on the Service tells it, and lasts. Every thread, once made; nothing blocks.
+ * or it has failed, or cannot start yet; of the last two also those without a class that it takes.
+ * Nobody else will say so; a class that no installed plugin takes is somebody else's. An event on
+ * the Service tells it, and lasts. Every thread, once made; nothing blocks.
  */
 #ifndef CCM_DAEMON_UNSERVED_H
 #define CCM_DAEMON_UNSERVED_H
@@ -25,7 +26,8 @@ void daemon_unserved_free(struct daemon_unserved *unserved);
  * without `unserved`. */
 void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_object *before,
                           const struct ccm_object *after);
-/* The same for all that are there: this instance leads now, or a plugin has started or failed. */
+/* The same for all that are there: this instance leads now, or a plugin has started or failed, or
+ * goes on trying to start. */
 void daemon_unserved_look_all(struct daemon_unserved *unserved);
 
 #endif

@@ -96,11 +96,13 @@ const struct docs_reason docs_reasons[] = {
     { "PermissionMissing", "Warning", "The credentials lack a right that makes things faster.",
       "Add it to the policy of the RAM role; see etc/ram." },
     { "PlainHttpToTls", "Warning",
-      "An https listener sends plain HTTP to a port of the pods that looks like an HTTPS one.",
-      "Name the HTTP port of the pods, or let the listener be tcp." },
+      "A listener that ends TLS sends plain text to a port of the pods that looks like an HTTPS "
+      "one.",
+      "Name the plain port of the pods, or let the listener be tcp." },
     { "PluginMissing", "Warning",
-      "The Service has a class of an installed plugin that is not configured or did not start.",
-      "Configure the plugin, or look at the log of ccmd." },
+      "The plugin that takes the Service is installed and not configured, or failed, or cannot "
+      "start yet.",
+      "Configure the plugin, or mend what the text says." },
     { "PreservedOnDelete", "Normal",
       "The load balancer stays when the Service is deleted, as "
       "annotation preserve-lb-on-delete asks for.",

@@ -202,6 +202,11 @@ struct ccm_plugin {
      * once, no I/O. NULL = not offered. */
     uint64_t (*resync)(void *self, const char *key);
 
+    /* Since ABI 1.1. Whether a Service without spec.loadBalancerClass is this plugin's, as far as
+     * its manifest tells: while the plugin is configured and does not work, such Services are told
+     * so, too. Pure: no instance, no I/O, any thread, without create(). NULL = none is. */
+    int (*takes_default)(const struct ccm_service *service);
+
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };
 

@@ -292,6 +292,8 @@ const struct ali_error_row ali_error_rows[] = {
       "The resource group does not exist.", "Check alicloud.resource_group_id or the annotation." },
     { "InvalidVSwitchId.NotFound", NULL, ALI_CLASS_REQUEST, "The vSwitch does not exist.",
       "Check alicloud.vswitch_ids or the vswitch-id annotation." },
+    { "*", "specified VSwitch does not exist", ALI_CLASS_REQUEST, "The vSwitch does not exist.",
+      "Check alicloud.vswitch_ids or the vswitch-id annotation." },
     { "VSwitchNotExist", NULL, ALI_CLASS_REQUEST, "The vSwitch does not exist.",
       "Check alicloud.vswitch_ids or the vswitch-id annotation." },
     { "InvalidVpcId.NotExist", NULL, ALI_CLASS_REQUEST, "The VPC does not exist.",
@@ -372,7 +374,8 @@ const struct ali_error_row ali_error_rows[] = {
       "A reused load balancer must be in the VPC of the cluster." },
     { "OperationDenied.PayByCLCU", NULL, ALI_CLASS_REQUEST,
       "The load balancer is billed by use and has no specification.",
-      "Drop the spec annotation, or set the charge type to PayByCLCU." },
+      "Take annotations spec, charge-type and bandwidth away, or set annotation "
+      "instance-charge-type to PayByCLCU." },
     { "OperationDenied.PayBySpec", NULL, ALI_CLASS_REQUEST,
       "The load balancer is billed by specification.", "Set the spec annotation." },
     { "ModifySpecNotAllowed", NULL, ALI_CLASS_REQUEST,
@@ -444,6 +447,12 @@ const struct ali_error_row ali_error_rows[] = {
       "See the message: one of the annotations has to change." },
     { "Illea*", NULL, ALI_CLASS_REQUEST, "A parameter is not valid.",
       "See the message: an annotation holds a value that the cloud refuses." },
+    { "*OverLimit*", NULL, ALI_CLASS_QUOTA, "A quota of the account is used up.",
+      "Raise the quota; limits.md says what counts. Fewer backends (externalTrafficPolicy Local, "
+      "annotation backend-label) or fewer ports need less of it." },
+    { "*Quota*", NULL, ALI_CLASS_QUOTA, "A quota of the account is used up.",
+      "Raise the quota; limits.md says what counts. Fewer backends (externalTrafficPolicy Local, "
+      "annotation backend-label) or fewer ports need less of it." },
     { "OperationDenied.*", NULL, ALI_CLASS_STATE,
       "State or kind of the resource does not allow this.", "See the message." },
     { "ResourceAlreadyAssociated*", NULL, ALI_CLASS_STATE, "It is bound already.", NULL },

@@ -75,6 +75,13 @@ static bool pays_no_bandwidth(const struct ccm_service *service)
            !lbc_anno_says(&service->meta, "bandwidth", "0"); /* which is none */
 }
 
+static bool pays_by_use(const struct ccm_service *service)
+{
+    return is_own_public(service) &&
+           lbc_anno_says(&service->meta, "charge-type", "paybybandwidth") &&
+           !lbc_anno_says(&service->meta, "instance-charge-type", "PayBySpec");
+}
+
 static bool pays_no_spec(const struct ccm_service *service)
 {
     return is_own(service) && !lbc_anno_says(&service->meta, "instance-charge-type", "PayBySpec");
@@ -105,6 +112,10 @@ static const struct lbc_hint hints[] = {
       "address-type intranet",
       NULL, false },
     { "charge-type", is_own_private, "has no effect on an intranet load balancer", NULL, false },
+    { "charge-type", pays_by_use,
+      "goes with instance-charge-type PayBySpec: of a load balancer that pays by use (PayByCLCU, "
+      "the default) the cloud refuses to change bandwidth and charge type",
+      NULL, false },
     { "bandwidth", pays_no_bandwidth, "has no effect without charge-type paybybandwidth", NULL,
       false },
     { "spec", pays_no_spec,

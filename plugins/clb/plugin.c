@@ -76,11 +76,18 @@ static void instance_configure(struct lbc_instance *lbc)
     lbc->ip_mode = host->option_string(host, NULL, opt_ip_mode.name);
 }
 
+/* One with annotation type may be another product's: option type_annotation. */
+static int takes_default(const struct ccm_service *service)
+{
+    return alilb_class_is_typed_clb(service);
+}
+
 LBC_PLUGIN_ENTRIES(clb_ops, instance_configure)
 
 const struct ccm_plugin ccm_plugin = {
     LBC_PLUGIN,
     .name = "clb",
+    .takes_default = takes_default,
     .options = options,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",

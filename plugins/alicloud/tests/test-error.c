@@ -89,6 +89,8 @@ static const struct {
     { "VSwitchAvailableIpNotExist", "", 400, ALI_CLASS_QUOTA },
     { "ServiceUnavailable", "The vpc subnet is not exist.", 400, ALI_CLASS_QUOTA },
     { "QuotaExceeded.Listener", "", 400, ALI_CLASS_QUOTA },
+    { "ServerAttachedOverLimit", "", 400, ALI_CLASS_QUOTA },
+    { "OperationDenied.ServerQuota", "", 400, ALI_CLASS_QUOTA },
     /* state */
     { "RspoolVipExist", "", 400, ALI_CLASS_STATE },
     { "ListenerAlreadyExists", "", 400, ALI_CLASS_STATE },
@@ -98,6 +100,7 @@ static const struct {
     /* requests */
     { "InvalidParameter", "The specified BackendServers is invalid", 400, ALI_CLASS_REQUEST },
     { "InvalidVSwitchId.NotFound", "", 400, ALI_CLASS_REQUEST },
+    { "OperationDenied.Any", "The specified VSwitch does not exist.", 400, ALI_CLASS_REQUEST },
     { "VSwitchNotExist", "", 400, ALI_CLASS_REQUEST },
     { "ShareSlbHaltSales", "", 400, ALI_CLASS_REQUEST },
     { "TooManyBackendServers", "", 400, ALI_CLASS_REQUEST },

@@ -96,14 +96,16 @@ void lbc_inside_find_tls(const struct lbc_lint_rules *rules, const struct ccm_se
         struct ccm_error ignored = CCM_ERROR_INIT;
 
         if (lbc_setting_protocol(service, port, rules->protocols, &protocol, &ignored) == 0 &&
-            protocol == LBC_HTTPS && port_speaks_tls(port)) {
-            ccm_buf_addf(
-                text,
-                "port %lld: HTTPS ends at the load balancer, which sends plain HTTP to the "
-                "targetPort, and that one is named or numbered like an HTTPS port: name "
-                "the HTTP port of the pods, or let the listener be tcp (annotation "
-                "protocol-port)",
-                (long long)port->port);
+            (protocol == LBC_HTTPS || protocol == LBC_TCPSSL) && port_speaks_tls(port)) {
+            const bool https = protocol == LBC_HTTPS;
+
+            ccm_buf_addf(text,
+                         "port %lld: %s ends at the load balancer, which sends plain %s to the "
+                         "targetPort, and that one is named or numbered like an HTTPS port: name "
+                         "the %s port of the pods, or let the listener be tcp (annotation "
+                         "protocol-port)",
+                         (long long)port->port, https ? "HTTPS" : "TLS", https ? "HTTP" : "text",
+                         https ? "HTTP" : "plain");
         }
     }
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP | 1U << LBC_UDP |
-                                                         1U << LBC_HTTP | 1U << LBC_HTTPS };
+                                                         1U << LBC_HTTP | 1U << LBC_HTTPS |
+                                                         1U << LBC_TCPSSL };
 static const struct lbc_lint_rules by_address = { .protocols = &protocols, .shows_address = true };
 static const struct lbc_lint_rules by_name = { .protocols = &protocols };
 
@@ -107,8 +108,9 @@ static void test_tls(void **state)
         const char *target;
         bool said;
     } cases[] = {
-        { "https:80", "8080", false }, { "https:80", "443", true }, { "https:80", "https", true },
-        { "http:80", "443", false },   { "tcp:80", "443", false },
+        { "https:80", "8080", false },  { "https:80", "443", true }, { "https:80", "https", true },
+        { "http:80", "443", false },    { "tcp:80", "443", false },  { "tcpssl:80", "443", true },
+        { "tcpssl:80", "1883", false },
     };
 
     (void)state;
