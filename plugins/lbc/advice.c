@@ -148,8 +148,9 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     advice_emit_unclear(pass);
     advice_emit_inside(pass);
     for (; field != NULL && field->topic != NULL; field++) {
-        const bool told =
-            (pass->lbc->extras & field->unless) == 0 && lbc_unserved_applies(field, pass->service);
+        const bool made = field->refusal == NULL || lbc_pass_lb_id(pass)[0] != '\0';
+        const bool told = made && (pass->lbc->extras & field->unless) == 0 &&
+                          lbc_unserved_applies(field, pass->service);
 
         advice_emit_field(pass, field, told ? field->text : "");
     }

@@ -20,7 +20,8 @@ static int port_read_annotations(const struct lbc_builder *b, struct lbc_desired
     if (r == 0 && b->mode != LBC_MODE_PODS &&
         lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                          "listener port range can only be used for eni backend type service");
+                          "listener port range can only be used for eni backend type service: set "
+                          "annotation " LBC_BACKEND_TYPE_KEY " to " LBC_BACKEND_TYPE_PODS);
     }
     r = r < 0 ? r : nlb_span_of(service, want->port, &want->span, err);
     lbc_model_choose_group(b, want);

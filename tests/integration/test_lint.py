@@ -41,8 +41,8 @@ FINDINGS = {
     ],
     "fields.yaml": [
         "9: warning: fields: spec.loadBalancerIP has no effect: the cloud chooses the address",
-        "10: warning: fields: spec.loadBalancerSourceRanges has no effect: the load balancer accepts "
-        "connections from everywhere (option source_ranges of plugin clb)",
+        "10: error: fields: spec.loadBalancerSourceRanges says who may connect, and option source_ranges of plugin clb "
+        "is off: no load balancer is made that accepts connections from everywhere. Set the option, or take the field away",
         "16: error: fields: SCTP protocol is not supported",
         "19: error: fields: port out of range",
         "29: warning: in-list: annotation "
@@ -124,8 +124,8 @@ FINDINGS = {
         "got [Loadbalancer]",
         "15: warning: shop/node-ports: nodePort 40000 is outside of 30000 to 32767: the API server refuses "
         "it, unless its option service-node-port-range says otherwise",
-        "26: error: none: spec.allocateLoadBalancerNodePorts is false, and nodes as backends need node "
-        "ports: set annotation service.beta.kubernetes.io/backend-type to eni",
+        "26: error: none: nodes as backends need node ports, and the Service has none "
+        "(spec.allocateLoadBalancerNodePorts is false): set annotation service.beta.kubernetes.io/backend-type to eni",
     ],
 }
 
@@ -205,6 +205,8 @@ NLB_FINDINGS = {
     "ports.yaml": [
         f"5: error: ports: annotation {NEW}cert-id is "
         "required for TCPSSL ports: give the id of a server certificate",
+        "8: warning: ports: port 443: TLS ends at the load balancer, which sends plain text to the targetPort, and that one is "
+        "named or numbered like an HTTPS port: name the plain port of the pods, or let the listener be tcp (annotation protocol-port)",
         "9: error: ports: listener port range can only be used for eni backend type service: set annotation "
         "service.beta.kubernetes.io/backend-type to eni",
         f"10: error: ports: annotation {NEW}idle-timeout "
@@ -383,7 +385,7 @@ def test_options_count(world, lint):
     config = world.write_config(plugins='{ name = "clb"; source_ranges = true; disable_public_slb = true; }')
     code, out, err = lint(HERE / "bad" / "fields.yaml", plugins=("--config", config))
     denied = "create public address slb is not allowed"
-    lines = [line for line in FINDINGS["fields.yaml"] if "loadBalancerSourceRanges has no effect" not in line]
+    lines = [line for line in FINDINGS["fields.yaml"] if "loadBalancerSourceRanges" not in line]
     lines += [f"8: error: fields: {denied}", f"31: error: in-list: {denied}"]
     lines.sort(key=lambda line: int(line.split(":")[0]))
     assert out == "".join(f"{HERE / 'bad' / 'fields.yaml'}:{line}\n" for line in lines)

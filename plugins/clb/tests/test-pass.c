@@ -746,7 +746,7 @@ static void test_broken_port_keeps_what_is_there(void **state)
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_string_equal(mini_writes(), ADD);
     assert_non_null(strstr(mini_dump(), "tcp 443 running rr " G443));
-    assert_non_null(strstr(world_event(&world), "port 443/tcp: the Service has no node port"));
+    assert_non_null(strstr(world_event(&world), "port 443/tcp: nodes as backends need node ports"));
     world_end(&world);
 }
 

@@ -214,11 +214,9 @@ static int check_node_port(const struct lbc_candidate_input *in,
     if (in->mode == LBC_MODE_PODS || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
         return 0;
     }
-    return ccm_error_set(
-        err, -EINVAL, CCM_ERROR_TERMINAL,
-        "the Service has no node port (allocateLoadBalancerNodePorts is false?), "
-        "and nodes as backends need one: allow node ports or set annotation " LBC_BACKEND_TYPE_KEY
-        " to " LBC_BACKEND_TYPE_PODS);
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         LBC_NO_NODE_PORT ": set annotation " LBC_BACKEND_TYPE_KEY
+                                          " to " LBC_BACKEND_TYPE_PODS);
 }
 
 /* A Service that is not to have the family any more loses its backends: others may get the

@@ -18,6 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In the words of lint and of what is refused. */
+#define LBC_NO_NODE_PORT                                                                           \
+    "nodes as backends need node ports, and the Service has none "                                 \
+    "(spec.allocateLoadBalancerNodePorts is false)"
+
 enum lbc_backend_mode {
     LBC_MODE_CLUSTER, /* every node, at the node port */
     LBC_MODE_LOCAL,   /* nodes with endpoints, at the node port, by number of pods */
@@ -42,7 +47,7 @@ struct lbc_candidates {
     const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
     const char *podless;  /* the same of one that is no pod and has to be */
     const struct ccm_service_port *port; /* that they are for */
-    bool no_ready;   /* no endpoint of the port is ready */
+    bool no_ready;                       /* no endpoint of the port is ready */
     char *why;       /* why nobody can serve the port, see empty.h; NULL = somebody can */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
     bool pods_only;  /* as in the input */

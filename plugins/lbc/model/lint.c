@@ -227,8 +227,11 @@ static void lint_fields(const struct lint *lint)
         const bool served =
             field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
 
+        const bool refused = field->refusal != NULL && !lbc_setting_is_reused(lint->service);
+
         if (!served && lbc_unserved_applies(field, lint->service)) {
-            sink->finding(sink, CCM_LEVEL_WARN, field->path, field->text);
+            sink->finding(sink, refused ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN, field->path,
+                          refused ? field->refusal : field->text);
         }
     }
 }
@@ -272,9 +275,7 @@ static void lint_nodes(const struct lint *lint)
         return;
     }
     if (service->allocate_node_ports == 0 && !has_node_port) {
-        lint_add_node_finding(lint, "spec.allocateLoadBalancerNodePorts",
-                              "spec.allocateLoadBalancerNodePorts is false, and nodes as backends "
-                              "need node ports");
+        lint_add_node_finding(lint, "spec.allocateLoadBalancerNodePorts", LBC_NO_NODE_PORT);
     }
     if (lint->rules->has_ranges && lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         char key[LBC_ANNO_KEY_MAX];

@@ -382,7 +382,7 @@ static void test_failures(void **state)
           "port 81/TCP: port protocol format must be either [TCP|UDP|TCPSSL], protocol not "
           "supported with [x]" },
         { "scheduler", "rr", 0, 2,
-          "port 81/TCP: the Service has no node port (allocateLoadBalancerNodePorts is false?)" },
+          "port 81/TCP: nodes as backends need node ports, and the Service has none" },
     };
 
     (void)state;
