@@ -2,6 +2,7 @@
 
 #include "kube/client/fetch.h"
 #include "kube/client/patch.h"
+#include "kube/client/raw.h"
 #include "kube/object/object.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -271,6 +272,54 @@ static int host_fetch(const struct ccm_host *host, const struct ccm_request *req
                       &(const struct kube_fetch_name){ kind, namespace_, name }, ret, err);
 }
 
+static int host_do_raw(const struct ccm_host *host, const struct ccm_request *req,
+                       enum kube_raw_verb verb, const struct ccm_raw_call *call,
+                       const struct ccm_object **ret, struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+    const struct kube_raw_limits limits = { cancel_of(self, req),
+                                            deadline_of(req, API_TIMEOUT_MS) };
+
+    if (verb != KUBE_RAW_FETCH && host_dry_run(host)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run: nothing is changed");
+    }
+    return kube_raw(self->services->kube, verb, call, &limits, ret, err);
+}
+
+static int host_fetch_raw(const struct ccm_host *host, const struct ccm_request *req,
+                          const struct ccm_raw_call *call, const struct ccm_object **ret,
+                          struct ccm_error *err)
+{
+    return host_do_raw(host, req, KUBE_RAW_FETCH, call, ret, err);
+}
+
+static int host_create_raw(const struct ccm_host *host, const struct ccm_request *req,
+                           const struct ccm_raw_call *call, const struct ccm_object **ret,
+                           struct ccm_error *err)
+{
+    return host_do_raw(host, req, KUBE_RAW_CREATE, call, ret, err);
+}
+
+static int host_update_raw(const struct ccm_host *host, const struct ccm_request *req,
+                           const struct ccm_raw_call *call, const struct ccm_object **ret,
+                           struct ccm_error *err)
+{
+    return host_do_raw(host, req, KUBE_RAW_UPDATE, call, ret, err);
+}
+
+static int host_patch_raw(const struct ccm_host *host, const struct ccm_request *req,
+                          const struct ccm_raw_call *call, const struct ccm_object **ret,
+                          struct ccm_error *err)
+{
+    return host_do_raw(host, req, KUBE_RAW_PATCH, call, ret, err);
+}
+
+static int host_delete_raw(const struct ccm_host *host, const struct ccm_request *req,
+                           const struct ccm_raw_call *call, struct ccm_error *err)
+{
+    return host_do_raw(host, req, KUBE_RAW_DELETE, call, NULL, err);
+}
+
 static void host_event(const struct ccm_host *host, const struct ccm_event *event)
 {
     const struct daemon_plugin_host *self = self_of(host);
@@ -404,6 +453,11 @@ static const struct ccm_host table_template = {
     .note_unserved = host_note_unserved,
     .retry_ms = host_retry_ms,
     .note_quota = host_note_quota,
+    .fetch_raw = host_fetch_raw,
+    .create_raw = host_create_raw,
+    .update_raw = host_update_raw,
+    .patch_raw = host_patch_raw,
+    .delete_raw = host_delete_raw,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,

@@ -47,6 +47,7 @@ struct ccm_request; /* plugin.h */
 
 #define CCM_PATCH_MERGE     UINT64_C(1) /* RFC 7386 */
 #define CCM_PATCH_STRATEGIC UINT64_C(2) /* strategic merge patch, built-in kinds only */
+#define CCM_PATCH_JSON      UINT64_C(3) /* RFC 6902; patch_raw() only. Since ABI 1.1 */
 
 struct ccm_patch {
     uint64_t struct_size;
@@ -56,6 +57,29 @@ struct ccm_patch {
     const char *name;
     const char *subresource; /* "status" or "" */
     const char *body; /* JSON text; put metadata.resourceVersion or uid in it as a precondition */
+};
+
+/* An object of any API group, and what is wanted of it. Since ABI 1.1. Members that a call does not
+ * name below have no effect on it. */
+struct ccm_raw_call {
+    uint64_t struct_size;
+    const char *api_version; /* "v1", "apps/v1" */
+    const char *resource;    /* as in paths: "deployments" */
+    const char *namespace_;  /* NULL or "" for a resource without namespaces */
+    const char *name;        /* create_raw: only with a subresource; else the body has it */
+    const char *subresource; /* "status", ...; NULL or "" = the object itself */
+    const char *body; /* create_raw, update_raw: the object; patch_raw: the patch. JSON text */
+    uint64_t patch;   /* patch_raw: CCM_PATCH_* */
+
+    /* Preconditions, NULL or "" = none: the write fails with CCM_ERROR_CONFLICT when the object has
+     * another uid (it was deleted and made anew), or another version (somebody has written it).
+     * update_raw, patch_raw (not with CCM_PATCH_JSON, which has "test") and delete_raw. update_raw
+     * needs resource_version for most resources, here or in the body. */
+    const char *uid;
+    const char *resource_version;
+
+    const char *propagation; /* delete_raw: "Background", "Foreground", "Orphan"; NULL or "" = as
+                                the resource has it */
 };
 
 struct ccm_event {
@@ -295,6 +319,39 @@ struct ccm_host {
      */
     void (*note_quota)(const struct ccm_host *host, const char *object, const char *quota,
                        uint64_t used, uint64_t limit);
+
+    /* --- objects of any resource, past the caches --- */
+
+    /*
+     * One request each over the daemon's own connection and with its credentials; block until
+     * answered (or until the request's deadline); errors as patch(), and CCM_ERROR_BUG for a call
+     * that cannot be sent. No retry inside. Only an instance that leads writes, and none in a dry
+     * run: CCM_ERROR_CANCELLED. The daemon needs the right: see the table in docs/plugin-guide.md,
+     * and `writes` of struct ccm_plugin.
+     *
+     * ret may be NULL where it is not wanted. What comes back is a struct ccm_raw as the server has
+     * it now, whole: release() it. After a write *ret is NULL when the answer is no object, such as
+     * that of a subresource that only does something.
+     */
+
+    /* Read one object: also a Secret or ConfigMap, whose name an object says. */
+    int (*fetch_raw)(const struct ccm_host *host, const struct ccm_request *req,
+                     const struct ccm_raw_call *call, const struct ccm_object **ret,
+                     struct ccm_error *err);
+    /* Make one. One of that name is there already: CCM_ERROR_CONFLICT and -EEXIST. */
+    int (*create_raw)(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_raw_call *call, const struct ccm_object **ret,
+                      struct ccm_error *err);
+    /* Put another state in place of the present one. */
+    int (*update_raw)(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_raw_call *call, const struct ccm_object **ret,
+                      struct ccm_error *err);
+    int (*patch_raw)(const struct ccm_host *host, const struct ccm_request *req,
+                     const struct ccm_raw_call *call, const struct ccm_object **ret,
+                     struct ccm_error *err);
+    /* Delete one. It stays, with deleted_ms, while it has finalizers. */
+    int (*delete_raw)(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_raw_call *call, struct ccm_error *err);
 };
 
 #ifdef __cplusplus

@@ -23,6 +23,18 @@ static bool is_segment(const char *text)
     return !ccm_text_empty(text) && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
+static const char *append_subresource(struct ccm_buf *path, const char *subresource)
+{
+    if (!ccm_text_empty(subresource)) {
+        if (!is_segment(subresource)) {
+            return "the subresource has no valid name";
+        }
+        ccm_buf_addc(path, '/');
+        kube_escape(path, subresource);
+    }
+    return ccm_buf_error(path) == -EMSGSIZE ? "the name of the object is too long" : NULL;
+}
+
 const char *kube_path(struct ccm_buf *path, uint64_t kind, const char *namespace_, const char *name,
                       const char *subresource)
 {
@@ -42,12 +54,49 @@ const char *kube_path(struct ccm_buf *path, uint64_t kind, const char *namespace
     }
     ccm_buf_addf(path, "%s/", resource->name);
     kube_escape(path, name);
-    if (!ccm_text_empty(subresource)) {
-        if (!is_segment(subresource)) {
-            return "the subresource has no valid name";
-        }
-        ccm_buf_addc(path, '/');
-        kube_escape(path, subresource);
+    return append_subresource(path, subresource);
+}
+
+/* "v1", "apps/v1"; or "deployments" with most_slashes 0. */
+static bool is_api_text(const char *text, size_t most_slashes)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-/";
+    size_t slashes = 0;
+
+    if (ccm_text_empty(text) || text[strspn(text, letters)] != '\0' || strstr(text, "..") != NULL) {
+        return false;
     }
-    return ccm_buf_error(path) == -EMSGSIZE ? "the name of the object is too long" : NULL;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '/' && (p == text || p[1] == '\0' || ++slashes > most_slashes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *kube_path_raw(struct ccm_buf *path, const struct kube_path_raw *raw)
+{
+    if (!is_api_text(raw->api_version, 1) || !is_api_text(raw->resource, 0)) {
+        return "it needs an api_version such as \"apps/v1\" and a resource such as \"deployments\"";
+    }
+    if (!ccm_text_empty(raw->namespace_) && !is_segment(raw->namespace_)) {
+        return "the namespace has no valid name";
+    }
+    ccm_buf_addf(path, "%s/%s/", strchr(raw->api_version, '/') == NULL ? "/api" : "/apis",
+                 raw->api_version);
+    if (!ccm_text_empty(raw->namespace_)) {
+        ccm_buf_adds(path, "namespaces/");
+        kube_escape(path, raw->namespace_);
+        ccm_buf_addc(path, '/');
+    }
+    ccm_buf_adds(path, raw->resource);
+    if (raw->name == NULL) {
+        return ccm_buf_error(path) == -EMSGSIZE ? "the name of the namespace is too long" : NULL;
+    }
+    if (!is_segment(raw->name)) {
+        return "the object has no valid name";
+    }
+    ccm_buf_addc(path, '/');
+    kube_escape(path, raw->name);
+    return append_subresource(path, raw->subresource);
 }

@@ -1,4 +1,4 @@
-/* Paths of single objects of the API. */
+/* Paths of objects and collections of the API. */
 #ifndef CCM_KUBE_PATH_H
 #define CCM_KUBE_PATH_H
 
@@ -15,5 +15,19 @@
  */
 const char *kube_path(struct ccm_buf *path, uint64_t kind, const char *namespace_, const char *name,
                       const char *subresource);
+
+/* What is between the slashes, not escaped. */
+struct kube_path_raw {
+    const char *api_version; /* "v1", "apps/v1" */
+    const char *resource;    /* "deployments" */
+    const char *namespace_;  /* NULL or "" = none */
+    const char *name;        /* NULL = of the collection */
+    const char *subresource; /* NULL or "" = none */
+};
+
+/* "/apis/apps/v1/namespaces/NAMESPACE/deployments/NAME/SUBRESOURCE" of any resource. As
+ * kube_path().
+ */
+const char *kube_path_raw(struct ccm_buf *path, const struct kube_path_raw *raw);
 
 #endif

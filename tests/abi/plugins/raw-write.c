@@ -1,0 +1,126 @@
+/*
+ * Does what annotations of ConfigMaps say: "op" (fetch, create, update, patch, delete), "api",
+ * "resource", "ns", "name", "sub", "body", "patch" (its number), "uid", "version", "propagation".
+ * What came of it is one line of the log. With "early" it is done by map(), so in every instance of
+ * the daemon; else by reconcile(), and in a dry run too.
+ */
+#include <ccm/plugin.h>
+#include <stdlib.h>
+
+static const struct ccm_host *host;
+
+static const char *text_of(const struct ccm_object *object, const char *key)
+{
+    return ccm_object_annotation(object, key);
+}
+
+static int run_op(const struct ccm_request *req, const char *op, const struct ccm_raw_call *call,
+                  const struct ccm_object **ret, struct ccm_error *err)
+{
+    if (strcmp(op, "fetch") == 0) {
+        return host->fetch_raw(host, req, call, ret, err);
+    }
+    if (strcmp(op, "create") == 0) {
+        return host->create_raw(host, req, call, ret, err);
+    }
+    if (strcmp(op, "update") == 0) {
+        return host->update_raw(host, req, call, ret, err);
+    }
+    return strcmp(op, "patch") == 0 ? host->patch_raw(host, req, call, ret, err)
+                                    : host->delete_raw(host, req, call, err);
+}
+
+static void obey(const struct ccm_request *req, const struct ccm_object *order)
+{
+    const char *patch = text_of(order, "patch");
+    const struct ccm_raw_call call = {
+        .struct_size = sizeof(call),
+        .api_version = text_of(order, "api"),
+        .resource = text_of(order, "resource"),
+        .namespace_ = text_of(order, "ns"),
+        .name = text_of(order, "name"),
+        .subresource = text_of(order, "sub"),
+        .body = text_of(order, "body"),
+        .patch = patch == NULL ? CCM_PATCH_MERGE : strtoul(patch, NULL, 10),
+        .uid = text_of(order, "uid"),
+        .resource_version = text_of(order, "version"),
+        .propagation = text_of(order, "propagation"),
+    };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_object *answer = NULL;
+    const int r = run_op(req, text_of(order, "op"), &call, &answer, &err);
+
+    host->log(host, CCM_LEVEL_INFO, order->key, "did: result %d kind %d http %d %s answer %s", r,
+              (int)err.kind, (int)err.http_status, err.message,
+              answer == NULL ? "none" : ((const struct ccm_raw *)(const void *)answer)->json);
+    if (answer != NULL) {
+        host->release(host, answer);
+    }
+    if (host->dry_run(host)) {
+        host->plan(host, order->key, "");
+    }
+}
+
+static void map(void *self, const struct ccm_change *change)
+{
+    const struct ccm_object *order = change->after;
+
+    (void)self; /* no state */
+    if (order == NULL || text_of(order, "op") == NULL) {
+        return;
+    }
+    if (text_of(order, "early") != NULL) {
+        obey(NULL, order);
+    } else {
+        host->enqueue(host, order->key, CCM_LANE_SPEC, 0);
+    }
+}
+
+static const struct ccm_watch watch = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_RAW,
+    .api_version = "v1",
+    .resource = "configmaps",
+    .map = map,
+};
+
+static const struct ccm_watch *const watches[] = { &watch, NULL };
+
+static int create(const struct ccm_host *given, void **ret_self, struct ccm_error *err)
+{
+    (void)err; /* cannot fail */
+    host = given;
+    *ret_self = NULL;
+    return 0;
+}
+
+static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                     struct ccm_error *err)
+{
+    const struct ccm_object *order = host->get_raw(host, "v1", "configmaps", req->keys[0]);
+
+    (void)self; /* no state */
+    (void)ret;  /* not again */
+    (void)err;  /* failures are told in the log */
+    if (order != NULL) {
+        obey(req, order);
+        host->release(host, order);
+    }
+    return 0;
+}
+
+static void destroy(void *self)
+{
+    (void)self; /* no state */
+}
+
+const struct ccm_plugin ccm_plugin = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_plugin),
+    .name = "raw-write",
+    .flags = CCM_PLUGIN_PLANS,
+    .watches = watches,
+    .create = create,
+    .reconcile = reconcile,
+    .destroy = destroy,
+};
