@@ -69,7 +69,7 @@ void admin_probe_ready_plugin(const struct admin_probe_plugin *plugin, bool lead
 void admin_probe_ready_cache(const char *name, const struct kube_reflector_status *status,
                              struct ccm_buf *wrong)
 {
-    if (!status->synced) {
+    if (!status->synced && !status->absent) {
         ccm_buf_addf(wrong, "cache of %s: not filled%s%s\n", name,
                      status->error[0] == '\0' ? "" : ": ", status->error);
     }

@@ -1,6 +1,7 @@
 #include "daemon/caches.h"
 
 #include "daemon/unserved.h"
+#include "kube/client/path.h"
 #include "kube/object/object.h"
 #include "sched/watchdog.h"
 #include "util/array.h"
@@ -38,9 +39,10 @@ static const struct typed {
 struct source {
     struct daemon_watches *owner;
     const struct ccm_watch
-        *watch;       /* of the first plugin that has it: kind and, of raw ones, resource */
-    const char *name; /* for messages */
+        *watch; /* of the first plugin that has it: kind and, of raw ones, resource */
+    char *name; /* for messages */
     char *path;
+    struct kube_index indexes[KUBE_STORE_INDEXES]; /* of raw objects */
     struct kube_store *store;
     struct kube_reflector *reflector;
     bool partial; /* slices: only those of Services that are of use are held */
@@ -77,12 +79,31 @@ static bool is_created(struct plugin_registry *registry, const struct plugin_ent
     return state != PLUGIN_STATE_FAILED && state != PLUGIN_STATE_LOADED;
 }
 
-/* Whether both are about the same objects. */
+static bool index_is_same(const struct ccm_index *a, const struct ccm_index *b)
+{
+    return ccm_text_equal(a->name, b->name) && ccm_text_equal(a->label, b->label) &&
+           ccm_text_equal(a->path, b->path) && a->flags == b->flags;
+}
+
+static bool watch_has_same_indexes(const struct ccm_watch *a, const struct ccm_watch *b)
+{
+    size_t i = 0;
+
+    if (a->indexes == NULL || b->indexes == NULL) {
+        return a->indexes == b->indexes;
+    }
+    while (a->indexes[i] != NULL && b->indexes[i] != NULL &&
+           index_is_same(a->indexes[i], b->indexes[i])) {
+        i++;
+    }
+    return a->indexes[i] == NULL && b->indexes[i] == NULL;
+}
+
+/* Whether one cache does for both. */
 static bool watch_is_same(const struct ccm_watch *a, const struct ccm_watch *b)
 {
-    return a->kind == b->kind &&
-           (a->kind != CCM_KIND_RAW || (ccm_text_equal(a->api_version, b->api_version) &&
-                                        ccm_text_equal(a->resource, b->resource)));
+    return plugin_watch_is_same(a, b) && watch_has_same_indexes(a, b) &&
+           ((a->flags ^ b->flags) & CCM_WATCH_OPTIONAL) == 0;
 }
 
 static struct source *watches_find_source(const struct daemon_watches *watches,
@@ -141,7 +162,7 @@ static bool keep_slice(void *arg, const struct ccm_object *object)
     const struct source *source = arg;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
 
-    if (!kube_index_service.fn(object, 0, &key)) {
+    if (!kube_index_service.fn(&kube_index_service, object, 0, &key)) {
         return false; /* no Service can find it */
     }
 
@@ -290,31 +311,93 @@ static char *path_of(const struct ccm_watch *watch)
     if (known != NULL) {
         return strdup(known->path);
     }
-    return ccm_text_format("%s/%s/%s", strchr(watch->api_version, '/') == NULL ? "/api" : "/apis",
-                           watch->api_version, watch->resource);
+
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = KUBE_PATH_MAX };
+    const struct kube_path_raw raw = { .api_version = watch->api_version,
+                                       .resource = watch->resource,
+                                       .namespace_ = watch->namespace_ };
+    char *text = NULL;
+
+    return kube_path_raw(&path, &raw) != NULL || ccm_buf_take(&path, &text) < 0 ? NULL : text;
 }
 
-/* Let plugins find the store. */
+/* "buckets", "buckets in default, labels a=b": as no other cache is called. NULL on ENOMEM. */
+static char *watches_make_name(const struct daemon_watches *watches, const struct ccm_watch *watch)
+{
+    const struct typed *known = typed_of(watch->kind);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf name = { .max = 4096 };
+    char *text = NULL;
+
+    if (known != NULL) {
+        return strdup(known->name);
+    }
+    ccm_buf_adds(&name, watch->resource);
+    if (!ccm_text_empty(watch->namespace_)) {
+        ccm_buf_addf(&name, " in %s", watch->namespace_);
+    }
+    if (!ccm_text_empty(watch->label_selector)) {
+        ccm_buf_addf(&name, " labels %s", watch->label_selector);
+    }
+    if (!ccm_text_empty(watch->field_selector)) {
+        ccm_buf_addf(&name, " fields %s", watch->field_selector);
+    }
+    for (size_t i = 0; i + 1 < watches->len; i++) {
+        if (ccm_text_equal(watches->items[i]->name, ccm_buf_str(&name))) {
+            ccm_buf_addf(&name, " of %s%s", watch->api_version,
+                         watch->indexes == NULL ? "" : ", indexed");
+            break;
+        }
+    }
+    return ccm_buf_take(&name, &text) < 0 ? NULL : text;
+}
+
+/* Let plugins find the store: each watch of each that it does for. */
 static int watches_publish_store(struct daemon_watches *watches, const struct source *source)
 {
     struct daemon_host_services *services = watches->services;
-    const struct ccm_watch *watch = source->watch;
+    struct plugin_registry *registry = watches->registry;
 
-    if (watch->kind != CCM_KIND_RAW) {
-        services->stores[watch->kind] = source->store;
+    if (source->watch->kind != CCM_KIND_RAW) {
+        services->stores[source->watch->kind] = source->store;
         return 0;
     }
-    if (ccm_array_grow(&watches->raw, &watches->raw_cap, services->raw_count + 1,
-                       sizeof(*watches->raw)) < 0) {
-        return -ENOMEM;
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if (!is_created(registry, entry) || !watch_is_same(*w, source->watch)) {
+                continue;
+            }
+            if (ccm_array_grow(&watches->raw, &watches->raw_cap, services->raw_count + 1,
+                               sizeof(*watches->raw)) < 0) {
+                return -ENOMEM;
+            }
+            watches->raw[services->raw_count++] = (struct daemon_raw_store){
+                .plugin = entry->name,
+                .watch = *w,
+                .store = source->store,
+                .reflector = source->reflector,
+            };
+            services->raw = watches->raw;
+        }
     }
-    watches->raw[services->raw_count++] = (struct daemon_raw_store){
-        .api_version = watch->api_version,
-        .resource = watch->resource,
-        .store = source->store,
-    };
-    services->raw = watches->raw;
     return 0;
+}
+
+/* Returns how many. */
+static size_t source_fill_indexes(struct source *source, const struct typed *known)
+{
+    size_t count = 0;
+
+    if (known != NULL && known->index != NULL) {
+        source->indexes[count++] = *known->index;
+    }
+    for (; source->watch->indexes != NULL && source->watch->indexes[count] != NULL; count++) {
+        source->indexes[count] = (struct kube_index){ .name = source->watch->indexes[count]->name,
+                                                      .fn = kube_index_raw,
+                                                      .raw = source->watch->indexes[count] };
+    }
+    return count;
 }
 
 static int add_reflector(struct daemon_watches *watches, struct source *source)
@@ -330,6 +413,9 @@ static int add_reflector(struct daemon_watches *watches, struct source *source)
         .name = source->name,
         .path = source->path,
         .kind = { .kind = source->watch->kind, .api_version = source->watch->api_version },
+        .label_selector = source->watch->label_selector,
+        .field_selector = source->watch->field_selector,
+        .optional = (source->watch->flags & CCM_WATCH_OPTIONAL) != 0,
         .keep = source->partial ? keep_slice : NULL,
         .after = source->partial ? services->reflector : NULL,
         .ahead = services == NULL || services == source ? NULL : services->reflector,
@@ -347,8 +433,6 @@ static int add_reflector(struct daemon_watches *watches, struct source *source)
 /* Store and reflector of one more kind. 0 or -ENOMEM. */
 static int watches_add_source(struct daemon_watches *watches, const struct ccm_watch *watch)
 {
-    const struct typed *known = typed_of(watch->kind);
-    const struct kube_index *index = known == NULL ? NULL : known->index;
     int r =
         ccm_array_grow(&watches->items, &watches->cap, watches->len + 1, sizeof(struct source *));
 
@@ -364,10 +448,11 @@ static int watches_add_source(struct daemon_watches *watches, const struct ccm_w
     watches->items[watches->len++] = source;
     source->owner = watches;
     source->watch = watch;
-    source->name = known == NULL ? watch->resource : known->name;
+    source->name = watches_make_name(watches, watch);
     source->path = path_of(watch);
-    source->store = kube_store_new(index, index == NULL ? 0 : 1);
-    if (source->path == NULL || source->store == NULL) {
+    source->store =
+        kube_store_new(source->indexes, source_fill_indexes(source, typed_of(watch->kind)));
+    if (source->name == NULL || source->path == NULL || source->store == NULL) {
         return -ENOMEM;
     }
     r = add_reflector(watches, source);
@@ -572,6 +657,7 @@ void daemon_watches_free(struct daemon_watches *watches)
         kube_reflector_free(source->reflector);
         kube_store_free(source->store);
         free(source->path);
+        free(source->name);
         free(source);
     }
     if (watches->has_dog) {

@@ -1,5 +1,6 @@
 #include "daemon/host.h"
 
+#include "daemon/raw_cache.h"
 #include "kube/client/fetch.h"
 #include "kube/client/patch.h"
 #include "kube/client/raw.h"
@@ -168,34 +169,37 @@ static int host_list(const struct ccm_host *host, uint64_t kind, const char *ind
     return store == NULL ? -ENOTSUP : kube_store_list(store, index, value, ret_objects, ret_count);
 }
 
-static struct kube_store *raw_store_of(const struct ccm_host *host, const char *api_version,
-                                       const char *resource)
+static struct daemon_raw_scope raw_scope_of(const struct ccm_host *host, const char *api_version,
+                                            const char *resource)
 {
-    const struct daemon_host_services *services = self_of(host)->services;
+    const struct daemon_plugin_host *self = self_of(host);
 
-    for (size_t i = 0; i < services->raw_count; i++) {
-        if (ccm_text_equal(services->raw[i].api_version, api_version) &&
-            ccm_text_equal(services->raw[i].resource, resource)) {
-            return services->raw[i].store;
-        }
-    }
-    return NULL;
+    return (struct daemon_raw_scope){ self->services, self->name, api_version, resource };
 }
 
 static const struct ccm_object *host_get_raw(const struct ccm_host *host, const char *api_version,
                                              const char *resource, const char *key)
 {
-    struct kube_store *store = raw_store_of(host, api_version, resource);
+    const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
 
-    return store == NULL ? NULL : kube_store_get(store, key);
+    return daemon_raw_get(&scope, key);
 }
 
 static int host_list_raw(const struct ccm_host *host, const char *api_version, const char *resource,
                          const struct ccm_object *const **ret_objects, size_t *ret_count)
 {
-    struct kube_store *store = raw_store_of(host, api_version, resource);
+    const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
 
-    return store == NULL ? -ENOTSUP : kube_store_list(store, NULL, NULL, ret_objects, ret_count);
+    return daemon_raw_list(&scope, NULL, NULL, ret_objects, ret_count);
+}
+
+static int host_list_raw_by(const struct ccm_host *host, const char *api_version,
+                            const char *resource, const char *index, const char *value,
+                            const struct ccm_object *const **ret_objects, size_t *ret_count)
+{
+    const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
+
+    return index == NULL ? -ENOTSUP : daemon_raw_list(&scope, index, value, ret_objects, ret_count);
 }
 
 static void host_release(const struct ccm_host *host, const struct ccm_object *object)
@@ -458,6 +462,7 @@ static const struct ccm_host table_template = {
     .update_raw = host_update_raw,
     .patch_raw = host_patch_raw,
     .delete_raw = host_delete_raw,
+    .list_raw_by = host_list_raw_by,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,

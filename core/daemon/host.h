@@ -9,6 +9,7 @@
 #include "config/load.h"
 #include "daemon/held.h"
 #include "daemon/plan_book.h"
+#include "kube/cache/reflector.h"
 #include "kube/cache/store.h"
 #include "kube/client/client.h"
 #include "kube/client/continuity.h"
@@ -21,11 +22,12 @@
 
 #define DAEMON_HOST_KINDS (CCM_KIND_RAW + 1)
 
-/* The cache of a resource that has no type of its own. */
+/* A watch of a resource that has no type of its own, and its cache, which several may share. */
 struct daemon_raw_store {
-    const char *api_version;
-    const char *resource;
+    const char *plugin; /* whose watch it is */
+    const struct ccm_watch *watch;
     struct kube_store *store;
+    struct kube_reflector *reflector;
 };
 
 struct daemon_unserved;

@@ -30,7 +30,7 @@ static void idle_end_part(struct idle_report *report, uint64_t count, const char
 
 static const char *idle_cache_work(const struct kube_reflector_status *cache)
 {
-    if (!cache->listed) {
+    if (!cache->listed && !cache->absent) {
         return "is being listed";
     }
     return cache->requested ? "objects are being fetched or dropped" : NULL;

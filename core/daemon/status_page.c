@@ -470,10 +470,11 @@ static void add_caches(const struct daemon_observed *seen, struct ccm_buf *html)
         "<th class=\"n\">objects</th><th class=\"n\">lists</th>"
         "<th class=\"n\">events</th><th class=\"n\">last event</th></tr>\n");
     for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &view); i++) {
-        const bool good = view.status.synced && view.status.failures == 0;
+        const bool good = (view.status.synced || view.status.absent) && view.status.failures == 0;
+        const char *filled = view.status.synced ? "filled" : "not filled";
 
         ccm_buf_addf(html, "<tr><td>%s</td><td class=\"%s\">%s", view.name, good ? "good" : "bad",
-                     view.status.synced ? "filled" : "not filled");
+                     view.status.absent ? "no such resource" : filled);
         if (view.status.failures > 0) {
             ccm_buf_adds(html, ", ");
             add_escaped(html, view.status.error);

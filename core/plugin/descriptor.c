@@ -11,6 +11,7 @@
 /* A table without its closing NULL must not lead far. */
 #define MAX_OPTIONS 256
 #define MAX_WATCHES 32
+#define MAX_INDEXES 4 /* KUBE_STORE_INDEXES */
 
 #define KNOWN_FLAGS (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
 
@@ -23,6 +24,20 @@ const char *plugin_descriptor_kind_name(uint64_t kind)
     static const char *const names[] = { "?", "Service", "EndpointSlice", "Node", "Pod", "raw" };
 
     return kind < CCM_ARRAY_LEN(names) ? names[kind] : names[0];
+}
+
+static bool watch_same_text(const char *a, const char *b)
+{
+    return ccm_text_equal(a == NULL ? "" : a, b == NULL ? "" : b);
+}
+
+bool plugin_watch_is_same(const struct ccm_watch *a, const struct ccm_watch *b)
+{
+    return a->kind == b->kind && watch_same_text(a->api_version, b->api_version) &&
+           watch_same_text(a->resource, b->resource) &&
+           watch_same_text(a->namespace_, b->namespace_) &&
+           watch_same_text(a->label_selector, b->label_selector) &&
+           watch_same_text(a->field_selector, b->field_selector);
 }
 
 static int descriptor_refuse(struct ccm_error *err, const char *reason)
@@ -162,12 +177,46 @@ static bool is_path_text(const char *text)
     return !ccm_text_empty(text) && text[0] != '/' && text[strspn(text, letters)] == '\0';
 }
 
+/* Whether it says nothing that is for raw kinds alone. */
+static bool is_plain_watch(const struct ccm_watch *watch)
+{
+    return watch->api_version == NULL && watch->resource == NULL && watch->namespace_ == NULL &&
+           watch->label_selector == NULL && watch->field_selector == NULL &&
+           watch->indexes == NULL && (watch->flags & CCM_WATCH_OPTIONAL) == 0;
+}
+
+static int check_indexes(const struct ccm_watch *watch, size_t index, struct ccm_error *err)
+{
+    for (size_t i = 0; watch->indexes != NULL && watch->indexes[i] != NULL; i++) {
+        const struct ccm_index *own = watch->indexes[i];
+
+        if (i == MAX_INDEXES) {
+            return refuse_watch(err, index, "it has more than 4 indexes, or no NULL behind them");
+        }
+        if (own->struct_size < sizeof(*own) || ccm_text_empty(own->name) ||
+            ccm_text_empty(own->label) == ccm_text_empty(own->path)) {
+            return refuse_watch(err, index,
+                                "an index needs .struct_size, .name, and either .label or .path");
+        }
+        if ((own->flags & ~CCM_INDEX_NAMESPACED) != 0) {
+            return refuse_watch(
+                err, index, "flags of its index are not known to this ccmd: it needs a newer one");
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (ccm_text_equal(watch->indexes[k]->name, own->name)) {
+                return refuse_watch(err, index, "two of its indexes have the same name");
+            }
+        }
+    }
+    return 0;
+}
+
 static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_error *err)
 {
     if (watch->map == NULL) {
         return refuse_watch(err, index, "lacks .map");
     }
-    if ((watch->flags & ~CCM_WATCH_ALL_SLICES) != 0) {
+    if ((watch->flags & ~(CCM_WATCH_ALL_SLICES | CCM_WATCH_OPTIONAL)) != 0) {
         return refuse_watch(err, index,
                             "its flags are not known to this ccmd: it needs a newer one");
     }
@@ -178,9 +227,11 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
         return refuse_watch(err, index, "its kind is not known to this ccmd");
     }
     if (watch->kind != CCM_KIND_RAW) {
-        return watch->api_version == NULL && watch->resource == NULL
+        return is_plain_watch(watch)
                    ? 0
-                   : refuse_watch(err, index, ".api_version and .resource are for raw kinds only");
+                   : refuse_watch(err, index,
+                                  ".api_version, .resource, selectors, .indexes and "
+                                  "CCM_WATCH_OPTIONAL are for raw kinds only");
     }
     if (!is_path_text(watch->api_version)) {
         return refuse_watch(err, index, "a raw kind needs .api_version, such as \"apps/v1\"");
@@ -188,13 +239,11 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
     if (!is_path_text(watch->resource) || strchr(watch->resource, '/') != NULL) {
         return refuse_watch(err, index, "a raw kind needs .resource, such as \"deployments\"");
     }
-    return 0;
-}
-
-static bool is_same_watch(const struct ccm_watch *a, const struct ccm_watch *b)
-{
-    return a->kind == b->kind && ccm_text_equal(a->api_version, b->api_version) &&
-           ccm_text_equal(a->resource, b->resource);
+    if (!ccm_text_empty(watch->namespace_) &&
+        (!is_path_text(watch->namespace_) || strpbrk(watch->namespace_, "/.") != NULL)) {
+        return refuse_watch(err, index, ".namespace_ is no name of a namespace");
+    }
+    return check_indexes(watch, index, err);
 }
 
 static int copy_one_watch(struct plugin_descriptor *d, const struct ccm_watch *theirs, size_t index,
@@ -213,7 +262,7 @@ static int copy_one_watch(struct plugin_descriptor *d, const struct ccm_watch *t
         return r;
     }
     for (size_t i = 0; i < index; i++) {
-        if (is_same_watch(&d->watches[i], ours)) {
+        if (plugin_watch_is_same(&d->watches[i], ours)) {
             return refuse_watch(err, index, "the same kind is watched already");
         }
     }

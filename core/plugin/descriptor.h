@@ -36,6 +36,9 @@ CCM_NODISCARD int plugin_descriptor_init(struct plugin_descriptor *descriptor,
 /* Free the copies. Safe on a zeroed struct. */
 void plugin_descriptor_fini(struct plugin_descriptor *descriptor);
 
+/* Whether both are about the same objects: kind, resource and selection. */
+bool plugin_watch_is_same(const struct ccm_watch *a, const struct ccm_watch *b);
+
 /* "Service", "Node", ...; "?" for an unknown kind. */
 const char *plugin_descriptor_kind_name(uint64_t kind);
 

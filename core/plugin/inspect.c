@@ -22,6 +22,24 @@ static void print_field(FILE *out, const char *label, const char *text)
     (void)fputc('\n', out);
 }
 
+static void print_selection(FILE *out, const struct ccm_watch *watch)
+{
+    if (!ccm_text_empty(watch->namespace_)) {
+        (void)fprintf(out, " in namespace %s", watch->namespace_); /* checked with the descriptor */
+    }
+    if (!ccm_text_empty(watch->label_selector)) {
+        (void)fputs(" with labels ", out);
+        print_text(out, watch->label_selector);
+    }
+    if (!ccm_text_empty(watch->field_selector)) {
+        (void)fputs(" with fields ", out);
+        print_text(out, watch->field_selector);
+    }
+    if ((watch->flags & CCM_WATCH_OPTIONAL) != 0) {
+        (void)fputs(" (optional)", out);
+    }
+}
+
 static void print_watches(FILE *out, const struct ccm_watch *const *watches)
 {
     (void)fprintf(out, "  %-9s", "watches");
@@ -31,6 +49,7 @@ static void print_watches(FILE *out, const struct ccm_watch *const *watches)
             print_text(out, watches[i]->api_version);
             (void)fputc('/', out);
             print_text(out, watches[i]->resource);
+            print_selection(out, watches[i]);
         } else {
             (void)fputs(plugin_descriptor_kind_name(watches[i]->kind), out);
         }

@@ -275,7 +275,8 @@ struct ccm_host {
 
     /* --- cluster state of other resources, from the caches (no I/O) --- */
 
-    /* As get() and list(), for what is watched as CCM_KIND_RAW: ("apps/v1", "deployments"). */
+    /* As get() and list(), for what is watched as CCM_KIND_RAW: ("apps/v1", "deployments"). -ENOENT
+     * (since ABI 1.1): an optional resource that the server does not have. */
     const struct ccm_object *(*get_raw)(const struct ccm_host *host, const char *api_version,
                                         const char *resource, const char *key);
     int (*list_raw)(const struct ccm_host *host, const char *api_version, const char *resource,
@@ -352,6 +353,12 @@ struct ccm_host {
     /* Delete one. It stays, with deleted_ms, while it has finalizers. */
     int (*delete_raw)(const struct ccm_host *host, const struct ccm_request *req,
                       const struct ccm_raw_call *call, struct ccm_error *err);
+
+    /* As list_raw(), of one of the indexes of this plugin's watches of that resource: the objects
+     * with this value. -ENOTSUP: not watched by this plugin, or no such index. */
+    int (*list_raw_by)(const struct ccm_host *host, const char *api_version, const char *resource,
+                       const char *index, const char *value,
+                       const struct ccm_object *const **ret_objects, size_t *ret_count);
 };
 
 #ifdef __cplusplus

@@ -101,6 +101,30 @@ struct ccm_change {
  * then cost no memory. A slice whose Service is not known (yet) is held.
  */
 #define CCM_WATCH_ALL_SLICES UINT64_C(1)
+/*
+ * CCM_KIND_RAW: the resource need not be there, such as one of a CustomResourceDefinition. While
+ * the server does not know it (404) it holds nothing up: start(), reconcile(), /readyz; its objects
+ * are none, and list_raw() says -ENOENT. It is looked for again every 10 s or sooner, and map()
+ * then sees its objects. When it goes, so do they, with CCM_CHANGE_MISSING at the latest. Since
+ * ABI 1.1.
+ */
+#define CCM_WATCH_OPTIONAL UINT64_C(2)
+
+/* Value goes behind the namespace of the object: "namespace/value". */
+#define CCM_INDEX_NAMESPACED UINT64_C(1)
+
+/* By what raw objects are found: list_raw_by() of struct ccm_host. Either a label or a path. Since
+ * ABI 1.1. */
+struct ccm_index {
+    uint64_t struct_size;
+    const char *name;
+    const char *label; /* key of a label: its value */
+    /* Members of the JSON, with dots between: "spec.className". Of a list each item, as in
+     * "metadata.ownerReferences.uid": at most 64 values of an object count. Text as it is, numbers,
+     * true and false as JSON has them; what is absent, null, "" or an object has no value. */
+    const char *path;
+    uint64_t flags; /* CCM_INDEX_* */
+};
 
 /* What a plugin wants to see. */
 struct ccm_watch {
@@ -117,6 +141,17 @@ struct ccm_watch {
     void (*map)(void *self, const struct ccm_change *change);
 
     uint64_t flags; /* CCM_WATCH_* */
+
+    /*
+     * Since ABI 1.1, of CCM_KIND_RAW only: which objects; NULL or "" = all. The server selects, so
+     * the others cost nothing. An object that ceases to be selected is DELETED for this watch. One
+     * resource can be watched several times with different selections: map() is called for each,
+     * get_raw() and list_raw() look into all of them that this plugin has.
+     */
+    const char *namespace_;                 /* and the daemon needs its rights there only */
+    const char *label_selector;             /* "app=web,tier in (a,b),!old" */
+    const char *field_selector;             /* "metadata.name=settings" */
+    const struct ccm_index *const *indexes; /* NULL-terminated, at most 4; NULL = none */
 };
 
 /* Where lint() tells what it found. Valid during the call. */

@@ -367,6 +367,10 @@ plugins = ( {plugins} );
         versions = self.kube.http.request("GET", "/_sim/versions") if caches else {}
         if cloud["open"] > 0:
             self.busy += f"; cloudsim: {cloud['open']} calls are running"
+        caches = {name: cache for name, cache in caches.items() if cache["version"]}  # else there is no such resource
+        for name in caches:  # "buckets in default": the resource comes first, its group is not told
+            plural = name.split(" ")[0]
+            versions.setdefault(name, next(number for key, number in versions.items() if key.split(".")[0] == plural))
         for name, cache in caches.items():
             if not versions[name] <= int(cache["version"]) <= versions["newest"]:
                 self.busy += f"; {name}: at version {cache['version']} of {versions[name]}"

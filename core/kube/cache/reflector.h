@@ -68,6 +68,7 @@ struct kube_reflector_config {
     /* Where to say whether it is in step with the server, and whether that is another one. NULL =
      * nobody asks. */
     struct kube_continuity *continuity;
+    bool optional;    /* 404 means that there is no such resource, and so none of its objects */
     bool never_empty; /* a list without any object, where there were some, is that of another server
                          or of one that was emptied */
     /* In the reflector's thread, in order, after the store holds the change. Must not block. May be
@@ -96,7 +97,8 @@ CCM_NODISCARD int kube_reflector_join(struct kube_reflector *reflector, int64_t 
 /* Stops and joins if need be, however long that takes. NULL is fine. */
 void kube_reflector_free(struct kube_reflector *reflector);
 
-/* Wait until the first list is in the store and its changes are reported. 0, -ETIMEDOUT (monotonic
+/* Wait until the first list is in the store and its changes are reported, or the server said that
+ * there is no such resource and that is `optional`. 0, -ETIMEDOUT (monotonic
  * deadline), -ECANCELED (stopped, or `cancel`, which may be NULL, was set: noticed within 100 ms).
  */
 CCM_NODISCARD int kube_reflector_wait_synced(struct kube_reflector *reflector, int64_t deadline_ms,
@@ -123,6 +125,7 @@ void kube_reflector_relist(struct kube_reflector *reflector);
 
 struct kube_reflector_status {
     bool synced;
+    bool absent;           /* `optional`: the server has no such resource at the moment */
     bool streaming;        /* lists as a stream (as far as is known) */
     uint64_t objects;      /* in the store */
     uint64_t too_large;    /* of these: were cut, see decode.h */

@@ -16,7 +16,8 @@
 #define MAX_BEGINNING   4    /* refusals in a row that may be those of a server which just begins */
 #define SHORT_WATCH_MS  1000 /* one that ends sooner without a word is a failure */
 #define MAX_RETRY_AFTER 600000
-#define MAX_PAGED_SHIFT 6 /* 64 times as long */
+#define MAX_PAGED_SHIFT 6     /* 64 times as long */
+#define OPTIONAL_MS     10000 /* longest until a resource that is not there is looked for again */
 
 /* The wait after the n-th failure in a row. */
 static int64_t backoff_ms(struct kube_reflector *r, unsigned n)
@@ -114,6 +115,48 @@ static bool streaming_failed(struct kube_reflector *r, const struct kube_reflect
     return true;
 }
 
+static bool is_absent(const struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    return r->config.optional && end->err.http_status == 404;
+}
+
+/* A new server may not have read its definitions yet: objects go only when it stays so. */
+static void drop_objects(struct kube_reflector *r)
+{
+    struct kube_stage *nothing = kube_stage_new(r->config.store);
+
+    if (nothing == NULL) {
+        return; /* the next try does it */
+    }
+    ccm_log_warn(&kube_reflector_log, "%s: its resource has gone, and so have %zu objects",
+                 r->config.name, kube_store_len(r->config.store));
+    kube_store_commit(r->config.store, nothing, r->config.change, r->config.arg);
+}
+
+/* There is no such resource, and need not be. */
+static int64_t handle_absent(struct kube_reflector *r)
+{
+    const int64_t most =
+        r->config.timing.refused_ms < OPTIONAL_MS ? r->config.timing.refused_ms : OPTIONAL_MS;
+    const int64_t slow = kube_reflector_random(r, (uint32_t)most / 2, (uint32_t)most);
+    const int64_t soon = backoff_ms(r, ++r->refused);
+
+    r->listed = false;
+    r->failures = 0;
+    if (r->refused > MAX_BEGINNING && kube_store_len(r->config.store) > 0) {
+        drop_objects(r);
+    }
+    ccm_lock(&r->lock);
+    if (!r->status.absent) {
+        ccm_log_info(&kube_reflector_log,
+                     "%s: the server has no such resource; it is looked for again", r->config.name);
+    }
+    r->status.absent = true;
+    ccm_wake_all(&r->changed);
+    ccm_unlock(&r->lock);
+    return soon < slow ? soon : slow;
+}
+
 /* In its first seconds a server knows no roles yet, and refuses what it will allow: the first tries
  * follow soon, and only what stays refused is an error. */
 static int64_t handle_refused(struct kube_reflector *r, const struct kube_reflector_end *end)
@@ -134,6 +177,9 @@ static int64_t handle_status(struct kube_reflector *r, const struct kube_reflect
 {
     const uint64_t status = end->err.http_status;
 
+    if (is_absent(r, end)) {
+        return handle_absent(r);
+    }
     if (is_refused(end)) {
         return handle_refused(r, end);
     }
@@ -287,7 +333,9 @@ int64_t kube_reflector_handle_end(struct kube_reflector *r, const struct kube_re
         wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
     }
     record_failure(r, end);
-    if (is_refused(end) && r->config.continuity != NULL) {
+    if (is_absent(r, end)) {
+        kube_reflector_set_in_step(r, true); /* with a server that has none */
+    } else if (is_refused(end) && r->config.continuity != NULL) {
         kube_continuity_refuse(r->config.continuity, r->cache);
     } else {
         kube_reflector_set_in_step(r, r->listed && !r->server_uncertain);

@@ -19,7 +19,7 @@ int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
         const int64_t now = ccm_clock_now_ms();
         const int64_t slice = now + WAIT_SLICE_MS;
 
-        if (r->status.synced) {
+        if (r->status.synced || r->status.absent) {
             result = 0;
         } else if (r->stopping || (cancel != NULL && atomic_load(&cancel->cancelled))) {
             result = -ECANCELED;

@@ -142,6 +142,7 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
                  r->config.name, count, now - started_ms, how);
     ccm_lock(&r->lock);
     r->status.synced = true;
+    r->status.absent = false;
     r->status.streaming = r->streaming;
     r->status.lists++;
     r->status.listed = r->listed;

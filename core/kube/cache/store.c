@@ -39,11 +39,13 @@ struct kube_stage {
     struct table *table;
 };
 
-static bool slice_service(const struct ccm_object *object, size_t at, struct ccm_buf *value)
+static bool slice_service(const struct kube_index *index, const struct ccm_object *object,
+                          size_t at, struct ccm_buf *value)
 {
     const struct ccm_endpoint_slice *slice =
         (const struct ccm_endpoint_slice *)(const void *)object;
 
+    (void)index; /* there is one */
     if (at > 0 || object->kind != CCM_KIND_ENDPOINT_SLICE || slice->service_name[0] == '\0') {
         return false;
     }
@@ -76,11 +78,13 @@ static void add_address(const char *address, struct ccm_buf *value)
     ccm_buf_adds(value, text);
 }
 
-static bool node_server(const struct ccm_object *object, size_t at, struct ccm_buf *value)
+static bool node_server(const struct kube_index *index, const struct ccm_object *object, size_t at,
+                        struct ccm_buf *value)
 {
     const struct ccm_node *node = (const struct ccm_node *)(const void *)object;
     size_t seen = 0;
 
+    (void)index; /* there is one */
     if (object->kind != CCM_KIND_NODE) {
         return false;
     }
@@ -208,7 +212,7 @@ static void index_drop_object(const struct kube_index *index, struct ccm_strmap 
     for (size_t at = 0;; at++) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
 
-        if (!index->fn(object, at, &value)) {
+        if (!index->fn(index, object, at, &value)) {
             return;
         }
         if (ccm_buf_error(&value) == 0) {
@@ -235,7 +239,7 @@ static int index_add_object(const struct kube_index *index, struct ccm_strmap *b
     for (size_t at = 0;; at++) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
 
-        if (!index->fn(object, at, &value)) {
+        if (!index->fn(index, object, at, &value)) {
             return 0;
         }
         if (ccm_buf_error(&value) < 0 || bucket_add(buckets, ccm_buf_str(&value), object) < 0) {

@@ -17,13 +17,17 @@
 
 struct kube_store;
 
+struct kube_index;
+
 /* Appends value number `at` (0, 1, ...) of the index for this object. False: it has no more of
  * them. Pure; any thread. */
-typedef bool (*kube_index_fn)(const struct ccm_object *object, size_t at, struct ccm_buf *value);
+typedef bool (*kube_index_fn)(const struct kube_index *index, const struct ccm_object *object,
+                              size_t at, struct ccm_buf *value);
 
 struct kube_index {
     const char *name;
     kube_index_fn fn;
+    const struct ccm_index *raw; /* what kube_index_raw() goes by */
 };
 
 #define KUBE_STORE_INDEXES 4
@@ -35,6 +39,9 @@ extern const struct kube_index kube_index_service;
  * behind
  * "/" and ".", and each InternalIP as ccm_ip_format() writes it. */
 extern const struct kube_index kube_index_server;
+/* Of raw objects, see struct ccm_index. */
+bool kube_index_raw(const struct kube_index *index, const struct ccm_object *object, size_t at,
+                    struct ccm_buf *value);
 
 /* Told about each change, in the writer's thread, after the store holds it. Never under a lock. */
 typedef void (*kube_change_fn)(void *arg, const struct ccm_change *change);

@@ -41,7 +41,7 @@ static void obey(const struct ccm_request *req, const struct ccm_object *order)
         .name = text_of(order, "name"),
         .subresource = text_of(order, "sub"),
         .body = text_of(order, "body"),
-        .patch = patch == NULL ? CCM_PATCH_MERGE : strtoul(patch, NULL, 10),
+        .patch = patch == NULL ? CCM_PATCH_MERGE : (uint64_t)(patch[0] - 0x30),
         .uid = text_of(order, "uid"),
         .resource_version = text_of(order, "version"),
         .propagation = text_of(order, "propagation"),

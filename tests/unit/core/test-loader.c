@@ -265,13 +265,46 @@ static void test_bad_watches(void **state)
     ASSERT_SPOILT(watch.kind, 0, "watch 1: its kind is not known");
     ASSERT_SPOILT(watch.kind, 6, "watch 1: its kind is not known");
     ASSERT_SPOILT(watch.kind, CCM_KIND_POD, "watch 1: Pods cannot be watched");
-    ASSERT_SPOILT(watch.resource, "services", "watch 1: .api_version and .resource are for raw");
+    ASSERT_SPOILT(watch.resource, "services", "watch 1: .api_version, .resource, selectors,");
+    ASSERT_SPOILT(watch.namespace_, "default", "are for raw kinds only");
+    ASSERT_SPOILT(watch.label_selector, "a=b", "are for raw kinds only");
+    ASSERT_SPOILT(watch.field_selector, "a=b", "are for raw kinds only");
+    ASSERT_SPOILT(watch.flags, CCM_WATCH_OPTIONAL, "are for raw kinds only");
+    ASSERT_SPOILT(watch.flags, 4, "watch 1: its flags are not known");
+    ASSERT_SPOILT(other.namespace_, "a/b", "watch 2: .namespace_ is no name");
     ASSERT_SPOILT(other.api_version, NULL, "watch 2: a raw kind needs .api_version");
     ASSERT_SPOILT(other.api_version, "/v1", "watch 2: a raw kind needs .api_version");
     ASSERT_SPOILT(other.resource, "", "watch 2: a raw kind needs .resource");
     ASSERT_SPOILT(other.resource, "a/b", "watch 2: a raw kind needs .resource");
     ASSERT_SPOILT(other.resource, "a?b", "watch 2: a raw kind needs .resource");
     ASSERT_SPOILT(watches[1], spoilt_.watches[0], "watch 2: the same kind is watched already");
+}
+
+#define ASSERT_BAD_INDEX(reason, ...)                                                              \
+    do {                                                                                           \
+        const struct ccm_index index_ = { __VA_ARGS__ };                                           \
+        const struct ccm_index *const indexes_[] = { &good_index, &index_, NULL };                 \
+                                                                                                   \
+        ASSERT_SPOILT(other.indexes, indexes_, reason);                                            \
+    } while (0)
+
+#define INDEX_SIZE .struct_size = sizeof(struct ccm_index)
+
+static void test_bad_indexes(void **state)
+{
+    static const struct ccm_index good_index = { INDEX_SIZE, .name = "good", .path = "spec.x" };
+    static const struct ccm_index *const many[] = { &good_index, &good_index, &good_index,
+                                                    &good_index, &good_index, NULL };
+    static const char needs[] = "watch 2: an index needs .struct_size, .name, and either";
+
+    (void)state; /* no fixture */
+    ASSERT_BAD_INDEX(needs, .name = "x", .path = "spec.x");
+    ASSERT_BAD_INDEX(needs, INDEX_SIZE, .path = "spec.x");
+    ASSERT_BAD_INDEX(needs, INDEX_SIZE, .name = "x");
+    ASSERT_BAD_INDEX(needs, INDEX_SIZE, .name = "x", .path = "spec.x", .label = "x");
+    ASSERT_BAD_INDEX("flags of its index", INDEX_SIZE, .name = "x", .label = "x", .flags = 2);
+    ASSERT_BAD_INDEX("the same name", INDEX_SIZE, .name = "good", .label = "x");
+    ASSERT_SPOILT(other.indexes, many, "the same name");
 }
 
 static void test_bad_options(void **state)
@@ -502,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_larger_entries),
         cmocka_unit_test(test_bad_descriptors),
         cmocka_unit_test(test_bad_watches),
+        cmocka_unit_test(test_bad_indexes),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_number_without_range),
         cmocka_unit_test(test_tables_without_end),
