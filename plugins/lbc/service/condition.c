@@ -128,6 +128,17 @@ static bool condition_has_cause(const struct ccm_condition *shown, const char *c
     return strcmp(ccm_buf_str(&before), cause) == 0;
 }
 
+/* The picture that led to a conflict was out of date, and the next look decides: what is known of
+ * the same cause until then stays. */
+static bool condition_is_undecided(const struct lbc_life_condition *condition,
+                                   const struct lbc_condition_words *words,
+                                   const struct ccm_condition *shown, const char *cause)
+{
+    return !condition->ready && condition->reason == NULL &&
+           condition->kind == CCM_ERROR_CONFLICT && words->same_status &&
+           condition_has_cause(shown, cause);
+}
+
 void lbc_condition_format(const struct lbc_life_condition *condition,
                           const struct ccm_service *service, int64_t wall_ms,
                           struct lbc_condition_words *ret)
@@ -143,8 +154,11 @@ void lbc_condition_format(const struct lbc_life_condition *condition,
     };
     condition_format_message(condition, wall_ms, &ret->message);
     condition_format_cause(ccm_buf_str(&ret->message), &cause);
-    ccm_buf_addf(&ret->want, "%s\n%s\n%s", ret->status, ret->reason, ccm_buf_str(&cause));
     ret->same_status = before != NULL && strcmp(before->status, ret->status) == 0;
+    if (condition_is_undecided(condition, ret, before, ccm_buf_str(&cause))) {
+        ret->reason = before->reason;
+    }
+    ccm_buf_addf(&ret->want, "%s\n%s\n%s", ret->status, ret->reason, ccm_buf_str(&cause));
     ret->is_shown = ret->same_status && strcmp(before->reason, ret->reason) == 0 &&
                     condition_has_cause(before, ccm_buf_str(&cause)) &&
                     (condition->ready || ccm_text_empty(condition->retry) ||

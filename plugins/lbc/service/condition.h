@@ -33,7 +33,7 @@ void lbc_condition_open_patch(struct ccm_jsonw *w, const char *uid, const char *
 /* As it is written. */
 struct lbc_condition_words {
     const char *status;
-    const char *reason;
+    const char *reason; /* a constant, or as shown: the Service has to outlive the words */
     struct ccm_buf message;
     struct ccm_buf want; /* equal: the same status, reason and cause */
     bool same_status;    /* the Service shows that status */

@@ -84,6 +84,16 @@ static const struct step steps[] = {
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NoReadyBackend\","
            "\"message\":\"port 80/tcp: it has no endpoint\"" NOW TAIL },
+    /* A conflict is looked at again at once: the verdict of before about the same stays, */
+    { { "False", "Refused", "bad (RequestId 1). Tried again later (as of " WALL ")" },
+      { false, CCM_ERROR_CONFLICT, "bad (RequestId 2)", "Tried again soon", NULL },
+      false,
+      NULL },
+    /* of something else, or where there is none, it is what is known. */
+    { { "False", "Refused", "bad" },
+      { false, CCM_ERROR_CONFLICT, "ill", NULL, NULL },
+      false,
+      HEAD "\"status\":\"False\",\"reason\":\"SyncFailed\",\"message\":\"ill\"" TAIL },
     { { NULL }, { 0 }, true, NULL },
     { { "True", "Ready", "fine" }, { 0 }, true, HEAD "\"$patch\":\"delete\"" TAIL },
 };
