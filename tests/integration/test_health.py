@@ -132,6 +132,13 @@ def test_another_process_goes_on_with_it(world, product):
     world.wait(lambda: condition(world)[0] == "True", "the condition")
 
 
+def test_servers_that_are_not_used_do_not_count(world):
+    begin(world, Nlb())
+    say(world, Nlb(), "Unhealthy,Unused")  # the second has weight 0
+    world.wait(lambda: told(world), "the event")
+    assert "No backend of port 80/TCP, 81/TCP is healthy" in told(world)[0][1]
+
+
 def test_without_the_right_all_else_goes_on(world):
     begin(world, Clb())
     world.cloud.fault("DescribeHealthStatus", count=1000, code="Forbidden.RAM", http=403)
