@@ -306,11 +306,15 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
     return 0;
 }
 
+/* Told where something was done, or where a failure that was told is over by what was read just
+ * now: in this pass, or, where an edit's look is put off, some seconds before. */
 static void pass_emit_ensured(struct lbc_pass *pass)
 {
+    const bool mended = pass->entry->failing != NULL && (pass->fresh || pass->put_off);
+
     lbc_pass_end_failure(pass);
     lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "", "");
-    if (pass->writes > 0 || pass->hashed) {
+    if (pass->writes > 0 || pass->hashed || mended) {
         lbc_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
                        "Ensured load balancer [%s]", lbc_pass_lb_id(pass));
     }
