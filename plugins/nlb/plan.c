@@ -52,7 +52,6 @@ const struct lbc_plan_ops nlb_plan_ops = {
     .update_group = nlb_plan_update_group,
     .may_restore = plan_may_restore,
     .plan_more = nlb_plan_certs,
-    .remedy = "choose another port, or delete that listener",
     .batch = NLB_BATCH_MAX,
     .names_listener = true,
     .tells_changes = true,

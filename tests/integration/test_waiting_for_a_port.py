@@ -37,7 +37,9 @@ def owner(console, key):
 
 
 def refused(console, name):
-    return console.said(name, "SyncLoadBalancerFailed", "belongs to another Service")
+    said = console.said(name, "SyncLoadBalancerFailed", "belongs to another Service")
+    assert all("choose another port, or wait until that Service gives it up" in one for one in said)
+    return said
 
 
 def contested(console):

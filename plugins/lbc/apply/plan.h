@@ -60,8 +60,6 @@ struct lbc_plan_ops {
     /* Whether a listener that is put back may send to the group (NULL: it had none). */
     bool (*may_restore)(const struct lbc_work *work, const struct lbc_group *group);
 
-    const char
-        *remedy; /* what is told with a port that another listener has; NULL: in the message */
     const char *guards;  /* attributes that limit who may connect begin so; NULL = none do */
     size_t batch;        /* backends per call at most */
     size_t create_batch; /* backends that the creation of a group takes */

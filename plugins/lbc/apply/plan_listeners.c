@@ -115,6 +115,7 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
     const struct lbc_plan_ops *ops = work->ops;
     const enum lbc_owner owner = lbc_work_owner(work, have->description, true);
     const char *whose = "somebody else";
+    const char *remedy = "choose another port, or delete that listener";
     struct ccm_error err = CCM_ERROR_INIT;
     char which[64] = "listener";
 
@@ -125,17 +126,20 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
         ccm_text_printf(which, sizeof(which), "%s listener",
                         ops->steps->state->protocol_name(have->protocol));
     }
-    if (owner != LBC_OWNER_NONE) {
-        whose = owner == LBC_OWNER_OTHER ? "another Service" : "another port of this Service";
+    if (owner == LBC_OWNER_OTHER) {
+        whose = "another Service";
+        remedy = "choose another port, or wait until that Service gives it up";
+    } else if (owner == LBC_OWNER_OURS) {
+        whose = "another port of this Service";
+        remedy = "choose another port";
     } else if (work_loses_listener(work, want, have)) {
         whose = "somebody else, and could not be put back";
     }
     (void)ccm_error_set(&err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
-                        "port %u/%s: the %s belongs to %s (%s)%s", want->port,
+                        "port %u/%s: the %s belongs to %s (%s)", want->port,
                         ops->steps->state->protocol_name(want->protocol), which, whose,
-                        have->description == NULL ? "no description" : have->description,
-                        ops->remedy == NULL ? "; choose another port" : "");
-    lbc_problems_add(work->problems, &err, ops->remedy);
+                        have->description == NULL ? "no description" : have->description);
+    lbc_problems_add(work->problems, &err, remedy);
 }
 
 /* A listener that is not the Service's has the port. */
