@@ -243,6 +243,11 @@ static void answer_describe_failure(const struct ali_try *try_,
     if (ret->row->class_ == ALI_CLASS_CREDENTIAL) {
         skew_note(response, code, wall_ms, note, sizeof(note));
     }
+    if (ret->row->class_ == ALI_CLASS_PERMISSION && !ccm_text_empty(ret->row->remedy) &&
+        strstr(ret->row->remedy, "Grant the action ") != NULL) {
+        ccm_text_printf(note, sizeof(note), " (RAM action %s:%s)",
+                        ali_endpoint_product(call->product)->name, call->action);
+    }
     if (note[0] == '\0') {
         ccm_text_copy(note, sizeof(note), signature_note(code, raw, try_));
     }

@@ -27,13 +27,19 @@ static const struct ali_error_row too_many = { "", NULL, ALI_CLASS_THROTTLED,
                                                "More calls were made than the cloud allows.",
                                                NULL };
 static const struct ali_error_row server_fault = { "*", NULL, ALI_CLASS_SERVER,
-                                                   "The service failed.", NULL };
+                                                   "The service failed.",
+                                                   "If it lasts, open a ticket with the "
+                                                   "RequestId." };
 static const struct ali_error_row forbidden = {
     "*", NULL, ALI_CLASS_PERMISSION, "The account may not do this.",
     "Grant the action to the RAM user or role that ccmd uses."
 };
 static const struct ali_error_row unknown = { "*", NULL, ALI_CLASS_OTHER,
-                                              "The cloud refused the call.", NULL };
+                                              "The cloud refused the call.",
+                                              "ccmd does not know this code: the message says what "
+                                              "is refused; if it lasts, look the code up in the "
+                                              "cloud's documentation of the call, or open a ticket "
+                                              "with the RequestId." };
 
 static bool code_fits(const char *pattern, const char *code)
 {

@@ -25,7 +25,7 @@ const struct ali_error_row ali_error_rows_nlb[] = {
       "for by itself, which is slower." },
     { "Forbidden.SecurityGroup", NULL, ALI_CLASS_PERMISSION,
       "The security group belongs to somebody else, or may not be used here.",
-      "Name another security group in the annotation." },
+      "Name another one in annotation security-group-ids." },
     { "NoPermission*", "ListAsynJobs", ALI_CLASS_PERMISSION,
       "The account may not ask for many jobs at once.",
       "Grant nlb:ListAsynJobs to the RAM user or role that ccmd uses; until then each job is asked "
@@ -33,7 +33,7 @@ const struct ali_error_row ali_error_rows_nlb[] = {
 
     { "InvalidOperation.SecurityGroupNotAuthorized", NULL, ALI_CLASS_PERMISSION,
       "The security group belongs to somebody else.",
-      "Name another security group in the annotation." },
+      "Name another one in annotation security-group-ids." },
 
     /* --- quota, capacity --- */
     { "AuthorizedGroupRule.LimitExceed", NULL, ALI_CLASS_QUOTA,
@@ -41,7 +41,7 @@ const struct ali_error_row ali_error_rows_nlb[] = {
       "Shorten spec.loadBalancerSourceRanges, or raise the quota." },
     { "QuotaExceed*", "security_groups_num", ALI_CLASS_QUOTA,
       "The load balancer has as many security groups as it may have (4).",
-      "Name fewer security groups in the annotation." },
+      "Name fewer in annotation security-group-ids." },
     { "QuotaExceed*", "loadbalancer_listeners_num", ALI_CLASS_QUOTA,
       "The load balancer has as many listeners as it may have (50 by default).",
       "Spread the ports over several Services, or raise the quota." },
@@ -107,10 +107,9 @@ const struct ali_error_row ali_error_rows_nlb[] = {
     /* --- the request is refused --- */
     { "ResourceNotEnough.CaCertificateApiCount", NULL, ALI_CLASS_REQUEST,
       "The authority's certificate is not in use at the certificate service.",
-      "Check the CA certificate id in the annotation." },
+      "Check annotation cacert-id." },
     { "ResourceNotFound.CaCertificate", NULL, ALI_CLASS_REQUEST,
-      "The authority's certificate does not exist.",
-      "Check the CA certificate id in the annotation." },
+      "The authority's certificate does not exist.", "Check annotation cacert-id." },
     { "ResourceNotFound.securitypolicy", NULL, ALI_CLASS_REQUEST, "The TLS policy does not exist.",
       "Check the tls-cipher-policy annotation." },
     { "ResourceNotFound.BandwidthPackageId", NULL, ALI_CLASS_REQUEST,
@@ -122,9 +121,11 @@ const struct ali_error_row ali_error_rows_nlb[] = {
     { "ResourceNotFound.VSwitch", NULL, ALI_CLASS_REQUEST, "The vSwitch does not exist.",
       "Check the zone-maps annotation." },
     { "ResourceNotFound.ResourceGroup", NULL, ALI_CLASS_REQUEST,
-      "The resource group does not exist.", "Check alicloud.resource_group_id or the annotation." },
+      "The resource group does not exist.",
+      "Check alicloud.resource_group_id or annotation resource-group-id." },
     { "OperationFailed.NotExist.ResourceGroup", NULL, ALI_CLASS_REQUEST,
-      "The resource group does not exist.", "Check alicloud.resource_group_id or the annotation." },
+      "The resource group does not exist.",
+      "Check alicloud.resource_group_id or annotation resource-group-id." },
     { "ResourceNotFound.Ipv6Gateway", NULL, ALI_CLASS_REQUEST,
       "The VPC has no IPv6 gateway, which public IPv6 addresses need.",
       "Make an IPv6 gateway in the VPC, or set the ipv6-address-type annotation to intranet." },

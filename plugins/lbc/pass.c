@@ -3,6 +3,7 @@
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
+#include "lbc/model/blame.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
@@ -297,6 +298,19 @@ void lbc_pass_end_standing(struct lbc_pass *pass)
     pass->entry->failing = NULL;
 }
 
+/* At most so many bytes, in whole words. */
+static void pass_add_cut(struct ccm_buf *text, const char *words, size_t room)
+{
+    size_t len = ccm_text_utf8_cut(words, room);
+    const size_t whole = len;
+
+    while (words[whole] != '\0' && len > 0 && words[len] != ' ') {
+        len--;
+    }
+    ccm_buf_add(text, words, len == 0 ? whole : len);
+    ccm_buf_adds(text, words[whole] == '\0' ? "" : " ...");
+}
+
 /* The text is cut, not the sentence behind it. */
 static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const char *what,
                               const struct ccm_error *err)
@@ -310,9 +324,8 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
     lbc_pass_format_retry(pass, err, retry);
     ccm_buf_addf(&text, "%s%s%s%s: ", what, id[0] == '\0' ? "" : " [", id,
                  id[0] == '\0' ? "" : "]");
-    room = FAILURE_MAX - text.len - sizeof(retry) - 2;
-    ccm_buf_add(&text, ccm_buf_str(&problems->text),
-                ccm_text_utf8_cut(ccm_buf_str(&problems->text), room));
+    room = FAILURE_MAX - text.len - sizeof(retry) - sizeof(" ... . ");
+    pass_add_cut(&text, ccm_buf_str(&problems->text), room);
     ccm_buf_addf(&text, ". %s", retry);
 
     const struct lbc_life_standing failure = {
@@ -359,7 +372,11 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err)
 {
-    lbc_problems_add(&pass->problems, err, lbc_cloud_remedy(&pass->lbc->cloud, err));
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = FAILURE_MAX };
+
+    lbc_blame_write(pass->lbc->ops->product->rules->annotations, &pass->service->meta,
+                    lbc_cloud_remedy(&pass->lbc->cloud, err), err->message, &advice);
+    lbc_problems_add(&pass->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
     (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
     return r;
 }

@@ -22,7 +22,8 @@ void lbc_progress_begin(struct lbc_pass *pass)
     static const struct lbc_life_standing begin = {
         .topic = TOPIC,
         .reason = "EnsuringLoadBalancer",
-        .text = "Ensuring load balancer",
+        .text = "Ensuring load balancer: it takes longer than 3 s; an event tells when it is done, "
+                "or what failed",
         .after_ms = BEGIN_MS,
     };
 

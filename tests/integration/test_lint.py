@@ -43,7 +43,7 @@ FINDINGS = {
         "9: warning: fields: spec.loadBalancerIP has no effect: the cloud chooses the address",
         "10: error: fields: spec.loadBalancerSourceRanges says who may connect, and option source_ranges of plugin clb "
         "is off: no load balancer is made that accepts connections from everywhere. Set the option, or take the field away",
-        "16: error: fields: SCTP protocol is not supported",
+        "16: error: fields: SCTP protocol is not supported (port 9000 of the Service: TCP and UDP are)",
         "19: error: fields: port out of range",
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [tcp:8443] without "
@@ -212,7 +212,7 @@ NLB_FINDINGS = {
         f"10: error: ports: annotation {NEW}idle-timeout "
         "must be at most 90 where the Service has a UDP port, got [900]",
         "20: error: ports: port of listener [443/TCPSSL] overlaps with listener [80-500/TCP]",
-        "26: error: ports: SCTP protocol is not supported",
+        "26: error: ports: SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)",
         "34: error: protocol: port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported "
         f"with [http] (annotation {NEW}protocol-port must be "
         "protocol:port separated by commas, such as tcpssl:443,tcp:80)",

@@ -22,7 +22,8 @@ def test_a_slow_cloud(world):
     world.start_ccmd()
     world.kube.create(objects.service("web"))
     (kind, _, message, count), = world.wait(lambda: told(world, "web", "EnsuringLoadBalancer"), "the event", timeout=10)
-    assert (kind, message, count) == ("Normal", "Ensuring load balancer", 1)
+    assert (kind, message, count) == (
+        "Normal", "Ensuring load balancer: it takes longer than 3 s; an event tells when it is done, or what failed", 1)
     world.wait(lambda: world.kube.ingress("web"), "an address", timeout=30)
 
 

@@ -124,7 +124,8 @@ struct lbc_apply {
     const struct ccm_host *host;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    const struct lbc_model *model;      /* NULL: a release */
+    const struct lbc_anno_table *annotations; /* to name those that a refusal is about; NULL: not */
+    const struct lbc_model *model;            /* NULL: a release */
     struct lbc_pending_change *pending; /* see pending_change.h; NULL where no step asks for it */
     atomic_uint *batch;                 /* backends per call; NULL or 0: as the plan has it */
     enum lbc_priority *priority; /* of the product's calls; as it is at the beginning for most */

@@ -2,6 +2,7 @@
 #include "lbc/apply/executor_parts.h"
 #include "lbc/apply/record.h"
 #include "lbc/apply/taken.h"
+#include "lbc/model/blame.h"
 #include "lbc/model/resolve.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ADVICE_MAX  600   /* bytes of a remedy and the annotations that it is about */
 #define JOBS_MS     30000 /* for the jobs of one stage */
 #define LAST_MS     1000  /* for the last question about jobs that are late */
 #define SEE_CONSOLE "look at the resource in the console of the cloud"
@@ -107,15 +109,18 @@ static void step_report_failure(const struct lbc_run *run, const struct lbc_step
                                 struct ccm_error *err, const char *remedy)
 {
     const struct lbc_step_table *table = run->plan->table;
+    const struct lbc_apply *apply = run->apply;
     const char *name = lbc_step_name(table, step->type);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = ADVICE_MAX };
 
+    lbc_blame_write(apply->annotations, &apply->service->meta, remedy, err->message, &advice);
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
                              table->state->protocol_name(step->protocol), name); /* returns r */
     } else {
         (void)ccm_error_wrap(err, r, "%s", name); /* returns r */
     }
-    lbc_problems_add(run->apply->problems, err, remedy);
+    lbc_problems_add(apply->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
     run->apply->failed++;
 }
 

@@ -289,8 +289,8 @@ int lbc_anno_explain(const struct lbc_anno *row, int r, struct ccm_error *err)
         return r;
     }
     ccm_text_printf(key, sizeof(key), "%s%s", prefix_of(row), row->name);
-    if (strstr(err->message, key) != NULL) {
-        return r;
+    if (strstr(err->message, key) != NULL || strstr(err->message, LBC_ANNO_PREFIX) != NULL) {
+        return r; /* it names this one, or the other one that is at fault */
     }
     len = strlen(err->message);
     while (len > 0 && err->message[len - 1] == ' ') {

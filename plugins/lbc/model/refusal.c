@@ -2,20 +2,21 @@
 
 #include "ccm/object.h"
 #include "util/array.h"
-#include "util/text.h"
+#include "util/cleanup.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DETAILS_MAX 2048 /* bytes of what is said about very many bad values beside their names */
-#define EVENT_ROOM  900  /* bytes of an event's 1,024 that are left beside what comes before it */
 
 void lbc_refusals_fini(struct lbc_refusals *refusals)
 {
     lbc_problems_fini(&refusals->problems);
     ccm_buf_fini(&refusals->idle);
     ccm_buf_fini(&refusals->unclear);
+    ccm_buf_fini(&refusals->others);
+    for (size_t i = 0; i < refusals->len; i++) {
+        free(refusals->items[i].text);
+    }
     free(refusals->annotations);
     free(refusals->items);
     refusals->annotations = NULL;
@@ -35,14 +36,18 @@ static const struct lbc_refusal *refusal_find(const struct lbc_refusals *refusal
     return NULL;
 }
 
-static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row, bool fails)
+/* text: of one that fails; else NULL. */
+static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row, const char *text)
 {
-    if (ccm_array_grow(&refusals->items, &refusals->cap, refusals->len + 1,
+    CCM_CLEANUP(ccm_freep) char *copy = text == NULL ? NULL : strdup(text);
+
+    if ((text != NULL && copy == NULL) ||
+        ccm_array_grow(&refusals->items, &refusals->cap, refusals->len + 1,
                        sizeof(*refusals->items)) < 0) {
         return -ENOMEM;
     }
-    refusals->items[refusals->len++] = (struct lbc_refusal){ row, fails };
-    refusals->decided |= fails ? 1U << row->decides : 0U;
+    refusals->items[refusals->len++] = (struct lbc_refusal){ row, text != NULL, CCM_STEAL(copy) };
+    refusals->decided |= text != NULL ? 1U << row->decides : 0U;
     return 0;
 }
 
@@ -58,7 +63,7 @@ static int refusal_add_bad_value(struct lbc_refusals *refusals, const struct lbc
         ccm_buf_addf(&refusals->idle, "%sannotation %s has no effect on this Service; besides: %s",
                      refusals->idle.len == 0 ? "" : "; ", row->name, err->message);
     }
-    return refusal_put(refusals, row, fails);
+    return refusal_put(refusals, row, fails ? err->message : NULL);
 }
 
 int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix, const struct ccm_error *err)
@@ -70,7 +75,11 @@ int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix, const st
         return 0;
     }
     lbc_problems_add(&refusals->problems, err, NULL);
-    return row == NULL ? 0 : refusal_put(refusals, row, true);
+    if (row == NULL) {
+        ccm_buf_addf(&refusals->others, "%s%s", refusals->others.len == 0 ? "" : "; ",
+                     err->message);
+    }
+    return row == NULL ? 0 : refusal_put(refusals, row, err->message);
 }
 
 static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row, bool loose)
@@ -85,7 +94,7 @@ static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row
         lbc_lint_write_unclear(rules, row, unclear, loose, &refusals->unclear);
     }
     if (unclear != NULL && !loose) {
-        return refusal_put(refusals, row, false);
+        return refusal_put(refusals, row, NULL);
     }
     return lbc_anno_check(row, meta, &err) < 0 ? refusal_add_bad_value(refusals, row, &err) : 0;
 }
@@ -125,7 +134,9 @@ static int collect_ports(struct lbc_refusals *refusals)
             lbc_setting_protocol(refusals->service, port, rules->protocols, &ignored, &err);
 
         if (r < 0) {
-            (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
+            if (lbc_protocol_parse(port->protocol, rules->protocols->known) != LBC_OTHER) {
+                (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
+            }
             return refusal_add_bad_value(refusals, row, &err);
         }
     }
@@ -185,27 +196,6 @@ bool lbc_refusals_freeze(const struct lbc_refusals *refusals, bool pods)
     /* It decides about the family of backends only where their own annotation asks for another. */
     return lbc_refusals_has(refusals, "ip-version") &&
            lbc_anno_get(&refusals->service->meta, "backend-ip-version")[0] != '\0';
-}
-
-int lbc_refusals_shorten(struct lbc_refusals *refusals)
-{
-    struct ccm_buf *text = &refusals->problems.text;
-    struct ccm_buf all = { .max = text->max };
-
-    if (ccm_buf_error(text) == 0 && text->len <= EVENT_ROOM) {
-        return 0;
-    }
-    ccm_buf_adds(&all, "annotations that cannot be used: ");
-    for (size_t i = 0, n = 0; i < refusals->len; i++) {
-        if (refusals->items[i].fails) {
-            ccm_buf_addf(&all, "%s%s", n++ == 0 ? "" : "; ", refusals->items[i].row->name);
-        }
-    }
-    ccm_buf_adds(&all, ": ");
-    ccm_buf_add(&all, ccm_buf_str(text), ccm_text_utf8_cut(ccm_buf_str(text), DETAILS_MAX));
-    ccm_buf_fini(text);
-    *text = all;
-    return ccm_buf_error(text);
 }
 
 int lbc_refusals_sum(const struct lbc_refusals *refusals, struct ccm_error *err)

@@ -19,6 +19,7 @@ struct lbc_refusal {
     /* The Service fails because of it. Else it is only reported: the annotation has no effect here,
      * or may not mean what it says (`unclear` of the rules). */
     bool fails;
+    char *text; /* of one that fails, for people; heap */
 };
 
 struct lbc_refusals {
@@ -30,6 +31,7 @@ struct lbc_refusals {
     unsigned decided;             /* 1 << enum lbc_anno_decides of those that fail */
     struct lbc_problems problems; /* those that fail */
     struct ccm_buf idle;          /* those without effect, for people */
+    struct ccm_buf others;        /* texts of what fails without an annotation to blame */
     struct ccm_buf unclear;       /* those that may not mean what they say, left alone or not */
     struct ccm_service view;      /* see lbc_refusals_view() */
     const struct ccm_pair **annotations;
@@ -37,7 +39,10 @@ struct lbc_refusals {
 
 #define LBC_REFUSALS_INIT                                                                          \
     {                                                                                              \
-        .problems = LBC_PROBLEMS_INIT, .idle = { .max = 900 }, .unclear = {.max = 900 }            \
+        .problems = LBC_PROBLEMS_INIT, .idle = { .max = 900 }, .unclear = { .max = 900 },          \
+        .others = {                                                                                \
+            .max = 2048                                                                            \
+        }                                                                                          \
     }
 
 void lbc_refusals_fini(struct lbc_refusals *refusals);
@@ -69,8 +74,9 @@ bool lbc_refusals_freeze(const struct lbc_refusals *refusals, bool pods);
 bool lbc_refusals_keeps(const struct lbc_refusals *refusals, const struct lbc_anno *row);
 bool lbc_refusals_fails(const struct lbc_refusals *refusals, const struct lbc_anno *row);
 
-/* Where the messages of those that fail are more than one event holds, put their names first. 0 or
- * -ENOMEM. */
+/* Where the messages of those that fail are more than one event holds, make the longest ones
+ * shorter until all are in it: long values cut, without what they must be, then key and value
+ * alone; of too many even for that the names go first. In refusal_text.c. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_refusals_shorten(struct lbc_refusals *refusals);
 
 /* All that fail as one error: 0, or -EINVAL with a CCM_ERROR_TERMINAL. */

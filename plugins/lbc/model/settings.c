@@ -217,8 +217,10 @@ int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_ser
     }
     *ret = lbc_protocol_parse(word[0] == '\0' ? port->protocol : word, protocols->known);
     if (word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
-                             port->protocol);
+        return ccm_error_set(
+            err, -EINVAL, CCM_ERROR_TERMINAL,
+            "%s protocol is not supported (port %lld of the Service: TCP and UDP are)",
+            port->protocol, (long long)port->port);
     }
     return 0;
 }
