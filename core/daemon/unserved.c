@@ -3,6 +3,7 @@
 #include "kube/cache/store.h"
 #include "plugin/loader.h"
 #include "util/array.h"
+#include "util/class_near.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -200,34 +201,83 @@ static void taker_explain(const struct daemon_unserved *unserved, const struct t
     }
 }
 
-/* Why nobody takes the Service, as text; "" = somebody does, or it is none of ours. */
-static void unserved_explain(const struct daemon_unserved *unserved,
-                             const struct ccm_service *service, struct ccm_buf *ret)
+/* A plugin that was refused cannot say which classes it takes: one that is called like the class
+ * behind its slash will be it. */
+static void unserved_explain_refused(const struct daemon_unserved *unserved, const char *class_,
+                                     struct ccm_buf *ret)
 {
-    const bool classless = ccm_text_empty(service->load_balancer_class);
-    char what[300];
+    const char *slash = strrchr(class_, '/');
 
-    ccm_text_printf(what, sizeof(what), "%s%s", classless ? "Services without a class" : "class ",
-                    classless ? "" : service->load_balancer_class);
+    for (size_t i = 0; slash != NULL && i < plugin_registry_len(unserved->registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(unserved->registry, i);
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (entry->loaded == NULL && ccm_text_equal(entry->name, slash + 1) &&
+            plugin_registry_status(unserved->registry, entry, &err) == PLUGIN_STATE_FAILED) {
+            ccm_buf_addf(ret,
+                         "Nothing is done for class %s: plugin %s of ccmd was not loaded: %s. Mend "
+                         "that and restart ccmd",
+                         class_, entry->name, err.message);
+            return;
+        }
+    }
+}
+
+static void unserved_explain_near(const struct daemon_unserved *unserved, const char *class_,
+                                  struct ccm_buf *ret)
+{
     for (size_t i = 0; i < unserved->len; i++) {
-        if (taker_takes(&unserved->items[i], service)) {
-            ccm_buf_reset(ret);
-            taker_explain(unserved, &unserved->items[i], what, ret);
-            if (ret->len == 0) {
-                return; /* it is served */
+        for (const char *const *known = unserved->items[i].desc->classes; *known != NULL; known++) {
+            char text[CCM_CLASS_NEAR_TEXT];
+
+            if (ret->len == 0 && ccm_class_is_near(class_, *known)) {
+                ccm_class_write_near(class_, *known, text);
+                ccm_buf_adds(ret, text);
             }
         }
     }
 }
 
+/* Why nobody takes the Service, as text; "" = somebody does, or it is none of ours. True: its class
+ * is none that is known. */
+static bool unserved_explain(const struct daemon_unserved *unserved,
+                             const struct ccm_service *service, struct ccm_buf *ret)
+{
+    const char *class_ = service->load_balancer_class;
+    const bool classless = ccm_text_empty(class_);
+    bool is_known = classless;
+    char what[300];
+
+    ccm_text_printf(what, sizeof(what), "%s%s", classless ? "Services without a class" : "class ",
+                    classless ? "" : class_);
+    for (size_t i = 0; i < unserved->len; i++) {
+        if (taker_takes(&unserved->items[i], service)) {
+            is_known = true;
+            ccm_buf_reset(ret);
+            taker_explain(unserved, &unserved->items[i], what, ret);
+            if (ret->len == 0) {
+                return false; /* it is served */
+            }
+        }
+    }
+    if (!is_known) {
+        unserved_explain_refused(unserved, class_, ret);
+    }
+    if (is_known || ret->len > 0) {
+        return false;
+    }
+    unserved_explain_near(unserved, class_, ret);
+    return true;
+}
+
 static void unserved_emit(const struct daemon_unserved *unserved, const struct ccm_object *object,
-                          const char *text)
+                          bool unknown, const char *text)
 {
     const struct ccm_event event = {
         .struct_size = sizeof(event),
         .object = object,
         .component = "ccmd",
-        .reason = "PluginMissing",
+        .reason = unknown ? "UnknownClass" : "PluginMissing",
         .message = text,
         .warning = 1,
         .topic = TOPIC,
@@ -240,16 +290,17 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
                           const struct ccm_object *after)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
+    bool unknown = false;
 
-    if (unserved == NULL || unserved->len == 0 || after == NULL ||
-        !ccm_gate_leads(&unserved->services->gate)) {
+    if (unserved == NULL || after == NULL || !ccm_gate_leads(&unserved->services->gate)) {
         return;
     }
     if (unserved_wants(after)) {
-        unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
+        unknown =
+            unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
     }
     if (text.len > 0 || unserved_wants(before)) {
-        unserved_emit(unserved, after, ccm_buf_str(&text));
+        unserved_emit(unserved, after, unknown, ccm_buf_str(&text));
     }
 }
 
@@ -258,7 +309,7 @@ void daemon_unserved_look_all(struct daemon_unserved *unserved)
     const struct ccm_object *const *objects = NULL;
     size_t count = 0;
 
-    if (unserved == NULL || unserved->len == 0) {
+    if (unserved == NULL) {
         return;
     }
 

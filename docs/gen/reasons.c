@@ -100,7 +100,7 @@ const struct docs_reason docs_reasons[] = {
       "one.",
       "Name the plain port of the pods, or let the listener be tcp." },
     { "PluginMissing", "Warning",
-      "The plugin that takes the Service is installed and not configured, or failed, or cannot "
+      "The plugin that takes the Service is not configured, was refused, failed, or cannot "
       "start yet.",
       "Configure the plugin, or mend what the text says." },
     { "PreservedOnDelete", "Normal",
@@ -150,6 +150,9 @@ const struct docs_reason docs_reasons[] = {
       "A key has the prefix of this controller, and is none of its "
       "annotations.",
       "Correct it: the text has the nearest one." },
+    { "UnknownClass", "Warning",
+      "spec.loadBalancerClass is nearly that of a plugin, and nobody else's as far as that tells.",
+      "Create the Service again with the class that the text names." },
     { "UnsupportedField", "Warning",
       "The Service asks for something that nothing acts on as it is "
       "configured.",

@@ -181,7 +181,7 @@ NLB_FINDINGS = {
     ],
     "class.yaml": [
         "6: warning: shop/misspelt: spec.loadBalancerClass [alibabacloud.com/nbl] is none that is known "
-        "here, so nobody makes a load balancer: did you mean alibabacloud.com/nlb?",
+        "here, so nobody makes a load balancer: did you mean alibabacloud.com/nlb? A class cannot be changed: delete the Service and create it again",
     ],
     "families.yaml": [
         "11: warning: six: spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over "

@@ -1,5 +1,8 @@
 """A Service of a class whose plugin does not work is told so by the core; of other classes nobody says anything."""
 
+import pathlib
+import shutil
+
 import pytest
 
 from tests.support import objects, views
@@ -86,3 +89,50 @@ def test_default_class_of_a_plugin_that_is_not_configured(world):
     world.wait(lambda: world.kube.events("ours"), "plugin nlb")
     world.settled()
     assert not world.kube.events("web")
+
+
+def told(world, name, reason):
+    return [message for _, found, message, _ in world.kube.events(name) if found == reason]
+
+
+@pytest.mark.parametrize("plugins", ['{ name = "clb"; }', '{ name = "clb"; }, { name = "nlb"; }'])
+def test_misspelt(world, plugins):
+    """Whether the plugin is configured or not; classes of others are left alone, and the event is over with the class."""
+    world.config = world.write_config(plugins=plugins)
+    world.kube.create(*(service(f"web-{n}", c) for n, c in enumerate(("alibabacloud.com/nbl", "alibabacloud.com/NLB", "alibabcloud.com/nlb"))),
+                      service("other", "example.com/nlb"), service("aws", "service.k8s.aws/nlb"))
+    world.start_ccmd()
+    for n, class_ in enumerate(("alibabacloud.com/nbl", "alibabacloud.com/NLB", "alibabcloud.com/nlb")):
+        world.wait(lambda: told(world, f"web-{n}", "UnknownClass"), "the event")
+        assert told(world, f"web-{n}", "UnknownClass") == [
+            f"spec.loadBalancerClass [{class_}] is none that is known here, so nobody makes a load balancer: did you mean {CLASS}? "
+            "A class cannot be changed: delete the Service and create it again"]
+    world.settled()
+    assert not world.kube.events("other") and not world.kube.events("aws")
+    assert world.cloud.network_load_balancers() == [] and all(len(world.kube.events(f"web-{n}")) == 1 for n in range(3))
+
+
+def test_refused(world, tmp_path):
+    """A plugin that others could have changed is not loaded: whoever waits for it is told so, with the reason."""
+    file = tmp_path / "nlb.so"
+    shutil.copy(pathlib.Path(world.build) / "plugins" / "nlb.so", file)
+    file.chmod(0o666)
+    world.config = world.write_config(plugins=f'{{ name = "clb"; }}, {{ name = "nlb"; file = "{file}"; }}')
+    world.kube.create(service("web", CLASS), service("foreign", "example.com/other"))
+    world.start_ccmd()
+    world.wait(lambda: told(world, "web", "PluginMissing"), "the event")
+    message, = told(world, "web", "PluginMissing")
+    assert message.startswith(f"Nothing is done for class {CLASS}: plugin nlb of ccmd was not loaded: ") and "chmod go-w" in message
+    world.settled()
+    assert not world.kube.events("foreign")
+
+
+def test_not_installed(world):
+    """The same where there is no such file."""
+    world.config = world.write_config(plugins='{ name = "clb"; }, { name = "toy"; }')
+    world.kube.create(service("web", "example.com/toy"), service("foreign", "example.com/other"))
+    world.start_ccmd()
+    world.wait(lambda: told(world, "web", "PluginMissing"), "the event")
+    world.settled()
+    assert "plugin toy of ccmd was not loaded: " in told(world, "web", "PluginMissing")[0]
+    assert not world.kube.events("foreign")

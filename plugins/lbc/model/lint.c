@@ -4,6 +4,7 @@
 #include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/settings.h"
+#include "util/class_near.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -402,17 +403,13 @@ static void lint_class(const struct lint *lint)
 {
     const char *known = lint->rules->class_name;
     const struct ccm_service *service = lint->service;
-    const char *slash = known == NULL ? NULL : strchr(known, '/');
-    char text[400];
+    char text[CCM_CLASS_NEAR_TEXT];
 
-    if (slash == NULL || !ccm_text_equal(service->type, "LoadBalancer") ||
-        strncmp(service->load_balancer_class, known, (size_t)(slash - known) + 1) != 0) {
+    if (known == NULL || !ccm_text_equal(service->type, "LoadBalancer") ||
+        !ccm_class_is_near(service->load_balancer_class, known)) {
         return;
     }
-    ccm_text_printf(text, sizeof(text),
-                    "spec.loadBalancerClass [%.*s] is none that is known here, so nobody makes a "
-                    "load balancer: did you mean %s?",
-                    LBC_SHOWN_MAX, service->load_balancer_class, known);
+    ccm_class_write_near(service->load_balancer_class, known, text);
     lint->sink->finding(lint->sink, CCM_LEVEL_WARN, "spec.loadBalancerClass", text);
 }
 
