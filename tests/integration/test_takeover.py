@@ -163,6 +163,27 @@ def check_as_the_reference_expects(world, lb):
         reference.key(p["port"], service) for p in service["spec"]["ports"]}
 
 
+@pytest.mark.parametrize("state", STATES)
+def test_one_patch_at_most(world, state):
+    """ipMode and condition go together; what needs no ipMode gets its condition with the first second look. Then it is quiet."""
+    world.config = world.write_config(plugins='{ name = "clb"; workers = 4; audit_interval_s = 1; }')
+    views.nodes(world, 3)
+    builder = reference.Builder(world)
+    service, lb = state(world, builder)
+    builder.mark(service, lb["LoadBalancerId"], ip=lb["Address"])
+    cloud, kube = world.cloud.mark(), world.kube.mark()
+    world.start_ccmd()
+    looks = 'ccmd_audits_total{type="CLBType",result="clean"}'
+    world.wait(lambda: world.metrics().get(looks, 0) >= 3, "second looks", every=0.1)
+    service = world.kube.get("Service", "web")
+    ready, = [c for c in service["status"]["conditions"] if c["type"] == "ccm.alibabacloud.com/LoadBalancerReady"]
+    assert (ready["status"], ready["reason"]) == ("True", "Ready")
+    assert [i["ipMode"] for i in world.kube.ingress("web")] == ["Proxy" if any(map(needs_proxy, lb_listeners(world))) else "VIP"]
+    writes = [a for a in world.kube.actions(kube) if a.split()[0] not in ("LIST", "WATCH", "GET") and "/leases" not in a]
+    assert writes == ["PATCH /api/v1/namespaces/default/services/web/status"], writes
+    assert [a for a in world.cloud.actions(cloud) if not a.startswith(("Describe", "List"))] == []
+
+
 def test_nothing_is_written_at_first_and_an_update_works(taken):
     world, lb = taken
     check_as_the_reference_expects(world, lb)

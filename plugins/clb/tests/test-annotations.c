@@ -55,7 +55,8 @@ static void test_protocol(void **state)
     static const struct protocol_case cases[] = {
         { NULL, "TCP", 80, "tcp" },
         { NULL, "UDP", 80, "udp" },
-        { NULL, "SCTP", 80, "SCTP protocol is not supported (port 80 of the Service: TCP and UDP are)" },
+        { NULL, "SCTP", 80,
+          "SCTP protocol is not supported (port 80 of the Service: TCP and UDP are)" },
         { "udp:80", "TCP", 80, "udp" },
         { "udp:80", "TCP", 81, "tcp" },
         { "udp:81,tcp:80", "UDP", 80, "tcp" },

@@ -297,7 +297,8 @@ static void test_protocol(void **state)
     obj_port(service, "sctp", "SCTP", 9, "9", 30009);
     assert_int_equal(
         lbc_setting_protocol(service, service->ports[3], &nlb_protocols, &protocol, &err), -EINVAL);
-    assert_string_equal(err.message, "SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)");
+    assert_string_equal(err.message,
+                        "SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)");
     assert_int_equal(check_service(service, &err), -EINVAL);
 }
 
