@@ -20,8 +20,8 @@ const struct ccm_option ccm_lease_opt_name = {
     .help = "Name of the Lease.",
 };
 
-void ccm_lease_emit_event(const struct ccm_host *host, const char *component, bool warning,
-                          const char *reason, const char *message)
+void ccm_lease_stand(const struct ccm_host *host, const char *component,
+                     const struct ccm_lease_standing *what)
 {
     const struct ccm_option *const space = &ccm_lease_opt_namespace;
     const struct ccm_option *const name = &ccm_lease_opt_name;
@@ -42,11 +42,23 @@ void ccm_lease_emit_event(const struct ccm_host *host, const char *component, bo
         .struct_size = sizeof(event),
         .object = &lease.meta,
         .component = component,
-        .reason = reason,
-        .message = message,
-        .warning = warning ? 1 : 0,
+        .reason = what->reason,
+        .message = what->message,
+        .warning = what->warning ? 1 : 0,
+        .topic = what->topic,
+        .cause = what->cause,
     };
 
     ccm_text_printf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_, lease.meta.name);
     host->event(host, &event);
+}
+
+void ccm_lease_emit_event(const struct ccm_host *host, const char *component, bool warning,
+                          const char *reason, const char *message)
+{
+    const struct ccm_lease_standing once = { .warning = warning,
+                                             .reason = reason,
+                                             .message = message };
+
+    ccm_lease_stand(host, component, &once);
 }

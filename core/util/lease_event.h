@@ -20,4 +20,15 @@ extern const struct ccm_option ccm_lease_opt_name;
 void ccm_lease_emit_event(const struct ccm_host *host, const char *component, bool warning,
                           const char *reason, const char *message);
 
+/* One that lasts, as struct ccm_event has it: to be said whenever it is found to hold. */
+struct ccm_lease_standing {
+    bool warning;
+    const char *topic;   /* unique for the component */
+    const char *reason;  /* "" with the message "" */
+    const char *cause;   /* NULL = the message */
+    const char *message; /* "" = it is over */
+};
+void ccm_lease_stand(const struct ccm_host *host, const char *component,
+                     const struct ccm_lease_standing *what);
+
 #endif

@@ -226,9 +226,15 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
                                cleanup ? "; they are deleted"
                                        : "; option orphan_cleanup deletes such things");
     }
-    if (text != NULL && !ccm_text_equal(text, orphans->message)) {
-        ccm_lease_emit_event(lbc->host, lbc->ops->product->component, !cleanup,
-                             "OrphanLoadBalancers", text);
+    if (text != NULL || orphans->message != NULL) {
+        const struct ccm_lease_standing what = {
+            .warning = !cleanup,
+            .topic = "orphans",
+            .reason = "OrphanLoadBalancers",
+            .message = text == NULL ? "" : text,
+        };
+
+        ccm_lease_stand(lbc->host, lbc->ops->product->component, &what);
     }
     free(orphans->message);
     orphans->message = CCM_STEAL(text);

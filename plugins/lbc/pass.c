@@ -316,7 +316,7 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
                               const struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = FAILURE_MAX };
-    char retry[LBC_RETRY_TEXT];
+    char retry[CCM_RETRY_TEXT];
     const struct lbc_problems *problems = &pass->problems;
     const char *id = lbc_pass_lb_id(pass);
     size_t room;
@@ -350,13 +350,13 @@ void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PAS
 }
 
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
-                           char ret[static LBC_RETRY_TEXT])
+                           char ret[static CCM_RETRY_TEXT])
 {
     const struct ccm_host *host = pass->lbc->host;
     uint64_t most_ms = 0;
     const uint64_t next_ms = host->retry_ms(host, pass->req, 0, err, &most_ms);
 
-    lbc_retry_format(err->kind, next_ms, most_ms, ret);
+    ccm_retry_format("Service", err->kind, next_ms, most_ms, ret);
 }
 
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,

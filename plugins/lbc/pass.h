@@ -20,9 +20,9 @@
 #include "lbc/controller.h" /* whoever has a pass goes on to its instance and its tables */
 #include "lbc/lookup.h"
 #include "lbc/model/problem.h"
-#include "lbc/model/retry.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/readiness.h"
+#include "util/retry_text.h"
 
 /* Reasons and beginnings of events, the same for all controllers; people search for them. */
 #define LBC_PASS_SYNC_FAILED  "SyncLoadBalancerFailed"
@@ -152,7 +152,7 @@ void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what)
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT]);
 /* When a failure of the pass is tried again. */
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
-                           char ret[static LBC_RETRY_TEXT]);
+                           char ret[static CCM_RETRY_TEXT]);
 /* The failure of the pass before is over. */
 void lbc_pass_end_failure(struct lbc_pass *pass);
 /* All of them are over. */

@@ -7,6 +7,7 @@
 #include "util/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Words for one of enum lbc_quota. */
 struct quota_words {
@@ -76,7 +77,7 @@ static void quota_emit_one(struct lbc_pass *pass, enum lbc_quota quota, uint32_t
 
         quota_describe(lbc, quota, limit, whose == NULL ? "" : whose, &text);
     }
-    lbc_pass_advise(pass, true, words[quota].topic, "QuotaNear", ccm_buf_str(&text));
+    lbc_pass_emit_standing(pass, words[quota].topic, "QuotaNear", ccm_buf_str(&text));
     if (near || was_near) {
         ccm_quota_note(lbc->host, pass->service->meta.key, words[quota].what, used,
                        near ? limit : 0);
@@ -112,25 +113,34 @@ static void quota_publish_shared(struct lbc_instance *lbc, enum lbc_quota quota,
     const unsigned bit = 1U << quota;
     const bool was_near = (atomic_load(&lbc->near) & bit) != 0;
     const bool near = ccm_quota_is_near(used, limit, was_near);
+    CCM_CLEANUP(ccm_freep) char *cause = NULL;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
     CCM_CLEANUP(ccm_freep) char *server = NULL;
 
-    if (near || was_near) {
-        ccm_quota_note(lbc->host, "all Services", words[quota].what, used, near ? limit : 0);
-    }
-    if (!near) {
-        (void)atomic_fetch_and(&lbc->near, ~bit); /* what was there does not matter */
+    if (!near && !was_near) {
         return;
     }
-    if ((atomic_fetch_or(&lbc->near, bit) & bit) != 0) {
-        return; /* told */
+    ccm_quota_note(lbc->host, "all Services", words[quota].what, used, near ? limit : 0);
+    if (near) {
+        (void)atomic_fetch_or(&lbc->near, bit); /* what was there does not matter */
+        quota_describe(lbc, quota, limit, "", &text);
+        cause = strdup(ccm_buf_str(&text));
+    } else {
+        (void)atomic_fetch_and(&lbc->near, ~bit); /* the same */
     }
-    quota_describe(lbc, quota, limit, "", &text);
-    if (quota == LBC_QUOTA_SERVERS && lbc_usage_find_server(lbc->usage, &server)) {
+    if (near && quota == LBC_QUOTA_SERVERS && lbc_usage_find_server(lbc->usage, &server)) {
         ccm_buf_addf(&text, " (%s is in %llu)", server, (unsigned long long)used);
     }
-    ccm_lease_emit_event(lbc->host, lbc->ops->product->component, true, "QuotaNear",
-                         ccm_buf_str(&text));
+
+    const struct ccm_lease_standing what = {
+        .warning = true,
+        .topic = words[quota].word,
+        .reason = "QuotaNear",
+        .cause = cause,
+        .message = ccm_buf_str(&text),
+    };
+
+    ccm_lease_stand(lbc->host, lbc->ops->product->component, &what);
 }
 
 void lbc_quota_publish(struct lbc_instance *lbc)

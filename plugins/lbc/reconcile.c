@@ -72,7 +72,7 @@ static void pass_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_erro
 static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
     struct ccm_error own = CCM_ERROR_INIT;
-    char retry[LBC_RETRY_TEXT] = "";
+    char retry[CCM_RETRY_TEXT] = "";
     char serves[LBC_PASS_SERVES_TEXT];
     struct lbc_life_condition condition = {
         .ready = r == 0,

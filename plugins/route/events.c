@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/lease_event.h"
 #include "util/quota_use.h"
+#include "util/retry_text.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -15,59 +16,73 @@
 
 /* ---- events ---- */
 
-static void object_emit_event(const struct route *route, const struct ccm_object *object,
-                              bool warning, const char *reason, const char *message)
+static void object_emit_event(const struct route *route, const struct ccm_event *what)
 {
-    const struct ccm_event event = {
-        .struct_size = sizeof(event),
-        .object = object,
-        .component = ROUTE_COMPONENT,
-        .reason = reason,
-        .message = message,
-        .warning = warning ? 1 : 0,
-    };
+    struct ccm_event event = *what;
 
+    event.struct_size = sizeof(event);
+    event.component = ROUTE_COMPONENT;
     route->host->event(route->host, &event);
 }
 
-/* Remember what was said; true when that is new. Without memory it may be said again. */
-static bool message_is_new(struct route *route, const char *node, const char *text)
+/* Why a node has no route: it lasts until it has one. */
+static void node_stand(const struct route *route, const struct ccm_node *node, const char *cause,
+                       const char *message)
 {
-    const char *old = ccm_strmap_get(route->messages, node);
-    char *copy = NULL;
+    const struct ccm_event event = {
+        .object = &node->meta,
+        .reason = "CreateRouteFailed",
+        .message = message,
+        .warning = 1,
+        .topic = "route",
+        .cause = cause,
+    };
 
-    if (old != NULL && strcmp(old, text) == 0) {
-        return false;
-    }
-    copy = strdup(text);
-    if (copy != NULL && ccm_strmap_set(route->messages, node, copy) < 0) {
-        free(copy);
-    }
-    return true;
+    object_emit_event(route, &event);
 }
 
-void route_emit_problem(struct route_run *run, const struct ccm_node *node,
+/* When a failure of the key is tried again. */
+static void run_format_retry(const struct route_run *run, size_t index, const struct ccm_error *err,
+                             char ret[static CCM_RETRY_TEXT])
+{
+    const struct ccm_host *host = run->route->host;
+    uint64_t most_ms = 0;
+    const uint64_t next_ms =
+        host->retry_ms(host, run->req, index == ROUTE_NOBODY ? 0 : index, err, &most_ms);
+
+    ccm_retry_format("node", err->kind, next_ms, most_ms, ret);
+}
+
+void route_emit_problem(struct route_run *run, size_t index, const struct ccm_node *node,
                         const struct ccm_error *err)
 {
     const char *remedy = ali_error_remedy(err);
+    char retry[CCM_RETRY_TEXT];
     char signature[256];
     char message[1024];
 
+    if (err->kind == CCM_ERROR_CANCELLED) {
+        return;
+    }
     /* Equal but for the request id is nothing new. */
     ccm_text_printf(signature, sizeof(signature), "%.90s %.150s", err->code,
                     err->code[0] == '\0' ? err->message : "");
-    if (err->kind == CCM_ERROR_CANCELLED ||
-        !message_is_new(run->route, node->meta.name, signature)) {
-        return;
+    run_format_retry(run, index, err, retry);
+    ccm_text_printf(message, sizeof(message), "Error creating route entry: %.550s%s%.250s. %s",
+                    err->message, remedy == NULL ? "" : ". ", remedy == NULL ? "" : remedy, retry);
+    if (ccm_strmap_set(run->route->messages, node->meta.name, NULL) < 0) {
+        run->route->host->log(run->route->host, CCM_LEVEL_WARN, node->meta.name,
+                              "out of memory: the end of the event will not be seen");
     }
-    ccm_text_printf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",
-                    err->message, remedy == NULL ? "" : ". ", remedy == NULL ? "" : remedy);
-    object_emit_event(run->route, &node->meta, true, "CreateRouteFailed", message);
+    node_stand(run->route, node, signature, message);
 }
 
-void route_emit_well(struct route *route, const char *node)
+void route_emit_well(struct route *route, const char *name, const struct ccm_node *node)
 {
-    ccm_strmap_del(route->messages, node);
+    if (node != NULL && ccm_strmap_has(route->messages, name)) {
+        node_stand(route, node, NULL, "");
+    }
+    ccm_strmap_del(route->messages, name);
 }
 
 bool route_has_message(const struct route *route, const char *node)
@@ -93,51 +108,78 @@ void route_emit_repaired(struct route_run *run, const struct ccm_node *node)
     }
     ccm_text_printf(message, sizeof(message), "Created route for %s with %.100s -> %s successfully",
                     ccm_buf_str(&tables), node->meta.name, net);
-    object_emit_event(run->route, &node->meta, false, "CreatedRoute", message);
+
+    const struct ccm_event event = { .object = &node->meta,
+                                     .reason = "CreatedRoute",
+                                     .message = message };
+
+    object_emit_event(run->route, &event);
 }
 
 /* ---- about all ---- */
 
-/* The same rows as the daemon's, whose help counts. */
-void route_emit_on_lease(struct route *route, bool warning, const char *reason, const char *message)
+void route_stand_on_lease(struct route *route, const struct ccm_lease_standing *what)
 {
-    ccm_lease_emit_event(route->host, ROUTE_COMPONENT, warning, reason, message);
+    ccm_lease_stand(route->host, ROUTE_COMPONENT, what);
 }
 
-/* Whether it is news; takes over what it says, NULL = out of memory: better said twice. */
-static bool all_message_is_new(struct route *route, char *signature)
+/* One thing at a time is wrong with all of them. signature NULL: out of memory; then it ends with
+ * the process. */
+static void all_stand(struct route *route, bool warning, const char *reason, char *signature,
+                      const char *message)
 {
-    if (signature != NULL && ccm_text_equal(signature, route->all_message)) {
-        free(signature);
-        return false;
-    }
+    const struct ccm_lease_standing what = {
+        .warning = warning,
+        .topic = "all",
+        .reason = reason,
+        .cause = signature,
+        .message = message,
+    };
+
+    route_stand_on_lease(route, &what);
     free(route->all_message);
     route->all_message = signature;
-    return true;
 }
 
-void route_emit_all(struct route *route, const char *reason, const char *code, const char *message)
+void route_emit_all(struct route_run *run, const char *reason, const struct ccm_error *err,
+                    const char *message)
 {
-    if (all_message_is_new(route,
-                           ccm_text_format("%s %s", reason, code[0] == '\0' ? message : code))) {
-        route_emit_on_lease(route, true, reason, message);
-    }
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1600 };
+    char retry[CCM_RETRY_TEXT];
+
+    run_format_retry(run, run->pass_key, err, retry);
+    ccm_buf_addf(&text, "%s. %s", message, retry);
+    all_stand(run->route, true, reason,
+              ccm_text_format("%s %s", reason, err->code[0] == '\0' ? message : err->code),
+              ccm_buf_str(&text));
 }
 
 void route_emit_wait(struct route *route, const struct ccm_error *err)
 {
     const int cause = (int)strcspn(err->message, ";"); /* behind it stands how long */
 
-    if (err->retry_after_ms >= WAIT_MS &&
-        all_message_is_new(route, ccm_text_format("%.*s", cause, err->message))) {
-        route_emit_on_lease(route, false, "WaitingForQuota", err->message);
+    if (err->retry_after_ms >= WAIT_MS) {
+        all_stand(route, false, "WaitingForQuota", ccm_text_format("%.*s", cause, err->message),
+                  err->message);
     }
 }
 
 void route_emit_all_well(struct route *route)
 {
-    free(route->all_message);
-    route->all_message = NULL;
+    if (route->all_message != NULL) {
+        all_stand(route, false, "", NULL, "");
+    }
+}
+
+/* "" = it is over. */
+static void quota_stand(struct route *route, const struct route_table *table, const char *text)
+{
+    CCM_CLEANUP(ccm_freep) char *topic = ccm_text_format("quota-%s", table->id);
+    const struct ccm_lease_standing what = {
+        .warning = true, .topic = topic, .reason = "QuotaNear", .message = text
+    };
+
+    route_stand_on_lease(route, &what);
 }
 
 static void emit_quota(struct route *route, struct route_table *table, size_t used)
@@ -150,7 +192,7 @@ static void emit_quota(struct route *route, struct route_table *table, size_t us
         ccm_quota_note(route->host, table->id, "routes of the table", used,
                        near ? (uint64_t)limit : 0);
     }
-    if (near && !table->near) {
+    if (near) {
         ccm_buf_addf(
             &text,
             "Route table %s: %d %% or more of %lld custom entries are used, and each node "
@@ -158,7 +200,9 @@ static void emit_quota(struct route *route, struct route_table *table, size_t us
             "vpc_quota_route_entrys_num of the table raised, and option " ROUTE_QUOTA_OPTION
             " of plugin route with it",
             table->id, CCM_QUOTA_NEAR, (long long)limit);
-        route_emit_on_lease(route, true, "QuotaNear", ccm_buf_str(&text));
+    }
+    if (near || table->near) {
+        quota_stand(route, table, ccm_buf_str(&text));
     }
     table->near = near;
 }
@@ -212,8 +256,7 @@ void route_emit_sync(struct route_run *run)
     if (remedy != NULL) {
         ccm_buf_addf(&text, ". %s", remedy);
     }
-    route_emit_all(run->route, quota ? "CreateRouteFailed" : "SyncRouteFailed", err->code,
-                   ccm_buf_str(&text));
+    route_emit_all(run, quota ? "CreateRouteFailed" : "SyncRouteFailed", err, ccm_buf_str(&text));
 }
 
 /* ---- dry run ---- */

@@ -4,6 +4,7 @@
 #include "alicloud/presence.h"
 #include "events.h"
 #include "util/cleanup.h"
+#include "util/lease_event.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -402,6 +403,17 @@ static void floor_describe_frozen(const struct route *route, const struct tally 
     }
 }
 
+/* "" = it is over. */
+static void floor_stand(struct route *route, const struct route_table *table, const char *text)
+{
+    CCM_CLEANUP(ccm_freep) char *topic = ccm_text_format("held-%s", table->id);
+    const struct ccm_lease_standing what = {
+        .warning = true, .topic = topic, .reason = "RemovalsHeld", .message = text
+    };
+
+    route_stand_on_lease(route, &what);
+}
+
 static void floor_emit_table(struct route *route, struct route_table *table)
 {
     struct tally tally = { .names = { .max = 500 } };
@@ -422,8 +434,10 @@ static void floor_emit_table(struct route *route, struct route_table *table)
                      table->id, ccm_buf_str(&tally.names), count > NAMED_MAX ? " and others" : "",
                      ccm_buf_str(&reason));
         route->host->log(route->host, CCM_LEVEL_WARN, NULL, "%s", ccm_buf_str(&text));
-        route_emit_on_lease(route, true, "RemovalsHeld", ccm_buf_str(&text));
+        floor_stand(route, table, ccm_buf_str(&text));
         table->reported_frozen = count;
+    } else if (count == 0 && table->reported_frozen > 0) {
+        floor_stand(route, table, "");
     }
     table->reported_frozen = count == 0 ? 0 : table->reported_frozen;
     ccm_buf_fini(&tally.names);

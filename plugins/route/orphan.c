@@ -2,6 +2,7 @@
 
 #include "events.h"
 #include "util/cleanup.h"
+#include "util/lease_event.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -37,16 +38,20 @@ static void orphans_emit_event(struct route_run *run, const struct ccm_buf *name
         route->orphan_cleanup ? "; they are deleted"
                               : "; option orphan_cleanup deletes such routes");
 
-    if (count == 0 || text == NULL) {
-        free(route->orphans_message);
-        route->orphans_message = NULL;
+    if (count == 0 && route->orphans_message == NULL) {
         return;
     }
-    if (!ccm_text_equal(text, route->orphans_message)) {
-        route_emit_on_lease(route, !route->orphan_cleanup, "OrphanRoutes", text);
-        free(route->orphans_message);
-        route->orphans_message = CCM_STEAL(text);
-    }
+
+    const struct ccm_lease_standing what = {
+        .warning = !route->orphan_cleanup,
+        .topic = "orphans",
+        .reason = "OrphanRoutes",
+        .message = count == 0 || text == NULL ? "" : text,
+    };
+
+    route_stand_on_lease(route, &what);
+    free(route->orphans_message);
+    route->orphans_message = count == 0 ? NULL : CCM_STEAL(text);
 }
 
 /* When the orphan was seen first, in a row of passes; 0 = never before. */

@@ -195,7 +195,7 @@ static void run_decide_node(struct route_run *run, size_t n, struct route_verdic
         verdict->network = ROUTE_NETWORK_DOWN;
     }
     if (verdict->failed && !verdict->shared) {
-        route_emit_problem(run, node, &verdict->err);
+        route_emit_problem(run, (size_t)(verdict - run->verdicts), node, &verdict->err);
     }
 }
 
@@ -338,7 +338,8 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
             continue;
         }
         if (!verdict->present || (verdict->well && !verdict->failed)) {
-            route_emit_well(run->route, run->req->keys[i]); /* or there is nobody to speak of */
+            route_emit_well(run->route, run->req->keys[i],
+                            verdict->present ? run->nodes[verdict->node].object : NULL);
         }
         if (!shares_failure(run, verdict)) {
             host->settle(host, run->req, i, verdict->failed ? 0 : after, failure);
@@ -399,7 +400,7 @@ static int fail_blind(struct route_run *run, struct ccm_error *err, int r)
         struct ccm_buf text = { .max = 1200 };
 
         ccm_buf_addf(&text, "Reconciling route error: %s", err->message);
-        route_emit_all(route, "SyncRouteFailed", err->code, ccm_buf_str(&text));
+        route_emit_all(run, "SyncRouteFailed", err, ccm_buf_str(&text));
         ccm_buf_fini(&text);
     }
     if (run->pass_key != ROUTE_NOBODY) {

@@ -38,8 +38,8 @@ struct route {
     size_t table_count;
     int64_t discovered_ms;       /* when the tables were found; 0 = never */
     int64_t singles_until_ms;    /* batches are denied to us: one entry per call until then */
-    struct ccm_strmap *messages; /* node -> what its last event said */
-    char *all_message;           /* what the last event about all nodes said; NULL = nothing */
+    struct ccm_strmap *messages; /* nodes of whom an event stands */
+    char *all_message;           /* what stands about all nodes; NULL = nothing */
     char *orphans_message;       /* the same about orphans */
     struct ccm_strmap *orphans; /* those of the last complete pass -> when each was seen first; NULL
                                    = there was none */

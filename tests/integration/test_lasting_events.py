@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import objects, views
+from tests.support.scenario_route import CLUSTER_CIDR, node
 from tests.support.world import World
 
 REFUSED = {"http": 403, "code": "Forbidden.RAM", "message": "User not authorized to operate on the specified resource"}
@@ -87,3 +88,83 @@ def test_says_when_it_is_tried_again(build, tmp_path, fault, words):
         world.kube.create(objects.service("web"))
         message = world.wait(lambda: failures(world), "the event")[0]["message"]
         assert words in message and "RequestId" in message, message
+
+
+# --- plugin route, and what is about all objects ---
+
+ROUTE = f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = 1; quota_routes = 4; }}'
+
+
+def on_lease(world, reason):
+    items = world.kube.http.request("GET", "/api/v1/namespaces/kube-system/events")["items"]
+    return [e for e in items if e["involvedObject"]["kind"] == "Lease" and e["reason"] == reason]
+
+
+def start_route(world, repeat_s):
+    world.config = world.write_config(plugins=ROUTE, kubernetes=f"event_repeat_s = {repeat_s};")
+    world.start_ccmd()
+
+
+def test_a_node_without_a_route_is_told_again(build, tmp_path):
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "8000"]) as world:
+        world.kube.create(node("node-1"), objects.node("node-9", "i-gone"))
+        world.kube.patch("Node", "node-9", {"spec": {"podCIDR": "10.96.9.0/24", "podCIDRs": ["10.96.9.0/24"]}})
+        start_route(world, 1)
+
+        def told():
+            return [e for e in world.kube.items("Event") if e["involvedObject"]["name"] == "node-9" and e["reason"] == "CreateRouteFailed"]
+
+        world.wait(lambda: told() and told()[0]["count"] >= 4, "that it is told again and again", timeout=40)
+        message = told()[0]["message"]
+        assert "Check spec.providerID of the node" in message and "Tried again as soon as the node changes, else within" in message
+        world.kube.delete("Node", "node-9")
+        world.wait(lambda: not told(), "that it is over", timeout=30)
+
+
+def test_a_route_table_that_cannot_be_changed_is_told_again(build, tmp_path):
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "8000"]) as world:
+        world.cloud.fault("Create*", count=1000000, **REFUSED)
+        world.kube.create(node("node-1"))
+        start_route(world, 1)
+        world.wait(lambda: [e for e in on_lease(world, "SyncRouteFailed") if e["count"] >= 4], "that it is told again and again", timeout=40)
+        message = on_lease(world, "SyncRouteFailed")[0]["message"]
+        assert "1 node waits for it: node-1" in message and "Tried again within" in message and "RequestId" in message
+        world.cloud.clear_faults()
+        world.kube.create(node("node-2"))
+        world.wait(lambda: not on_lease(world, "SyncRouteFailed"), "that it is over", timeout=60)
+
+
+@pytest.mark.parametrize("kind", ("quota-of-routes", "quota-of-a-service", "quota-of-all", "orphans"))
+def test_what_is_near_or_left_is_told_once_per_period_after_a_restart(build, tmp_path, kind):
+    with World(build, tmp_path) as world:
+        clb = '{ name = "clb"; workers = 4; quota_listeners = 1; quota_load_balancers = 1; orphan_period_s = 1; orphan_cleanup = false; }'
+        route = kind == "quota-of-routes"
+        world.config = world.write_config(plugins=ROUTE if route else clb, kubernetes="event_repeat_s = 1800;")
+        for n in range(1, 5):
+            world.kube.create(node(f"node-{n}"))
+        if not route:
+            world.kube.create(objects.service("web"))
+
+        def told():
+            if kind == "quota-of-a-service":
+                return [e for e in world.kube.items("Event") if e["involvedObject"]["name"] == "web" and e["reason"] == "QuotaNear"]
+            return on_lease(world, "OrphanLoadBalancers" if kind == "orphans" else "QuotaNear")
+
+        world.start_ccmd()
+        if kind == "orphans":
+            world.wait(lambda: world.kube.ingress("web"), "an address")
+            world.settled()
+            world.kill_ccmd()
+            world.kube.patch("Service", "web", {"metadata": {"finalizers": None}})
+            world.kube.delete("Service", "web")
+            world.start_ccmd()
+        first, = world.wait(told, "the event", timeout=40)
+        for _ in range(2):
+            world.settled()
+            world.kill_ccmd()
+            world.start_ccmd()
+            metric = {"quota-of-routes": 'ccmd_quota_used{type="route",quota="routes-per-table"}', "orphans": 'ccmd_orphans{type="CLBType"}'}
+            world.wait(lambda: world.metrics().get(metric.get(kind, 'ccmd_quota_used{type="CLBType",quota="listeners-per-load-balancer"}')),
+                       "that it is seen again", timeout=40)
+            world.settled()
+        assert [(e["metadata"]["uid"], e["count"]) for e in told()] == [(first["metadata"]["uid"], 1)]

@@ -1,7 +1,7 @@
 #include "lbc/service/condition.h"
 
 #include "lbc/keys.h"
-#include "lbc/model/retry.h"
+#include "util/retry_text.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/parse.h"
@@ -84,7 +84,7 @@ static void condition_format_message(const struct lbc_life_condition *condition,
 /* What makes it the same: without ids of requests, and without when it is tried again. */
 static void condition_format_cause(const char *message, struct ccm_buf *ret)
 {
-    const char *end = strstr(message, ". " LBC_RETRY_BEGIN);
+    const char *end = strstr(message, ". " CCM_RETRY_BEGIN);
     const char *id = NULL;
 
     end = end == NULL ? message + strlen(message) : end;

@@ -1,5 +1,5 @@
 /* When a failure is tried again, in words. */
-#include "lbc/model/retry.h"
+#include "util/retry_text.h"
 
 #include "util/attr.h"
 
@@ -33,9 +33,9 @@ static void test_words(void **state CCM_UNUSED)
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        char text[LBC_RETRY_TEXT];
+        char text[CCM_RETRY_TEXT];
 
-        lbc_retry_format(cases[i].kind, cases[i].next_ms, cases[i].most_ms, text);
+        ccm_retry_format("Service", cases[i].kind, cases[i].next_ms, cases[i].most_ms, text);
         assert_string_equal(text, cases[i].words);
     }
 }

@@ -1,4 +1,4 @@
-#include "lbc/model/retry.h"
+#include "util/retry_text.h"
 
 #include "util/text.h"
 
@@ -26,8 +26,8 @@ static void retry_format_span(uint64_t ms, char ret[static SPAN_TEXT])
     }
 }
 
-void lbc_retry_format(uint64_t kind, uint64_t next_ms, uint64_t most_ms,
-                      char ret[static LBC_RETRY_TEXT])
+void ccm_retry_format(const char *object, uint64_t kind, uint64_t next_ms, uint64_t most_ms,
+                      char ret[static CCM_RETRY_TEXT])
 {
     const bool waits_for_change = kind == CCM_ERROR_TERMINAL || kind == CCM_ERROR_BUG;
     char next[SPAN_TEXT];
@@ -39,9 +39,13 @@ void lbc_retry_format(uint64_t kind, uint64_t next_ms, uint64_t most_ms,
     if (!ccm_text_equal(next, most)) {
         ccm_text_printf(later, sizeof(later), ", later at least every %s", most);
     }
-    ccm_text_printf(ret, LBC_RETRY_TEXT,
-                    waits_for_change
-                        ? LBC_RETRY_BEGIN "as soon as the Service changes, else within %s%s"
-                        : LBC_RETRY_BEGIN "within %s%s, and as soon as the Service changes",
-                    next, later);
+    if (waits_for_change) {
+        ccm_text_printf(ret, CCM_RETRY_TEXT,
+                        CCM_RETRY_BEGIN "as soon as the %s changes, else within %s%s", object, next,
+                        later);
+    } else {
+        ccm_text_printf(ret, CCM_RETRY_TEXT,
+                        CCM_RETRY_BEGIN "within %s%s, and as soon as the %s changes", next, later,
+                        object);
+    }
 }
