@@ -1,7 +1,7 @@
 /*
  * What a plugin says of objects, a number and a text each, for people: removals that it holds back
  * because nothing asks for them but nodes that are missing or not ready; ports that nobody serves;
- * quotas that are used nearly up, and their limits. Every thread; one lock, a leaf.
+ * quotas that are used nearly up, and their limits; what objects wait for. Every thread; one lock, a leaf.
  */
 #ifndef CCM_HELD_H
 #define CCM_HELD_H
@@ -28,7 +28,7 @@ void daemon_held_free(struct daemon_held *held);
 /* For CCM_CLEANUP. */
 void daemon_held_freep(struct daemon_held **held);
 
-/* note_held() and note_unserved() of struct ccm_host. Out of memory loses the entry, nothing else.
+/* note_held() and its like of struct ccm_host. Out of memory loses the entry, nothing else.
  */
 void daemon_held_record(struct daemon_held *held, const char *object, uint64_t count,
                         const char *reason);

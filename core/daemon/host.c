@@ -30,6 +30,7 @@ struct daemon_plugin_host {
     struct ccm_cancel stopped; /* of calls without a request */
     struct daemon_held *held;
     struct daemon_held *unserved; /* ports that nobody serves */
+    struct daemon_held *waiting;  /* what objects wait for; the count is when they go on */
     struct daemon_held *quotas;   /* used nearly up; the same form */
     char name[NAME_MAX_LEN];
     pthread_mutex_t lock; /* guards nothing but the condition; leaf */
@@ -376,6 +377,13 @@ static void host_note_unserved(const struct ccm_host *host, const char *object, 
     daemon_held_record(self_of(host)->unserved, object, count, reason);
 }
 
+static void host_note_waiting(const struct ccm_host *host, const char *object, uint64_t ms,
+                              const char *what)
+{
+    daemon_held_record(self_of(host)->waiting, object,
+                       ms == 0 ? 0 : (uint64_t)ccm_clock_now_ms() + ms, what);
+}
+
 static void host_note_quota(const struct ccm_host *host, const char *object, const char *quota,
                             uint64_t used, uint64_t limit)
 {
@@ -463,6 +471,7 @@ static const struct ccm_host table_template = {
     .patch_raw = host_patch_raw,
     .delete_raw = host_delete_raw,
     .list_raw_by = host_list_raw_by,
+    .note_waiting = host_note_waiting,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
@@ -471,9 +480,10 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *unserved = daemon_held_new();
+    CCM_CLEANUP(daemon_held_freep) struct daemon_held *waiting = daemon_held_new();
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *quotas = daemon_held_new();
 
-    if (self == NULL || held == NULL || unserved == NULL || quotas == NULL ||
+    if (self == NULL || held == NULL || unserved == NULL || waiting == NULL || quotas == NULL ||
         ccm_clock_cond_init(&self->woken) < 0) {
         return NULL;
     }
@@ -483,6 +493,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     }
     self->held = CCM_STEAL(held);
     self->unserved = CCM_STEAL(unserved);
+    self->waiting = CCM_STEAL(waiting);
     self->quotas = CCM_STEAL(quotas);
     self->table = table_template;
     self->table.core = self;
@@ -500,6 +511,7 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     ccm_lock_fini(&host->lock);
     daemon_held_free(host->held);
     daemon_held_free(host->unserved);
+    daemon_held_free(host->waiting);
     daemon_held_free(host->quotas);
     free(host);
 }
@@ -523,6 +535,11 @@ struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
 struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host)
 {
     return host->unserved;
+}
+
+struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host)
+{
+    return host->waiting;
 }
 
 struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host)

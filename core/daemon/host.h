@@ -70,6 +70,8 @@ void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
 struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host);
 /* And which ports it says that nobody serves. */
 struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host);
+/* The same of what they wait for; the count is the monotonic time at which they go on. */
+struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host);
 /* Quotas that are used nearly up: "object: quota", with how much of it, and its limit as reason. */
 struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host);
 

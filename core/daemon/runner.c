@@ -475,6 +475,7 @@ bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
         .trouble = runner->trouble,
         .held = runner->host == NULL ? NULL : daemon_plugin_host_held(runner->host),
         .unserved = runner->host == NULL ? NULL : daemon_plugin_host_unserved(runner->host),
+        .waiting = runner->host == NULL ? NULL : daemon_plugin_host_waiting(runner->host),
         .quotas = runner->host == NULL ? NULL : daemon_plugin_host_quotas(runner->host),
         .controller = runner->controller,
     };

@@ -82,6 +82,7 @@ struct daemon_runner_view {
     struct admin_trouble *trouble;       /* what its reconciles fail at */
     struct daemon_held *held;            /* what it holds back; NULL as the next */
     struct daemon_held *unserved;        /* ports that nobody serves; NULL as the next */
+    struct daemon_held *waiting;         /* what objects wait for, and until when */
     struct daemon_held *quotas;          /* what is used nearly up; NULL as the next */
     struct sched_controller *controller; /* NULL: it has none, being left out */
 };

@@ -357,6 +357,47 @@ static void add_held(const struct daemon_observed *seen, const struct held_secti
     ccm_buf_addf(html, "</table></div>\n<p class=\"dim\">%s</p>\n", section->foot);
 }
 
+/* --- what waits, and for what --- */
+
+static void add_waiting_row(void *arg, const struct daemon_held_item *item)
+{
+    struct rows *rows = arg;
+    struct ccm_buf *html = rows->html;
+
+    if (rows->count++ == 0) {
+        ccm_buf_adds(html, "<h2 id=\"waiting\">Waiting objects</h2>\n"
+                           "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
+                           "<th>for what</th><th class=\"n\">for</th>"
+                           "<th class=\"n\">goes on</th></tr>\n");
+    }
+    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"o\"><code>", rows->plugin);
+    add_escaped(html, item->object);
+    ccm_buf_adds(html, "</code></td><td class=\"why\">");
+    add_escaped(html, item->reason);
+    ccm_buf_adds(html, "</td><td class=\"n\">");
+    add_span(html, rows->now_ms - item->since_ms);
+    ccm_buf_adds(html, "</td><td class=\"n\">");
+    add_next(html, (int64_t)item->count - rows->now_ms);
+    ccm_buf_adds(html, "</td></tr>\n");
+}
+
+static void add_waiting(const struct daemon_observed *seen, struct ccm_buf *html)
+{
+    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
+    struct daemon_runner_view view;
+
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        rows.plugin = view.name;
+        if (view.waiting != NULL) {
+            daemon_held_list(view.waiting, ROWS_MAX, add_waiting_row, &rows);
+        }
+    }
+    if (rows.count > 0) {
+        ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">They have not failed: they go on when "
+                           "it is their turn.</p>\n");
+    }
+}
+
 /* --- quotas that are used nearly up --- */
 
 static void add_quota_row(void *arg, const struct daemon_held_item *item)
@@ -506,6 +547,7 @@ void daemon_observe_status(void *arg, struct ccm_buf *html)
                        "<a href=\"#running\">Running now</a><a href=\"#plugins\">Plugins</a>"
                        "<a href=\"#caches\">Caches</a></nav>\n");
     add_failing(seen, html);
+    add_waiting(seen, html);
     add_held(seen, &unserved_ports, html);
     add_held(seen, &held_removals, html);
     add_quotas(seen, html);

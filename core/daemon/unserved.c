@@ -227,7 +227,9 @@ static void unserved_explain_near(const struct daemon_unserved *unserved, const 
                                   struct ccm_buf *ret)
 {
     for (size_t i = 0; i < unserved->len; i++) {
-        for (const char *const *known = unserved->items[i].desc->classes; *known != NULL; known++) {
+        const char *const *known = unserved->items[i].desc->classes;
+
+        for (; known != NULL && *known != NULL; known++) {
             char text[CCM_CLASS_NEAR_TEXT];
 
             if (ret->len == 0 && ccm_class_is_near(class_, *known)) {

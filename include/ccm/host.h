@@ -359,6 +359,12 @@ struct ccm_host {
     int (*list_raw_by)(const struct ccm_host *host, const char *api_version, const char *resource,
                        const char *index, const char *value,
                        const struct ccm_object *const **ret_objects, size_t *ret_count);
+
+    /* What an object (such as a Service) waits for that has not failed, in words for people (a call
+     * that is throttled, a job, a load balancer that is busy), and in how many ms it goes on: for
+     * the status page. 0 = it does not wait any more. The last word counts. Of at most 10,000. */
+    void (*note_waiting)(const struct ccm_host *host, const char *object, uint64_t ms,
+                         const char *what);
 };
 
 #ifdef __cplusplus

@@ -174,6 +174,10 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 void lbc_progress_begin(struct lbc_pass *pass);
 /* After it: it waits for its turn, and why. */
 void lbc_progress_wait(struct lbc_pass *pass, const char *why);
+/* After it, for the status page: why NULL = nothing of it waits for a turn. */
+void lbc_progress_publish(const struct lbc_pass *pass, const char *why);
+/* Nothing is left of the Service. */
+void lbc_progress_forget(const struct lbc_instance *lbc, const char *key);
 /* After it: it has ended, well or not. */
 void lbc_progress_end(struct lbc_pass *pass);
 

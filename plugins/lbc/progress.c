@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,9 +58,41 @@ void lbc_progress_wait(struct lbc_pass *pass, const char *why)
     }
 }
 
+/* For the status page: what it waits for has no end in its own words there. */
+static void progress_note(const struct lbc_instance *lbc, const char *key, uint64_t ms,
+                          const char *what)
+{
+    const struct ccm_host *host = lbc->host;
+
+    if (host->struct_size > offsetof(struct ccm_host, note_waiting) && host->note_waiting != NULL) {
+        host->note_waiting(host, key, ms, what);
+    }
+}
+
+void lbc_progress_publish(const struct lbc_pass *pass, const char *why)
+{
+    CCM_CLEANUP(ccm_freep) char *text = why == NULL ? NULL : strdup(why);
+    char *end = text == NULL ? NULL : strrchr(text, TIME_BEGIN);
+
+    if (end != NULL) {
+        *end = '\0';
+    }
+    if (pass->dry || !pass->unfinished || pass->requeue_ms == 0) {
+        progress_note(pass->lbc, pass->service->meta.key, 0, "");
+    } else {
+        progress_note(pass->lbc, pass->service->meta.key, pass->requeue_ms,
+                      text != NULL ? text : "the cloud still works on it");
+    }
+}
+
 void lbc_progress_end(struct lbc_pass *pass)
 {
     const struct lbc_life_standing over = { .topic = TOPIC, .reason = "", .text = "" };
 
     lbc_pass_stand(pass, &over);
+}
+
+void lbc_progress_forget(const struct lbc_instance *lbc, const char *key)
+{
+    progress_note(lbc, key, 0, "");
 }

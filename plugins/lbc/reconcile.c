@@ -141,11 +141,13 @@ static uint64_t requeue_of(const struct lbc_pass *pass)
 static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
     if (r == 0 || !lbc_problems_only_wait(&pass->problems) || !lbc_error_is_put_off(err)) {
+        lbc_progress_publish(pass, NULL);
         return r;
     }
     lbc_progress_wait(pass, err->message);
     pass->unfinished = true;
     pass->requeue_ms = pass->problems.wait_ms;
+    lbc_progress_publish(pass, err->message);
     ccm_error_clear(err);
     return 0;
 }
@@ -363,6 +365,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     if (object == NULL) {
         reconcile_end_waits(lbc, req);
         lbc_mirrors_forget(lbc->mirrors, key);
+        lbc_progress_forget(lbc, key);
         lbc_quota_forget(lbc, key);
         lbc_freeze_forget(lbc, key);
         lbc_empty_forget(lbc, key);

@@ -1,5 +1,7 @@
 """What takes long is told on the Service: a slow cloud, a quota that is used up, a call that is throttled."""
 
+import re
+
 import pytest
 
 from tests.support import objects, views
@@ -54,3 +56,35 @@ def test_a_throttled_call(world):
         assert {event[0] for event in told(world, f"web-{i}", "WaitingForQuota")} == {"Normal"}
     assert any("CreateLoadBalancer waits for its turn: the cloud throttles this call; that comes in about" in message
                for i in range(20) for _, _, message, _ in told(world, f"web-{i}", "WaitingForQuota"))
+
+
+def waiting(world):
+    """Rows of the table of the status page: object -> the cells behind it."""
+    status, text = world.admin("/statusz")
+    assert status == 200
+    part = text.partition('id="waiting"')[2].partition("</table>")[0]
+    return {key: re.findall(r">([^<>]+)</td>", rest) for key, rest in re.findall(r"<code>([^<]+)</code></td>(.*?)</tr>", part, re.S)}
+
+
+def test_the_status_page_says_what_they_wait_for(world):
+    world.config = world.write_config(plugins='{ name = "clb"; workers = 2; }', alicloud="quotas: { slb_write = 2; };")
+    world.start_ccmd()
+    world.kube.create(*(objects.service(f"web-{i}") for i in range(6)))
+    found = world.wait(lambda: len(waiting(world)) >= 4 and waiting(world), "the rows")
+    for key, cells in found.items():
+        assert key.startswith("default/web-")
+        assert re.search(r"\w+ waits for its turn: 2 of these calls are allowed in 60 s, all are in use$", cells[0]), cells
+        assert re.match(r"\d+ ", cells[2]) or "in " in cells[2], cells
+    for i in range(6):
+        world.kube.delete("Service", f"web-{i}")
+    world.wait(lambda: not [key for key in waiting(world) if world.kube.get("Service", key.partition("/")[2]) is None], "that those that are gone wait no more")
+
+
+def test_the_status_page_shows_a_throttled_call(world):
+    world.cloud.fault("CreateLoadBalancer", count=1000000, code="Throttling.User", http=400, message="denied due to user flow control")
+    world.start_ccmd()
+    world.kube.create(*(objects.service(f"web-{i}") for i in range(8)))
+    world.wait(lambda: len([1 for cells in waiting(world).values() if "the cloud throttles this call" in cells[0]]) >= 6, "the rows", timeout=30)
+    world.cloud.clear_faults()
+    world.wait(lambda: all(world.kube.ingress(f"web-{i}") for i in range(8)), "addresses", timeout=120)
+    world.wait(lambda: not waiting(world), "that nobody waits", timeout=30)

@@ -246,6 +246,15 @@ static void note_unserved(const struct ccm_host *host, const char *object, uint6
     fake_note(fake_host_of(host), fake_host_of(host)->unserved, object, count, reason);
 }
 
+static void note_waiting(const struct ccm_host *host, const char *object, uint64_t ms,
+                         const char *what)
+{
+    (void)host;
+    (void)object;
+    (void)ms;
+    (void)what;
+}
+
 static void note_quota(const struct ccm_host *host, const char *object, const char *quota,
                        uint64_t used, uint64_t limit)
 {
@@ -322,6 +331,7 @@ struct fake_host *fake_host_new(void)
         .note_held = note_held,
         .note_unserved = note_unserved,
         .note_quota = note_quota,
+        .note_waiting = note_waiting,
         .core = fake,
     };
     fake_http_install(&fake->table);
