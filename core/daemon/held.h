@@ -1,7 +1,8 @@
 /*
  * What a plugin says of objects, a number and a text each, for people: removals that it holds back
  * because nothing asks for them but nodes that are missing or not ready; ports that nobody serves;
- * quotas that are used nearly up, and their limits; what objects wait for. Every thread; one lock, a leaf.
+ * quotas that are used nearly up, and their limits; what objects wait for. Every thread; one lock,
+ * a leaf.
  */
 #ifndef CCM_HELD_H
 #define CCM_HELD_H
