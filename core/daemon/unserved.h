@@ -1,9 +1,9 @@
 /*
  * Services whose class belongs to a plugin that does not work: it is installed but not configured,
- * or it was refused, has failed or cannot start yet; of the last two also those without a class that
- * it takes. Nobody else will say so; nor of a class that looks like one of ours and is misspelt
- * (util/class_near.h). Any other class that no installed plugin takes is somebody else's. An event
- * on the Service tells it, and lasts. Every thread, once made; nothing blocks.
+ * or it was refused, has failed or cannot start yet; of the last two also those without a class
+ * that it takes. Nobody else will say so; nor of a class that looks like one of ours and is
+ * misspelt (util/class_near.h). Any other class that no installed plugin takes is somebody else's.
+ * An event on the Service tells it, and lasts. Every thread, once made; nothing blocks.
  */
 #ifndef CCM_DAEMON_UNSERVED_H
 #define CCM_DAEMON_UNSERVED_H

@@ -63,8 +63,11 @@ void lbc_blame_write(const struct lbc_anno_table *table, const struct ccm_object
             const size_t shown = ccm_text_utf8_cut(value, VALUE_MAX);
 
             ccm_buf_addf(&values, "%s" WORD " %s is [%.*s%s]",
-                         len == 0 && values.len == 0 ? "" : "; ", lbc_anno_key(meta, row, key),
-                         (int)shown, value, value[shown] == '\0' ? "" : "...");
+                         values.len > 0 ? ", "
+                         : len > 0      ? ": "
+                                        : "",
+                         lbc_anno_key(meta, row, key), (int)shown, value,
+                         value[shown] == '\0' ? "" : "...");
         }
     }
     if (values.len > 0 && len > 0 && sentence[len - 1] == '.') {

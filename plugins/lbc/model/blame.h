@@ -9,8 +9,9 @@
 #include "lbc/model/annotation.h"
 #include "util/buf.h"
 
-/* Append remedy and annotations that are set, "REMEDY; annotation KEY is [VALUE]". remedy NULL:
- * there is none. table NULL: nothing but the remedy. Nothing is appended where there is nothing. */
+/* Append remedy and annotations that are set, "REMEDY: annotation KEY is [VALUE], annotation ...".
+ * remedy NULL: there is none. table NULL: nothing but the remedy. Nothing is appended where there
+ * is nothing. */
 void lbc_blame_write(const struct lbc_anno_table *table, const struct ccm_object *meta,
                      const char *remedy, const char *message, struct ccm_buf *text);
 

@@ -28,16 +28,16 @@ static void test_named(void **state)
         { "Wait.", "no", "Wait." },
         /* By the remedy: beside the word alone, as "id" is a word of many. */
         { "Check annotation cert-id.", "no",
-          "Check annotation cert-id; annotation " P "cert-id is [c-1]" },
+          "Check annotation cert-id: annotation " P "cert-id is [c-1]" },
         { "Look at the cert-id annotation, or else.", "no",
-          "Look at the cert-id annotation, or else; annotation " P "cert-id is [c-1]" },
+          "Look at the cert-id annotation, or else: annotation " P "cert-id is [c-1]" },
         { "The id is wrong, or the cert-id.", "no", "The id is wrong, or the cert-id." },
         /* By its parameter in the message. */
-        { "See.", "The LoadBalancerSpec is bad", "See; annotation " P "spec is [big]" },
+        { "See.", "The LoadBalancerSpec is bad", "See: annotation " P "spec is [big]" },
         { NULL, "LoadBalancerSpec", "annotation " P "spec is [big]" },
         { "See.", "MyLoadBalancerSpecs, Mute", "See." },
         { "Set annotation id.", "CertificateId",
-          "Set annotation id; annotation " P "id is [lb-1]; annotation " P "cert-id is [c-1]" },
+          "Set annotation id: annotation " P "id is [lb-1], annotation " P "cert-id is [c-1]" },
         /* That is not set. */
         { "Check annotation acl-id.", "no", "Check annotation acl-id." },
     };
