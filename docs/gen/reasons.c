@@ -17,6 +17,9 @@ const struct docs_reason docs_reasons[] = {
     { "BackendsReleased", "Normal", "That is over: backends follow again.", "Nothing." },
     { "BackendsRemoved", "Normal", "Backends left; the text has the reason, summed up.",
       "Nothing, if that was meant." },
+    { "CertificateExpires", "Warning",
+      "A certificate of an https listener has expired, or ends within 14 days.",
+      "Upload a renewed one and put its id into the annotation." },
     { "ChangesHeld", "Warning",
       "On the Lease: the API server may be another one, or was restored, so nothing is removed for "
       "a while.",

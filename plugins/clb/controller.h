@@ -31,6 +31,9 @@ CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *e
 CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret,
                                        struct ccm_error *err);
+/* Event CertificateExpires, or its end: an hour or more apart, behind all other calls. What cannot
+ * be read says nothing. Blocks. certificates.c. */
+void clb_certificates_look(struct lbc_pass *pass, struct alilb_call *call);
 bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
 char *clb_sync_mismatch(const struct lbc_pass *pass);

@@ -107,8 +107,13 @@ int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret, struct c
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_AUDIT);
     struct health_search search = { pass->model->want, pass->entry->state, ret };
 
-    return alilb_list(&call, &clb_api_health, ALILB_TEXTS(lbc_pass_lb(pass)->id), sync_count_health,
-                      &search, err);
+    const int r = alilb_list(&call, &clb_api_health, ALILB_TEXTS(lbc_pass_lb(pass)->id),
+                             sync_count_health, &search, err);
+
+    if (r == 0) {
+        clb_certificates_look(pass, &call);
+    }
+    return r;
 }
 
 int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)

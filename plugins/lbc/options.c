@@ -81,7 +81,8 @@ const struct ccm_option lbc_opt_health = {
         "Read what health checks say with each second look (audit_interval_s) and half a minute "
         "after a load balancer was made, behind all other calls: Warning UnhealthyBackends names "
         "ports without any healthy backend, and the condition. While there are such they are "
-        "read again after 1, 2, 4 and so on minutes.",
+        "read again after 1, 2, 4 and so on minutes. CLB: also when the certificates of https "
+        "listeners end, one call each (CertificateExpires).",
 };
 const struct ccm_option lbc_opt_recreate = {
     .struct_size = sizeof(struct ccm_option),

@@ -1,5 +1,7 @@
 """What health checks of the cloud say: a port without any healthy backend is told for as long as it lasts."""
 
+import re
+
 import pytest
 
 from tests.support import objects, views
@@ -145,3 +147,32 @@ def test_without_the_right_all_else_goes_on(world):
     world.wait(lambda: "the health of backends is not known" in world.log(), "the line")
     assert not any(reason == "SyncLoadBalancerFailed" for _, reason, _, _ in world.kube.events("web"))
     assert told(world) == []
+
+
+def test_certificates_that_end_are_told(world):
+    """One that has expired serves nobody although the cloud takes it; with a valid one the event is over."""
+    Clb().configure(world, "audit_interval_s = 1; backend_health = true;")
+    views.nodes(world, 2)
+    world.start_ccmd()
+    notes = {PREFIX + "protocol-port": "https:443", PREFIX + "cert-id": "cert-expired"}
+    service = Clb().new("web", ((443, "TCP"),), annotations=notes)
+    world.kube.create(service)
+    world.kube.create(objects.endpoint_slice(service, [("10.1.1.1", "node-1")]))
+
+    def told_of():
+        return [(kind, message) for kind, reason, message, _ in world.kube.events("web") if reason == "CertificateExpires"]
+
+    world.wait(told_of, "the event")
+    (kind, message), = told_of()
+    assert kind == "Warning"
+    assert re.match(r"certificate \[cert-expired\] of port 443/https has expired on \d{4}-\d\d-\d\d, so clients refuse to connect: "
+                    "upload a renewed one and put its id into annotation cert-id", message), message
+    since = world.cloud.mark()
+    world.wait(lambda: world.cloud.actions(since).count("DescribeHealthStatus") >= 3, "further looks")
+    assert world.cloud.actions(since).count("DescribeServerCertificates") <= world.cloud.actions(since).count("DescribeHealthStatus")
+    assert len(told_of()) == 1
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "cert-id": "cert-valid"}}})
+    world.wait(lambda: [l for lb in world.cloud.load_balancers() for l in lb["Listeners"] if l.get("ServerCertificateId") == "cert-valid"], "the new one")
+    since = world.cloud.mark()
+    world.wait(lambda: world.cloud.actions(since).count("DescribeHealthStatus") >= 2, "further looks")
+    assert len(told_of()) == 1
