@@ -34,6 +34,7 @@ struct worker {
     struct sched_verdicts verdicts;
     bool has_verdicts;
     atomic_uint calls; /* of this request, not yet charged to its keys */
+    size_t charged;    /* the others of this request */
 };
 
 struct sched_controller {
@@ -115,6 +116,7 @@ static void worker_charge_calls(struct worker *worker, size_t count)
 {
     const size_t calls = atomic_exchange(&worker->calls, 0);
 
+    worker->charged += calls;
     for (size_t i = 0; calls > 0 && i < count; i++) {
         sched_queue_spend(worker->controller->queue, worker->items[i].key,
                           (uint32_t)((calls + count - 1) / count));
@@ -286,12 +288,14 @@ static void run_call(struct worker *worker, size_t count)
     const int64_t took_us = sched_watchdog_end(&controller->dog, &worker->slot);
 
     sched_verdicts_end(&worker->verdicts);
+    worker_charge_calls(worker, count);
     if (result == 0) {
         const struct ccm_log log = { .part = controller->name, .object = what };
 
-        ccm_log_debug(&log, "%s: done in %lld ms", id, (long long)(took_us / 1000));
+        ccm_log_debug(&log, "%s: done in %lld ms, %zu calls", id, (long long)(took_us / 1000),
+                      worker->charged);
     }
-    worker_charge_calls(worker, count);
+    worker->charged = 0;
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {

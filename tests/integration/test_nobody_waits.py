@@ -140,6 +140,21 @@ def test_one_try_after_the_first_failure(world):
     world.wait(lambda: world.kube.ingress("ill"), "it heals", timeout=60)
 
 
+def test_calls_are_charged(world):
+    """What a key that goes on failing may make in an hour is counted in calls (test-controller-hour): all of them are seen."""
+    world.config = world.write_config(log_level="debug", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}')
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", ((80, "TCP"), (443, "TCP"))))
+    world.wait(lambda: world.kube.ingress("web"), "its load balancer")
+    world.settled()
+
+    def charged():
+        return sum(int(count) for count in re.findall(r": done in \d+ ms, (\d+) calls", world.log()))
+
+    world.wait(lambda: charged() == len(world.cloud.actions()), "as many as the cloud has seen")
+
+
 def passes(world, name):
     return len(re.findall(rf"default/{name}\b.* retry in ", world.log()))
 

@@ -853,6 +853,58 @@ static void test_retries_age(void **state)
     }
 }
 
+/* Serves those that stand first in line, each of which fails and queues up again behind the others;
+ * returns how many. */
+static size_t crowd_serve(struct ali_governor *governor, struct ali_ticket *tickets, size_t count,
+                          size_t *first, int64_t now)
+{
+    struct ali_turn turn;
+    size_t served = 0;
+
+    while (ali_governor_poll(governor, &tickets[*first], now, &turn) == 0) {
+        ali_governor_end(governor, &turn, ALI_TURN_FAILED, now, 0);
+        assert_int_equal(ali_governor_enter(governor, ACTION("CreateLoadBalancer", ALI_PRIO_RETRY),
+                                            &nobody, now, &tickets[*first]),
+                         0);
+        *first = (*first + 1) % count;
+        served++;
+    }
+    return served;
+}
+
+/* A thousand of them for ten minutes: a tenth of the quota in any window, and whoever is well gets
+ * all the rest. */
+static void test_a_thousand_retries(void **state)
+{
+    CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
+    static struct ali_ticket tickets[1000];
+    size_t served[600] = { 0 };
+    size_t first = 0;
+    size_t sum = 0;
+
+    (void)state;
+    for (size_t t = 0; t < CCM_ARRAY_LEN(tickets); t++) {
+        assert_int_equal(ali_governor_enter(governor, ACTION("CreateLoadBalancer", ALI_PRIO_RETRY),
+                                            &nobody, 0, &tickets[t]),
+                         0);
+    }
+    for (size_t second = 0; second < CCM_ARRAY_LEN(served); second++) {
+        const int64_t now = (int64_t)second * 1000;
+
+        served[second] = crowd_serve(governor, tickets, CCM_ARRAY_LEN(tickets), &first, now);
+        sum += served[second] - (second < 60 ? 0 : served[second - 60]);
+        assert_true(sum <= QUOTA / 10);
+        if (second == 300) {
+            assert_true(ask_until_refused(governor, "CreateLoadBalancer", ALI_PRIO_NEW, now) >=
+                        QUOTA - 4 - QUOTA / 10);
+        }
+    }
+    assert_true(sum > 0);
+    for (size_t t = 0; t < CCM_ARRAY_LEN(tickets); t++) {
+        ali_governor_leave(governor, &tickets[t]);
+    }
+}
+
 /* --- careful --- */
 
 /* After a throttled answer: two at once, by priority and in order, whoever asks first. */
@@ -939,6 +991,7 @@ int main(void)
         cmocka_unit_test(test_removals_of_a_crowd),
         cmocka_unit_test(test_forgotten_places),
         cmocka_unit_test(test_retries_age),
+        cmocka_unit_test(test_a_thousand_retries),
         cmocka_unit_test(test_careful_in_order),
         cmocka_unit_test(test_removals_probe),
     };
