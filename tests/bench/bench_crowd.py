@@ -142,10 +142,10 @@ def failing(build, folder, figure):
 
 def hostile():
     """name -> (annotations, ports)"""
-    keys = ["".join(k) for k in itertools.islice(itertools.product(string.ascii_lowercase + string.digits, repeat=3), 46000)]
+    keys = ["".join(k) for k in itertools.islice(itertools.product(string.ascii_letters + string.digits, repeat=3), 64000)]
     return {
         "nothing": ({}, 50),
-        "46000-tags": ({PREFIX + "additional-resource-tags": ",".join(keys)}, 1),
+        "64000-tags": ({PREFIX + "additional-resource-tags": ",".join(keys)}, 1),
         "120000-equal-tags": ({PREFIX + "additional-resource-tags": "a," * 120000}, 1),
         "20000-protocol-ports": ({PREFIX + "protocol-port": ",".join(f"tcp:{60000 + n % 5000}" for n in range(20000))}, 50),
         "680-protocol-ports": ({PREFIX + "protocol-port": ",".join("tcp:1" for _ in range(680))}, 50),

@@ -54,6 +54,7 @@ struct kube_builder {
 
 /* Scratch that a giant object left behind is given back, so that the memory follows what is usual.
  */
+#define HASH_END   128 /* bytes of a long text at either end */
 #define KEEP_TEXTS ((size_t)4096)
 
 static struct header *header_of(const struct ccm_object *object)
@@ -147,14 +148,22 @@ static size_t round_node(size_t bytes)
     return (bytes + 7) & ~(size_t)7;
 }
 
-static uint32_t hash_text(const char *text, size_t len)
+static uint32_t hash_bytes(uint32_t hash, const char *text, size_t len)
 {
-    uint32_t hash = 2166136261U;
-
     for (size_t i = 0; i < len; i++) {
         hash = (hash ^ (unsigned char)text[i]) * 16777619U;
     }
     return hash;
+}
+
+/* Of a long one its ends and its length: that few are alike in these and differ. */
+static uint32_t hash_text(const char *text, size_t len)
+{
+    const uint32_t hash = 2166136261U ^ (uint32_t)len;
+
+    return len <= 2 * HASH_END
+               ? hash_bytes(hash, text, len)
+               : hash_bytes(hash_bytes(hash, text, HASH_END), text + len - HASH_END, HASH_END);
 }
 
 static void builder_reset(struct kube_builder *b)

@@ -70,6 +70,9 @@ int lbc_check_tags(const struct lbc_checked *it, struct ccm_error *err)
     const bool reused = lbc_setting_is_reused(it->service);
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
+    if (strnlen(it->value, LBC_TAGS_BYTES + 1) > LBC_TAGS_BYTES) {
+        return lbc_setting_refuse(it->row->suffix, it->value, "no more than 32768 bytes", err);
+    }
     if (lbc_setting_tags(it->service, reused, &tags) < 0) {
         return ccm_error_nomem(err);
     }

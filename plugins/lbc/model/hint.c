@@ -57,6 +57,14 @@ static bool changes_transport(const struct ccm_service *service)
     return false;
 }
 
+/* "" for what is refused for its size: tens of thousands are not looked at one by one. */
+static const char *hint_get_tags(const struct ccm_service *service)
+{
+    const char *value = hint_get_annotation(service, "additional-resource-tags");
+
+    return strnlen(value, LBC_TAGS_BYTES + 1) > LBC_TAGS_BYTES ? "" : value;
+}
+
 /* Whether "key=value" of `len` bytes is about a tag that is not a person's to set. */
 static bool is_reserved(const char *entry, size_t len, bool reused)
 {
@@ -75,7 +83,7 @@ static bool is_reserved(const char *entry, size_t len, bool reused)
 
 static bool has_reserved_tag(const struct ccm_service *service)
 {
-    const char *cursor = hint_get_annotation(service, "additional-resource-tags");
+    const char *cursor = hint_get_tags(service);
     const char *entry = NULL;
     size_t len = 0;
 
@@ -89,7 +97,7 @@ static bool has_reserved_tag(const struct ccm_service *service)
 
 static bool has_bare_tag(const struct ccm_service *service)
 {
-    const char *cursor = hint_get_annotation(service, "additional-resource-tags");
+    const char *cursor = hint_get_tags(service);
     const char *entry = NULL;
     size_t len = 0;
 

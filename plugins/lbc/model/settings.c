@@ -60,14 +60,15 @@ static int add_tag(struct lbc_tags *tags, const char *entry, size_t len, bool re
 
 int lbc_setting_tags(const struct ccm_service *service, bool reused, struct lbc_tags *ret)
 {
-    const char *cursor = lbc_anno_get(&service->meta, "additional-resource-tags");
+    const char *value = lbc_anno_get(&service->meta, "additional-resource-tags");
+    const char *cursor = value;
     const char *entry = NULL;
     size_t len = 0;
     int r = 0;
 
     /* One too many says it all: reading tens of thousands would take seconds. */
     while (r == 0 && ret->len <= LBC_TAGS_MAX && cursor != NULL && cursor[0] != '\0' &&
-           ccm_parse_piece(&cursor, ',', &entry, &len)) {
+           cursor - value <= LBC_TAGS_BYTES && ccm_parse_piece(&cursor, ',', &entry, &len)) {
         r = add_tag(ret, entry, len, reused);
     }
     return r;

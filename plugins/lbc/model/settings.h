@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LBC_SHOWN_MAX 200 /* most bytes of a value that a message repeats */
-#define LBC_TAGS_MAX  20  /* of one resource */
+#define LBC_SHOWN_MAX  200   /* most bytes of a value that a message repeats */
+#define LBC_TAGS_MAX   20    /* of one resource */
+#define LBC_TAGS_BYTES 32768 /* of the annotation: twice what so many can have */
 
 /* Annotation id: the load balancer is somebody else's. */
 bool lbc_setting_is_reused(const struct ccm_service *service);
@@ -27,7 +28,8 @@ bool lbc_setting_preserve(const struct ccm_service *service);
  * the load balancer is somebody else's. */
 bool lbc_setting_is_reserved_tag(const char *key, bool reused);
 
-/* additional-resource-tags without reserved ones; of very many only enough to be too many. 0 or
+/* additional-resource-tags without reserved ones; of very many only enough to be too many, and no
+ * more than LBC_TAGS_BYTES of it. 0 or
  * -ENOMEM. */
 CCM_NODISCARD int lbc_setting_tags(const struct ccm_service *service, bool reused,
                                    struct lbc_tags *ret);

@@ -39,6 +39,18 @@ static bool is_indicator(const unsigned char *p, bool first, bool after_blank)
     return (*p == ':' && before_blank) || (*p == '#' && after_blank);
 }
 
+/* Letters, digits and commas that are neither first nor last decide nothing: how many these are. */
+static size_t count_harmless(const unsigned char *p)
+{
+    size_t count = 0;
+
+    while (((p[count] | 0x20) >= 'a' && (p[count] | 0x20) <= 'z') ||
+           (p[count] >= '0' && p[count] <= '9') || p[count] == ',') {
+        count++;
+    }
+    return count > 0 && p[count] == '\0' ? count - 1 : count;
+}
+
 static struct shape shape_of(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -67,6 +79,13 @@ static struct shape shape_of(const char *text)
         broke = is_newline;
         first = false;
         p += len;
+
+        const size_t harmless = count_harmless(p);
+
+        if (harmless > 0) {
+            p += harmless;
+            after_blank = space = broke = false;
+        }
     }
     return shape;
 }
@@ -116,6 +135,10 @@ bool lbc_yaml_needs_reread(const char *text)
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
         const size_t len = lbc_yaml_char_len(p);
 
+        if (*p < 0x7F) {
+            p++;
+            continue;
+        }
         if (is_next_line(p) || char_is_unreadable(lbc_yaml_char_value(p, len))) {
             return true;
         }

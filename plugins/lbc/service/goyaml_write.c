@@ -70,6 +70,18 @@ static void pen_fold(struct pen *pen)
     pen_indent(pen);
 }
 
+/* All characters up to the next blank. */
+static const unsigned char *pen_put_word(struct pen *pen, const unsigned char *p)
+{
+    const unsigned char *end = p;
+
+    for (; *end != '\0' && *end != ' '; end += lbc_yaml_char_len(end)) {
+        pen->column++;
+    }
+    ccm_buf_add(pen->buf, p, (size_t)(end - p));
+    return end;
+}
+
 /* A plain text begins and ends with something else than a blank. */
 void lbc_yaml_write_plain(struct ccm_buf *buf, const char *text, size_t indent, bool folds)
 {
@@ -77,15 +89,18 @@ void lbc_yaml_write_plain(struct ccm_buf *buf, const char *text, size_t indent, 
     bool after_blank = false;
 
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        const size_t len = lbc_yaml_char_len(p);
-
-        if (*p == ' ' && p[1] != ' ' && pen_wants_fold(&pen, after_blank)) {
+        if (*p != ' ') {
+            p = pen_put_word(&pen, p);
+            after_blank = false;
+            continue;
+        }
+        if (p[1] != ' ' && pen_wants_fold(&pen, after_blank)) {
             pen_fold(&pen);
         } else {
-            pen_put(&pen, p, len);
+            pen_put(&pen, p, 1);
         }
-        after_blank = *p == ' ';
-        p += len;
+        after_blank = true;
+        p++;
     }
 }
 

@@ -256,6 +256,34 @@ static void test_very_many_tags(void **state)
     assert_int_equal(lbc_check_run(&check_tags, NULL, service, &err), -EINVAL);
 }
 
+/* The same one, over and over: nothing is wrong with it but its size. */
+static void test_long_tags(void **state)
+{
+    static const struct {
+        size_t count;
+        int result;
+    } rows[] = { { 16384, 0 }, { 16385, -EINVAL } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        for (size_t n = 0; n < rows[i].count; n++) {
+            ccm_buf_adds(&text, "a,");
+        }
+        obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
+        assert_int_equal(lbc_check_run(&check_tags, NULL, service, &err), rows[i].result);
+        assert_int_equal(lbc_setting_tags(service, false, &tags), 0);
+        assert_int_equal(tags.len, 1);
+        if (rows[i].result < 0) {
+            assert_non_null(strstr(err.message, "no more than 32768 bytes, got [a,a"));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +294,7 @@ int main(void)
         cmocka_unit_test_teardown(test_preserve, obj_end),
         cmocka_unit_test_teardown(test_tags, obj_end),
         cmocka_unit_test_teardown(test_very_many_tags, obj_end),
+        cmocka_unit_test_teardown(test_long_tags, obj_end),
         cmocka_unit_test_teardown(test_for_port, obj_end),
     };
 
