@@ -1,10 +1,9 @@
 #include "alicloud/governor.h"
 
+#include "alicloud/bucket.h"
 #include "alicloud/endpoint.h"
 #include "alicloud/measure.h"
 #include "alicloud/options.h"
-#include "alicloud/share.h"
-#include "alicloud/window.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
@@ -17,32 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_SLICE_MS    250 /* a waiter looks again at least this often: those ahead may give up */
-#define SPARE_PART       60  /* of a window: clocks that differ, counters that count in seconds */
-#define SPARE_LEAST_MS   50
-#define CAREFUL_WINDOWS  30 /* after a throttled answer */
-#define CAREFUL_CALLS    2  /* under way at once */
-#define CAREFUL_LEAST_MS 20
-#define TOOK_PART        4    /* of a call's time in the mean of all */
-#define KEPT_PART        4    /* of a window: how late who has a place may be, */
-#define KEPT_LEAST_MS    5000 /* and that at least */
-#define AGED_WINDOWS     2 /* so long something that failed again and again waits behind others */
-#define LOOK_WINDOWS     5 /* whoever waits comes again after that: much may have changed */
-#define LOOK_LEAST_MS    1000
-
-/* One action. */
-struct bucket {
-    enum ali_product product;
-    char action[64];
-    struct ali_rate rate;
-    struct ali_share share;
-    struct ali_window window;
-    struct ali_line line;
-    struct ali_lately retries;
-    int64_t shown;   /* the share as the metric has it */
-    int64_t took_ms; /* a call, in the mean */
-    bool heals;      /* the last call of what failed again and again succeeded */
-};
+#define POLL_SLICE_MS   250  /* a waiter looks again at least this often: those ahead may give up */
+#define CAREFUL_WINDOWS 30   /* after a throttled answer */
+#define KEPT_PART       4    /* of a window: how late who has a place may be, */
+#define KEPT_LEAST_MS   5000 /* and that at least */
+#define LOOK_WINDOWS    5    /* whoever waits comes again after that: much may have changed */
+#define LOOK_LEAST_MS   1000
 
 struct ali_governor {
     pthread_mutex_t lock; /* guards all of it; a leaf lock */
@@ -53,17 +32,6 @@ struct ali_governor {
     bool beyond;                               /* shares may rise above the quotas */
 };
 
-static void bucket_free(void *arg)
-{
-    struct bucket *bucket = arg;
-
-    if (bucket != NULL) {
-        ali_line_fini(&bucket->line);
-        ali_window_fini(&bucket->window);
-        free(bucket);
-    }
-}
-
 struct ali_governor *ali_governor_new(void)
 {
     struct ali_governor *governor = calloc(1, sizeof(*governor));
@@ -71,7 +39,7 @@ struct ali_governor *ali_governor_new(void)
     if (governor == NULL) {
         return NULL;
     }
-    governor->buckets = ccm_strmap_new(bucket_free);
+    governor->buckets = ccm_strmap_new(ali_bucket_free);
     if (governor->buckets == NULL || pthread_mutex_init(&governor->lock, NULL) != 0) {
         ccm_strmap_free(governor->buckets);
         free(governor);
@@ -96,184 +64,35 @@ void ali_governor_free(struct ali_governor *governor)
 
 /* --- one action --- */
 
-static struct ali_rate bucket_rate(const struct ali_governor *governor, const struct bucket *bucket)
+static struct ali_rate bucket_rate(const struct ali_governor *governor,
+                                   const struct ali_bucket *bucket)
 {
     return ali_quota_rate(&governor->quotas[bucket->product], governor->window_ms, bucket->product,
                           bucket->action);
 }
 
 /* Under the lock; NULL on ENOMEM. */
-static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_product product,
-                                        const char *action, int64_t now_ms)
+static struct ali_bucket *bucket_get_locked(struct ali_governor *governor, enum ali_product product,
+                                            const char *action, int64_t now_ms)
 {
     char key[96];
 
     ccm_text_printf(key, sizeof(key), "%d/%s", (int)product, action);
 
-    struct bucket *bucket = ccm_strmap_get(governor->buckets, key);
+    struct ali_bucket *bucket = ccm_strmap_get(governor->buckets, key);
 
     if (bucket != NULL) {
         return bucket;
     }
-    bucket = calloc(1, sizeof(*bucket));
-    if (bucket == NULL || ali_window_init(&bucket->window) < 0 ||
-        ali_line_init(&bucket->line) < 0 || ccm_strmap_set(governor->buckets, key, bucket) < 0) {
-        bucket_free(bucket);
+    bucket = ali_bucket_new(product, action);
+    if (bucket == NULL || ccm_strmap_set(governor->buckets, key, bucket) < 0) {
+        ali_bucket_free(bucket);
         return NULL;
     }
-    bucket->product = product;
-    ccm_text_copy(bucket->action, sizeof(bucket->action), action);
     bucket->rate = bucket_rate(governor, bucket);
     bucket->shown = bucket->rate.count;
     ali_share_init(&bucket->share, bucket->rate.count, now_ms, bucket->rate.window_ms);
     return bucket;
-}
-
-/* How long a call counts: its window, and a little more for what we cannot know. */
-static int64_t bucket_span(const struct bucket *bucket)
-{
-    const int64_t spare = bucket->rate.window_ms / SPARE_PART;
-
-    return bucket->rate.window_ms + (spare < SPARE_LEAST_MS ? SPARE_LEAST_MS : spare);
-}
-
-/* When the n-th call of the window (from 1 on, oldest first) does not count any more; one that runs
- * is taken to end now. */
-static int64_t bucket_free_ms(const struct bucket *bucket, int64_t number, int64_t now_ms)
-{
-    const int64_t span = bucket_span(bucket);
-
-    return number > bucket->window.ended ? now_ms + span
-                                         : ali_window_when_free(&bucket->window, number, span);
-}
-
-/* How long until so many calls (from 1 on) have made place where `limit` may be. Beyond those of
- * the window it is the turn of those that wait and get the places before, again and again. */
-static int64_t bucket_wait_ms(const struct bucket *bucket, int64_t count, int64_t limit,
-                              int64_t now_ms)
-{
-    const int64_t used = bucket->window.ended + bucket->window.running;
-    const int64_t later = count - used - 1;
-    const int64_t number = later % limit + used - limit + 1; /* whose place; below 1: a free one */
-    int64_t at;
-
-    if (later < 0) {
-        at = bucket_free_ms(bucket, count, now_ms);
-    } else {
-        at = (number < 1 ? now_ms : bucket_free_ms(bucket, number, now_ms)) +
-             (1 + later / limit) * bucket_span(bucket);
-    }
-    return at <= now_ms ? 1 : at - now_ms;
-}
-
-/* --- whose turn it is --- */
-
-/* How the calls that may be made now are spread over those that wait, from the first of them on. */
-struct spread {
-    int64_t allowed;
-    int64_t limits[ALI_PRIORITIES][2]; /* calls in the window; beyond the first ones, first ones */
-    int64_t used;                      /* with those that get one now */
-    int64_t blocked[2];                /* who get none */
-    int64_t present;                   /* who get one and are here to make it */
-    int64_t retries;                   /* calls of their kind lately, and now */
-};
-
-static struct spread spread_begin(struct bucket *bucket, int64_t now_ms)
-{
-    const int64_t allowed = bucket->share.allowed;
-    const int64_t span = bucket_span(bucket);
-    struct spread spread = {
-        .allowed = allowed,
-        .used = ali_window_used(&bucket->window, now_ms, span),
-        .retries = ali_lately_count(&bucket->retries, now_ms, span),
-    };
-
-    for (int priority = 0; priority < ALI_PRIORITIES; priority++) {
-        const enum ali_priority counts = priority == ALI_PRIO_RETRY && bucket->heals
-                                             ? ALI_PRIO_AUDIT
-                                             : (enum ali_priority)priority;
-
-        for (int first = 0; first < 2; first++) {
-            spread.limits[priority][first] =
-                allowed - ali_quota_kept(bucket->action, counts, first != 0, allowed);
-        }
-    }
-    ali_parties_walk(&bucket->line.parties);
-    return spread;
-}
-
-/* What the next one in the line gets. */
-struct claim {
-    bool first;    /* of its namespace */
-    bool held;     /* its kind has had its tenth */
-    bool gets;     /* a call now */
-    int64_t limit; /* of the calls in the window */
-};
-
-static struct claim spread_step(struct spread *spread, struct bucket *bucket,
-                                const struct ali_ticket *ticket, int64_t now_ms)
-{
-    const struct ali_lately *had = ali_party_had(ticket->party, ticket->priority);
-    int64_t *ahead = ali_party_ahead(&bucket->line.parties, ticket->party, ticket->priority);
-    const bool aged = ticket->retry && ticket->priority != ALI_PRIO_RETRY && !bucket->heals;
-    struct claim claim = {
-        .first = ali_lately_count(had, now_ms, bucket_span(bucket)) + *ahead <
-                 ali_quota_firsts(spread->allowed),
-        .held = aged && spread->retries >= ali_quota_retries(spread->allowed),
-    };
-
-    claim.limit = spread->limits[ticket->priority][claim.first];
-    claim.gets = !claim.held && spread->used < claim.limit;
-    if (claim.gets) {
-        ++*ahead;
-        spread->used++;
-        spread->present += ticket->keeper == NULL ? 1 : 0;
-        spread->retries += ticket->retry ? 1 : 0;
-    } else if (!claim.held) {
-        spread->blocked[claim.first]++;
-    }
-    return claim;
-}
-
-/* How long until one of those that are under way ends for it. */
-static int64_t bucket_careful_ms(const struct bucket *bucket, int64_t over)
-{
-    const int64_t took = bucket->took_ms < CAREFUL_LEAST_MS ? CAREFUL_LEAST_MS : bucket->took_ms;
-
-    return took * (1 + over / CAREFUL_CALLS);
-}
-
-/* As ali_governor_poll(). */
-static int64_t bucket_poll_ms(struct ali_governor *governor, struct bucket *bucket,
-                              const struct ali_ticket *ticket, int64_t now_ms)
-{
-    ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms, governor->beyond);
-
-    struct spread spread = spread_begin(bucket, now_ms);
-
-    for (const struct ali_ticket *one = bucket->line.first; one != ticket; one = one->next) {
-        (void)spread_step(&spread, bucket, one, now_ms); /* the sums are what counts */
-    }
-
-    const int64_t over = bucket->window.running + spread.present - CAREFUL_CALLS;
-    const struct claim claim = spread_step(&spread, bucket, ticket, now_ms);
-    const bool probe = ticket->priority == ALI_PRIO_REMOVE && over < 0;
-    const int64_t held = ali_share_held_ms(&bucket->share, now_ms, probe);
-    int64_t wait = 0;
-
-    if (claim.held) {
-        wait = ali_lately_wait_ms(&bucket->retries, ali_quota_retries(spread.allowed), now_ms,
-                                  bucket_span(bucket));
-    } else if (!claim.gets) { /* those that may go further stand before others */
-        const int64_t behind = spread.blocked[1] + (claim.first ? 0 : spread.blocked[0]);
-
-        wait = bucket_wait_ms(bucket, spread.used + behind - claim.limit, claim.limit, now_ms);
-        bucket->share.used_up =
-            bucket->share.used_up || ticket->priority != ALI_PRIO_RETRY || bucket->heals;
-    } else if (now_ms < governor->careful_ms[bucket->product] && over >= 0) {
-        wait = bucket_careful_ms(bucket, over);
-    }
-    return held > wait ? held : wait;
 }
 
 /* --- tickets --- */
@@ -285,38 +104,15 @@ int ali_governor_enter(struct ali_governor *governor, const struct ali_call *cal
 
     ccm_lock(&governor->lock);
 
-    struct bucket *bucket = bucket_get_locked(governor, call->product, call->action, now_ms);
+    struct ali_bucket *bucket = bucket_get_locked(governor, call->product, call->action, now_ms);
 
     if (bucket != NULL) {
         ali_line_drop_old(&bucket->line, now_ms);
-        r = ali_line_enter(&bucket->line, call, request, now_ms, bucket_span(bucket), ticket);
+        r = ali_line_enter(&bucket->line, call, request, now_ms, ali_bucket_span(bucket), ticket);
         ticket->bucket = r < 0 ? NULL : bucket;
     }
     ccm_unlock(&governor->lock);
     return r;
-}
-
-/* What has waited behind everybody else for long enough does not any more. */
-static void ticket_age(struct ali_ticket *ticket, struct bucket *bucket, int64_t now_ms)
-{
-    if (ticket->priority == ALI_PRIO_RETRY &&
-        now_ms - ticket->since_ms >= AGED_WINDOWS * bucket->rate.window_ms) {
-        ali_line_move(&bucket->line, ticket, ali_quota_aged(bucket->action));
-    }
-}
-
-static void ticket_serve(struct ali_ticket *ticket, struct bucket *bucket, int64_t now_ms)
-{
-    const int64_t span = bucket_span(bucket);
-
-    ali_line_leave(&bucket->line, ticket, true);
-    ticket->bucket = NULL;
-    ali_lately_add(ali_party_had(ticket->party, ticket->priority), now_ms, span);
-    if (ticket->retry) {
-        ali_lately_add(&bucket->retries, now_ms, span);
-    }
-    ali_share_send(&bucket->share, now_ms);
-    ali_window_begin(&bucket->window);
 }
 
 int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
@@ -324,15 +120,19 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
 {
     ccm_lock(&governor->lock);
 
-    struct bucket *bucket = ticket->bucket;
+    struct ali_bucket *bucket = ticket->bucket;
 
     ali_line_drop_old(&bucket->line, now_ms);
-    ticket_age(ticket, bucket, now_ms);
+    ali_bucket_age(bucket, ticket, now_ms);
 
-    const int64_t wait = bucket_poll_ms(governor, bucket, ticket, now_ms);
+    const struct ali_bucket_mode mode = {
+        .careful = now_ms < governor->careful_ms[bucket->product],
+        .beyond = governor->beyond,
+    };
+    const int64_t wait = ali_bucket_poll_ms(bucket, ticket, mode, now_ms);
 
     if (wait == 0) {
-        ticket_serve(ticket, bucket, now_ms);
+        ali_bucket_serve(bucket, ticket, now_ms);
         *ret = (struct ali_turn){
             .bucket = bucket,
             .began_ms = now_ms,
@@ -345,7 +145,7 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
 
 static void ticket_leave_locked(struct ali_ticket *ticket)
 {
-    struct bucket *bucket = ticket->bucket;
+    struct ali_bucket *bucket = ticket->bucket;
 
     if (bucket != NULL) {
         ticket->bucket = NULL;
@@ -365,7 +165,7 @@ void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket,
 {
     ccm_lock(&governor->lock);
 
-    struct bucket *bucket = ticket->bucket;
+    struct ali_bucket *bucket = ticket->bucket;
     const int64_t part = bucket->rate.window_ms / KEPT_PART;
     const int64_t late = part < KEPT_LEAST_MS ? KEPT_LEAST_MS : part;
 
@@ -385,23 +185,17 @@ void ali_governor_forget(struct ali_governor *governor, const char *object,
 
     ccm_lock(&governor->lock);
     while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
-        struct bucket *bucket = value;
+        struct ali_bucket *bucket = value;
 
         ali_line_forget(&bucket->line, object, request);
     }
     ccm_unlock(&governor->lock);
 }
 
-/* What is known of how long calls take. */
-static void bucket_learn_time(struct bucket *bucket, int64_t took_ms)
-{
-    bucket->took_ms += (took_ms - bucket->took_ms) / TOOK_PART;
-}
-
 void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
                       int64_t now_ms, int64_t hint_ms)
 {
-    struct bucket *bucket = turn->bucket;
+    struct ali_bucket *bucket = turn->bucket;
 
     if (bucket == NULL) {
         return;
@@ -411,8 +205,7 @@ void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum
     if (end == ALI_TURN_UNUSED) {
         ali_window_cancel(&bucket->window);
     } else {
-        ali_window_end(&bucket->window, now_ms, bucket_span(bucket));
-        bucket_learn_time(bucket, now_ms - turn->began_ms);
+        ali_bucket_end(bucket, now_ms - turn->began_ms, now_ms);
     }
     if (turn->retry && end != ALI_TURN_UNUSED) {
         bucket->heals = end == ALI_TURN_TAKEN;
@@ -431,7 +224,7 @@ int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product pro
 {
     ccm_lock(&governor->lock);
 
-    const struct bucket *bucket = bucket_get_locked(governor, product, action, 0);
+    const struct ali_bucket *bucket = bucket_get_locked(governor, product, action, 0);
     const int64_t allowed = bucket == NULL ? 0 : bucket->share.allowed;
 
     ccm_unlock(&governor->lock);
@@ -447,7 +240,7 @@ static void follow_locked(struct ali_governor *governor)
     void *value = NULL;
 
     while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
-        struct bucket *bucket = value;
+        struct ali_bucket *bucket = value;
 
         bucket->rate = bucket_rate(governor, bucket);
         ali_share_follow(&bucket->share, bucket->rate.count);
@@ -511,7 +304,7 @@ static void ticket_explain(struct ali_governor *governor, const struct ali_ticke
 {
     ccm_lock(&governor->lock);
 
-    const struct bucket *bucket = ticket->bucket;
+    const struct ali_bucket *bucket = ticket->bucket;
 
     if (ticket->priority == ALI_PRIO_RETRY) {
         ccm_buf_adds(ret, "what has failed again and again comes behind everybody else");
@@ -539,7 +332,7 @@ static int call_put_off(const struct ali_call *call, const char *why, int64_t wa
 static void turn_measure_share(struct ali_governor *governor, const struct ccm_host *host,
                                const struct ali_call *call, const struct ali_turn *turn)
 {
-    struct bucket *bucket = turn->bucket;
+    struct ali_bucket *bucket = turn->bucket;
     int64_t allowed = 0;
 
     ccm_lock(&governor->lock);
@@ -558,9 +351,9 @@ static int64_t ticket_again_ms(struct ali_governor *governor, const struct ali_t
 {
     ccm_lock(&governor->lock);
 
-    const struct bucket *bucket = ticket->bucket;
-    const int64_t age = ticket->since_ms + AGED_WINDOWS * bucket->rate.window_ms - now_ms;
-    const bool ages = ticket->priority == ALI_PRIO_RETRY && age > 0 && age < wait_ms;
+    const struct ali_bucket *bucket = ticket->bucket;
+    const int64_t age = ali_bucket_age_ms(bucket, ticket, now_ms);
+    const bool ages = age > 0 && age < wait_ms;
     const int64_t most = LOOK_WINDOWS * governor->window_ms;
 
     ccm_unlock(&governor->lock);

@@ -301,6 +301,12 @@ static void come_within(struct lbc_freeze *freeze, int64_t ms)
     freeze->again_ms = at < freeze->again_ms ? at : freeze->again_ms;
 }
 
+/* By the verdict too: another quota is tried out at once by those that wait because of one. */
+static void freeze_wait(struct lbc_pass *pass, uint64_t ms)
+{
+    pass->requeue_ms = pass->requeue_ms == 0 || ms < pass->requeue_ms ? ms : pass->requeue_ms;
+}
+
 /* A question that fails is no answer: everything stays. */
 static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
 {
@@ -328,6 +334,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     believe_answer(freeze, &inquiry);
     if (r < 0 && lbc_error_is_put_off(&why)) {
         come_within(freeze, (int64_t)why.retry_after_ms);
+        freeze_wait(freeze->pass, why.retry_after_ms);
         return 0;
     }
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {

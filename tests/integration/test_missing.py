@@ -5,6 +5,7 @@ and of nodes that are not ready one stays in any case. What is held is told, and
 """
 
 import re
+import signal
 import socket
 
 import pytest
@@ -264,6 +265,47 @@ def test_the_cloud_cannot_be_asked(one):
     one.world.settled()
     assert len(one.servers()) == 3
     one.world.wait(lambda: "whether instances of missing nodes still exist is not known" in one.world.log(), "a line of the log")
+
+
+def limit_questions(one, count):
+    """The running daemon may ask so often in an hour. Returns when it knows."""
+    settings = " ".join(f"{name} = {value};" for name, value in one.product.settings.items())
+    known = one.world.log().count(": taken over: ")
+    one.world.config = one.world.write_config(plugins=f'{{ name = "{one.product.name}"; workers = 4; }}', log_level="debug",
+                                              alicloud=f"{settings} quotas: {{ window_s = 3600; ecs = {count}; }};")
+    one.world.ccmd.popen.send_signal(signal.SIGHUP)
+    one.world.wait(lambda: one.world.log().count(": taken over: ") > known, "the new options")
+
+
+def scale_down(one, *numbers):
+    for number in numbers:
+        one.cloud.edit("delete", type="instance", id=f"i-node-{number}")
+        one.kube.delete("Node", f"node-{number}")
+
+
+def test_a_question_that_waits_for_its_turn(one):
+    """The quota for questions is used up: what they are about stays, the rest of the pass is done, and nobody is told of a failure."""
+    one.cloud.http.request("POST", "/_sim/instances", {"instances": [{"id": f"i-node-{n}", "vswitch": "vsw-a"} for n in (6, 7)]})
+    one.begin(nodes=7)
+    limit_questions(one, 2)
+    left = [1, 2, 3, 4, 5, 6, 7]
+    for number in (2, 3, 4, 5, 6):  # three of seven go without a question
+        scale_down(one, number)
+        left.remove(number)
+        one.wait_servers(*map(str, left))
+        one.world.settled()
+    assert len(one.calls("DescribeInstances")) == 2
+    scale_down(one, 7)
+    one.stay_servers("1", "7")
+    service = one.service()
+    service["spec"]["ports"].append({"name": "more", "port": 443, "protocol": "TCP", "targetPort": 443})
+    one.kube.replace(service)
+    one.world.wait(lambda: len(one.groups()) == 2 and all(one.groups()), "the new port")
+    one.world.settled()
+    assert sorted(len(group) for group in one.groups()) == [1, 2] and len(one.calls("DescribeInstances")) == 2
+    assert one.events("SyncLoadBalancerFailed") == [] and "still exist is not known" not in one.world.log()
+    limit_questions(one, 100)
+    one.world.wait(lambda: [len(group) for group in one.groups()] == [1, 1], "the removal", timeout=30)
 
 
 def test_several_services_ask_once(one):
