@@ -200,6 +200,17 @@ static int64_t pause_ms(const struct progress *progress, const struct outcome *o
                        random);
 }
 
+/* Whether it is one that may be put off. */
+static bool progress_is_patient(const struct progress *progress)
+{
+    return progress->call->patience_ms > 0 && progress->call->object != NULL;
+}
+
+static bool progress_outlasts_patience(const struct progress *progress, int64_t ms)
+{
+    return progress_is_patient(progress) && ms > progress->call->patience_ms;
+}
+
 /* Whether to try again: the delay in ms, or negative for no. */
 static int64_t next_try(struct progress *progress, const struct ali_credential *credential,
                         const struct outcome *outcome, const struct ccm_error *err)
@@ -233,7 +244,13 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
     if (host->random(host, &random, sizeof(random)) < 0) {
         random = 0; /* without jitter, but not without a pause */
     }
-    return pause_ms(progress, outcome, random);
+
+    const int64_t pause = pause_ms(progress, outcome, random);
+
+    /* A fault whose end the cloud puts far away has failed: the failure says when to come again. */
+    return outcome->class_ == ALI_CLASS_SERVER && progress_outlasts_patience(progress, pause)
+               ? -1
+               : pause;
 }
 
 /* Note what the try means beyond itself. */
@@ -243,7 +260,8 @@ static void progress_record_try(struct progress *progress, const struct outcome 
     if (outcome->maybe_run || arrived_before(err->code)) {
         progress->uncertain = progress->call->repeat != ALI_READ;
     }
-    if (outcome->hint_ms > 0 && err->kind == CCM_ERROR_THROTTLED) {
+    if (outcome->hint_ms > 0 &&
+        (err->kind == CCM_ERROR_THROTTLED || outcome->class_ == ALI_CLASS_SERVER)) {
         err->retry_after_ms = (uint64_t)outcome->hint_ms;
     }
 }
@@ -251,12 +269,6 @@ static void progress_record_try(struct progress *progress, const struct outcome 
 static void progress_write_key(const struct progress *progress, char key[static CALL_KEY])
 {
     ccm_text_printf(key, CALL_KEY, "%s %s", progress->call->action, progress->call->object);
-}
-
-/* Whether it is one that may be put off. */
-static bool progress_is_patient(const struct progress *progress)
-{
-    return progress->call->patience_ms > 0 && progress->call->object != NULL;
 }
 
 /* The call comes again after that, and its worker does not wait for it. */
@@ -268,11 +280,6 @@ static int progress_put_off(const struct progress *progress, int64_t ms, struct 
 
     err->retry_after_ms = (uint64_t)ms;
     return r;
-}
-
-static bool progress_outlasts_patience(const struct progress *progress, int64_t ms)
-{
-    return progress_is_patient(progress) && ms > progress->call->patience_ms;
 }
 
 /* Until the last change of the resource is done, as far as that is known. */
