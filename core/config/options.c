@@ -240,6 +240,27 @@ static const struct ccm_option core_dumps = {
     .help = "Whether a crash may leave a core dump. It holds every secret that the process holds.",
 };
 
+static const struct ccm_option crash_file = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "process",
+    .name = "crash_file",
+    .help = "File that remembers at which objects the process crashed, in a folder that it may "
+            "write to and that outlives it; empty: they are not remembered.",
+};
+
+static const struct ccm_option crash_limit = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "process",
+    .name = "crash_limit",
+    .fallback = "3",
+    .min = 1,
+    .max = 100,
+    .help = "Passes in a row over one object that crash the process before it is put aside, until "
+            "it is changed, or ccmd or the plugin is another version.",
+};
+
 const struct ccm_option *const config_core_options[] = {
     &plugin_dir,
     &kubeconfig,
@@ -263,6 +284,8 @@ const struct ccm_option *const config_core_options[] = {
     &slow_s,
     &stop_s,
     &core_dumps,
+    &crash_file,
+    &crash_limit,
     NULL,
 };
 

@@ -4,6 +4,7 @@
 #include "admin/server.h"
 #include "daemon/caches.h"
 #include "daemon/collect.h"
+#include "daemon/crash_book.h"
 #include "daemon/plan_book.h"
 #include "daemon/plugin_dir.h"
 #include "daemon/reload.h"
@@ -248,6 +249,7 @@ static void release_all(struct daemon_instance *daemon)
     kube_event_recorder_free(services->events, EVENTS_DRAIN_MS); /* it looks at the stores */
     daemon_watches_free(daemon->watches);
     daemon_unserved_free(services->unserved);
+    daemon_crash_book_free(services->crashes);
     kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
     kube_client_free(services->kube);
     net_http_free(services->http);
@@ -368,6 +370,23 @@ static int await_turn(void *arg)
     const struct daemon_instance *daemon = arg;
 
     return daemon->lease == NULL ? 0 : kube_lease_await(daemon->lease);
+}
+
+/* In a dry run nothing is remembered. */
+static int open_crashes(struct daemon_instance *daemon)
+{
+    const char *path = config_string(daemon->config, NULL, "process", "crash_file");
+    const int64_t limit = config_int(daemon->config, NULL, "process", "crash_limit");
+
+    if (path[0] == '\0' || daemon->services.plan != NULL) {
+        return 0;
+    }
+    daemon->services.crashes = daemon_crash_book_open(path, (uint32_t)limit);
+    if (daemon->services.crashes == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 static int create_plugins(struct daemon_instance *daemon)
@@ -510,6 +529,9 @@ static int daemon_run_until_signal(struct daemon_instance *daemon)
 {
     int r = open_and_log_server(daemon);
 
+    if (r == 0) {
+        r = open_crashes(daemon);
+    }
     if (r < 0) {
         return r;
     }

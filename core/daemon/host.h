@@ -30,6 +30,7 @@ struct daemon_raw_store {
     struct kube_reflector *reflector;
 };
 
+struct daemon_crash_book;
 struct daemon_unserved;
 
 /* What all plugins share. Owned by the daemon, outlives every host; unchanged once plugins run. */
@@ -42,7 +43,8 @@ struct daemon_host_services {
     const struct daemon_raw_store *raw;           /* those of CCM_KIND_RAW */
     size_t raw_count;
 
-    struct daemon_unserved *unserved; /* NULL in a dry run */
+    struct daemon_unserved *unserved;  /* NULL in a dry run */
+    struct daemon_crash_book *crashes; /* NULL: they are not remembered */
 
     struct kube_continuity continuity; /* whether it is one API server that answers */
     struct ccm_metrics *metrics;       /* NULL: nobody asks for any */

@@ -29,7 +29,8 @@ struct worker {
     struct sched_controller *controller;
     pthread_t thread;
     struct sched_watchdog_slot slot;
-    struct sched_queue_item *items; /* batch_max of each */
+    struct sched_queue_item *batch; /* batch_max of each */
+    struct sched_queue_item *items; /* of the call: part of the batch */
     const char **keys;
     struct sched_verdicts verdicts;
     bool has_verdicts;
@@ -306,6 +307,41 @@ static void run_call(struct worker *worker, size_t count)
     }
 }
 
+/* The keys that go alone to the end of the batch. Returns how many do not. */
+static size_t worker_part_batch(struct worker *worker, size_t count)
+{
+    const struct sched_controller_options *options = &worker->controller->options;
+    size_t together = count;
+
+    for (size_t i = 0; count > 1 && options->alone != NULL && i < together;) {
+        struct sched_queue_item *item = &worker->batch[i];
+
+        if (options->alone(options->alone_arg, item->key)) {
+            const struct sched_queue_item last = worker->batch[--together];
+
+            worker->batch[together] = *item;
+            *item = last;
+        } else {
+            i++;
+        }
+    }
+    return together;
+}
+
+static void worker_run_batch(struct worker *worker, size_t count)
+{
+    const size_t together = worker_part_batch(worker, count);
+
+    worker->items = worker->batch;
+    if (together > 0) {
+        run_call(worker, together);
+    }
+    for (size_t i = together; i < count; i++) {
+        worker->items = worker->batch + i;
+        run_call(worker, 1);
+    }
+}
+
 static void *worker_run_thread(void *arg)
 {
     struct worker *worker = arg;
@@ -315,13 +351,13 @@ static void *worker_run_thread(void *arg)
         size_t count;
         const int r = sched_queue_get_batch(controller->queue, controller->options.batch_max,
                                             controller->options.batch_wait_ms,
-                                            ccm_clock_now_ms() + IDLE_MS, worker->items, &count);
+                                            ccm_clock_now_ms() + IDLE_MS, worker->batch, &count);
 
         if (r == -ESHUTDOWN) {
             break;
         }
         if (r == 0) {
-            run_call(worker, count);
+            worker_run_batch(worker, count);
         }
     }
     ccm_lock(&controller->lock);
@@ -347,10 +383,10 @@ static int init_workers(struct sched_controller *controller)
         struct worker *worker = &controller->workers[i];
 
         worker->controller = controller;
-        worker->items = calloc(batch, sizeof(*worker->items));
+        worker->batch = calloc(batch, sizeof(*worker->batch));
         worker->keys = calloc(batch, sizeof(const char *));
         controller->slots[i] = &worker->slot;
-        if (worker->items == NULL || worker->keys == NULL) {
+        if (worker->batch == NULL || worker->keys == NULL) {
             return -ENOMEM;
         }
 
@@ -470,7 +506,7 @@ void sched_controller_free(struct sched_controller *controller)
     for (uint32_t i = 0; controller->workers != NULL && i < controller->options.workers; i++) {
         struct worker *worker = &controller->workers[i];
 
-        free(worker->items);
+        free(worker->batch);
         free(worker->keys);
         if (worker->has_verdicts) {
             sched_verdicts_fini(&worker->verdicts);

@@ -73,6 +73,10 @@ struct sched_controller_options {
                     int64_t next_ms);
     void *settled_arg;
 
+    /* Whether the key is to be worked on in a call of its own. NULL = none is. */
+    bool (*alone)(void *alone_arg, const char *key);
+    void *alone_arg;
+
     /* The last word about a call with this key: it has been settled, if it was to be, and nobody
      * else works on it yet. Must not block. NULL = nobody wants to know. */
     void (*ended)(void *ended_arg, const char *key);
