@@ -134,6 +134,12 @@ static void exit_on_signal(int signal CCM_UNUSED)
     _exit(0);
 }
 
+/* Of the guard against hanging plugins, see daemon/hang_guard.c. */
+static void exit_as_failed(int signal CCM_UNUSED)
+{
+    _exit(1);
+}
+
 /* SIGHUP, which would end the process, waits until the daemon takes it. Threads inherit it. */
 static void block_reload_signal(void)
 {
@@ -159,8 +165,9 @@ static int main_dispatch_command(const struct arguments *arguments)
         }
 
         if (commands[i].run == cli_command_run) {
-            (void)signal(SIGTERM, exit_on_signal); /* a valid signal, and so is the next */
+            (void)signal(SIGTERM, exit_on_signal); /* a valid signal, and so are the next */
             (void)signal(SIGINT, exit_on_signal);
+            (void)signal(SIGALRM, exit_as_failed);
             block_reload_signal();
         }
 

@@ -5,9 +5,14 @@
 /* A call that takes so many times its deadline heeds no cancellation. */
 #define HUNG_TIMES 3
 
+uint64_t admin_probe_limit_ms(uint64_t timeout_ms)
+{
+    return timeout_ms * HUNG_TIMES;
+}
+
 void admin_probe_live_plugin(const struct admin_probe_plugin *plugin, struct ccm_buf *wrong)
 {
-    if (plugin->longest_ms > plugin->timeout_ms * HUNG_TIMES) {
+    if (plugin->longest_ms > plugin->limit_ms) {
         ccm_buf_addf(wrong,
                      "plugin %s: a reconcile has been running for %" PRIu64
                      " s and heeds no cancellation\n",
@@ -15,14 +20,23 @@ void admin_probe_live_plugin(const struct admin_probe_plugin *plugin, struct ccm
     }
 }
 
-void admin_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t timeout_ms,
+void admin_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t limit_ms,
                           struct ccm_buf *wrong)
 {
-    if (age_ms > (int64_t)(timeout_ms * HUNG_TIMES)) {
+    if (age_ms > (int64_t)limit_ms) {
         ccm_buf_addf(wrong,
                      "plugin %s: map() has been running for %" PRId64
                      " s at %s, and its cache stands still\n",
                      plugin, age_ms / 1000, what);
+    }
+}
+
+void admin_probe_live_stage(const char *plugin, const char *stage, int64_t age_ms,
+                            uint64_t limit_ms, struct ccm_buf *wrong)
+{
+    if (age_ms > (int64_t)limit_ms) {
+        ccm_buf_addf(wrong, "plugin %s: %s has been running for %" PRId64 " s and does not end\n",
+                     plugin, stage, age_ms / 1000);
     }
 }
 

@@ -17,7 +17,7 @@ struct admin_probe_plugin {
     bool started;        /* its workers run */
     const char *error;   /* why not, "" = not known */
     uint64_t longest_ms; /* age of its oldest running call */
-    uint64_t timeout_ms; /* deadline of a call */
+    uint64_t limit_ms;   /* age of a call that hangs: see admin_probe_limit_ms() */
 };
 
 /*
@@ -26,10 +26,14 @@ struct admin_probe_plugin {
  * live: nothing but a new process helps: a call that heeds no cancellation long after its deadline,
  * a thread that does not show up any more.
  */
+uint64_t admin_probe_limit_ms(uint64_t timeout_ms); /* of a call with this deadline */
 void admin_probe_live_plugin(const struct admin_probe_plugin *plugin, struct ccm_buf *wrong);
-/* A running map(): what = "services default/web"; timeout_ms: as in struct admin_probe_plugin. */
-void admin_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t timeout_ms,
+/* A running map(): what = "services default/web"; limit_ms: as in struct admin_probe_plugin. */
+void admin_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t limit_ms,
                           struct ccm_buf *wrong);
+/* A running "create()" or "start()". */
+void admin_probe_live_stage(const char *plugin, const char *stage, int64_t age_ms,
+                            uint64_t limit_ms, struct ccm_buf *wrong);
 void admin_probe_live_cache(const char *name, const struct kube_reflector_status *status,
                             int64_t now_ms, struct ccm_buf *wrong);
 void admin_probe_live_lease(const struct kube_lease_status *status, int64_t now_ms,

@@ -216,7 +216,21 @@ static const struct ccm_option slow_s = {
     .fallback = "30",
     .min = 1,
     .max = 3600,
-    .help = "A reconcile call that takes longer than so many seconds is named in the log.",
+    .help = "A call into a plugin (create, start, map, reconcile) that takes longer than so many "
+            "seconds is named in the log, and again as long as it lasts.",
+};
+
+static const struct ccm_option hang_s = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "controller",
+    .name = "hang_s",
+    .fallback = "120",
+    .min = 0,
+    .max = 86400,
+    .help = "A call into a plugin that takes three times timeout_s (start(): at least 30 s) makes "
+            "/livez fail; so many seconds later the process ends by itself. 0 = never.",
 };
 
 static const struct ccm_option stop_s = {
@@ -282,6 +296,7 @@ const struct ccm_option *const config_core_options[] = {
     &log_format,
     &timeout_s,
     &slow_s,
+    &hang_s,
     &stop_s,
     &core_dumps,
     &crash_file,

@@ -19,6 +19,7 @@
 #define SYNC_REPORT_MS 30000 /* how often a missing cache is mentioned */
 #define FETCH_WAIT_MS  2000
 #define SLOW_MS        30000
+#define MAP_LONG_MS    5000 /* a map() takes no time: this one hangs */
 
 static const struct ccm_log watch_log = { .part = "caches" };
 
@@ -569,9 +570,26 @@ int daemon_watches_start(struct daemon_watches *watches, struct ccm_error *err)
     return 0;
 }
 
+/* The map() that stands in the way of the caches; "" = none does. */
+static void watches_explain_wait(struct daemon_watches *watches, char *text, size_t size)
+{
+    struct sched_watchdog_slot call;
+    int64_t age_ms;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < watches->len && text[0] == '\0'; i++) {
+        if (sched_watchdog_peek(&watches->dog, watches->slots[i], &call, &age_ms) &&
+            age_ms >= MAP_LONG_MS) {
+            ccm_text_printf(text, size, "map() of plugin %s runs since %lld ms, at %s", call.id,
+                            (long long)age_ms, call.what);
+        }
+    }
+}
+
 static int wait_one(struct daemon_watches *watches, const struct source *source)
 {
     struct kube_reflector_status status;
+    char text[SCHED_WATCHDOG_WHAT + SCHED_WATCHDOG_ID + 64];
     int r;
 
     for (;;) {
@@ -581,8 +599,11 @@ static int wait_one(struct daemon_watches *watches, const struct source *source)
             return r;
         }
         kube_reflector_status(source->reflector, &status);
+        watches_explain_wait(watches, text, sizeof(text));
         ccm_log_warn(&watch_log, "still waiting for the first list of %s: %s", source->name,
-                     status.error[0] == '\0' ? "no answer yet" : status.error);
+                     text[0] != '\0'           ? text
+                     : status.error[0] != '\0' ? status.error
+                                               : "no answer yet");
     }
 }
 

@@ -8,11 +8,16 @@
 #include "util/text.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#define START_MS 30000 /* what start() of a plugin may take, by its contract */
+
+static const char creating_text[] = "plugins are being created\n";
 
 /* --- probes --- */
 
@@ -30,40 +35,64 @@ static struct admin_probe_plugin probe_of(const struct daemon_observed *seen,
         .started = view->started,
         .error = view->error,
         .longest_ms = view->stats.running.longest_ms,
-        .timeout_ms = timeout_ms(seen),
+        .limit_ms = admin_probe_limit_ms(timeout_ms(seen)),
     };
 }
 
-struct map_check {
-    uint64_t timeout_ms;
+/* Calls that run, and how old the ones may get that do not hang. */
+struct call_check {
+    uint64_t limit_ms;
+    uint64_t start_ms; /* more, for a start() */
     struct ccm_buf *wrong;
 };
 
 static void observe_check_map(void *arg, const char *plugin, const char *what, int64_t age_ms)
 {
-    const struct map_check *look = arg;
+    const struct call_check *check = arg;
 
-    admin_probe_live_map(plugin, what, age_ms, look->timeout_ms, look->wrong);
+    admin_probe_live_map(plugin, what, age_ms, check->limit_ms, check->wrong);
+}
+
+static void observe_check_stage(void *arg, const char *stage, const char *plugin, int64_t age_ms)
+{
+    const struct call_check *check = arg;
+    const uint64_t more_ms = ccm_text_equal(stage, "start()") ? check->start_ms : 0;
+
+    admin_probe_live_stage(plugin, stage, age_ms, check->limit_ms + more_ms, check->wrong);
+}
+
+void daemon_observe_hung(struct daemon_observed *seen, int64_t grace_ms, struct ccm_buf *wrong)
+{
+    const uint64_t call_ms = admin_probe_limit_ms(timeout_ms(seen));
+    struct call_check check = {
+        .limit_ms = call_ms + (uint64_t)grace_ms,
+        .start_ms = call_ms < START_MS ? START_MS - call_ms : 0,
+        .wrong = wrong,
+    };
+    struct daemon_runner_view runner;
+
+    daemon_runners_list_stages(seen->runners, observe_check_stage, &check);
+    if (atomic_load(&seen->creating)) {
+        return;
+    }
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &runner); i++) {
+        struct admin_probe_plugin plugin = probe_of(seen, &runner);
+
+        plugin.limit_ms += (uint64_t)grace_ms;
+        admin_probe_live_plugin(&plugin, wrong);
+    }
+    daemon_watches_list_running(seen->watches, observe_check_map, &check);
 }
 
 void daemon_observe_live(void *arg, struct ccm_buf *wrong)
 {
-    const struct daemon_observed *seen = arg;
+    struct daemon_observed *seen = arg;
     const int64_t now = ccm_clock_now_ms();
-    struct daemon_runner_view runner;
     struct daemon_watch_view watch;
 
-    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &runner); i++) {
-        const struct admin_probe_plugin plugin = probe_of(seen, &runner);
-
-        admin_probe_live_plugin(&plugin, wrong);
-    }
-
-    struct map_check look = { .timeout_ms = timeout_ms(seen), .wrong = wrong };
-
-    daemon_watches_list_running(seen->watches, observe_check_map, &look);
-    if (atomic_load(&seen->stopping)) {
-        return; /* threads end one after the other, and there is a deadline for it */
+    daemon_observe_hung(seen, 0, wrong);
+    if (atomic_load(&seen->stopping) || atomic_load(&seen->creating)) {
+        return; /* threads end one after the other, and there is a deadline for it; or none runs */
     }
     for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &watch); i++) {
         admin_probe_live_cache(watch.name, &watch.status, now, wrong);
@@ -92,6 +121,12 @@ void daemon_observe_ready(void *arg, struct ccm_buf *wrong)
     struct kube_lease_status lease;
     struct daemon_runner_view runner;
     struct daemon_watch_view watch;
+
+    if (atomic_load(&seen->creating)) {
+        ccm_buf_adds(wrong, creating_text);
+        return;
+    }
+
     const bool leads = is_leading(seen, &lease);
 
     admin_probe_ready_process(atomic_load(&seen->stopping), wrong);
@@ -374,6 +409,12 @@ static void collect_process(const struct daemon_observed *seen)
 int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
 {
     const struct daemon_observed *seen = arg;
+
+    if (atomic_load(&seen->creating)) {
+        ccm_buf_adds(text, creating_text);
+        return -EAGAIN;
+    }
+
     const int r = daemon_runners_allow_removals(seen->runners, plugin, text);
 
     ccm_buf_addc(text, '\n');
@@ -383,6 +424,12 @@ int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
 int daemon_observe_resync(void *arg, const char *key, struct ccm_buf *text)
 {
     const struct daemon_observed *seen = arg;
+
+    if (atomic_load(&seen->creating)) {
+        ccm_buf_adds(text, creating_text);
+        return -EAGAIN;
+    }
+
     const int r = daemon_runners_resync(seen->runners, key, text);
 
     ccm_buf_addc(text, '\n');
@@ -395,6 +442,12 @@ void daemon_observe_metrics(void *arg, struct ccm_buf *text)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
     struct daemon_runner_view view;
 
+    if (atomic_load(&seen->creating)) {
+        collect_process(seen);
+        observe_set_metric(seen, &ready, "", 0);
+        ccm_metrics_write(seen->metrics, text);
+        return;
+    }
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         collect_runner(seen, &view);
     }

@@ -31,10 +31,15 @@ struct daemon_observed {
     int64_t started_ms;   /* wall clock */
     int64_t begun_ms;     /* the same by the boot clock */
     atomic_bool stopping; /* the daemon is on its way out */
+    /* create() of the plugins runs: of the above only config, runners, services and metrics count.
+     */
+    atomic_bool creating;
 };
 
 /* As in struct admin_options; arg is a struct daemon_observed. */
 void daemon_observe_live(void *arg, struct ccm_buf *wrong);
+/* The part of it that is about calls into plugins, once they hang grace_ms longer than that. */
+void daemon_observe_hung(struct daemon_observed *seen, int64_t grace_ms, struct ccm_buf *wrong);
 void daemon_observe_ready(void *arg, struct ccm_buf *wrong);
 void daemon_observe_metrics(void *arg, struct ccm_buf *text);
 void daemon_observe_status(void *arg, struct ccm_buf *html);

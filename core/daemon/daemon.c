@@ -5,6 +5,7 @@
 #include "daemon/caches.h"
 #include "daemon/collect.h"
 #include "daemon/crash_book.h"
+#include "daemon/hang_guard.h"
 #include "daemon/plan_book.h"
 #include "daemon/plugin_dir.h"
 #include "daemon/reload.h"
@@ -42,6 +43,7 @@ struct daemon_instance {
     struct daemon_runners *runners;
     struct kube_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
     struct admin_server *admin;
+    struct daemon_hang_guard *guard; /* NULL: a dry run */
     struct daemon_reload *reload;    /* NULL: a dry run */
     struct daemon_observed observed; /* what the admin server shows */
     char identity[KUBE_LEASE_IDENTITY];
@@ -223,6 +225,7 @@ static int stop_all(struct daemon_instance *daemon)
     int result = 0;
 
     atomic_store(&daemon->observed.stopping, true);
+    daemon_hang_guard_note_end(daemon->guard, stop_ms);
     if (daemon->lease != NULL) {
         kube_lease_withdraw(daemon->lease);
     }
@@ -256,6 +259,7 @@ static void release_all(struct daemon_instance *daemon)
     ccm_metrics_free(services->metrics);
     daemon_reload_free(daemon->reload); /* the others borrow from its snapshots */
     kube_continuity_fini(&services->continuity);
+    daemon_hang_guard_free(daemon->guard); /* all of the end was under its eyes */
     free(daemon);
 }
 
@@ -389,7 +393,7 @@ static int open_crashes(struct daemon_instance *daemon)
     return 0;
 }
 
-static int create_plugins(struct daemon_instance *daemon)
+static int open_runners(struct daemon_instance *daemon)
 {
     const struct daemon_runners_setup setup = {
         .config = daemon->config,
@@ -403,7 +407,32 @@ static int create_plugins(struct daemon_instance *daemon)
     return daemon_runners_new(&setup, &daemon->runners);
 }
 
-/* Before the caches are filled: probes ask from the first moment on. */
+/* What the admin server and the guard look at, as far as it is there. */
+static void open_observed(struct daemon_instance *daemon)
+{
+    struct daemon_observed *seen = &daemon->observed;
+
+    seen->config = daemon->config;
+    seen->registry = daemon->registry;
+    seen->runners = daemon->runners;
+    seen->lease = daemon->lease;
+    seen->services = &daemon->services;
+    seen->metrics = daemon->services.metrics;
+    seen->identity = daemon->identity;
+    seen->started_ms = daemon->started_ms;
+    seen->begun_ms = daemon->begun_ms;
+    atomic_store(&seen->creating, true);
+}
+
+/* And all the rest. */
+static void complete_observed(struct daemon_instance *daemon)
+{
+    daemon->observed.watches = daemon->watches;
+    daemon->observed.reload = daemon->reload;
+    atomic_store(&daemon->observed.creating, false);
+}
+
+/* Before plugins are created: probes ask from the first moment on. */
 static int open_admin(struct daemon_instance *daemon)
 {
     static const char group[] = "admin";
@@ -432,18 +461,6 @@ static int open_admin(struct daemon_instance *daemon)
         admin_control_token_make(options.control_file, &err) < 0) {
         ccm_log_warn(&daemon_log, "nobody can ask ccmd to act: %s", err.message);
     }
-    daemon->observed.config = config;
-    daemon->observed.registry = daemon->registry;
-    daemon->observed.runners = daemon->runners;
-    daemon->observed.watches = daemon->watches;
-    daemon->observed.lease = daemon->lease;
-    daemon->observed.services = &daemon->services;
-    daemon->observed.metrics = daemon->services.metrics;
-    daemon->observed.identity = daemon->identity;
-    daemon->observed.reload = daemon->reload;
-    daemon->observed.started_ms = daemon->started_ms;
-    daemon->observed.begun_ms = daemon->begun_ms;
-
     const int r = admin_new(&options, &daemon->admin, &err);
 
     if (r < 0) {
@@ -490,12 +507,10 @@ static int daemon_start_threads(struct daemon_instance *daemon)
 
     int r = daemon->services.plan == NULL ? open_reload(daemon) : 0;
 
-    if (r == 0 && daemon->services.plan == NULL) {
-        r = open_admin(daemon);
-    }
     if (r < 0) {
         return r;
     }
+    complete_observed(daemon);
     r = daemon_watches_start(daemon->watches, &err);
 
     if (r == 0 && daemon->lease != NULL) {
@@ -525,12 +540,30 @@ static int open_and_log_server(struct daemon_instance *daemon)
     return r;
 }
 
+/* Whoever looks at the rest. */
+static int open_watch(struct daemon_instance *daemon)
+{
+    open_observed(daemon);
+    daemon->guard = daemon_hang_guard_start(&daemon->observed, daemon_end_as_failed, daemon);
+    if (daemon->guard == NULL) {
+        ccm_log_error(&daemon_log, "no thread or memory for the guard against hanging plugins");
+        return -ENOMEM;
+    }
+    return open_admin(daemon);
+}
+
 static int daemon_run_until_signal(struct daemon_instance *daemon)
 {
     int r = open_and_log_server(daemon);
 
     if (r == 0) {
         r = open_crashes(daemon);
+    }
+    if (r == 0) {
+        r = open_runners(daemon);
+    }
+    if (r == 0) {
+        r = open_watch(daemon);
     }
     if (r < 0) {
         return r;
@@ -539,7 +572,7 @@ static int daemon_run_until_signal(struct daemon_instance *daemon)
     /* create() of a plugin may hang, and nothing has been begun that would have to be ended: a
      * signal does what main() has set up for the start. */
     daemon_block_signals(false);
-    r = create_plugins(daemon);
+    r = daemon_runners_create(daemon->runners);
     daemon_block_signals(true);
     if (r == 0) {
         r = daemon_start_threads(daemon);
@@ -617,7 +650,10 @@ int daemon_plan(const struct config_tree *config, struct plugin_registry *regist
     int r = open_and_log_server(daemon);
 
     if (r == 0) {
-        r = create_plugins(daemon);
+        r = open_runners(daemon);
+    }
+    if (r == 0) {
+        r = daemon_runners_create(daemon->runners);
     }
     if (r == 0) {
         r = daemon_start_threads(daemon);

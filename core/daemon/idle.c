@@ -119,6 +119,10 @@ bool daemon_observe_idle(void *arg, int64_t horizon_ms, struct ccm_buf *json)
         .idle = true,
     };
 
+    if (atomic_load(&report.seen->creating)) {
+        ccm_buf_adds(json, "{\"idle\":false}\n");
+        return false;
+    }
     ccm_jsonw_open(&report.json, NULL, '{');
     idle_write_caches(&report);
     idle_write_plugins(&report);

@@ -33,12 +33,16 @@ struct runner {
     struct sched_controller *controller; /* NULL: the plugin was refused, or its create() failed */
     struct admin_trouble *trouble;
     struct ccm_thread starter;
-    atomic_bool started; /* the workers run */
-    uint64_t mark;       /* of ccmd and the plugin, see crash_mark.h */
+    atomic_bool started;              /* the workers run */
+    struct sched_watchdog_slot stage; /* create() or start(), while it runs */
+    uint64_t mark;                    /* of ccmd and the plugin, see crash_mark.h */
 };
 
 struct daemon_runners {
     struct daemon_runners_setup setup;
+    struct sched_watchdog dog; /* of create() and start() */
+    struct sched_watchdog_slot **slots;
+    bool has_dog;
     struct daemon_watches *watches;
     struct runner *items;
     size_t count;
@@ -242,8 +246,13 @@ static int runner_prepare_plugin(struct runner *runner)
         return r; /* the options are in range, so it is memory */
     }
     daemon_plugin_host_set_controller(runner->host, runner->controller);
-    if (plugin_registry_create(setup->registry, runner->entry,
-                               daemon_plugin_host_table(runner->host)) < 0) {
+    sched_watchdog_begin(&runner->owner->dog, &runner->stage, "create()", runner->entry->name);
+
+    const int created = plugin_registry_create(setup->registry, runner->entry,
+                                               daemon_plugin_host_table(runner->host));
+
+    (void)sched_watchdog_end(&runner->owner->dog, &runner->stage); /* who cares how long */
+    if (created < 0) {
         daemon_plugin_host_set_controller(runner->host, NULL);
         sched_controller_free(CCM_STEAL(runner->controller)); /* the registry has logged why */
     }
@@ -283,6 +292,26 @@ static bool runners_must_end_daemon(struct daemon_runners *runners)
     return true;
 }
 
+/* What takes long is named from the first call on. */
+static int runners_start_dog(struct daemon_runners *runners)
+{
+    const struct config_tree *config = runners->setup.services->config;
+    const int64_t slow_ms = config_int(config, NULL, "controller", "slow_s") * 1000;
+    int r;
+
+    runners->slots = calloc(runners->count + 1, sizeof(struct sched_watchdog_slot *));
+    if (runners->slots == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < runners->count; i++) {
+        runners->slots[i] = &runners->items[i].stage;
+    }
+    r = sched_watchdog_init(&runners->dog, "plugin", slow_ms, runners->slots, runners->count);
+    runners->has_dog = r == 0;
+    runners->dog.call = "";
+    return r == 0 ? sched_watchdog_start(&runners->dog) : r;
+}
+
 int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_runners **ret)
 {
     const size_t count = plugin_registry_len(setup->registry);
@@ -303,10 +332,23 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
         runner->owner = runners;
         runner->entry = plugin_registry_at(setup->registry, i);
         runner->trouble = admin_trouble_new();
+        if (runner->trouble == NULL) {
+            ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
+            return -ENOMEM;
+        }
+    }
+    if (runners_start_dog(runners) < 0) {
+        ccm_log_error(&runner_log, "no thread or memory for the watchdog of plugins");
+        return -ENOMEM;
+    }
+    return 0;
+}
 
-        const int r = runner->trouble == NULL ? -ENOMEM
-                      : may_run(runner)       ? runner_prepare_plugin(runner)
-                                              : 0;
+int daemon_runners_create(struct daemon_runners *runners)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        struct runner *runner = &runners->items[i];
+        const int r = may_run(runner) ? runner_prepare_plugin(runner) : 0;
 
         if (r < 0) {
             ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
@@ -318,6 +360,18 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
 
 /* --- starting --- */
 
+static int runner_call_start(struct runner *runner)
+{
+    struct sched_watchdog *dog = &runner->owner->dog;
+
+    sched_watchdog_begin(dog, &runner->stage, "start()", runner->entry->name);
+
+    const int r = plugin_registry_start(runner->owner->setup.registry, runner->entry);
+
+    (void)sched_watchdog_end(dog, &runner->stage); /* who cares how long */
+    return r;
+}
+
 /* start() until it succeeds, fails for good, or the daemon stops. */
 static int start_plugin(struct runner *runner)
 {
@@ -325,7 +379,7 @@ static int start_plugin(struct runner *runner)
     const struct ccm_host *host = daemon_plugin_host_table(runner->host);
     uint64_t pause_ms = START_RETRY_MS;
 
-    while (plugin_registry_start(registry, runner->entry) < 0) {
+    while (runner_call_start(runner) < 0) {
         if (plugin_registry_status(registry, runner->entry, NULL) == PLUGIN_STATE_FAILED) {
             return -ENOEXEC;
         }
@@ -385,12 +439,15 @@ static void runner_run_starter(void *arg)
 }
 
 /* What takes long in a plugin is named, whoever calls it. */
-static void set_slow(const struct daemon_runners *runners)
+static void set_slow(struct daemon_runners *runners)
 {
     const int64_t slow_s =
         config_int(runners->setup.services->config, NULL, "controller", "slow_s");
 
-    daemon_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
+    sched_watchdog_set_slow(&runners->dog, slow_s * 1000);
+    if (runners->watches != NULL) {
+        daemon_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
+    }
 }
 
 int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *watches)
@@ -416,9 +473,7 @@ int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *
 
 void daemon_runners_reconfigure(struct daemon_runners *runners)
 {
-    if (runners->watches != NULL) {
-        set_slow(runners);
-    }
+    set_slow(runners);
     for (size_t i = 0; i < runners->count; i++) {
         const struct runner *runner = &runners->items[i];
 
@@ -558,6 +613,14 @@ int daemon_runners_resync(struct daemon_runners *runners, const char *key, struc
         return -ENOENT;
     }
     return 0;
+}
+
+void daemon_runners_list_stages(struct daemon_runners *runners,
+                                void (*fn)(void *arg, const char *stage, const char *plugin,
+                                           int64_t age_ms),
+                                void *arg)
+{
+    sched_watchdog_list(&runners->dog, fn, arg);
 }
 
 bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
@@ -706,11 +769,16 @@ void daemon_runners_free(struct daemon_runners *runners)
         return;
     }
     plugin_registry_destroy(runners->setup.registry);
+    if (runners->has_dog) {
+        sched_watchdog_stop(&runners->dog);
+        sched_watchdog_fini(&runners->dog);
+    }
     for (size_t i = 0; i < runners->count; i++) {
         sched_controller_free(runners->items[i].controller);
         daemon_plugin_host_free(runners->items[i].host);
         admin_trouble_free(runners->items[i].trouble);
     }
+    free(runners->slots);
     free(runners->items);
     free(runners);
 }

@@ -3,7 +3,7 @@
  * starts it, which waits for the caches and for its turn, calls start() until it succeeds, and then
  * opens the gate of the workers.
  *
- * Life: new -> start -> stop -> join -> free. One thread, except stop().
+ * Life: new -> create -> start -> stop -> join -> free. One thread, except stop().
  */
 #ifndef CCM_RUNNER_H
 #define CCM_RUNNER_H
@@ -31,13 +31,24 @@ struct daemon_runners_setup {
     void *arg;
 };
 
+/* A place for every plugin of the registry; nothing of them runs yet. 0 or negative, logged. *ret
+ * is set in any case unless there was no memory for it, and to be freed. */
+CCM_NODISCARD int daemon_runners_new(const struct daemon_runners_setup *setup,
+                                     struct daemon_runners **ret);
+
 /*
  * Host tables and workers (not started), and create() of every plugin that was loaded. A plugin
  * whose create() fails is left out. 0; -ENOMEM, logged; -ENOEXEC, logged: a critical plugin or all
- * of them failed. *ret is set in any case unless there was no memory for it, and to be freed.
+ * of them failed.
  */
-CCM_NODISCARD int daemon_runners_new(const struct daemon_runners_setup *setup,
-                                     struct daemon_runners **ret);
+CCM_NODISCARD int daemon_runners_create(struct daemon_runners *runners);
+
+/* Call fn for every create() and start() that runs: stage = "start()"; it may only copy. Any
+ * thread, also while daemon_runners_create() runs. */
+void daemon_runners_list_stages(struct daemon_runners *runners,
+                                void (*fn)(void *arg, const char *stage, const char *plugin,
+                                           int64_t age_ms),
+                                void *arg);
 
 /* The starting threads. watches: of the same plugins, borrowed; they run, or will. 0, or negative,
  * logged. */

@@ -196,6 +196,22 @@ static void add_map_row(void *arg, const char *plugin, const char *what, int64_t
     }
 }
 
+static void add_stage_row(void *arg, const char *stage, const char *plugin, int64_t age_ms)
+{
+    add_call(arg, plugin, stage, "", age_ms);
+}
+
+/* As long as nothing else can be said. */
+static void add_creating(const struct daemon_observed *seen, struct ccm_buf *html)
+{
+    struct rows rows = { .html = html };
+
+    ccm_buf_adds(html, "<h1>ccmd</h1>\n<p>Plugins are being created.</p>\n");
+    daemon_runners_list_stages(seen->runners, add_stage_row, &rows);
+    ccm_buf_adds(html, rows.count == 0 ? "" : "</table></div>\n");
+    ccm_buf_adds(html, "</body></html>\n");
+}
+
 static void add_running(const struct daemon_observed *seen, struct ccm_buf *html)
 {
     struct daemon_runner_view view;
@@ -209,6 +225,7 @@ static void add_running(const struct daemon_observed *seen, struct ccm_buf *html
         }
     }
     daemon_watches_list_running(seen->watches, add_map_row, &rows);
+    daemon_runners_list_stages(seen->runners, add_stage_row, &rows);
     ccm_buf_adds(html, rows.count == 0 ? "<p class=\"dim\">Nothing.</p>\n" : "</table></div>\n");
 }
 
@@ -539,6 +556,11 @@ void daemon_observe_status(void *arg, struct ccm_buf *html)
 {
     const struct daemon_observed *seen = arg;
 
+    if (atomic_load(&seen->creating)) {
+        ccm_buf_adds(html, head);
+        add_creating(seen, html);
+        return;
+    }
     add_head(seen, html);
     add_wrong(seen, html);
     add_config(seen, html);

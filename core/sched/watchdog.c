@@ -5,6 +5,8 @@
 #include "util/text.h"
 #include "util/thread.h"
 
+#define AGAIN_MS 60000 /* a call that goes on is named again after as long as this, or its age */
+
 int sched_watchdog_init(struct sched_watchdog *dog, const char *part, int64_t slow_ms,
                         struct sched_watchdog_slot **slots, size_t slot_count)
 {
@@ -82,20 +84,22 @@ static bool next_slow_locked(struct sched_watchdog *dog, struct sched_watchdog_s
     for (size_t i = 0; i < dog->slot_count; i++) {
         struct sched_watchdog_slot *slot = dog->slots[i];
 
-        if (!slot->running || slot->warned) {
+        if (!slot->running) {
             continue;
         }
         const int64_t started_ms = slot->started_us / 1000;
+        const int64_t due_ms = slot->warned ? slot->again_ms : started_ms + dog->slow_ms;
 
-        if (now - started_ms >= dog->slow_ms) {
+        if (now >= due_ms) {
+            const int64_t age = now - started_ms;
+
+            dog->slow += slot->warned ? 0 : 1;
             slot->warned = true;
-            dog->slow++;
+            slot->again_ms = now + (age > AGAIN_MS ? age : AGAIN_MS);
             *ret_call = *slot;
             return true;
         }
-        if (started_ms + dog->slow_ms < *ret_next_ms) {
-            *ret_next_ms = started_ms + dog->slow_ms;
-        }
+        *ret_next_ms = due_ms < *ret_next_ms ? due_ms : *ret_next_ms;
     }
     return false;
 }
@@ -105,7 +109,8 @@ static void watchdog_warn_slow(const struct sched_watchdog *dog,
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
 
-    ccm_log_warn(&log, "%s: %s runs since %lld ms", call->id, dog->call, (long long)age_ms(call));
+    ccm_log_warn(&log, "%s%s%s runs since %lld ms", call->id, dog->call[0] == '\0' ? "" : ": ",
+                 dog->call, (long long)age_ms(call));
 }
 
 static void *watchdog_run_thread(void *arg)
@@ -160,8 +165,8 @@ void sched_watchdog_log_hung(struct sched_watchdog *dog)
         if (call.running) {
             const struct ccm_log log = { .part = dog->part, .object = call.what };
 
-            ccm_log_error(&log, "%s: %s hangs since %lld ms and ignores its cancellation", call.id,
-                          dog->call, (long long)age_ms(&call));
+            ccm_log_error(&log, "%s%s%s hangs since %lld ms and ignores its cancellation", call.id,
+                          dog->call[0] == '\0' ? "" : ": ", dog->call, (long long)age_ms(&call));
         }
     }
 }
@@ -183,6 +188,16 @@ void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_
     }
     ret->slow = dog->slow;
     ccm_unlock(&dog->lock);
+}
+
+bool sched_watchdog_peek(struct sched_watchdog *dog, const struct sched_watchdog_slot *slot,
+                         struct sched_watchdog_slot *ret_call, int64_t *ret_age_ms)
+{
+    ccm_lock(&dog->lock);
+    *ret_call = *slot;
+    *ret_age_ms = slot->running ? age_ms(slot) : 0;
+    ccm_unlock(&dog->lock);
+    return ret_call->running;
 }
 
 void sched_watchdog_list(struct sched_watchdog *dog,

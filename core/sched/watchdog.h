@@ -1,7 +1,7 @@
 /*
  * Running calls into plugins, of one controller or of the caches: who began when, on what; and a
- * thread that names those that take too long, once each. Every thread may call everything but init
- * and fini. One lock, a leaf.
+ * thread that names those that take too long, and again while they go on. Every thread may call
+ * everything but init and fini. One lock, a leaf.
  */
 #ifndef CCM_SCHED_WATCHDOG_H
 #define CCM_SCHED_WATCHDOG_H
@@ -21,6 +21,7 @@
 struct sched_watchdog_slot {
     bool running;
     bool warned;
+    int64_t again_ms; /* once it was warned about: when that is done again */
     int64_t started_us;
     char id[SCHED_WATCHDOG_ID];
     char what[SCHED_WATCHDOG_WHAT];
@@ -28,7 +29,7 @@ struct sched_watchdog_slot {
 
 struct sched_watchdog {
     const char *part; /* name in the log; borrowed */
-    const char *call; /* "reconcile", as init sets it; another before start() */
+    const char *call; /* "reconcile", as init sets it; another before start(); "": the id says it */
 
     pthread_mutex_t lock; /* guards what follows and the slots */
     int64_t slow_ms;
@@ -70,6 +71,10 @@ struct sched_watchdog_stats {
 };
 
 void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_stats *ret);
+
+/* What the slot does now; false: nothing. */
+bool sched_watchdog_peek(struct sched_watchdog *dog, const struct sched_watchdog_slot *slot,
+                         struct sched_watchdog_slot *ret_call, int64_t *ret_age_ms);
 
 /* Call fn for every call that runs, with its age, under the lock: it may only copy. */
 void sched_watchdog_list(struct sched_watchdog *dog,

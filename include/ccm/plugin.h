@@ -187,8 +187,8 @@ struct ccm_plugin {
     int (*create)(const struct ccm_host *host, void **ret_self, struct ccm_error *err);
 
     /* The caches are filled, this instance leads, work begins: may do I/O (such as finding
-     * credentials) and block up to 30 s. A failure is logged and tried again with backoff, unless
-     * its kind is CCM_ERROR_TERMINAL. NULL = nothing to do. */
+     * credentials) and block up to 30 s; far beyond, /livez fails. A failure is logged and tried
+     * again with backoff, unless its kind is CCM_ERROR_TERMINAL. NULL = nothing to do. */
     int (*start)(void *self, struct ccm_error *err);
 
     /* Make the world match for the keys of req. Called by several workers at once (see

@@ -19,7 +19,7 @@ static void expect(struct ccm_buf *wrong, const char *text)
 static void test_live(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { 0 };
-    struct admin_probe_plugin plugin = { .name = "clb", .error = "", .timeout_ms = 1000 };
+    struct admin_probe_plugin plugin = { .name = "clb", .error = "", .limit_ms = 3000 };
     struct kube_reflector_status cache = { 0 };
     struct kube_lease_status lease = { 0 };
 
@@ -36,9 +36,9 @@ static void test_live(void **state)
     admin_probe_live_lease(&lease, 1000, &wrong);
     expect(&wrong, "");
 
-    admin_probe_live_map("clb", "services default/web", 3000, 1000, &wrong);
+    admin_probe_live_map("clb", "services default/web", 3000, 3000, &wrong);
     expect(&wrong, "");
-    admin_probe_live_map("clb", "services default/web", 3001, 1000, &wrong);
+    admin_probe_live_map("clb", "services default/web", 3001, 3000, &wrong);
     expect(&wrong,
            "plugin clb: map() has been running for 3 s at services default/web, and its cache "
            "stands still\n");
