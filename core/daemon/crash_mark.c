@@ -3,7 +3,6 @@
 #include "ccm/version.h"
 #include "kube/object/object.h"
 #include "util/cleanup.h"
-#include "util/text.h"
 
 #include <sys/stat.h>
 
@@ -89,8 +88,7 @@ static struct kube_store *mark_find_store(const struct daemon_host_services *ser
         return watch->kind < DAEMON_HOST_KINDS ? services->stores[watch->kind] : NULL;
     }
     for (size_t i = 0; i < services->raw_count; i++) {
-        if (ccm_text_equal(services->raw[i].api_version, watch->api_version) &&
-            ccm_text_equal(services->raw[i].resource, watch->resource)) {
+        if (services->raw[i].watch == watch) {
             return services->raw[i].store;
         }
     }

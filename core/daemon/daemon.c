@@ -6,6 +6,7 @@
 #include "daemon/collect.h"
 #include "daemon/crash_book.h"
 #include "daemon/hang_guard.h"
+#include "daemon/pauses.h"
 #include "daemon/plan_book.h"
 #include "daemon/plugin_dir.h"
 #include "daemon/reload.h"
@@ -191,6 +192,10 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
     if (services->http == NULL) {
         return -ENOMEM;
     }
+    services->pauses = daemon_pauses_new();
+    if (services->pauses == NULL) {
+        return ccm_error_nomem(err);
+    }
 
     int r = kube_client_new(services->http, kubeconfig, &services->kube, err);
 
@@ -253,6 +258,7 @@ static void release_all(struct daemon_instance *daemon)
     daemon_watches_free(daemon->watches);
     daemon_unserved_free(services->unserved);
     daemon_crash_book_free(services->crashes);
+    daemon_pauses_free(services->pauses);
     kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
     kube_client_free(services->kube);
     net_http_free(services->http);

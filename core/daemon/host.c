@@ -1,5 +1,6 @@
 #include "daemon/host.h"
 
+#include "daemon/pauses.h"
 #include "daemon/raw_cache.h"
 #include "kube/client/fetch.h"
 #include "kube/client/patch.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -21,6 +23,7 @@
 #define NAME_MAX_LEN    33
 #define HTTP_TIMEOUT_MS 20000
 #define API_TIMEOUT_MS  30000
+#define TOLD_MAX        64
 #define RANDOM_CHUNK    256 /* getrandom() never returns less than asked for up to this size */
 
 struct daemon_plugin_host {
@@ -33,8 +36,10 @@ struct daemon_plugin_host {
     struct daemon_held *waiting;  /* what objects wait for; the count is when they go on */
     struct daemon_held *quotas;   /* used nearly up; the same form */
     char name[NAME_MAX_LEN];
-    pthread_mutex_t lock; /* guards nothing but the condition; leaf */
-    pthread_cond_t woken; /* a cancel flag was set */
+    char own[NAME_MAX_LEN];              /* what the plugin calls itself */
+    atomic_uint_fast64_t told[TOLD_MAX]; /* hashes of what was logged once; 0 = none */
+    pthread_mutex_t lock;                /* guards nothing but the condition; leaf */
+    pthread_cond_t woken;                /* a cancel flag was set */
 };
 
 static struct daemon_plugin_host *self_of(const struct ccm_host *host)
@@ -60,6 +65,30 @@ host_log(const struct ccm_host *host, uint64_t level, const char *object, const 
     ccm_log_vwrite(&log, level > CCM_LEVEL_DEBUG ? CCM_LOG_DEBUG : (enum ccm_log_level)level,
                    format, args);
     va_end(args);
+}
+
+/* Whether nobody was told about it yet: a hash of what it is about, in words. */
+static bool host_is_news(struct daemon_plugin_host *self, const char *about, const char *name)
+{
+    uint_fast64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (const char *from = about; *from != '\0'; from++) {
+        hash = (hash ^ (unsigned char)*from) * UINT64_C(0x100000001b3); /* FNV-1a */
+    }
+    for (const char *from = name; *from != '\0'; from++) {
+        hash = (hash ^ (unsigned char)*from) * UINT64_C(0x100000001b3);
+    }
+    for (size_t i = 0; i < TOLD_MAX; i++) {
+        uint_fast64_t seen = 0;
+
+        if (atomic_compare_exchange_strong(&self->told[i], &seen, hash)) {
+            return true;
+        }
+        if (seen == hash) {
+            return false;
+        }
+    }
+    return false; /* enough was told */
 }
 
 static bool host_log_enabled(const struct ccm_host *host, uint64_t level)
@@ -153,11 +182,26 @@ static struct kube_store *store_of(const struct ccm_host *host, uint64_t kind)
     return kind < DAEMON_HOST_KINDS ? self_of(host)->services->stores[kind] : NULL;
 }
 
+/* NULL looks like "not there", which has plugins delete things. */
+static void host_tell_unwatched(const struct ccm_host *host, const char *call, const char *what)
+{
+    if (host_is_news(self_of(host), call, what)) {
+        host_log(host, CCM_LEVEL_ERROR, NULL,
+                 "%s%s, which nobody watches: NULL does not say that there is no such object", call,
+                 what);
+    }
+}
+
 static const struct ccm_object *host_get(const struct ccm_host *host, uint64_t kind,
                                          const char *key)
 {
     struct kube_store *store = store_of(host, kind);
+    char name[24];
 
+    if (store == NULL) {
+        ccm_text_printf(name, sizeof(name), "%" PRIu64, kind);
+        host_tell_unwatched(host, "get() of kind ", name);
+    }
     return store == NULL ? NULL : kube_store_get(store, key);
 }
 
@@ -183,6 +227,9 @@ static const struct ccm_object *host_get_raw(const struct ccm_host *host, const 
 {
     const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
 
+    if (!daemon_raw_is_watched(&scope)) {
+        host_tell_unwatched(host, "get_raw() of ", resource);
+    }
     return daemon_raw_get(&scope, key);
 }
 
@@ -216,23 +263,66 @@ static void host_release_list(const struct ccm_host *host, const struct ccm_obje
     kube_store_list_free(objects, count);
 }
 
-/* --- dry run --- */
+/* --- dry run, metrics --- */
+
+/* The series of the plugins of this tree are documented without the label. */
+static bool host_is_labelled(const struct daemon_plugin_host *self)
+{
+    static const char *const known[] = { "clb", "nlb", "route" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(known); i++) {
+        if (strcmp(self->name, known[i]) == 0 && strcmp(self->own, known[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool host_dry_run(const struct ccm_host *host)
 {
     return self_of(host)->services->plan != NULL;
 }
 
+/* Names of the daemon; but for those of the load balancer engine and the routes, which are
+ * documented under such names. */
+static bool host_reserves_metric(const struct daemon_plugin_host *self, const char *name)
+{
+    static const char *const prefixes[] = {
+        "ccmd_", "workqueue_", "rest_client_", "leader_election", "process_", "controller_runtime_"
+    };
+    static const char *const shared[] = { "ccmd_mirror_age_seconds", "ccmd_audits_total" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(shared); i++) {
+        if (strcmp(name, shared[i]) == 0) {
+            return false;
+        }
+    }
+    if (strcmp(self->own, "route") == 0 && ccm_text_starts(name, "ccmd_route_")) {
+        return false;
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(name, prefixes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void host_metric(const struct ccm_host *host, const struct ccm_metric *metric,
                         const char *const *values, double value)
 {
-    const struct daemon_plugin_host *self = self_of(host);
-    const int r = ccm_metrics_record(self->services->metrics, metric, values, value);
+    struct daemon_plugin_host *self = self_of(host);
+    const char *name = metric->name == NULL ? "" : metric->name;
+    const bool reserved = host_reserves_metric(self, name);
+    const int r =
+        reserved ? -EPERM
+                 : ccm_metrics_record_of(self->services->metrics, metric,
+                                         host_is_labelled(self) ? self->name : NULL, values, value);
 
-    if (r == -EINVAL) {
-        host_log(host, CCM_LEVEL_DEBUG, NULL,
-                 "metric %s: not a metric, or not the one of that name",
-                 metric->name == NULL ? "" : metric->name);
+    if ((r == -EINVAL || r == -EPERM) && host_is_news(self, "metric ", name)) {
+        host_log(host, CCM_LEVEL_WARN, NULL, "metric %s is dropped: %s", name,
+                 reserved ? "such names belong to the daemon"
+                          : "it is no metric, or not the one that has this name");
     }
 }
 
@@ -329,6 +419,11 @@ static void host_event(const struct ccm_host *host, const struct ccm_event *even
 {
     const struct daemon_plugin_host *self = self_of(host);
 
+    if (event->object == NULL) {
+        host_log(host, CCM_LEVEL_ERROR, NULL, "event %s without an object: refused",
+                 event->reason == NULL ? "" : event->reason);
+        return;
+    }
     if (host_dry_run(host)) {
         if (event->message == NULL || event->message[0] != '\0') { /* else a topic ends */
             daemon_plan_book_event(self->services->plan, self->name, event);
@@ -393,6 +488,32 @@ static void host_note_quota(const struct ccm_host *host, const char *object, con
     if (what != NULL && of != NULL) { /* out of memory loses the entry */
         daemon_held_record(self_of(host)->quotas, what, limit == 0 ? 0 : used, of);
     }
+}
+
+/* --- pauses --- */
+
+static void host_throttle(const struct ccm_host *host, const char *name, int64_t until_ms)
+{
+    struct daemon_plugin_host *self = self_of(host);
+
+    if (name != NULL) {
+        daemon_pauses_set(self->services->pauses, self->own, name, until_ms);
+    } else if (sched_controller_pause(self->controller, until_ms)) {
+        host_log(host, CCM_LEVEL_INFO, NULL, "pauses for %" PRId64 " ms",
+                 until_ms - ccm_clock_now_ms());
+    }
+}
+
+static int64_t host_paused_until(const struct ccm_host *host, const char *name)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    return name == NULL ? 0 : daemon_pauses_get(self->services->pauses, self->own, name);
+}
+
+static void host_withdraw(const struct ccm_host *host, const char *key)
+{
+    sched_controller_withdraw(self_of(host)->controller, key);
 }
 
 /* --- HTTP --- */
@@ -472,10 +593,13 @@ static const struct ccm_host table_template = {
     .delete_raw = host_delete_raw,
     .list_raw_by = host_list_raw_by,
     .note_waiting = host_note_waiting,
+    .throttle = host_throttle,
+    .paused_until = host_paused_until,
+    .withdraw = host_withdraw,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name)
+                                                  const char *name, const char *own)
 {
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
@@ -499,6 +623,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     self->table.core = self;
     self->services = services;
     ccm_text_copy(self->name, sizeof(self->name), name);
+    ccm_text_copy(self->own, sizeof(self->own), own);
     return CCM_STEAL(self);
 }
 

@@ -31,6 +31,7 @@ struct daemon_raw_store {
 };
 
 struct daemon_crash_book;
+struct daemon_pauses;
 struct daemon_unserved;
 
 /* What all plugins share. Owned by the daemon, outlives every host; unchanged once plugins run. */
@@ -44,6 +45,7 @@ struct daemon_host_services {
     size_t raw_count;
 
     struct daemon_unserved *unserved;  /* NULL in a dry run */
+    struct daemon_pauses *pauses;      /* named ones */
     struct daemon_crash_book *crashes; /* NULL: they are not remembered */
 
     struct kube_continuity continuity; /* whether it is one API server that answers */
@@ -54,9 +56,10 @@ struct daemon_host_services {
 
 struct daemon_plugin_host;
 
-/* name: of the plugin, copied. NULL on ENOMEM. */
+/* name: of the plugin as the configuration has it; own: as it calls itself; copied. NULL on ENOMEM.
+ */
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name);
+                                                  const char *name, const char *own);
 
 /* After destroy() of the plugin. NULL is fine. */
 void daemon_plugin_host_free(struct daemon_plugin_host *host);

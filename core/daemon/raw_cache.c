@@ -43,6 +43,13 @@ static bool raw_has_own(const struct daemon_raw_scope *scope)
     return raw_next(scope, true, &at) != NULL;
 }
 
+bool daemon_raw_is_watched(const struct daemon_raw_scope *scope)
+{
+    size_t at = 0;
+
+    return raw_next(scope, raw_has_own(scope), &at) != NULL;
+}
+
 const struct ccm_object *daemon_raw_get(const struct daemon_raw_scope *scope, const char *key)
 {
     const bool own = raw_has_own(scope);

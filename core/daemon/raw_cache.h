@@ -14,6 +14,9 @@ struct daemon_raw_scope {
     const char *resource;
 };
 
+/* Whether there is a cache to read. */
+bool daemon_raw_is_watched(const struct daemon_raw_scope *scope);
+
 /* A reference for the caller, or NULL. */
 const struct ccm_object *daemon_raw_get(const struct daemon_raw_scope *scope, const char *key);
 

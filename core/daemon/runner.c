@@ -169,12 +169,38 @@ static void runner_record_settled(void *arg, const char *key, const struct ccm_e
     }
 }
 
-/* Of a dry run only. */
-static void runner_record_ended(void *arg, const char *key)
+/* Nothing is left of the key. */
+static void runner_forget_key(const struct runner *runner, const char *key)
+{
+    const struct daemon_host_services *services = runner->owner->setup.services;
+    const struct ccm_plugin *desc = runner->entry->loaded->desc;
+    CCM_CLEANUP(kube_object_unrefp)
+    const struct ccm_object *object = daemon_crash_mark_find_object(services, desc, key);
+    struct ccm_crash_call call = {
+        .plugin = runner->entry->name,
+        .stage = "forget",
+        .keys = &key,
+        .key_count = 1,
+    };
+
+    if (object == NULL) {
+        ccm_crash_begin(&call);
+        desc->forget(runner->entry->self, key);
+        ccm_crash_end(&call);
+    }
+}
+
+static void runner_record_ended(void *arg, const char *key, bool last)
 {
     const struct runner *runner = arg;
+    struct daemon_plan_book *book = runner->owner->setup.services->plan;
 
-    daemon_plan_book_ended(runner->owner->setup.services->plan, runner->entry->name, key);
+    if (book != NULL) {
+        daemon_plan_book_ended(book, runner->entry->name, key);
+    }
+    if (last && runner->entry->loaded->desc->forget != NULL) {
+        runner_forget_key(runner, key);
+    }
 }
 
 static uint32_t seconds_option(const struct runner *runner, const char *name)
@@ -228,14 +254,14 @@ static int runner_prepare_plugin(struct runner *runner)
         .settled_arg = runner,
         .alone = runner_has_crashed,
         .alone_arg = runner,
-        .ended = setup->services->plan == NULL ? NULL : runner_record_ended,
+        .ended = setup->services->plan == NULL && desc->forget == NULL ? NULL : runner_record_ended,
         .ended_arg = runner,
         .cancel = cancel_call,
         .cancel_arg = runner,
     };
 
     runner->mark = daemon_crash_mark_of_plugin(runner->entry->loaded);
-    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name);
+    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name, desc->name);
     if (runner->host == NULL) {
         return -ENOMEM;
     }

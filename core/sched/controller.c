@@ -301,7 +301,10 @@ static void run_call(struct worker *worker, size_t count)
     count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {
         if (controller->options.ended != NULL) {
-            controller->options.ended(controller->options.ended_arg, worker->items[i].key);
+            const char *key = worker->items[i].key;
+
+            controller->options.ended(controller->options.ended_arg, key,
+                                      sched_queue_is_last(controller->queue, key));
         }
         sched_queue_done(controller->queue, worker->items[i].key);
     }
@@ -533,6 +536,16 @@ void sched_controller_enqueue(struct sched_controller *controller, const char *k
                       : r == -ENOSPC ? "too many keys wait"
                                      : "out of memory");
     }
+}
+
+void sched_controller_withdraw(struct sched_controller *controller, const char *key)
+{
+    sched_queue_withdraw(controller->queue, key);
+}
+
+bool sched_controller_pause(struct sched_controller *controller, int64_t until_ms)
+{
+    return sched_queue_pause(controller->queue, until_ms);
 }
 
 size_t sched_controller_retry_now(struct sched_controller *controller)

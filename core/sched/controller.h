@@ -78,8 +78,9 @@ struct sched_controller_options {
     void *alone_arg;
 
     /* The last word about a call with this key: it has been settled, if it was to be, and nobody
-     * else works on it yet. Must not block. NULL = nobody wants to know. */
-    void (*ended)(void *ended_arg, const char *key);
+     * else works on it yet. last: see sched_queue_is_last(). Must not block. NULL = nobody wants to
+     * know. */
+    void (*ended)(void *ended_arg, const char *key, bool last);
     void *ended_arg;
 
     /* Set the flag and wake whoever waits with it (such as ccm_http_cancel()). Called by stop(),
@@ -112,6 +113,12 @@ void sched_controller_set_times(struct sched_controller *controller, uint32_t ti
  * key that cannot be queued (see sched_queue_add()) is named in the log. */
 void sched_controller_enqueue(struct sched_controller *controller, const char *key, uint64_t lane,
                               uint64_t delay_ms);
+
+/* Take back what enqueue() delayed: see sched_queue_withdraw(). Any thread. */
+void sched_controller_withdraw(struct sched_controller *controller, const char *key);
+
+/* No call begins before that time: see sched_queue_pause(). Any thread. */
+bool sched_controller_pause(struct sched_controller *controller, int64_t until_ms);
 
 /* What verdicts were based on may be another by now: see sched_queue_retry_now(). Any thread. */
 size_t sched_controller_retry_now(struct sched_controller *controller);

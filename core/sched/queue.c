@@ -61,7 +61,8 @@ struct entry {
     bool twice;  /* it has both */
     bool common; /* while processing: it was added with no lane that is kept */
 
-    uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
+    int64_t held_ms; /* not handed out before: the other side said so */
+    uint32_t luck;   /* for the jitter of its verdict: the same for all keys taken with it */
     struct sched_backoff backoff;
     struct sched_spending spending;
     char key[];
@@ -84,7 +85,8 @@ struct sched_queue {
     int64_t ready_since_ms; /* while a lane holds a key: how long at most the oldest has waited */
     struct sched_heap delays;
     size_t processing;
-    size_t common; /* of these: not from a kept lane */
+    size_t common;     /* of these: not from a kept lane */
+    int64_t paused_ms; /* nothing is handed out before */
     uint64_t random;
     uint64_t adds;
     uint64_t retries;
@@ -326,6 +328,24 @@ static void schedule_locked(struct sched_queue *queue, struct entry *entry, uint
     }
 }
 
+/* What asks for a key that is held waits; the key keeps what it was asked with. */
+static void queue_hold_entry(struct sched_queue *queue, struct entry *entry)
+{
+    if (entry->held_ms > now_ms(queue)) {
+        entry->dirty = false;
+        delay_until(queue, entry, entry->wish, entry->held_ms, false);
+    }
+}
+
+/* How long somebody who asks for the key has to wait at least. */
+static int64_t entry_hold_delay(const struct sched_queue *queue, const struct entry *entry,
+                                int64_t delay_ms)
+{
+    const int64_t rest_ms = entry->held_ms == 0 ? 0 : entry->held_ms - now_ms(queue);
+
+    return rest_ms > delay_ms ? rest_ms : delay_ms;
+}
+
 /* Move what is due from the heap to the lanes. */
 static void promote_locked(struct sched_queue *queue)
 {
@@ -439,7 +459,7 @@ int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t l
     if (queue->state == OPEN) {
         r = queue_obtain_entry(queue, key, &entry);
         if (r == 0) {
-            schedule_locked(queue, entry, lane, delay_ms, false);
+            schedule_locked(queue, entry, lane, entry_hold_delay(queue, entry, delay_ms), false);
         }
     }
     ccm_unlock(&queue->lock);
@@ -493,6 +513,11 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
         delay_ms = turns ? latest_ms : delay_ms;
         delay_ms = entry_limit_delay(queue, &entry->spending, err, delay_ms);
         queue->retries++;
+        if (err->kind == CCM_ERROR_THROTTLED && err->retry_after_ms > 0) {
+            const bool sooner = err->retry_after_ms >= (uint64_t)delay_ms; /* cut, or its turn */
+
+            entry->held_ms = now_ms(queue) + (sooner ? delay_ms : (int64_t)err->retry_after_ms);
+        }
         if (queue->state == OPEN) {
             const bool again =
                 !turns && sched_backoff_failures(&entry->backoff) >= LAST_LANE_FAILURES;
@@ -533,6 +558,9 @@ void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint6
     struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL && queue->state == OPEN) {
+        if (entry->held_ms > now_ms(queue) + delay_ms) { /* the verdict's last word counts */
+            entry->held_ms = now_ms(queue) + delay_ms;
+        }
         schedule_locked(queue, entry, lane, delay_ms, true);
     }
     ccm_unlock(&queue->lock);
@@ -550,6 +578,49 @@ void sched_queue_forget(struct sched_queue *queue, const char *key)
         drop_if_unused(queue, entry);
     }
     ccm_unlock(&queue->lock);
+}
+
+void sched_queue_withdraw(struct sched_queue *queue, const char *key)
+{
+    ccm_lock(&queue->lock);
+
+    struct entry *entry = ccm_strmap_get(queue->entries, key);
+
+    if (entry != NULL && sched_heap_has(&entry->delay) && !entry->delay_has_verdict) {
+        sched_heap_remove(&queue->delays, &entry->delay);
+        drop_if_unused(queue, entry);
+    }
+    ccm_unlock(&queue->lock);
+}
+
+bool sched_queue_is_last(struct sched_queue *queue, const char *key)
+{
+    ccm_lock(&queue->lock);
+
+    const struct entry *entry = queue_find_processed(queue, key);
+    const bool last = entry != NULL && !entry->dirty && !sched_heap_has(&entry->delay) &&
+                      sched_backoff_failures(&entry->backoff) == 0;
+
+    ccm_unlock(&queue->lock);
+    return last;
+}
+
+bool sched_queue_pause(struct sched_queue *queue, int64_t until_ms)
+{
+    ccm_lock(&queue->lock);
+
+    const int64_t now = now_ms(queue);
+    const bool begins = until_ms > now && queue->paused_ms <= now;
+    const int64_t latest_ms = now + SCHED_BACKOFF_HINT_MAX_MS;
+
+    if (until_ms <= now) {
+        queue->paused_ms = 0;
+    } else if (until_ms > queue->paused_ms) {
+        queue->paused_ms = until_ms < latest_ms ? until_ms : latest_ms;
+    }
+    ccm_wake_all(&queue->ready); /* they look when to look again */
+    ccm_unlock(&queue->lock);
+    return begins;
 }
 
 size_t sched_queue_retry_now(struct sched_queue *queue)
@@ -629,6 +700,7 @@ static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
         entry->common = !entry->wish.kept;
         queue->common += entry->common ? 1 : 0;
         entry->luck = luck;
+        entry->held_ms = 0;
         entry->delay_has_verdict = false;
         if (sched_heap_has(&entry->delay) && entry->delay_is_verdict) {
             sched_heap_remove(&queue->delays, &entry->delay);
@@ -676,8 +748,9 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
 
     ccm_lock(&queue->lock);
     while (r == 0) {
-        const bool held = ccm_gate_is_held(queue->options.gate) && queue->state == OPEN;
-        int64_t due = held ? now_ms(queue) + HELD_CHECK_MS : INT64_MAX;
+        const bool paused = queue->paused_ms > now_ms(queue) && queue->state == OPEN;
+        const bool held = paused || (ccm_gate_is_held(queue->options.gate) && queue->state == OPEN);
+        int64_t due = paused ? queue->paused_ms : held ? now_ms(queue) + HELD_CHECK_MS : INT64_MAX;
 
         promote_locked(queue);
         if (!held && sched_lanes_has(&queue->lanes, queue_open_lanes(queue))) {
@@ -722,6 +795,9 @@ void sched_queue_done(struct sched_queue *queue, const char *key)
         entry->processing = false;
         queue->processing--;
         queue->common -= entry->common ? 1 : 0;
+        if (entry->dirty && queue->state == OPEN) {
+            queue_hold_entry(queue, entry);
+        }
         if (entry->dirty && queue->state != SHUT) {
             queue_move_entry(queue, entry, 0);
         } else {

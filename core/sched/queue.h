@@ -26,6 +26,10 @@
  * out earlier for another reason: that run is the retry, and its verdict sets the next one. A delay
  * from add_after() always leads to a run that starts later.
  *
+ * A verdict that the other side throttles, with a retry_after_ms, holds the key: until then nobody
+ * gets it, whatever adds it; what was asked for is done afterwards. A requeue_after() of the same
+ * call may shorten that.
+ *
  * Every thread may call everything. Only get(), get_batch() and drain() block. One lock, a leaf.
  */
 #ifndef CCM_SCHED_QUEUE_H
@@ -119,6 +123,17 @@ void sched_queue_spend(struct sched_queue *queue, const char *key, uint32_t call
  * the long run. 0 for another key. */
 int64_t sched_queue_peek_rate_limited(struct sched_queue *queue, const char *key,
                                       const struct ccm_error *err, int64_t *ret_most_ms);
+
+/* Hand out nothing before the monotonic time until_ms, at most SCHED_BACKOFF_HINT_MAX_MS from now;
+ * of several the latest counts, one that is over ends it. Returns whether it begins. */
+bool sched_queue_pause(struct sched_queue *queue, int64_t until_ms);
+
+/* Take back the delay of a key that no verdict has set. */
+void sched_queue_withdraw(struct sched_queue *queue, const char *key);
+
+/* Whether a key that is being processed is known for nothing else: nobody asks for it, it comes by
+ * no delay, and no failure is counted. */
+bool sched_queue_is_last(struct sched_queue *queue, const char *key);
 
 /* Success: forget the failures of the key. Delays stay. */
 void sched_queue_forget(struct sched_queue *queue, const char *key);

@@ -13,7 +13,7 @@
 
 #define NAME_MAX_LEN 64  /* bytes of a label's name */
 #define LABEL_MAX    128 /* bytes of one value; longer ones are cut */
-#define KEY_MAX      (CCM_METRICS_LABELS_MAX * (2 * LABEL_MAX + NAME_MAX_LEN + 8))
+#define KEY_MAX      ((CCM_METRICS_LABELS_MAX + 1) * (2 * LABEL_MAX + NAME_MAX_LEN + 8))
 
 const double ccm_metrics_seconds[] = { 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
                                        1,     2.5,   5,     10,   20,    30,   60,  120 };
@@ -257,11 +257,28 @@ static void add_escaped(struct key *key, const char *value)
     }
 }
 
-static void make_key(const struct family *family, const char *const *values, struct key *key)
+/* Whether the metric has this label itself. */
+static bool family_has_label(const struct family *family, const char *label)
+{
+    for (size_t i = 0; i < family->label_count; i++) {
+        if (strcmp(family->labels[i], label) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void make_key(const struct family *family, const char *plugin, const char *const *values,
+                     struct key *key)
 {
     key->len = 0;
+    if (plugin != NULL && !family_has_label(family, "plugin")) {
+        add_text(key, "plugin=\"");
+        add_escaped(key, plugin);
+        add_char(key, '"');
+    }
     for (size_t i = 0; i < family->label_count; i++) {
-        if (i > 0) {
+        if (key->len > 0) {
             add_char(key, ',');
         }
         add_text(key, family->labels[i]);
@@ -287,12 +304,12 @@ static struct series *series_new(const struct family *family)
     return series;
 }
 
-static int series_locked(struct ccm_metrics *metrics, struct family *family,
+static int series_locked(struct ccm_metrics *metrics, struct family *family, const char *plugin,
                          const char *const *values, struct series **ret)
 {
     struct key key;
 
-    make_key(family, values, &key);
+    make_key(family, plugin, values, &key);
     *ret = ccm_strmap_get(family->series, key.text);
     if (*ret != NULL) {
         return 0;
@@ -327,7 +344,8 @@ static void series_add_sample(const struct family *family, struct series *series
 }
 
 static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_metric *metric,
-                                const char *const *values, double value, bool set)
+                                const char *plugin, const char *const *values, double value,
+                                bool set)
 {
     struct family *family = NULL;
     struct series *series = NULL;
@@ -343,7 +361,7 @@ static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_me
     int r = family_locked(metrics, metric, &family);
 
     if (r == 0) {
-        r = series_locked(metrics, family, values, &series);
+        r = series_locked(metrics, family, plugin, values, &series);
     }
     if (r == 0 && family->type == CCM_METRIC_HISTOGRAM) {
         series_add_sample(family, series, value);
@@ -357,13 +375,19 @@ static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_me
 int ccm_metrics_record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                        const char *const *values, double value)
 {
-    return metrics_record_value(metrics, metric, values, value, false);
+    return metrics_record_value(metrics, metric, NULL, values, value, false);
+}
+
+int ccm_metrics_record_of(struct ccm_metrics *metrics, const struct ccm_metric *metric,
+                          const char *plugin, const char *const *values, double value)
+{
+    return metrics_record_value(metrics, metric, plugin, values, value, false);
 }
 
 int ccm_metrics_set(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                     const char *const *values, double value)
 {
-    return metrics_record_value(metrics, metric, values, value, true);
+    return metrics_record_value(metrics, metric, NULL, values, value, true);
 }
 
 /* --- text --- */

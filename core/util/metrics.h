@@ -30,6 +30,11 @@ void ccm_metrics_free(struct ccm_metrics *metrics);
 int ccm_metrics_record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                        const char *const *values, double value);
 
+/* The same with the label `plugin`, which comes first; NULL, or a metric that has such a label
+ * itself: without. */
+int ccm_metrics_record_of(struct ccm_metrics *metrics, const struct ccm_metric *metric,
+                          const char *plugin, const char *const *values, double value);
+
 /* A counter that somebody else keeps: set it to what it has reached. As above. */
 int ccm_metrics_set(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                     const char *const *values, double value);

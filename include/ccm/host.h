@@ -187,7 +187,8 @@ struct ccm_host {
 
     /* --- cluster state, from the caches (no I/O) --- */
 
-    /* Snapshot of one object, or NULL. release() it. (Raw objects: get_raw(), list_raw().) */
+    /* Snapshot of one object, or NULL. release() it. (Raw objects: get_raw(), list_raw().) NULL
+     * also for a kind that nobody watches, which is logged as an error, once. */
     const struct ccm_object *(*get)(const struct ccm_host *host, uint64_t kind, const char *key);
 
     /* Snapshots of all objects of a kind (index NULL), or of an index: "service"
@@ -209,12 +210,15 @@ struct ccm_host {
                  const struct ccm_patch *patch, struct ccm_error *err);
 
     /* Queue an event; written later by a thread of the core, merged with equal ones (count),
-     * dropped (and logged) when too many wait. Call it on change only. */
+     * dropped (and logged) when too many wait. Call it on change only. One without an object is
+     * refused, and logged. */
     void (*event)(const struct ccm_host *host, const struct ccm_event *event);
 
     /* --- scheduling --- */
 
-    /* Have this plugin's reconcile called with the key, at once or after delay_ms. */
+    /* Have this plugin's reconcile called with the key, at once or after delay_ms. A key that waits
+     * after CCM_ERROR_THROTTLED with retry_after_ms is not called before that time; after other
+     * verdicts what is enqueued comes first. */
     void (*enqueue)(const struct ccm_host *host, const char *key, uint64_t lane, uint64_t delay_ms);
 
     /* --- HTTP --- */
@@ -266,10 +270,12 @@ struct ccm_host {
 
     /* --- metrics --- */
 
-    /* Record a value for /metrics; `values` belong to metric->labels, one each (NULL = no labels).
-     * Labels are for kinds of things, not for things: what comes after 2,000 combinations of one
-     * metric is dropped (and counted). A name that is in use with another type or other labels is
-     * dropped and logged. */
+    /* Record a value for /metrics; `values` belong to metric->labels, one each (NULL = no labels);
+     * label `plugin` with the name of the instance comes by itself. Labels are for kinds of things,
+     * not for things: what comes after 2,000 combinations of one metric is dropped (and counted). A
+     * name that is in use with another type or other labels, or that belongs to the daemon
+     * (ccmd_..., workqueue_..., rest_client_..., controller_runtime_..., leader_election_...,
+     * process_...), is dropped, which is logged as a warning, once. */
     void (*metric)(const struct ccm_host *host, const struct ccm_metric *metric,
                    const char *const *values, double value);
 
@@ -365,6 +371,22 @@ struct ccm_host {
      * the status page. 0 = it does not wait any more. The last word counts. Of at most 10,000. */
     void (*note_waiting)(const struct ccm_host *host, const char *object, uint64_t ms,
                          const char *what);
+
+    /* --- since ABI 1.1: pauses --- */
+
+    /* The other side asks for a pause, until a monotonic time (now_ms), at most 10 minutes from
+     * now. name NULL: of this plugin, no reconcile call begins before; calls that run go on. A
+     * name, such as that of an account or an action: nothing happens by itself, ask paused_until()
+     * before you call. Names are shared by all instances of a plugin in this process. Of several
+     * the latest counts; a time that is over, such as 0, ends it. */
+    void (*throttle)(const struct ccm_host *host, const char *name, int64_t until_ms);
+    /* Until when the name is paused; 0: it is not. Return CCM_ERROR_THROTTLED with the rest as
+     * retry_after_ms. */
+    int64_t (*paused_until)(const struct ccm_host *host, const char *name);
+
+    /* Take back what enqueue() was asked for with a delay that is not over yet. A retry that waits
+     * after a verdict stays. */
+    void (*withdraw)(const struct ccm_host *host, const char *key);
 };
 
 #ifdef __cplusplus

@@ -242,6 +242,12 @@ struct ccm_plugin {
      * so, too. Pure: no instance, no I/O, any thread, without create(). NULL = none is. */
     int (*takes_default)(const struct ccm_service *service);
 
+    /* Since ABI 1.1. Nothing is left of the key: its last call succeeded, it waits for nothing, and
+     * no object of that name is in the caches that this plugin watches. What is remembered per key
+     * can go. In the thread of that call, before the key can be called again: never block. NULL =
+     * nobody wants to know. */
+    void (*forget)(void *self, const char *key);
+
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };
 

@@ -241,7 +241,8 @@ def test_the_overlay_of_the_manual(base, tmp_path):
     pod, main = container(documents(run(os.environ.get("KUBECTL", "kubectl"), "kustomize", str(tmp_path))))
     volumes = {one["name"]: one for one in pod["volumes"]}
     assert volumes["credentials"]["secret"] == {"secretName": "ccmd-credentials", "defaultMode": 0o440} and "config" in volumes
-    assert {m["name"]: m["mountPath"] for m in main["volumeMounts"]} == {"config": "/etc/ccmd", "credentials": "/etc/ccmd-credentials"}
+    assert {m["name"]: m["mountPath"] for m in main["volumeMounts"]} == {
+        "config": "/etc/ccmd", "state": "/var/lib/ccmd", "credentials": "/etc/ccmd-credentials"}
 
 
 def test_each_manifest_has_the_same_labels(base):

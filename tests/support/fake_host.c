@@ -294,6 +294,27 @@ const char *fake_host_metrics(struct fake_host *fake)
     return ccm_buf_str(&fake->metrics_text);
 }
 
+/* Nothing is paused, and nothing waits. */
+static void throttle(const struct ccm_host *host, const char *name, int64_t until_ms)
+{
+    (void)host;
+    (void)name;
+    (void)until_ms;
+}
+
+static int64_t paused_until(const struct ccm_host *host, const char *name)
+{
+    (void)host;
+    (void)name;
+    return 0;
+}
+
+static void withdraw(const struct ccm_host *host, const char *key)
+{
+    (void)host;
+    (void)key;
+}
+
 struct fake_host *fake_host_new(void)
 {
     struct fake_host *fake = fake_alloc(sizeof(*fake));
@@ -332,6 +353,9 @@ struct fake_host *fake_host_new(void)
         .note_unserved = note_unserved,
         .note_quota = note_quota,
         .note_waiting = note_waiting,
+        .throttle = throttle,
+        .paused_until = paused_until,
+        .withdraw = withdraw,
         .core = fake,
     };
     fake_http_install(&fake->table);
