@@ -3,6 +3,7 @@
 #include "ccm/plugin.h"
 #include "ccm/version.h"
 #include "daemon/daemon.h"
+#include "daemon/option_check.h"
 #include "daemon/setup.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -20,11 +21,21 @@ int cli_command_version(const struct cli_command_args *args)
     return 0;
 }
 
+void cli_print_finding(void *arg, bool is_error, const char *line)
+{
+    (void)is_error; /* the line says so */
+    fprintf(arg, "%s\n", line);
+}
+
 int cli_command_check_config(const struct cli_command_args *args)
 {
     CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
     int r = daemon_setup_load(args->config, &setup);
 
+    if (r == 0 &&
+        daemon_option_check(setup.config, setup.registry, cli_print_finding, stderr) > 0) {
+        r = -EINVAL;
+    }
     if (r == 0 && setup.refused > 0) {
         r = -ENOEXEC;
     }

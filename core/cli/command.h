@@ -52,6 +52,9 @@ int cli_command_allow_removals(const struct cli_command_args *args);
  * operand, or at all. */
 int cli_command_resync(const struct cli_command_args *args);
 
+/* What check() of a plugin found, to the stream `arg`: see daemon/option_check.h. */
+void cli_print_finding(void *arg, bool is_error, const char *line);
+
 int cli_command_version(const struct cli_command_args *args);
 
 #endif

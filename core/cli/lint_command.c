@@ -1,6 +1,7 @@
 /* `ccmd lint`: gathers plugins that can check manifests, and asks them about each file. */
 #include "cli/command.h"
 #include "cli/lint.h"
+#include "daemon/option_check.h"
 #include "daemon/plugin_dir.h"
 #include "daemon/setup.h"
 #include "plugin/loader.h"
@@ -154,6 +155,10 @@ static int gather_configured(struct party *party, const struct cli_command_args 
 {
     int r = daemon_setup_load(args->config, &party->setup);
 
+    if (r == 0 && daemon_option_check(party->setup.config, party->setup.registry, cli_print_finding,
+                                      stderr) > 0) {
+        r = -EINVAL;
+    }
     if (r == 0 && party->setup.refused > 0) {
         r = -ENOEXEC;
     }

@@ -1,5 +1,6 @@
 #include "daemon/reload.h"
 
+#include "daemon/option_check.h"
 #include "daemon/reload_files.h"
 #include "daemon/setup.h"
 #include "util/buf.h"
@@ -132,7 +133,13 @@ static bool is_listed(const struct config_tree *config, const char *plugin)
     return false;
 }
 
-/* 0, -ENOMEM, or -EINVAL: its problems say why. */
+static void reload_log_finding(void *arg, bool is_error, const char *line)
+{
+    (void)arg; /* the log is one */
+    CCM_LOG_AT(&reload_log, is_error ? CCM_LOG_ERROR : CCM_LOG_WARN, "%s", line);
+}
+
+/* 0, -ENOMEM, or -EINVAL: its problems say why, or the log does. */
 static int reload_check_config(const struct daemon_reload *reload, struct config_tree *config)
 {
     struct ccm_error err = CCM_ERROR_INIT;
@@ -148,7 +155,13 @@ static int reload_check_config(const struct daemon_reload *reload, struct config
             return -ENOMEM;
         }
     }
-    return config_finish(config, &err);
+    const int r = config_finish(config, &err);
+
+    if (r < 0 || config_problems(config)[0] != '\0') {
+        return r;
+    }
+    return daemon_option_check(config, reload->registry, reload_log_finding, NULL) > 0 ? -EINVAL
+                                                                                       : 0;
 }
 
 static void reload_log_problems(const struct config_tree *config)

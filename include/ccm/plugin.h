@@ -174,6 +174,21 @@ struct ccm_lint_sink {
     void *core; /* private to the core */
 };
 
+/* Where check() tells what it found. Valid during the call. Since ABI 1.1. */
+struct ccm_check_sink {
+    uint64_t struct_size;
+
+    /* One finding. level: CCM_LEVEL_ERROR (with these options create() or start() would fail for
+     * good), CCM_LEVEL_WARN. message: for people; it names the option. */
+    void (*finding)(const struct ccm_check_sink *sink, uint64_t level, const char *message);
+
+    /* Options answer those of the configuration that is checked; log, time and random are as
+     * always. All others do nothing, have nothing, or fail. */
+    const struct ccm_host *host;
+
+    void *core; /* private to the core */
+};
+
 struct ccm_plugin {
     uint32_t abi_major;   /* CCM_ABI_MAJOR. These two never move, in any major */
     uint32_t struct_size; /* sizeof(struct ccm_plugin) as the plugin was built */
@@ -247,6 +262,13 @@ struct ccm_plugin {
      * can go. In the thread of that call, before the key can be called again: never block. NULL =
      * nobody wants to know. */
     void (*forget)(void *self, const char *key);
+
+    /* Since ABI 1.1. What is wrong with the options as a whole, beyond what their table says of
+     * each: relations between them, forms that it has no words for. Asked by check-config, lint,
+     * and before a changed configuration is taken over, also while an instance runs: no instance,
+     * no I/O, any thread, without create(). 0, or a negative errno when it could not look. NULL =
+     * not offered. */
+    int (*check)(const struct ccm_check_sink *sink);
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

@@ -364,6 +364,17 @@ static int ali_new(const struct ccm_host *host, struct ali_client **ret, struct 
     return 0;
 }
 
+int ali_check(const struct ccm_host *host, struct ccm_error *err)
+{
+    struct ali_client *ali = NULL;
+    const int r = ali_new(host, &ali, err);
+
+    if (r == 0) {
+        ali_free(ali);
+    }
+    return r;
+}
+
 int ali_acquire(const struct ccm_host *host, struct ali_client **ret, struct ccm_error *err)
 {
     int r = 0;

@@ -7,6 +7,10 @@
 
 struct ali_client;
 
+/* What acquire() would say about the options that `host` answers: 0, or its errors. There is no
+ * instance afterwards that was none before; no I/O. Any thread. */
+CCM_NODISCARD ALI_API int ali_check(const struct ccm_host *host, struct ccm_error *err);
+
 /*
  * The instance, reference-counted. acquire() does no I/O (call it in create()); configuration
  * errors are CCM_ERROR_TERMINAL and name the option. `host` is the caller's own and is used for the

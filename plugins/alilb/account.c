@@ -28,15 +28,29 @@ static void account_release(void *account)
     }
 }
 
+static const char no_cluster_id[] =
+    "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
+    "must be unique";
+
+int alilb_check(const struct ccm_check_sink *sink)
+{
+    const struct ccm_host *host = sink->host;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (ali_check(host, &err) < 0) {
+        sink->finding(sink, CCM_LEVEL_ERROR, err.message);
+    } else if (host->option_string(host, "alicloud", "cluster_id")[0] == '\0') {
+        sink->finding(sink, CCM_LEVEL_ERROR, no_cluster_id);
+    }
+    return 0;
+}
+
 static int account_start(void *account, const struct ccm_host *host, struct ccm_error *err)
 {
     const int r = ali_start(account, host, err);
 
     if (r == 0 && ali_cluster_id(account)[0] == '\0') {
-        return ccm_error_set(
-            err, -EINVAL, CCM_ERROR_TERMINAL,
-            "option cluster_id of group alicloud is not set: it marks what belongs "
-            "to this cluster and must be unique");
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", no_cluster_id);
     }
     return r;
 }

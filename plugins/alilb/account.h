@@ -6,6 +6,7 @@
 #define CCM_ALILB_ACCOUNT_H
 
 #include "alicloud/client.h"
+#include "ccm/plugin.h"
 #include "lbc/model/cloud.h"
 
 /* Its account is a struct ali_client. */
@@ -15,6 +16,9 @@ static inline struct ali_client *alilb_client(const struct lbc_cloud *cloud)
 {
     return cloud->account;
 }
+
+/* check() of a plugin: its options, as far as they are about the account. */
+int alilb_check(const struct ccm_check_sink *sink);
 
 enum ali_priority alilb_priority(enum lbc_priority priority);
 

@@ -1,5 +1,6 @@
 /* Descriptor and life cycle of the plugin `clb`. */
 #include "alicloud/options.h"
+#include "alilb/account.h"
 #include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"
@@ -89,6 +90,7 @@ const struct ccm_plugin ccm_plugin = {
     .name = "clb",
     .takes_default = takes_default,
     .options = options,
+    .check = alilb_check,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
 };

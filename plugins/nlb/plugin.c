@@ -1,5 +1,6 @@
 /* Descriptor and life cycle of the plugin `nlb`. */
 #include "alicloud/options.h"
+#include "alilb/account.h"
 #include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"
@@ -27,6 +28,7 @@ const struct ccm_plugin ccm_plugin = {
     .name = "nlb",
     .classes = classes,
     .options = options,
+    .check = alilb_check,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "
                "NLB instances",

@@ -264,6 +264,28 @@ static int instance_create(const struct ccm_host *host, void **ret_self, struct 
     return 0;
 }
 
+/* What create() would say; there is no instance afterwards. */
+static int check_options(const struct ccm_check_sink *sink)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct route *route = calloc(1, sizeof(*route));
+    int r;
+
+    if (route == NULL) {
+        return -ENOMEM;
+    }
+    route->host = sink->host;
+    r = instance_configure(route, &err);
+    instance_destroy(route);
+    if (r == 0) {
+        r = ali_check(sink->host, &err);
+    }
+    if (r < 0) {
+        sink->finding(sink, CCM_LEVEL_ERROR, err.message);
+    }
+    return 0;
+}
+
 static int instance_start(void *self, struct ccm_error *err)
 {
     struct route *route = self;
@@ -324,4 +346,5 @@ const struct ccm_plugin ccm_plugin = {
     .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",
     .batch_wait_ms = BURST_MS,
     .allow_removals = allow_removals,
+    .check = check_options,
 };

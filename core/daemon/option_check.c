@@ -1,0 +1,255 @@
+#include "daemon/option_check.h"
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/crash.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+/* One plugin that is asked. */
+struct option_check {
+    struct ccm_host host; /* host.core points back here */
+    const struct config_tree *config;
+    const struct config_plugin *plugin;
+    size_t errors;
+    void (*fn)(void *arg, bool is_error, const char *line);
+    void *arg;
+};
+
+static const struct option_check *check_of(const struct ccm_host *host)
+{
+    return host->core;
+}
+
+/* --- a host that has options, and nothing else ----------------------------------------------- */
+
+__attribute__((format(printf, 4, 5))) static void
+check_log(const struct ccm_host *host, uint64_t level, const char *object, const char *format, ...)
+{
+    (void)host; /* what a plugin says while it is asked is not what it found */
+    (void)level;
+    (void)object;
+    (void)format;
+}
+
+static bool check_log_enabled(const struct ccm_host *host, uint64_t level)
+{
+    (void)host;
+    (void)level;
+    return false;
+}
+
+static int64_t check_now_ms(const struct ccm_host *host)
+{
+    (void)host;
+    return ccm_clock_now_ms();
+}
+
+static int64_t check_wall_ms(const struct ccm_host *host)
+{
+    (void)host;
+    return ccm_clock_wall_ms();
+}
+
+static int check_random(const struct ccm_host *host, void *bytes, size_t len)
+{
+    (void)host;
+    return len <= 256 && getrandom(bytes, len, 0) == (ssize_t)len ? 0 : -EIO;
+}
+
+static int check_wait(const struct ccm_host *host, const struct ccm_request *req, uint64_t ms)
+{
+    (void)host;
+    (void)req;
+    (void)ms;
+    return -ECANCELED;
+}
+
+static bool check_cancelled(const struct ccm_host *host, const struct ccm_request *req)
+{
+    (void)host;
+    (void)req;
+    return true;
+}
+
+static const char *check_option_string(const struct ccm_host *host, const char *group,
+                                       const char *name)
+{
+    return config_string(check_of(host)->config, check_of(host)->plugin->name, group, name);
+}
+
+static int64_t check_option_int(const struct ccm_host *host, const char *group, const char *name)
+{
+    return config_int(check_of(host)->config, check_of(host)->plugin->name, group, name);
+}
+
+static const char *const *check_option_strings(const struct ccm_host *host, const char *group,
+                                               const char *name)
+{
+    return config_strings(check_of(host)->config, check_of(host)->plugin->name, group, name);
+}
+
+static const struct ccm_object *check_get(const struct ccm_host *host, uint64_t kind,
+                                          const char *key)
+{
+    (void)host;
+    (void)kind;
+    (void)key;
+    return NULL;
+}
+
+static int check_list(const struct ccm_host *host, uint64_t kind, const char *index,
+                      const char *value, const struct ccm_object *const **ret_objects,
+                      size_t *ret_count)
+{
+    (void)host;
+    (void)kind;
+    (void)index;
+    (void)value;
+    (void)ret_objects;
+    (void)ret_count;
+    return -ENOTSUP;
+}
+
+static void check_release(const struct ccm_host *host, const struct ccm_object *object)
+{
+    (void)host;
+    (void)object; /* none was handed out */
+}
+
+static void check_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
+                          uint64_t delay_ms)
+{
+    (void)host;
+    (void)key;
+    (void)lane;
+    (void)delay_ms;
+}
+
+static int check_http(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_http_request *http, struct ccm_http_response **ret,
+                      uint64_t *ret_phase, struct ccm_error *err)
+{
+    (void)host;
+    (void)req;
+    (void)http;
+    (void)ret;
+    *ret_phase = CCM_HTTP_NOT_SENT;
+    return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "check() does no I/O");
+}
+
+static bool check_dry_run(const struct ccm_host *host)
+{
+    (void)host;
+    return true;
+}
+
+static void check_metric(const struct ccm_host *host, const struct ccm_metric *metric,
+                         const char *const *values, double value)
+{
+    (void)host;
+    (void)metric;
+    (void)values;
+    (void)value;
+}
+
+/* Members that are not here are NULL: what runs without I/O has no use for them. */
+static const struct ccm_host check_template = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_host),
+    .log = check_log,
+    .log_enabled = check_log_enabled,
+    .now_ms = check_now_ms,
+    .wall_ms = check_wall_ms,
+    .random = check_random,
+    .wait = check_wait,
+    .cancelled = check_cancelled,
+    .option_string = check_option_string,
+    .option_int = check_option_int,
+    .option_strings = check_option_strings,
+    .get = check_get,
+    .list = check_list,
+    .release = check_release,
+    .enqueue = check_enqueue,
+    .http = check_http,
+    .dry_run = check_dry_run,
+    .metric = check_metric,
+};
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static void check_add_finding(const struct ccm_check_sink *sink, uint64_t level,
+                              const char *message)
+{
+    struct option_check *check = sink->core;
+    const bool is_error = level == CCM_LEVEL_ERROR;
+    CCM_CLEANUP(ccm_freep)
+    char *line = ccm_text_format("%s:%u: plugin %s: %s%s", config_file(check->config),
+                                 check->plugin->line, check->plugin->name,
+                                 is_error ? "" : "warning: ", message == NULL ? "" : message);
+
+    check->errors += is_error ? 1 : 0;
+    check->fn(check->arg, is_error, line == NULL ? "out of memory" : line);
+}
+
+static void check_ask_plugin(struct option_check *check, const struct ccm_plugin *desc)
+{
+    const struct ccm_check_sink sink = {
+        .struct_size = sizeof(sink),
+        .finding = check_add_finding,
+        .host = &check->host,
+        .core = check,
+    };
+    struct ccm_crash_call call = { .plugin = check->plugin->name, .stage = "check" };
+
+    ccm_crash_begin(&call);
+
+    const int r = desc->check(&sink);
+
+    ccm_crash_end(&call);
+    if (r != 0) {
+        check_add_finding(&sink, CCM_LEVEL_ERROR, "its options could not be checked");
+    }
+}
+
+static const struct plugin_entry *registry_find(struct plugin_registry *registry, const char *name)
+{
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (entry->loaded != NULL && ccm_text_equal(entry->name, name)) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
+                           void (*fn)(void *arg, bool is_error, const char *line), void *arg)
+{
+    size_t errors = 0;
+
+    for (size_t i = 0; i < config_plugin_count(config); i++) {
+        const struct config_plugin *plugin = config_plugin_at(config, i);
+        const struct plugin_entry *entry = registry_find(registry, plugin->name);
+        struct option_check check = {
+            .host = check_template,
+            .config = config,
+            .plugin = plugin,
+            .fn = fn,
+            .arg = arg,
+        };
+
+        check.host.core = &check;
+        if (plugin->enabled && entry != NULL && entry->loaded->desc->check != NULL) {
+            check_ask_plugin(&check, entry->loaded->desc);
+            errors += check.errors;
+        }
+    }
+    return errors;
+}

@@ -1,0 +1,19 @@
+/* Asks plugins what is wrong with their options as a whole: check() of their descriptor. */
+#ifndef CCM_DAEMON_OPTION_CHECK_H
+#define CCM_DAEMON_OPTION_CHECK_H
+
+#include "config/load.h"
+#include "plugin/registry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Ask all loaded plugins that the configuration, finished without problems, has enabled. fn (may
+ * print) gets each finding as a line without its end, with file and line in front. Returns how many
+ * of them are errors. Any thread; no I/O.
+ */
+size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
+                           void (*fn)(void *arg, bool is_error, const char *line), void *arg);
+
+#endif
