@@ -43,7 +43,7 @@ static const char doc[] =
     "again, and repair it; --all: of every one\n"
     "  version        print the version\n";
 
-enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_ALL, KEY_EVENT, KEY_TIMEOUT };
+enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_ALL, KEY_EVENT, KEY_TIMEOUT, KEY_RBAC };
 
 #define TIMEOUT_MAX_S 86400
 
@@ -55,6 +55,8 @@ static const struct argp_option options[] = {
       "lint: where plugins are that are given by name; alone: ask all that are there", 0 },
     { "event", KEY_EVENT, NULL, 0,
       "plan: leave the result in the Event kube-system/CloudControllerManagerPrecheckResult too",
+      0 },
+    { "rbac", KEY_RBAC, NULL, 0, "plugins: print roles with the rights that they need, for kubectl",
       0 },
     { "all", KEY_ALL, NULL, 0, "resync: all Services", 0 },
     { "timeout", KEY_TIMEOUT, "SECONDS", 0, "plan: give up after so long (default 300)", 0 },
@@ -87,6 +89,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ALL:
         arguments->args.all = true;
+        return 0;
+    case KEY_RBAC:
+        arguments->args.rbac = true;
         return 0;
     case KEY_EVENT:
         arguments->args.event = true;

@@ -46,7 +46,9 @@ int cli_command_check_config(const struct cli_command_args *args)
 }
 
 /* Files given by hand: relative names are fine here, a plugin is only looked at. */
-static int inspect_file(const char *name)
+typedef void (*command_print_fn)(FILE *out, const struct plugin_loaded_plugin *plugin);
+
+static int inspect_file(const char *name, command_print_fn print)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
@@ -63,17 +65,18 @@ static int inspect_file(const char *name)
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    plugin_print(stdout, plugin);
+    print(stdout, plugin);
     return 0;
 }
 
 int cli_command_plugins(const struct cli_command_args *args)
 {
     CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    const command_print_fn print = args->rbac ? plugin_print_rbac : plugin_print;
     int result = 0;
 
     for (size_t i = 0; i < args->operand_count; i++) {
-        const int r = inspect_file(args->operands[i]);
+        const int r = inspect_file(args->operands[i], print);
 
         if (r < 0) {
             result = r;
@@ -90,7 +93,7 @@ int cli_command_plugins(const struct cli_command_args *args)
         const struct plugin_entry *entry = plugin_registry_at(setup.registry, i);
 
         if (entry->loaded != NULL) {
-            plugin_print(stdout, entry->loaded);
+            print(stdout, entry->loaded);
         }
     }
     return setup.refused > 0 ? -ENOEXEC : 0;

@@ -18,6 +18,7 @@ struct cli_command_args {
     const char *plugins[CLI_COMMAND_PLUGINS_MAX];
     size_t plugin_count;
     bool all;          /* resync: every object */
+    bool rbac;         /* plugins: roles with their rights */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
     const char *const *operands;

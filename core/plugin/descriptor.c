@@ -11,6 +11,7 @@
 /* A table without its closing NULL must not lead far. */
 #define MAX_OPTIONS 256
 #define MAX_WATCHES 32
+#define MAX_RIGHTS  256
 #define MAX_INDEXES 4 /* KUBE_STORE_INDEXES */
 
 #define KNOWN_FLAGS (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
@@ -296,6 +297,37 @@ static int copy_watches(struct plugin_descriptor *d, struct ccm_error *err)
     return 0;
 }
 
+static bool is_name_text(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-:";
+
+    return ccm_text_empty(text) || text[strspn(text, letters)] == '\0';
+}
+
+static int check_rights(const struct ccm_plugin *plugin, struct ccm_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz, ";
+
+    for (size_t i = 0; plugin->rights != NULL && plugin->rights[i] != NULL; i++) {
+        const struct ccm_right *right = plugin->rights[i];
+
+        if (i == MAX_RIGHTS) {
+            return descriptor_refuse(err, "its table of rights has no end: close it with NULL");
+        }
+        if (right->struct_size < sizeof(*right) || !is_path_text(right->api_version) ||
+            !is_path_text(right->resource) || ccm_text_empty(right->verbs) ||
+            right->verbs[strspn(right->verbs, letters)] != '\0' ||
+            !is_name_text(right->namespace_) || !is_name_text(right->name)) {
+            return ccm_error_set(
+                err, -EINVAL, CCM_ERROR_TERMINAL,
+                "right %zu: it needs .struct_size, .api_version, .resource and "
+                ".verbs, such as \"example.com/v1\", \"buckets/status\", \"patch\"",
+                i + 1);
+        }
+    }
+    return 0;
+}
+
 static int descriptor_copy_plugin(struct plugin_descriptor *d, const struct ccm_plugin *theirs,
                                   struct ccm_error *err)
 {
@@ -315,6 +347,10 @@ static int descriptor_copy_plugin(struct plugin_descriptor *d, const struct ccm_
     }
     if (d->plugin.summary == NULL) {
         d->plugin.summary = "";
+    }
+    r = check_rights(&d->plugin, err);
+    if (r < 0) {
+        return r;
     }
     r = copy_options(d, err);
     if (r < 0) {

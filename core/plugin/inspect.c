@@ -57,6 +57,22 @@ static void print_watches(FILE *out, const struct ccm_watch *const *watches)
     (void)fputc('\n', out);
 }
 
+static void print_rights(FILE *out, const struct ccm_right *const *rights)
+{
+    for (size_t i = 0; rights != NULL && rights[i] != NULL; i++) {
+        /* Checked with the descriptor. */
+        (void)fprintf(out, "  %-9s %s of %s/%s", i == 0 ? "needs" : "", rights[i]->verbs,
+                      rights[i]->api_version, rights[i]->resource);
+        if (!ccm_text_empty(rights[i]->name)) {
+            (void)fprintf(out, " %s", rights[i]->name);
+        }
+        if (!ccm_text_empty(rights[i]->namespace_)) {
+            (void)fprintf(out, " in namespace %s", rights[i]->namespace_);
+        }
+        (void)fputc('\n', out);
+    }
+}
+
 static void print_option(FILE *out, const struct ccm_option *option)
 {
     (void)fputs("    ", out);
@@ -117,6 +133,7 @@ void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin)
     print_field(out, "file", plugin->path);
     print_abi(out, desc);
     print_watches(out, desc->watches);
+    print_rights(out, desc->rights);
     (void)fprintf(out, "  options%s\n", desc->options[0] == NULL ? "   none" : "");
     for (size_t i = 0; desc->options[i] != NULL; i++) {
         print_option(out, desc->options[i]);

@@ -37,8 +37,12 @@ void plugin_free(struct plugin_loaded_plugin *plugin);
 /* For CCM_CLEANUP. */
 void plugin_freep(struct plugin_loaded_plugin **plugin);
 
-/* What `ccmd plugins` shows: name, version, summary, ABI, file, watches, options with their rules.
- * Write failures stick in the stream. */
+/* What `ccmd plugins` shows: name, version, summary, ABI, file, watches, rights, options with their
+ * rules. Write failures stick in the stream. */
 void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin);
+
+/* The same for `--rbac`: a ClusterRole "ccmd-plugin-NAME", and a Role of that name in each
+ * namespace that a watch or a right is confined to, as YAML for kubectl. */
+void plugin_print_rbac(FILE *out, const struct plugin_loaded_plugin *plugin);
 
 #endif

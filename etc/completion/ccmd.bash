@@ -21,6 +21,7 @@ _ccmd() {
         local options='--config --help --usage --version'
         [[ $command == lint ]] && options+=' --plugin --plugin-dir'
         [[ $command == resync ]] && options+=' --all'
+        [[ $command == plugins ]] && options+=' --rbac'
         [[ $command == plan ]] && options+=' --event --timeout'
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     elif [[ -z $command ]]; then

@@ -12,6 +12,23 @@
  * with CCM_ERROR_CANCELLED, right before the sending too; what is under way is given up. So a
  * plugin need not care which one it is in.
  *
+ * What the role of the daemon has to allow for a call; --rbac of `ccmd plugins` prints such a role:
+ *
+ *   a watch                                        list, watch of the resource
+ *   event()                                        create, patch of events: has it
+ *   fetch() of a Service, EndpointSlice, Node      get of services, endpointslices, nodes: has it
+ *   fetch() of a Pod                               get of pods: has it
+ *   patch() of a Service, its "status"             patch of services, services/status: has it
+ *   patch() of a Node                              patch of nodes: to be added
+ *   patch() of "status" of a Node, a Pod           patch of nodes/status, pods/status: has it
+ *   patch() of a Pod                               patch of pods: to be added
+ *   fetch_raw(), create_raw(), update_raw(),       get, create, update, patch, delete of the
+ *   patch_raw(), delete_raw()                      resource, with "/SUBRESOURCE": to be added
+ *   get(), list(), get_raw(), list_raw(), ...      none: from the caches
+ *
+ * ("has it": the ClusterRole that is shipped, etc/kubernetes/base/rbac.yaml, and the chart.)
+ * Without the right the call fails with CCM_ERROR_AUTH.
+ *
  * Unless said otherwise: any thread may call; nothing blocks; strings are borrowed for the call;
  * strings handed to the plugin live as long as the object they hang on; `err` may not be NULL;
  * return values are 0 or a negative errno.

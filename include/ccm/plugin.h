@@ -154,6 +154,17 @@ struct ccm_watch {
     const struct ccm_index *const *indexes; /* NULL-terminated, at most 4; NULL = none */
 };
 
+/* A right that a plugin needs of the API server besides `list` and `watch` of what it watches, and
+ * besides events, which are the daemon's own affair. Since ABI 1.1. */
+struct ccm_right {
+    uint64_t struct_size;
+    const char *api_version; /* "v1", "example.com/v1" */
+    const char *resource;    /* "buckets", "buckets/status" */
+    const char *verbs;       /* "get,create,update,patch,delete": see the table in host.h */
+    const char *namespace_;  /* NULL or "" = in all, or of a resource without namespaces */
+    const char *name;        /* NULL or "" = of all names; not with create */
+};
+
 /* Where lint() tells what it found. Valid during the call. */
 struct ccm_lint_sink {
     uint64_t struct_size;
@@ -269,6 +280,11 @@ struct ccm_plugin {
      * no I/O, any thread, without create(). 0, or a negative errno when it could not look. NULL =
      * not offered. */
     int (*check)(const struct ccm_check_sink *sink);
+
+    /* Since ABI 1.1. What this plugin calls, NULL-terminated: for people, and for
+     * `ccmd plugins --rbac FILE`, which prints roles with these rights and those of the watches.
+     * Nothing is checked by it while the daemon runs. NULL = nothing, or not told. */
+    const struct ccm_right *const *rights;
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

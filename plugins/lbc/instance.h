@@ -51,6 +51,7 @@ int64_t lbc_plugin_allow_removals(void *self);
 uint64_t lbc_plugin_resync(void *self, const char *key);
 /* Services, EndpointSlices, Nodes; mapping.c says what a change of them leads to. */
 extern const struct ccm_watch *const lbc_watches[];
+extern const struct ccm_right *const lbc_rights[];
 
 /* create() and lint() of a descriptor, which have no other way to know what they belong to: by its
  * ops and what lbc_plugin_create() calls configure(). */
@@ -70,7 +71,7 @@ extern const struct ccm_watch *const lbc_watches[];
     .flags = CCM_PLUGIN_PLANS, .watches = lbc_watches, .create = plugin_create,                    \
     .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
     .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals,              \
-    .resync = lbc_plugin_resync
+    .resync = lbc_plugin_resync, .rights = lbc_rights
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

@@ -330,6 +330,14 @@ static int instance_reconcile(void *self, const struct ccm_request *req, struct 
     return route_reconcile(self, req, ret, err);
 }
 
+static const struct ccm_right right_node_status = {
+    .struct_size = sizeof(struct ccm_right),
+    .api_version = "v1",
+    .resource = "nodes/status", /* condition NetworkUnavailable */
+    .verbs = "patch",
+};
+static const struct ccm_right *const rights[] = { &right_node_status, NULL };
+
 const struct ccm_plugin ccm_plugin = {
     .abi_major = CCM_ABI_MAJOR,
     .struct_size = sizeof(struct ccm_plugin),
@@ -347,4 +355,5 @@ const struct ccm_plugin ccm_plugin = {
     .batch_wait_ms = BURST_MS,
     .allow_removals = allow_removals,
     .check = check_options,
+    .rights = rights,
 };

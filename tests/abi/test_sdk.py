@@ -66,7 +66,7 @@ def test_only_the_sdk_is_installed(prefix):
         "error.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
         "plugin.map", "ccmd-plugin.pc", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
-        "plugin-guide.md", "plugin-example.md",
+        "plugin-guide.md", "plugin-example.md", "plugin-resource.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
         "CMakeLists.txt", "README.md", "plugin.c"}

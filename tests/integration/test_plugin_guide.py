@@ -1,4 +1,4 @@
-"""docs/plugin-guide.md and its sequel plugin-example.md do what they say: every command and every line of C on it, against an installed ccmd."""
+"""docs/plugin-guide.md and its sequels, plugin-example.md and plugin-resource.md, do what they say: every command and every line of C on it, against an installed ccmd."""
 
 import glob
 import os
@@ -13,7 +13,8 @@ from tests.support import pages, proc
 from tests.support.world import World
 
 ROOT = pages.ROOT
-PORTS = ("8787", "8788")
+PORTS = ("8787", "8788", "8789", "8790")
+SOURCES = {"publish": "plugin-example.md", "bucket": "plugin-resource.md"}
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +87,14 @@ def test_the_guide_is_short():
     assert len(text.split("## What is in it")[0].splitlines()) <= 85
 
 
+def source(name):
+    return "".join(block.text for block in pages.blocks(SOURCES[name]) if block.mark == name + ".c")
+
+
 def test_every_block_works(shell):
     numbers = free_ports()
-    found = pages.blocks("plugin-guide.md") + pages.blocks("plugin-example.md")
+    found = pages.blocks("plugin-guide.md") + pages.blocks("plugin-example.md") + pages.blocks("plugin-resource.md")
     assert [block for block in found if block.language not in ("sh", "c", "text")] == []
-    source = "".join(block.text for block in found if block.mark == "publish.c")
     for number, block in enumerate(found):
         text = with_ports(block.text, numbers)
         after = found[number + 1] if number + 1 < len(found) else None
@@ -99,20 +103,22 @@ def test_every_block_works(shell):
         if block.mark == "daemon":
             shell.start(text.strip())
             continue
-        if " publish.c " in text:
-            with open(os.path.join(shell.folder, "publish", "publish.c"), "w", encoding="utf-8") as file:
-                file.write(source)
+        for name in SOURCES:
+            if f" {name}.c " in text:
+                with open(os.path.join(shell.folder, name, name + ".c"), "w", encoding="utf-8") as file:
+                    file.write(source(name))
         if after is not None and after.language == "text":
             shell.see(text, with_ports(after.text, numbers))
         else:
             shell.run(text)
-    assert len(shell.processes) == 3
+    assert len(shell.processes) == 5
 
 
-def test_code_is_clean(prefix, tmp_path):
+@pytest.mark.parametrize("name", SOURCES)
+def test_code_is_clean(prefix, tmp_path, name):
     """What people copy compiles without a warning, also where a project is strict."""
-    path = tmp_path / "publish.c"
-    path.write_text("".join(block.text for block in pages.blocks("plugin-example.md") if block.mark == "publish.c"))
+    path = tmp_path / f"{name}.c"
+    path.write_text(source(name))
     code, out, err = proc.run([os.environ.get("CC", "cc"), "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
                                "-Wshadow", "-Wvla", "-Werror", "-fsyntax-only", f"-I{prefix}/include", path])
     assert code == 0, out + err

@@ -1,11 +1,11 @@
 /*
  * Does what annotations of ConfigMaps say: "op" (fetch, create, update, patch, delete), "api",
  * "resource", "ns", "name", "sub", "body", "patch" (its number), "uid", "version", "propagation".
- * What came of it is one line of the log. With "early" it is done by map(), so in every instance of
- * the daemon; else by reconcile(), and in a dry run too.
+ * With "op" fetch and "kind" (its number) it is host->fetch(). What came of it is one line of the
+ * log. With "early" it is done by map(), so in every instance of the daemon; else by reconcile(),
+ * and in a dry run too.
  */
 #include <ccm/plugin.h>
-#include <stdlib.h>
 
 static const struct ccm_host *host;
 
@@ -41,18 +41,24 @@ static void obey(const struct ccm_request *req, const struct ccm_object *order)
         .name = text_of(order, "name"),
         .subresource = text_of(order, "sub"),
         .body = text_of(order, "body"),
-        .patch = patch == NULL ? CCM_PATCH_MERGE : (uint64_t)(patch[0] - 0x30),
+        .patch = patch == NULL ? CCM_PATCH_MERGE : (uint64_t)(patch[0] - '0'),
         .uid = text_of(order, "uid"),
         .resource_version = text_of(order, "version"),
         .propagation = text_of(order, "propagation"),
     };
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *answer = NULL;
-    const int r = run_op(req, text_of(order, "op"), &call, &answer, &err);
+    const char *kind = text_of(order, "kind");
+    const int r = kind == NULL ? run_op(req, text_of(order, "op"), &call, &answer, &err)
+                               : host->fetch(host, req, (uint64_t)(kind[0] - '0'), call.namespace_,
+                                             call.name, &answer, &err);
 
     host->log(host, CCM_LEVEL_INFO, order->key, "did: result %d kind %d http %d %s answer %s", r,
               (int)err.kind, (int)err.http_status, err.message,
-              answer == NULL ? "none" : ((const struct ccm_raw *)(const void *)answer)->json);
+              answer == NULL ? "none"
+              : answer->kind != CCM_KIND_RAW
+                  ? "\"typed\""
+                  : ((const struct ccm_raw *)(const void *)answer)->json);
     if (answer != NULL) {
         host->release(host, answer);
     }
@@ -85,6 +91,25 @@ static const struct ccm_watch watch = {
 };
 
 static const struct ccm_watch *const watches[] = { &watch, NULL };
+
+#define RIGHT(what, how)                                                                           \
+    {                                                                                              \
+        .struct_size = sizeof(struct ccm_right), .api_version = "example.com/v1",                  \
+        .resource = (what), .verbs = (how)                                                         \
+    }
+
+static const struct ccm_right right_buckets = RIGHT("buckets", "get,create update, patch,delete");
+static const struct ccm_right right_status = RIGHT("buckets/status", "patch");
+static const struct ccm_right right_secret = {
+    .struct_size = sizeof(struct ccm_right),
+    .api_version = "v1",
+    .resource = "secrets",
+    .verbs = "get",
+    .namespace_ = "default",
+    .name = "s",
+};
+static const struct ccm_right *const rights[] = { &right_buckets, &right_status, &right_secret,
+                                                  NULL };
 
 static int create(const struct ccm_host *given, void **ret_self, struct ccm_error *err)
 {
@@ -123,4 +148,5 @@ const struct ccm_plugin ccm_plugin = {
     .create = create,
     .reconcile = reconcile,
     .destroy = destroy,
+    .rights = rights,
 };

@@ -151,3 +151,7 @@ static const struct ccm_ks_field custom_fields[] = {
 const struct ccm_ks_schema ccm_ks_schema_custom = { .type_name = "Object",
                                                     .fields = custom_fields,
                                                     .open = true };
+
+const struct ccm_ks_schema ccm_ks_schema_rbac = { .type_name = "Role",
+                                                  .fields = custom_fields,
+                                                  .open = true };

@@ -307,6 +307,26 @@ static void test_bad_indexes(void **state)
     ASSERT_SPOILT(other.indexes, many, "the same name");
 }
 
+static void test_bad_rights(void **state)
+{
+    const struct ccm_right rows[] = {
+        { sizeof(struct ccm_right), NULL, "buckets", "get", NULL, NULL },
+        { sizeof(struct ccm_right), "v1", "Buckets", "get", NULL, NULL },
+        { sizeof(struct ccm_right), "v1", "buckets", "", NULL, NULL },
+        { sizeof(struct ccm_right), "v1", "buckets", "get]", NULL, NULL },
+        { sizeof(struct ccm_right), "v1", "buckets", "get", "a b", NULL },
+        { sizeof(struct ccm_right), "v1", "buckets", "get", NULL, "\"" },
+        { 8, "v1", "buckets", "get", NULL, NULL },
+    };
+
+    (void)state; /* no fixture */
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const struct ccm_right *const rights[] = { &rows[i], NULL };
+
+        ASSERT_SPOILT(plugin.rights, rights, "right 1: it needs .struct_size");
+    }
+}
+
 static void test_bad_options(void **state)
 {
     (void)state; /* no fixture */
@@ -536,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_bad_descriptors),
         cmocka_unit_test(test_bad_watches),
         cmocka_unit_test(test_bad_indexes),
+        cmocka_unit_test(test_bad_rights),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_number_without_range),
         cmocka_unit_test(test_tables_without_end),
