@@ -215,6 +215,9 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
         return;
     }
     if (lbc_class_is_elsewhere(after) && !finalizer) {
+        if (lbc->is_ours(before)) { /* what is said about it ends */
+            mapping_enqueue_service(lbc, after, CCM_LANE_REMOVE);
+        }
         return;
     }
     const bool touched = is_touched(lbc, before, after);

@@ -8,6 +8,7 @@
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
+#include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
@@ -396,6 +397,22 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? clean_fail_status(pass, r, err) : 0;
 }
 
+/* It was refused before anything was made for it, and is not wanted any more: nothing goes on being
+ * said. A condition may be that of another product by now, where one can have it. */
+static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_service *service = pass->service;
+    const struct lbc_life_memory *memory = pass->life.memory;
+
+    lbc_pass_end_standing(pass);
+    if (memory == NULL || memory->parts[LBC_LIFE_READY].what == 0 ||
+        service->meta.deleted_ms != 0 ||
+        (!lbc_class_needs_delete(service) && !lbc_class_is_elsewhere(service))) {
+        return 0;
+    }
+    return lbc_life_publish_condition(&pass->life, pass->req, service, NULL, err);
+}
+
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -405,7 +422,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
      * label is left to take away. */
     if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used &&
         (!entry->gone || entry->cleaned)) {
-        return 0;
+        return release_end_words(pass, err);
     }
     if (lbc_life_awaits_reused(&pass->life, pass->service, lbc_entry_acquired_id(entry))) {
         pass->unfinished = true; /* what it is to be taken out of is not certain yet */
