@@ -68,13 +68,22 @@ static struct item *item_new(const struct ccm_event *event)
     return item;
 }
 
+/* That a topic is over is said once: were it lost, what it was about would be said for ever. */
+static size_t item_queue_max(const struct item *item)
+{
+    const bool ends =
+        kube_occurrence_lasts(&item->occurrence) && ccm_text_empty(item->occurrence.message);
+
+    return KUBE_EVENT_QUEUE_MAX + (ends ? KUBE_STANDING_MAX : 0);
+}
+
 void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event)
 {
     struct item *item = item_new(event);
 
     ccm_lock(&recorder->lock);
     recorder->emitted++;
-    if (item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
+    if (item != NULL && recorder->len < item_queue_max(item) && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
         recorder->len++;

@@ -37,7 +37,8 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
                                                     struct ccm_error *err);
 
 /* Queue a copy; any thread, never blocks. Dropped, counted and logged by the recorder's thread when
- * KUBE_EVENT_QUEUE_MAX wait or memory ran out. Message and reason are cut at 1,024 and 128 bytes.
+ * KUBE_EVENT_QUEUE_MAX wait or memory ran out; that a topic is over has room beyond that. Message
+ * and reason are cut at 1,024 and 128 bytes.
  */
 void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event);
 

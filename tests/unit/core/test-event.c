@@ -510,6 +510,10 @@ static void test_stuck_server(void **state CCM_UNUSED)
         emit_event(&f, name, "m");
     }
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
+    emit_standing(&f, "web-1", "topic", "cause", ""); /* nobody would say that again */
+    assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
+    emit_standing(&f, "web-1", "topic", "cause", "it fails");
+    assert_int_equal(kube_event_recorder_dropped(f.recorder), 8);
     start = ccm_clock_now_ms();
     fixture_close(&f, 50);
     assert_in_range(ccm_clock_now_ms() - start, 50, 4000);
