@@ -199,7 +199,25 @@ static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list 
     return r;
 }
 
+/* The mark does not tell this cluster from others. */
+static bool orphans_may_be_others(const struct lbc_instance *lbc)
+{
+    return strcmp(lbc_cluster_id(lbc), LBC_CLUSTER_UNNAMED) == 0;
+}
+
 /* --- who is told --- */
+
+/* What becomes of them. */
+static const char *orphans_outlook(const struct lbc_instance *lbc, bool cleanup)
+{
+    if (cleanup) {
+        return "; they are deleted";
+    }
+    return orphans_may_be_others(lbc)
+               ? "; they are not deleted, because any cluster without an id of its own marks what "
+                 "it makes with \"" LBC_CLUSTER_UNNAMED "\", as this one does"
+               : "; option orphan_cleanup deletes such things";
+}
 
 static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_list *list,
                             bool cleanup)
@@ -223,8 +241,7 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
                                list->len, list->len == 1 ? "" : "s", lbc->ops->product->name,
                                list->len == 1 ? "ies" : "y", list->len == 1 ? "s" : "ve",
                                ccm_buf_str(&names), list->len > NAMED_MAX ? " and others" : "",
-                               cleanup ? "; they are deleted"
-                                       : "; option orphan_cleanup deletes such things");
+                               orphans_outlook(lbc, cleanup));
     }
     if (text != NULL || orphans->message != NULL) {
         const struct ccm_lease_standing what = {
@@ -281,9 +298,15 @@ static bool orphan_may_be_used(const struct lbc_instance *lbc, const struct lbc_
     return used;
 }
 
-/* True: it is gone. */
-static bool orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
-                          const struct lbc_orphan *one)
+/* What came of one. */
+enum orphan_end {
+    ORPHAN_GONE,
+    ORPHAN_STAYS,
+    ORPHAN_IN_DOUBT, /* nobody knows whether it is gone */
+};
+
+static enum orphan_end orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
+                                     const struct lbc_orphan *one)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = orphan_may_be_used(lbc, one) ? 1 : orphans_ops(lbc)->remove(lbc, req, one, &err);
@@ -294,7 +317,12 @@ static bool orphan_remove(struct lbc_instance *lbc, const struct ccm_request *re
                    : r > 0 ? "stays: somebody uses it by now, or its tags have changed"
                            : "stays for now: ",
                    r < 0 ? err.message : "");
-    return r == 0;
+    if (r == 0) {
+        return ORPHAN_GONE;
+    }
+    return r < 0 && (err.kind == CCM_ERROR_TRANSIENT || err.kind == CCM_ERROR_CANCELLED)
+               ? ORPHAN_IN_DOUBT
+               : ORPHAN_STAYS;
 }
 
 /* All of one kind; sizes: how much of each kind is ours. */
@@ -313,17 +341,20 @@ static void orphans_remove_kind(struct lbc_instance *lbc, const struct orphans_r
     const struct ccm_host *host = lbc->host;
     const int64_t now = host->now_ms(host);
     const size_t left = ccm_removal_allowed(budget, &removal->rule, removal->sizes[kind], now);
-    size_t tried = 0;
+    size_t doubt = 0;
     size_t gone = 0;
 
-    for (size_t i = 0; i < removal->list->len && tried < left; i++) {
+    /* What stays is in nobody's way. */
+    for (size_t i = 0; i < removal->list->len && gone + doubt < left; i++) {
         const struct lbc_orphan *one = &removal->list->items[i];
 
         if (one->kind == kind && !host->cancelled(host, removal->req) &&
             now >=
                 ccm_removal_due_ms(&removal->rule, removal->first_ms[i], lbc->orphans->since_ms)) {
-            tried++;
-            gone += orphan_remove(lbc, removal->req, one) ? 1 : 0;
+            const enum orphan_end end = orphan_remove(lbc, removal->req, one);
+
+            gone += end == ORPHAN_GONE ? 1 : 0;
+            doubt += end == ORPHAN_IN_DOUBT ? 1 : 0;
         }
     }
     ccm_removal_record(budget, &removal->rule, removal->sizes[kind], gone, now);
@@ -393,7 +424,8 @@ static int orphans_look_on(struct lbc_instance *lbc, const struct ccm_request *r
 {
     CCM_CLEANUP(list_fini) struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc) };
     CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
-    const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0;
+    const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
+                         !orphans_may_be_others(lbc);
     size_t sizes[LBC_ORPHAN_KINDS] = { 0 };
     bool known = false;
     int r = orphans_find(lbc, req, &list, sizes, &known, err);

@@ -185,6 +185,46 @@ def test_floor_of_each_kind(world, product):
 
 
 @PRODUCTS
+def test_what_stays_is_in_nobodys_way(world, product):
+    """One that a Service names, and one that the cloud refuses to delete, however they are sorted."""
+    names = ("a", "b", "c", "d", "e")
+    finish_services(world, product, names)
+    world.stop_ccmd()
+    for name in names[1:]:
+        drop_service(world, name)
+    used, refused, *rest = sorted(lb["LoadBalancerId"] for lb in product.find(world) if lb["Tags"].get(OWNER_TAG) != default_name(
+        world.kube.get("Service", "a")["metadata"]["uid"]))
+    world.kube.create(product.new("user", PORTS, annotations={PREFIX + "id": used}))
+    world.cloud.fault(action="DeleteLoadBalancer", params={"LoadBalancerId": refused}, count=1000, code="OperationDenied", http=403)
+    configure(world, product, removal_window_s=3600, **CLEANUP)
+    world.start_ccmd()
+    world.wait(lambda: not set(rest) & {lb["LoadBalancerId"] for lb in product.find(world)}, "the others to go", 30)
+    assert {used, refused} <= {lb["LoadBalancerId"] for lb in product.find(world)}
+
+
+@PRODUCTS
+def test_id_of_many_clusters(world, product):
+    """What carries it may be another cluster's."""
+    product.configure(world, cluster_id="clusterid")
+    views.nodes(world, 2)
+    world.start_ccmd()
+    for name in ("lost", "kept"):
+        world.kube.create(product.new(name, PORTS))
+    world.wait(lambda: all(world.kube.ingress(name) for name in ("lost", "kept")), "both", 30)
+    world.settled()
+    world.stop_ccmd()
+    drop_service(world, "lost")
+    options = "".join(f"{name} = {value}; " for name, value in {**CLEANUP, "removal_window_s": 1}.items())
+    product.configure(world, options, cluster_id="clusterid")
+    world.start_ccmd()
+    world.wait(lambda: gauge(world, product) >= 1, "the metric", 30)
+    since = world.cloud.mark()
+    world.wait(lambda: world.cloud.actions(since).count(LIST[product.name]) >= 3, "further looks", 30)
+    assert len(product.find(world)) == 2
+    assert any("any cluster without an id of its own" in message for _, message in lease_events(world))
+
+
+@PRODUCTS
 def test_preserved_is_none(world, product):
     """What a person wants to keep when the Service goes, with all that belongs to it."""
     finish_services(world, product, ("kept", "other"), annotations={PREFIX + "preserve-lb-on-delete": "true"})
