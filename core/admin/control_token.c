@@ -1,5 +1,6 @@
 #include "admin/control_token.h"
 
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -13,14 +14,18 @@
 #define TOKEN_MIN   16
 #define TOKEN_BYTES 32 /* of one that is made */
 
-static int token_check_file(const char *path, struct ccm_error *err)
+static int token_fail_open(const char *path, int code, struct ccm_error *err)
+{
+    return ccm_error_set(err, -code, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(code));
+}
+
+/* What is read is what was looked at, whoever exchanges the file meanwhile. */
+static int token_check_file(int file, const char *path, struct ccm_error *err)
 {
     struct stat info;
 
-    if (stat(path, &info) < 0) {
-        const int code = errno;
-
-        return ccm_error_set(err, -code, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(code));
+    if (fstat(file, &info) < 0) {
+        return token_fail_open(path, errno, err);
     }
     if (!S_ISREG(info.st_mode) || (info.st_uid != 0 && info.st_uid != geteuid()) ||
         (info.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
@@ -75,13 +80,14 @@ int admin_control_token_make(const char *path, struct ccm_error *err)
 
 int admin_control_token_read(const char *path, struct ccm_secret *ret, struct ccm_error *err)
 {
+    CCM_CLEANUP(ccm_closep) int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     size_t len = 0;
-    int r = token_check_file(path, err);
+    int r = file < 0 ? token_fail_open(path, errno, err) : token_check_file(file, path, err);
 
     if (r < 0) {
         return r;
     }
-    r = ccm_text_read_file(path, TOKEN_MAX, &ret->hidden, &len);
+    r = ccm_text_read_open(file, TOKEN_MAX, &ret->hidden, &len);
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(-r));
     }

@@ -151,13 +151,16 @@ char *ccm_text_format(const char *format, ...)
 
 int ccm_text_read_file(const char *path, size_t max, char **ret_text, size_t *ret_len)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = max };
     CCM_CLEANUP(ccm_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : ccm_text_read_open(fd, max, ret_text, ret_len);
+}
+
+int ccm_text_read_open(int fd, size_t max, char **ret_text, size_t *ret_len)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = max };
     char chunk[4096];
 
-    if (fd < 0) {
-        return -errno;
-    }
     for (;;) {
         const ssize_t n = read(fd, chunk, sizeof(chunk));
 

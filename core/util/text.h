@@ -47,6 +47,8 @@ char *ccm_text_format(const char *format, ...) CCM_PRINTF(1, 2);
  * the file. */
 CCM_NODISCARD int ccm_text_read_file(const char *path, size_t max, char **ret_text,
                                      size_t *ret_len);
+/* The same of an open file, from where it stands; it stays open. */
+CCM_NODISCARD int ccm_text_read_open(int fd, size_t max, char **ret_text, size_t *ret_len);
 
 /* A number that stands for the text: FNV-1a of 64 bits, which spreads and keeps no secret. */
 uint64_t ccm_text_hash(const char *text);

@@ -1,6 +1,7 @@
 """`ccmd resync`: an operator has load balancers read again, at once; who may ask for it."""
 
 import os
+import socket
 import stat
 import urllib.error
 import urllib.request
@@ -133,3 +134,36 @@ def test_without_a_place_for_it_nobody_can_ask(world):
     world.start_ccmd()
     assert post(world, "x" * 64) == 403
     world.logged("nobody can ask ccmd to act: /proc/nowhere/control cannot be made")
+
+
+def test_bodies_are_not_read(running):
+    """Whoever sends a large one with an order gives it once; without the token it costs nothing either."""
+    with open(running.token, encoding="utf-8") as file:
+        token = file.read().strip()
+    host, port = running.admin_base().split("//")[1].split(":")
+    before = running.log().count("an operator has 1 object looked at again")
+    for bearer, status in ((token, b" 200 "), ("x" * 64, b" 401 ")):
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            connection.sendall(f"POST /resync?key=default/web HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {bearer}\r\n"
+                               "Content-Length: 1000000000\r\n\r\n".encode())
+            assert status in connection.recv(4096).split(b"\r\n")[0]
+    running.wait(lambda: running.log().count("an operator has 1 object looked at again") > before, "the order")
+    assert running.admin("/healthz")[0] == 200
+    running.settled()
+    assert running.log().count("an operator has 1 object looked at again") == before + 1
+
+
+def test_a_link_to_nowhere_is_no_place(world, tmp_path):
+    """What it leads to is not made."""
+    token = tmp_path / "control"
+    token.symlink_to(tmp_path / "elsewhere")
+    world.config = world.write_config(extra=f'admin: {{ listen = "127.0.0.1:0"; control_token_file = "{token}"; }};')
+    world.start_ccmd()
+    assert post(world, "x" * 64) == 403
+    assert not (tmp_path / "elsewhere").exists()
+    (tmp_path / "elsewhere").write_text("y" * 64)
+    (tmp_path / "elsewhere").chmod(0o600)
+    world.wait(lambda: post(world, "y" * 64) == 404, "a link, as Secrets are mounted")
+    token.unlink()
+    os.mkfifo(token, 0o600)
+    assert post(world, "y" * 64) == 403
