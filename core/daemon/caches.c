@@ -192,13 +192,11 @@ static void fetch_slices(struct kube_reflector *slices, const struct ccm_object 
     }
 }
 
+/* Another key of the same number costs a request. */
 static uint64_t left_hash_key(const char *key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a: another key costs a request */
+    const uint64_t hash = ccm_text_hash(key);
 
-    for (; *key != '\0'; key++) {
-        hash = (hash ^ (unsigned char)*key) * UINT64_C(0x100000001b3);
-    }
     return hash == 0 ? 1 : hash;
 }
 
