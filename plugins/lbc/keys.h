@@ -37,7 +37,7 @@
 #define LBC_TAG_OWNER   "kubernetes.do.not.delete"
 #define LBC_TAG_CLUSTER "ack.aliyun.com"
 #define LBC_TAG_REUSE   "kubernetes.reused.by.user"
-/* The cluster's tag where a controller before was given no id: any number of clusters may have it. */
+/* The cluster's tag where a controller before was given no id: many clusters may have it. */
 #define LBC_CLUSTER_UNNAMED "clusterid"
 /* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
 #define LBC_TAG_TENANTS "ccm.alibabacloud.com/"

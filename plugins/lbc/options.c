@@ -124,8 +124,8 @@ const struct ccm_option lbc_opt_orphan_cleanup = {
     .fallback = "false",
     .help = "Delete what carries the cluster's mark and has had no Service in two looks and for "
             "missing_wait_s; of all that is ours at most removal_share_percent within "
-            "removal_window_s. Else, and with cluster_id \"clusterid\", which other clusters may have "
-            "too, it is only named: event OrphanLoadBalancers of the Lease.",
+            "removal_window_s. Else, and with cluster_id \"clusterid\", which other clusters may "
+            "have too, it is only named: event OrphanLoadBalancers of the Lease.",
 };
 /* All plugins have to agree about it, hence the group. */
 const struct ccm_option lbc_opt_reuse = {
