@@ -26,7 +26,7 @@ class Orders:
         plugin = os.path.abspath(os.path.join(BUILD, "tests", "abi", "raw-write.so"))
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f'kubernetes: {{ kubeconfig = "{os.path.abspath(kubeconfig or kube.kubeconfig)}"; }};\n'
-                       f'leader_election: {{ {election} }};\n'
+                       f'admin: {{ listen = "127.0.0.1:0"; }};\nleader_election: {{ {election} }};\n'
                        f'plugins = ( {{ name = "raw-write"; file = "{plugin}"; }} );\n')
         self.ccmd = None
 
