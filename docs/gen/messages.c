@@ -238,6 +238,13 @@ const struct docs_message docs_messages[] = {
       "With policy Local a node weighs what its pods come to. Scheduler rr, the default of CLB, "
       "gives each node the same.",
       "Set the scheduler annotation to wrr, or to wlc for connections that last." },
+    { "nodes are the backends, but the pods have addresses of the VPC (Terway) and could be, event "
+      "PodsCanBeBackends",
+      "Terway says of the nodes of these pods (annotation k8s.aliyun.com/max-available-ip) that it "
+      "gives pods network interfaces, to which a load balancer sends without a hop over a node. "
+      "The Service says nothing about its backends, and option default_backend_type is ecs.",
+      "Set annotation service.beta.kubernetes.io/backend-type to eni, or the option for all "
+      "Services; the annotation's value ecs leaves all as it is, and the hint out." },
     { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
       "must "
       "be unique",

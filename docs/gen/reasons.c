@@ -106,6 +106,9 @@ const struct docs_reason docs_reasons[] = {
       "The plugin that takes the Service is not configured, was refused, failed, or cannot "
       "start yet.",
       "Configure the plugin, or mend what the text says." },
+    { "PodsCanBeBackends", "Normal",
+      "Nodes are the backends, though the pods have addresses of the VPC (Terway).",
+      "Set annotation backend-type to eni; with ecs the hint does not come." },
     { "PreservedOnDelete", "Normal",
       "The load balancer stays when the Service is deleted, as "
       "annotation preserve-lb-on-delete asks for.",

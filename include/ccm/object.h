@@ -61,7 +61,8 @@ struct ccm_object {
      * large beyond 16 KiB.
      */
     const char *too_large;
-    uint64_t reserved[3]; /* 0. The head is embedded below, so it cannot grow: later members come
+    uint64_t traits;      /* since ABI 1.1; 0 before. CCM_NODE_* of a Node, else 0 */
+    uint64_t reserved[2]; /* 0. The head is embedded below, so it cannot grow: later members come
                              from here */
 };
 
@@ -193,6 +194,10 @@ struct ccm_node_address {
 #define CCM_CONDITION_TRUE    UINT64_C(1)
 #define CCM_CONDITION_FALSE   UINT64_C(2)
 #define CCM_CONDITION_UNKNOWN UINT64_C(3)
+
+/* Trait of a Node: its network plugin keeps addresses of the VPC for the pods there, which have
+ * network interfaces then (annotation k8s.aliyun.com/max-available-ip of Terway). */
+#define CCM_NODE_VPC_PODS UINT64_C(1)
 
 struct ccm_node {
     struct ccm_object meta;

@@ -2,6 +2,7 @@
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"
+#include "lbc/model/direct.h"
 #include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "util/array.h"
@@ -251,6 +252,22 @@ static void advice_emit_uneven(struct lbc_pass *pass)
                           "gets the same, pods that are alone more than others. Set annotation "
                           "scheduler to wrr"
                         : "");
+}
+
+/* Told once: what is not known at times, as while no pod is ready, is no news. */
+void lbc_pass_advise_direct(struct lbc_pass *pass)
+{
+    const struct lbc_model_ops *ops = pass->lbc->ops->model;
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
+    const struct lbc_direct in = { pass->view, pass->lbc->pods_by_default, &pass->model->nodes,
+                                   pass->slices, pass->slice_count };
+
+    if (!lbc_direct_is_open(&in)) {
+        lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", "");
+    } else if (lbc_direct_fits(&in) && (lb->id == NULL || ops->unfit == NULL ||
+                                        ops->unfit(pass->model, lb, true) == NULL)) {
+        lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", LBC_DIRECT_TEXT);
+    }
 }
 
 /* Behind a list that is not empty: what a person can do. */

@@ -196,6 +196,8 @@ void lbc_pass_advise_preserve(struct lbc_pass *pass);
 /* Endpoints that name no node. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
                               size_t count);
+/* Pods that could be backends where nodes are. The load balancer has been read. */
+void lbc_pass_advise_direct(struct lbc_pass *pass);
 /* Backends of the model's groups that were left out, and what is left undone because of that. */
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
 /* frozen_by: why groups keep what they have. */

@@ -362,6 +362,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     sync_emit_groups(pass);
+    lbc_pass_advise_direct(pass);
     r = lbc_pass_plan_and_apply(pass, err);
     if (lbc_pass_lb(pass)->id != NULL) {
         lbc_lost_end(pass);

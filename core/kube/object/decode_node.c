@@ -108,6 +108,15 @@ static int decode_cidrs(struct kube_builder *b, const cJSON *spec, struct ccm_no
     return r;
 }
 
+/* Of annotations of Nodes, which are long and many, only this much is kept. */
+static uint64_t node_find_traits(const cJSON *json)
+{
+    const cJSON *annotations = ccm_json_path(json, "metadata", "annotations", NULL);
+    const char *addresses = ccm_json_text(annotations, "k8s.aliyun.com/max-available-ip");
+
+    return addresses[0] == '\0' || strcmp(addresses, "0") == 0 ? 0 : CCM_NODE_VPC_PODS;
+}
+
 int kube_decode_node(struct kube_builder *b, const void *arg, struct ccm_error *err)
 {
     const struct kube_decode_source *source = arg;
@@ -125,6 +134,7 @@ int kube_decode_node(struct kube_builder *b, const void *arg, struct ccm_error *
     if (r < 0) {
         return r;
     }
+    node.meta.traits = node_find_traits(source->json);
     node.provider_id = kube_builder_text(b, ccm_json_text(spec, "providerID"));
     node.unschedulable = ccm_json_bool(spec, "unschedulable", false);
     r = decode_cidrs(b, spec, &node, err);

@@ -316,6 +316,35 @@ static void test_node_conditions(void **state)
     }
 }
 
+static void test_node_traits(void **state)
+{
+    static const struct {
+        const char *annotations;
+        uint64_t traits;
+    } table[] = {
+        { "{}", 0 },
+        { "{\"k8s.aliyun.com/max-available-ip\":\"27\"}", CCM_NODE_VPC_PODS },
+        { "{\"k8s.aliyun.com/max-available-ip\":\"0\"}", 0 },
+        { "{\"k8s.aliyun.com/max-available-ip\":\"\"}", 0 },
+        { "{\"k8s.aliyun.com/max-available-ip\":27}", 0 },
+        { "{\"flannel.alpha.coreos.com/backend-type\":\"alloc\"}", 0 },
+        { "{\"projectcalico.org/IPv4Address\":\"10.0.0.1/24\"}", 0 },
+        { "{\"network.cilium.io/ipv4-pod-cidr\":\"10.1.0.0/24\"}", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        CCM_CLEANUP(ccm_freep)
+        char *text = ccm_text_format("{\"metadata\":{\"name\":\"n\",\"annotations\":%s}}",
+                                     table[i].annotations);
+        const struct ccm_object *o = decode_text(&node_kind, text);
+
+        assert_int_equal(o->traits, table[i].traits);
+        assert_int_equal(o->annotation_count, 0);
+        kube_object_unref(o);
+    }
+}
+
 static void test_pod(void **state)
 {
     const struct ccm_object *o = decode_text(
@@ -807,6 +836,7 @@ int main(void)
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_node),
         cmocka_unit_test(test_node_conditions),
+        cmocka_unit_test(test_node_traits),
         cmocka_unit_test(test_pod),
         cmocka_unit_test(test_raw),
         cmocka_unit_test(test_hostile),
