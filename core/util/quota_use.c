@@ -14,7 +14,7 @@ static const struct ccm_metric limit_metric = {
     .struct_size = sizeof(struct ccm_metric),
     .type = CCM_METRIC_GAUGE,
     .name = "ccmd_quota_limit",
-    .help = "The quota, as configured; 0: nobody looks at it.",
+    .help = "The quota, as configured or as the cloud tells it; 0: nobody looks at it.",
     .labels = labels,
 };
 

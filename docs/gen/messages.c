@@ -218,6 +218,12 @@ const struct docs_message docs_messages[] = {
       "Service it is about its load balancer, on the Lease about what all Services share.",
       "Before it is used up do as the message says, or have the quota raised, and the option with "
       "it. limits.md has the formulas; /statusz and ccmd_quota_used have the figures." },
+    { "vSwitch {id}: 80 % or more of its {limit} addresses are used; without a free one the cloud "
+      "makes no load balancer there: {remedy}, event QuotaNear",
+      "Few addresses are left in a vSwitch that load balancers stand in, whoever uses them. It is "
+      "read with second looks (option backend_health).",
+      "Free some, or let new load balancers stand in another vSwitch; that of one that is there "
+      "cannot be changed (CLB). It ends when fewer than 70 % are used." },
     { "inside of the cluster nodes send traffic for the address straight to the pods, past the "
       "load balancer: {what}, inside of the cluster the address may not be reached from nodes "
       "without a pod of the Service (externalTrafficPolicy Local), event InClusterAccess",

@@ -119,8 +119,8 @@ const struct docs_reason docs_reasons[] = {
       "Report the line of the crash in the log. It is taken up again when it is changed, when ccmd "
       "or the plugin is another version, and by `ccmd resync`." },
     { "QuotaNear", "Warning",
-      "Four fifths of a quota of the cloud are used, on the Service or, for the account, the "
-      "Lease.",
+      "Four fifths of a quota of the cloud are used, on the Service or, for the account or a "
+      "vSwitch, the Lease.",
       "Raise the quota, or spread the Services; see limits.md." },
     { "RemovalsHeld", "Warning",
       "On the Lease: route entries of missing nodes stay, because too many would go at once.",

@@ -4,6 +4,7 @@
 #include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -269,6 +270,52 @@ int alilb_read_backends(struct alilb_call *call, const struct alilb_action *acti
     r = alilb_list(call, action, ALILB_TEXTS(group->id), group_add_backend, group, err);
     group->unread = r < 0;
     return r;
+}
+
+/* --- how full a vSwitch is --- */
+
+#define RESERVED_ADDRESSES 4 /* the first and the last three */
+
+const struct alilb_action alilb_api_vswitch = {
+    .name = "DescribeVSwitches",
+    .product = ALI_VPC,
+    .texts = { "VSwitchId" },
+};
+
+static int parse_vswitch(const cJSON *json, struct lbc_vswitch_use *ret)
+{
+    struct ccm_cidr block = { .bits = 0 };
+    const int64_t available = ccm_json_i64(json, "AvailableIpAddressCount", -1);
+
+    if (ccm_cidr_parse(ccm_json_text(json, "CidrBlock"), &block) < 0 || !ccm_ip_is_v4(&block.ip) ||
+        available < 0) {
+        return -EPROTO;
+    }
+    const uint64_t size = UINT64_C(1) << (128 - block.bits);
+    const uint64_t total = size > RESERVED_ADDRESSES ? size - RESERVED_ADDRESSES : 0;
+
+    ret->total = total;
+    ret->used = (uint64_t)available < total ? total - (uint64_t)available : 0;
+    return 0;
+}
+
+int alilb_read_vswitch(struct lbc_pass *pass, const char *id, struct lbc_vswitch_use *ret,
+                       struct ccm_error *err)
+{
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_AUDIT);
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const cJSON *one = NULL;
+    int r = alilb_send(&call, &alilb_api_vswitch, ALILB_TEXTS(id), &answer, err);
+
+    if (r < 0) {
+        return r;
+    }
+    one = ccm_json_items(ccm_json_get(answer, "VSwitches"), "VSwitch");
+    if (one == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "vSwitch [%s] not found", id);
+    }
+    r = parse_vswitch(one, ret);
+    return r < 0 ? alilb_refuse(r, "vSwitch", err) : 0;
 }
 
 /* --- members --- */

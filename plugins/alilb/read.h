@@ -10,6 +10,9 @@
 #include "lbc/apply/state.h"
 #include "lbc/items.h"
 #include "lbc/lookup.h"
+#include "lbc/vswitch.h"
+
+extern const struct alilb_action alilb_api_vswitch; /* id */
 
 /* How a product is read. */
 struct alilb_source {
@@ -47,6 +50,9 @@ CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_sour
  * struct lbc_inventory_ops. */
 CCM_NODISCARD int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
                                      struct ccm_error *err);
+/* Member of struct lbc_read_ops. */
+CCM_NODISCARD int alilb_read_vswitch(struct lbc_pass *pass, const char *id,
+                                     struct lbc_vswitch_use *ret, struct ccm_error *err);
 /* Member of struct lbc_inventory_ops. */
 CCM_NODISCARD int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
                                  struct lbc_items *items, struct ccm_error *err);

@@ -19,7 +19,6 @@ CCM_NODISCARD int clb_api_find_lb(struct alilb_call *call, const char *tag_value
 extern const struct alilb_action clb_api_tagged_lbs; /* a list; key and value of the tag */
 extern const struct alilb_action clb_api_lb;         /* id */
 extern const struct alilb_action clb_api_health;  /* LoadBalancerId: what checks say of backends */
-extern const struct alilb_action clb_api_vswitch; /* id */
 extern const struct alilb_action clb_api_eips; /* a list; "SlbInstance", id of the load balancer */
 
 extern const struct alilb_action clb_api_create_lb; /* VPC, protection of deletion, "on" or "off",

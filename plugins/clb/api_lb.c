@@ -56,11 +56,6 @@ const struct alilb_action clb_api_health = {
     .list = "BackendServers",
     .item = "BackendServer",
 };
-const struct alilb_action clb_api_vswitch = {
-    .name = "DescribeVSwitches",
-    .product = ALI_VPC,
-    .texts = { "VSwitchId" },
-};
 const struct alilb_action clb_api_eips = {
     .name = "DescribeEipAddresses",
     .product = ALI_VPC,

@@ -173,9 +173,11 @@ static bool vswitch_has_address(struct lbc_apply *apply, const char *id)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
-    const cJSON *one;
+    const cJSON *one = NULL;
+    const int r =
+        alilb_send(alilb_apply_call(apply), &alilb_api_vswitch, ALILB_TEXTS(id), &answer, &err);
 
-    if (alilb_send(alilb_apply_call(apply), &clb_api_vswitch, ALILB_TEXTS(id), &answer, &err) < 0) {
+    if (r < 0) {
         apply->host->log(apply->host, CCM_LEVEL_WARN, apply->service->meta.key,
                          "vSwitch %s skipped: %s", id, err.message);
         return false;

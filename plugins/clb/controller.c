@@ -55,6 +55,7 @@ static const struct lbc_product product = {
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .no_backends_text = "There are no available nodes for LoadBalancer",
     .probes_from = "100.64.0.0/10",
+    .vswitch_from = "annotation vswitch-id, option vswitch_ids of group alicloud",
     .finds_shown = true,
     .must_run = true,
     .release_by_label = true,
@@ -71,6 +72,8 @@ static const struct lbc_read_ops read_ops = {
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,
     .health = clb_sync_read_health,
+    .vswitches = clb_sync_vswitches,
+    .vswitch = alilb_read_vswitch,
     .release = clb_release_read,
 };
 

@@ -31,6 +31,7 @@ CCM_NODISCARD int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *e
 CCM_NODISCARD int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret,
                                        struct ccm_error *err);
+size_t clb_sync_vswitches(const struct lbc_state *state, const char **ret, size_t max);
 /* Event CertificateExpires, or its end: an hour or more apart, behind all other calls. What cannot
  * be read says nothing. Blocks. certificates.c. */
 void clb_certificates_look(struct lbc_pass *pass, struct alilb_call *call);

@@ -116,6 +116,18 @@ int clb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret, struct c
     return r;
 }
 
+/* One with a public address stands in none. */
+size_t clb_sync_vswitches(const struct lbc_state *state, const char **ret, size_t max)
+{
+    const char *id = ((const struct clb_state *)state)->lb.lbc.texts[CLB_LB_VSWITCH];
+
+    if (ccm_text_empty(id) || max == 0) {
+        return 0;
+    }
+    ret[0] = id;
+    return 1;
+}
+
 int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct clb_model *model = clb_desired(pass);

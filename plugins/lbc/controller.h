@@ -29,7 +29,9 @@
 #include "lbc/service/lifecycle.h"
 
 struct lbc_pass;
-struct lbc_health; /* health.h */
+struct lbc_health;      /* health.h */
+struct lbc_vswitch_use; /* vswitch.h */
+struct lbc_vswitches;
 
 /* What the product is, and how it is called: data and pure functions. */
 struct lbc_product {
@@ -53,7 +55,8 @@ struct lbc_product {
     /* What is left undone because of them: before and behind the group's name; unset = nothing. */
     const char *kept_text[2];
     const char *no_backends_text;
-    const char *probes_from; /* where health checks come from; for products with health() */
+    const char *probes_from;  /* where health checks come from; for products with health() */
+    const char *vswitch_from; /* what says where new ones stand; for products with vswitch() */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
     bool must_run;    /* a listener that was stopped serves nobody */
     bool needs_port;  /* without any usable port no load balancer is made */
@@ -100,6 +103,12 @@ struct lbc_read_ops {
     int (*details)(struct lbc_pass *pass, struct ccm_error *err);
     /* How the backends of each desired listener are, into zeroed memory; NULL = nobody tells. */
     int (*health)(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err);
+    /* Ids of the vSwitches that the load balancer stands in, borrowed, at most `max`; returns how
+     * many. NULL = it is not asked. No call. */
+    size_t (*vswitches)(const struct lbc_state *state, const char **ret, size_t max);
+    /* How many addresses of one of them are used. */
+    int (*vswitch)(struct lbc_pass *pass, const char *id, struct lbc_vswitch_use *ret,
+                   struct ccm_error *err);
     /* What the way out has to know; NULL = as above. */
     int (*release)(struct lbc_pass *pass, struct ccm_error *err);
 };
@@ -151,6 +160,7 @@ struct lbc_instance {
     struct lbc_inventory *inventory; /* NULL: there is none */
     struct lbc_orphans *orphans;     /* of the one key that looks for them */
     struct lbc_usage *usage;         /* what quotas count */
+    struct lbc_vswitches *vswitches; /* how full they are */
     struct lbc_lost *lost;           /* Services whose load balancer is gone */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;

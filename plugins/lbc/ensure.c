@@ -12,6 +12,7 @@
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
 #include "lbc/service/marks.h"
+#include "lbc/vswitch.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -339,6 +340,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
     }
     lbc_leave_publish(pass);
     lbc_health_look(pass);
+    lbc_vswitch_look(pass);
     lbc_pass_advise_preserve(pass);
     if (ops->status->emit_events != NULL) {
         ops->status->emit_events(pass);

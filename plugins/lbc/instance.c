@@ -2,6 +2,7 @@
 
 #include "lbc/freeze_pass.h"
 #include "lbc/reuse.h"
+#include "lbc/vswitch.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -33,9 +34,11 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
     lbc->orphans = lbc_orphans_new();
     lbc->usage = lbc_usage_new();
+    lbc->vswitches = lbc_vswitches_new(host, product);
     lbc->lost = lbc_lost_new();
     if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->lost == NULL || lbc->absence == NULL ||
-        lbc->orphans == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
+        lbc->vswitches == NULL || lbc->orphans == NULL ||
+        (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
     lbc_mirrors_count(lbc->mirrors, lbc->usage);
@@ -57,6 +60,7 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_lost_free(lbc->lost);
     lbc_mirrors_free(lbc->mirrors);
     lbc_usage_free(lbc->usage);
+    lbc_vswitches_free(lbc->vswitches);
     lbc_absence_free(lbc->absence);
     if (lbc->cloud.ops != NULL && lbc->cloud.ops->release != NULL) {
         lbc->cloud.ops->release(lbc->cloud.account);

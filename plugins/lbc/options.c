@@ -82,7 +82,9 @@ const struct ccm_option lbc_opt_health = {
         "after a load balancer was made, behind all other calls: Warning UnhealthyBackends names "
         "ports without any healthy backend, and the condition. While there are such they are "
         "read again after 1, 2, 4 and so on minutes. CLB: also when the certificates of https "
-        "listeners end, one call each (CertificateExpires).",
+        "listeners end, one call each (CertificateExpires). With second looks also how many "
+        "addresses vSwitches of load balancers have left, one call per vSwitch and interval "
+        "(QuotaNear).",
 };
 const struct ccm_option lbc_opt_recreate = {
     .struct_size = sizeof(struct ccm_option),

@@ -6,6 +6,7 @@
 #include "lbc/model/annotation.h"
 #include "lbc/quota.h"
 #include "lbc/service/conditions.h"
+#include "lbc/vswitch.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -367,6 +368,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         lbc_mirrors_forget(lbc->mirrors, key);
         lbc_progress_forget(lbc, key);
         lbc_quota_forget(lbc, key);
+        lbc_vswitch_forget(lbc, key);
         lbc_freeze_forget(lbc, key);
         lbc_empty_forget(lbc, key);
         lbc_lost_forget(lbc, key);

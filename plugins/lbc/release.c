@@ -13,6 +13,7 @@
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "lbc/service/conditions.h"
+#include "lbc/vswitch.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -448,6 +449,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_empty_forget(pass->lbc, entry->key);
         lbc_lost_forget(pass->lbc, entry->key);
         lbc_health_forget(entry);
+        lbc_vswitch_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

@@ -58,6 +58,7 @@ static const struct lbc_product product = {
     .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },
     .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
     .probes_from = "the addresses of the load balancer in its vSwitches",
+    .vswitch_from = "annotation zone-maps",
     .needs_port = true,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
@@ -72,6 +73,8 @@ static const struct lbc_read_ops read_ops = {
     .mismatch = nlb_sync_mismatch,
     .parts = nlb_sync_read_parts,
     .health = nlb_sync_read_health,
+    .vswitches = nlb_sync_vswitches,
+    .vswitch = alilb_read_vswitch,
     .release = nlb_release_read,
 };
 

@@ -29,6 +29,7 @@ CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error 
 CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret,
                                        struct ccm_error *err);
+size_t nlb_sync_vswitches(const struct lbc_state *state, const char **ret, size_t max);
 void nlb_sync_record(struct lbc_pass *pass);
 bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 bool nlb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);

@@ -75,6 +75,20 @@ int nlb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret, struct c
     return r;
 }
 
+/* One per zone. */
+size_t nlb_sync_vswitches(const struct lbc_state *state, const char **ret, size_t max)
+{
+    const struct nlb_lb *lb = &((const struct nlb_state *)state)->lb;
+    size_t count = 0;
+
+    for (size_t i = 0; i < lb->zone_count && count < max; i++) {
+        if (!ccm_text_empty(lb->zones[i].vswitch_id)) {
+            ret[count++] = lb->zones[i].vswitch_id;
+        }
+    }
+    return count;
+}
+
 /* --- actual state --- */
 
 int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)

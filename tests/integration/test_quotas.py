@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import objects
-from tests.support.products import Clb, Nlb
+from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, node
 from tests.support.world import World
 
@@ -154,3 +154,93 @@ def test_routes_of_a_table(world):
     world.kube.create(node("node-5"))
     world.wait(lambda: world.metrics().get(used) == 5, "five routes")
     assert len(told_lease(world)) == 1
+
+
+SMALL = "vsw-small"  # of 12 addresses
+
+
+def begin_in_vswitch(world, product, *names):
+    """Services whose load balancers stand in one small vSwitch, with second looks all the time."""
+    product.configure(world, "audit_interval_s = 1; backend_health = true;")
+    vpc = world.cloud.state()["vSwitches"][0]["VpcId"]
+    world.cloud.edit("create", type="vswitch", id=SMALL, vpc=vpc, zone="cn-hangzhou-h", cidr="10.1.250.0/28")
+    nodes(world, 1, 1)
+    world.start_ccmd()
+    notes = {"clb": {"address-type": "intranet", "vswitch-id": SMALL}, "nlb": {"zone-maps": f"cn-hangzhou-h:{SMALL},cn-hangzhou-i:vsw-b"}}
+    for name in names:
+        world.kube.create(product.new(name, annotations={PREFIX + key: value for key, value in notes[product.name].items()}))
+    world.wait(lambda: all(world.kube.ingress(name) for name in names), "the Services")
+
+
+def others_in_vswitch(world, first, last, op="create"):
+    for n in range(first, last + 1):
+        world.cloud.edit(op, type="instance", id=f"i-full-{n}", **({"vswitch": SMALL} if op == "create" else {}))
+
+
+def switches_read(world, since):
+    return [call["params"]["VSwitchId"] for call in world.cloud.calls(since) if call["action"] == "DescribeVSwitches"]
+
+
+def test_addresses_of_a_vswitch(build, tmp_path, product):
+    """Whoever uses them up, the Lease says so once, for all load balancers in it; not any more when some are free again."""
+    product = product()
+    with World(build, tmp_path) as world:
+        begin_in_vswitch(world, product, "web", "api")
+        world.wait(lambda: metric(world, product, "limit", "addresses-per-vswitch") == 12, "the metric")
+        assert told_lease(world) == []
+        others_in_vswitch(world, 1, 8)
+        world.wait(lambda: told_lease(world), "the Warning")
+        text, = told_lease(world)
+        assert text.startswith(f"vSwitch {SMALL}: 80 % or more of its 12 addresses are used")
+        assert {"clb": "annotation vswitch-id", "nlb": "annotation zone-maps"}[product.name] in text
+        world.wait(lambda: metric(world, product, "used", "addresses-per-vswitch") == 10, "the metric")
+        assert f"{SMALL}: addresses of the vSwitch" in world.admin("/statusz")[1]
+        others_in_vswitch(world, 9, 9)
+        world.wait(lambda: metric(world, product, "used", "addresses-per-vswitch") == 11, "one more")
+        assert told_lease(world) == [text] and told(world) == []
+        others_in_vswitch(world, 5, 9, "delete")
+        world.wait(lambda: metric(world, product, "used", "addresses-per-vswitch") == 6, "the free ones")
+        world.wait(lambda: "addresses of the vSwitch" not in world.admin("/statusz")[1], "the end of it")
+        others_in_vswitch(world, 5, 8)
+        world.wait(lambda: "addresses of the vSwitch" in world.admin("/statusz")[1], "it again")
+        for name in ("web", "api"):
+            world.kube.delete("Service", name)
+        world.wait(lambda: not world.kube.items("Service"), "the deletions")
+        world.wait(lambda: "addresses of the vSwitch" not in world.admin("/statusz")[1], "nothing stands there any more")
+        world.wait(lambda: metric(world, product, "limit", "addresses-per-vswitch") == 0, "the metric")
+        world.stop_ccmd()
+
+
+def test_vswitches_are_read_with_second_looks_only(build, tmp_path, product):
+    """One call for each, not one for each load balancer in it; none when nobody looks."""
+    product = product()
+    with World(build, tmp_path) as world:
+        begin_in_vswitch(world, product, "web", "api")
+        look = {"clb": "DescribeHealthStatus", "nlb": "GetListenerHealthStatus"}[product.name]
+        since = world.cloud.mark()
+        world.wait(lambda: len(switches_read(world, since)) >= 6, "reads")
+        read = switches_read(world, since)
+        assert set(read) == ({SMALL} if product.name == "clb" else {SMALL, "vsw-b"})
+        assert read.count(SMALL) <= world.cloud.actions(since).count(look) + 2  # two looks may have begun before
+        world.stop_ccmd()
+        product.configure(world, "audit_interval_s = 86400; backend_health = true;")
+        since = world.cloud.mark()
+        world.start_ccmd()
+        world.wait(lambda: world.cloud.actions(since), "the first reads")
+        world.settled()
+        assert switches_read(world, since) == []
+        world.stop_ccmd()
+
+
+def test_vswitches_that_may_not_be_read(build, tmp_path, product):
+    """One line of the log, and nothing else."""
+    product = product()
+    with World(build, tmp_path) as world:
+        world.cloud.fault("DescribeVSwitches", count=100000, code="Forbidden.RAM", http=403)
+        begin_in_vswitch(world, product, "web")
+        world.wait(lambda: world.cloud.actions().count("DescribeVSwitches") >= 3, "reads")
+        world.wait(lambda: "how many addresses vSwitches have left is not known" in world.log(), "the line")
+        assert world.log().count("how many addresses vSwitches have left is not known") == 1
+        assert "SyncLoadBalancerFailed" not in [e[1] for e in world.kube.events("web")]
+        assert told_lease(world) == []
+        world.stop_ccmd()

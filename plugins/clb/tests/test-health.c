@@ -169,6 +169,30 @@ static void test_second_look(void **state)
     world_end(&world);
 }
 
+/* One with a private address: its vSwitch with every second look, behind all else; never else. */
+static void test_vswitch(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    fake_host_option(world.fake, NULL, "backend_health", "true");
+    obj_annotate(&world.service->meta, P "address-type", "intranet");
+    world_steady(&world);
+    assert_int_equal(count_reads(&world, FIRST_MS), 1); /* of health alone */
+    world.lbc.audit.interval_ms = 100000;
+    run(&world);
+    for (int i = 0; i < 3; i++) {
+        fake_host_advance(world.fake, 121000);
+        run(&world);
+        assert_string_equal(strstr(mini_log(), READ), READ " DescribeVSwitches");
+        run(&world);
+        assert_string_equal(mini_log(), "");
+    }
+    assert_null(world_event(&world));
+    world_end(&world);
+}
+
 static void test_its_turn_comes_later(void **state)
 {
     const struct mini_fault fault = { .action = READ, .put_off_ms = 5000 };
@@ -223,10 +247,15 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_once_after_a_creation), cmocka_unit_test(test_unhealthy),
-        cmocka_unit_test(test_nothing_is_known),      cmocka_unit_test(test_without_weight),
-        cmocka_unit_test(test_second_look),           cmocka_unit_test(test_its_turn_comes_later),
-        cmocka_unit_test(test_no_right_to_read),      cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_once_after_a_creation),
+        cmocka_unit_test(test_unhealthy),
+        cmocka_unit_test(test_nothing_is_known),
+        cmocka_unit_test(test_without_weight),
+        cmocka_unit_test(test_vswitch),
+        cmocka_unit_test(test_second_look),
+        cmocka_unit_test(test_its_turn_comes_later),
+        cmocka_unit_test(test_no_right_to_read),
+        cmocka_unit_test(test_switched_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
