@@ -56,6 +56,7 @@ struct toy {
     struct lbc_apply lbc; /* first */
     struct fake_host *fake;
     struct lbc_cloud cloud;
+    struct ccm_service service;
     struct lbc_plan plan;
     struct lbc_state have;
     struct lbc_lb lb; /* of `have` */
@@ -255,6 +256,7 @@ static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
     toy->lbc = (struct lbc_apply){ .ops = ops,
                                    .cloud = &toy->cloud,
                                    .host = fake_host_table(toy->fake),
+                                   .service = &toy->service,
                                    .priority = &toy->priority,
                                    .uncertain = &toy->uncertain,
                                    .have = &toy->have,
