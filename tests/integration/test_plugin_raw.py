@@ -26,7 +26,7 @@ class Orders:
         plugin = os.path.abspath(os.path.join(BUILD, "tests", "abi", "raw-write.so"))
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f'kubernetes: {{ kubeconfig = "{os.path.abspath(kubeconfig or kube.kubeconfig)}"; }};\n'
-                       f'admin: {{ listen = "127.0.0.1:0"; }};\nleader_election: {{ {election} }};\n'
+                       f'leader_election: {{ {election} }};\nadmin: {{ listen = ""; }};\n'
                        f'plugins = ( {{ name = "raw-write"; file = "{plugin}"; }} );\n')
         self.ccmd = None
 
@@ -48,7 +48,8 @@ class Orders:
 
     def result(self, name):
         line = re.compile(rf"default/{name}\b.*did: result (-?\d+) kind (\d+) http (\d+) (.*?) ?answer (.*)$", re.M)
-        found = wait(lambda: line.search(self.ccmd.err()), f"the result of {name}", timeout=30)
+        found = wait(lambda: line.search(self.ccmd.err()) or not self.ccmd.alive(), f"the result of {name}", timeout=30)
+        assert found is not True, f"ccmd has ended:\n{self.ccmd.err()}"
         return int(found[1]), int(found[2]), int(found[3]), found[4], None if found[5] == "none" else json.loads(found[5])
 
     def do(self, op, headers=None, **words):
@@ -227,6 +228,7 @@ def test_requests_are_counted_and_end_in_time(tmp_path):
         plugin = os.path.abspath(os.path.join(BUILD, "tests", "abi", "raw-write.so"))
         config = tmp_path / "raw.conf"
         config.write_text(f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\nleader_election: {{ enabled = false; }};\n'
+                          f'admin: {{ listen = "127.0.0.1:0"; }};\n'
                           f'controller: {{ timeout_s = 5; }};\n'
                           f'plugins = ( {{ name = "raw-write"; file = "{plugin}"; }} );\n')
         world.start_ccmd(str(config))

@@ -98,7 +98,7 @@ def test_raw_watches_of_any_api_group(build, tmp_path, server):
                                                "data": {"colour": "blue"}})
         plugin = os.path.abspath(os.path.join(build, "tests", "abi", "raw-watch.so"))
         config = tmp_path / "raw.conf"
-        config.write_text(f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\n'
+        config.write_text(f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\nadmin: {{ listen = "127.0.0.1:0"; }};\n'
                           f'plugins = ( {{ name = "raw-watch"; file = "{plugin}"; }} );\n')
         world.start_ccmd(str(config))
         seen = world.wait(lambda: [x for x in world.log().splitlines() if "c:default/first" in x], "the first")[0]

@@ -11,6 +11,8 @@ SLOW = float(os.environ.get("CCM_TEST_SLOW", "1"))
 # For a process that leaves threads behind on purpose, because they hang.
 LEAVES_THREADS = {"TSAN_OPTIONS": " ".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0"]))}
 COMPLAINT = re.compile(rb"(ERROR: \w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|LeakSanitizer)")
+# Of every ccmd that is told nothing else: two tests at the same time would both want it.
+DEFAULT_PORT = re.compile(rb"admin: (listening|cannot listen) on 127\.0\.0\.1:10258")
 
 
 class Process:
@@ -97,6 +99,7 @@ class Process:
             text = file.read()
         match = COMPLAINT.search(text)
         assert match is None, text[max(0, match.start() - 500) : match.start() + 6000].decode(errors="replace")
+        assert DEFAULT_PORT.search(text) is None, f"{self.argv}: no admin.listen of its own in its configuration"
 
 
 def run(argv, stdin=None, env=None, timeout=60.0):
