@@ -218,7 +218,8 @@ static void skew_note(const struct ccm_http_response *response, const char *code
         char much[32];
 
         rough_time(off, much, sizeof(much));
-        ccm_text_printf(to, size, "; the clock of this machine is %s %s the cloud's", much,
+        ccm_text_printf(to, size,
+                        "; the clock of the machine that ccmd runs on is %s %s the cloud's", much,
                         ahead < 0 ? "behind" : "ahead of");
     }
 }

@@ -121,7 +121,8 @@ const struct ali_error_row ali_error_rows[] = {
       "Change alicloud.signature." },
     { "SignatureNonceUsed", NULL, ALI_CLASS_CREDENTIAL, "The request arrived twice.", NULL },
     { "InvalidTimeStamp*", NULL, ALI_CLASS_CREDENTIAL,
-      "The clock of this machine and that of the cloud differ.", "Set the clock (NTP)." },
+      "The clock of the machine that ccmd runs on and that of the cloud differ.",
+      "Set the clock (NTP) of the machine that ccmd runs on." },
     { "AuthenticationFail.*", NULL, ALI_CLASS_CREDENTIAL, "The identity token is refused.",
       "Check where credentials come from: the temporary one has ended or is damaged." },
 
@@ -338,9 +339,12 @@ const struct ali_error_row ali_error_rows[] = {
       "A listener still uses the access list.", NULL },
     { "OperationDenied.DeleteProtectionIsOn", NULL, ALI_CLASS_STATE,
       "Deletion protection of the load balancer is on.",
-      "Switch it off in the console, or with the annotation." },
+      "Set annotation service.beta.kubernetes.io/alibaba-cloud-loadbalancer-delete-protection: "
+      "\"off\", or switch it off in the console." },
     { "OperationDenied.DeletionProtectionEnabled", NULL, ALI_CLASS_STATE,
-      "Deletion protection is on.", "Switch it off in the console, or with the annotation." },
+      "Deletion protection is on.",
+      "Switch it off in the console, or, with option loose_switches of plugin nlb, set annotation "
+      "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-delete-protection: \"off\"." },
     { "ResourceInUse.*", NULL, ALI_CLASS_STATE, "The resource is still used by another.", NULL },
     { "DependencyViolation*", NULL, ALI_CLASS_STATE, "The resource is still used by another.",
       NULL },

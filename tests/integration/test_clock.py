@@ -230,7 +230,7 @@ def refusals(world, since=0):
 
 
 def told(off):
-    return f"the clock of this machine is {abs(off) // 60} min {'ahead of' if off > 0 else 'behind'} the cloud's"
+    return f"the clock of the machine that ccmd runs on is {abs(off) // 60} min {'ahead of' if off > 0 else 'behind'} the cloud's"
 
 
 @pytest.mark.parametrize("off", [HOUR, -HOUR])
@@ -247,7 +247,7 @@ def test_calls_of_another_time(world, clock, off, signature):
     world.kube.create(*[objects.service(name, PORTS) for name in ("late", "later")])
     for name in ("late", "later"):
         text = world.wait(lambda n=name: next((e[2] for e in world.kube.events(n) if REFUSED in e[2]), None), "the event")
-        assert told(off) in text and "(Set the clock (NTP).)" in text, text
+        assert told(off) in text and "(Set the clock (NTP) of the machine that ccmd runs on.)" in text, text
     world.logged(told(off))
     world.wait(lambda: told(off) in html.unescape(world.admin("/statusz")[1]), "the status page to tell it")
     world.settled()
