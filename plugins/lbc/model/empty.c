@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 600
+#define TEXT_MAX 800
+
+#define LABELS_SHOWN 150 /* most bytes of the labels that are asked for */
 
 /* --- endpoints --- */
 
-static void empty_add_endpoints(const struct ccm_service_port *port,
+static void empty_add_endpoints(const struct lbc_candidate_input *in,
+                                const struct ccm_service_port *port,
                                 const struct lbc_endpoint_census *census, struct ccm_buf *text)
 {
+    const struct ccm_object *meta = &in->service->meta;
     const size_t others = census->unready + census->stopping;
 
     if (others == 0 && census->without_port > 0) {
@@ -23,8 +27,11 @@ static void empty_add_endpoints(const struct ccm_service_port *port,
                      census->without_port,
                      port->target_port_name[0] == '\0' ? port->name : port->target_port_name);
     } else if (others == 0) {
-        ccm_buf_adds(text, "it has no endpoint: no pod matches the selector of the Service, or "
-                           "none has an address yet");
+        ccm_buf_addf(text,
+                     "it has no endpoint: no pod matches the selector of the Service, or none has "
+                     "an address yet: compare `kubectl get service %s -n %s -o "
+                     "jsonpath={.spec.selector}` with `kubectl get pods -n %s --show-labels`",
+                     meta->name, meta->namespace_, meta->namespace_);
     } else if (census->unready == 0) {
         ccm_buf_addf(text, "no endpoint is ready: %zu being stopped", census->stopping);
     } else {
@@ -75,11 +82,23 @@ static void empty_add_local(const struct lbc_candidate_input *in,
 static void empty_add_cluster(const struct lbc_candidate_input *in, struct ccm_buf *text)
 {
     CCM_CLEANUP(lbc_named_fini) struct lbc_named nodes = { 0 };
+    const char *labels = in->nodes->rules.labels;
+    bool lacks = false;
+    char words[LABELS_SHOWN + 200];
 
+    ccm_text_printf(words, sizeof(words),
+                    "the labels [%.*s] of annotation " LBC_ANNO_PREFIX
+                    "backend-label are missing on",
+                    (int)ccm_text_utf8_cut(labels, LABELS_SHOWN), labels);
     for (size_t i = 0; i < in->nodes->len; i++) {
         const struct ccm_node *node = in->nodes->items[i].node;
 
-        lbc_named_add(&nodes, lbc_node_explain(node, &in->nodes->rules), node->meta.name);
+        if (!lbc_node_has_labels(node, &in->nodes->rules)) {
+            lbc_named_add(&nodes, words, node->meta.name);
+            lacks = true;
+        } else {
+            lbc_named_add(&nodes, lbc_node_explain(node, &in->nodes->rules), node->meta.name);
+        }
     }
     if (nodes.count == 0) {
         ccm_buf_adds(text, "the cluster has no node that could take traffic");
@@ -87,6 +106,9 @@ static void empty_add_cluster(const struct lbc_candidate_input *in, struct ccm_b
     }
     ccm_buf_addf(text, "none of %zu node(s) may take traffic: ", nodes.count);
     lbc_named_format(&nodes, ", ", text);
+    if (lacks) {
+        ccm_buf_adds(text, ": label the nodes, or correct the annotation");
+    }
 }
 
 char *lbc_empty_explain(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
@@ -103,7 +125,7 @@ char *lbc_empty_explain(const struct lbc_candidate_input *in, const struct ccm_s
 
     lbc_endpoints_count(in->slices, in->slice_count, &query, &census);
     if (census.ready == 0) {
-        empty_add_endpoints(port, &census, &text);
+        empty_add_endpoints(in, port, &census, &text);
     }
     if (no_candidate && in->mode == LBC_MODE_CLUSTER) {
         ccm_buf_adds(&text, text.len == 0 ? "" : "; and ");

@@ -24,7 +24,7 @@ struct lbc_named {
     } kind[LBC_NAMED_KINDS];
 };
 
-/* Each name once, with the first words it comes with; words: a constant, NULL = nothing. */
+/* Each name once, with the first words it comes with, which outlive the list; NULL = nothing. */
 void lbc_named_add(struct lbc_named *named, const char *words, const char *name);
 /* All kinds, `between` them. */
 void lbc_named_format(const struct lbc_named *named, const char *between, struct ccm_buf *text);

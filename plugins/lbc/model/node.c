@@ -97,8 +97,9 @@ static bool has_label_entry(const struct ccm_node *node, const char *entry, size
     return false;
 }
 
-static bool matches_labels(const struct ccm_node *node, const char *labels)
+bool lbc_node_has_labels(const struct ccm_node *node, const struct lbc_node_rules *rules)
 {
+    const char *labels = rules->labels;
     const char *cursor = labels;
     const char *entry = NULL;
     size_t len = 0;
@@ -143,7 +144,8 @@ static const struct {
     enum lbc_node_use use;
     const char *words;
 } node_bars[] = {
-    [NODE_BAR_LABEL] = { LBC_NODE_DROPPED, "nodes without the labels of annotation backend-label" },
+    [NODE_BAR_LABEL] = { LBC_NODE_DROPPED,
+                         "nodes without the labels of annotation backend-label:" },
     [NODE_BAR_CONTROL_PLANE] = { LBC_NODE_DROPPED, "control-plane nodes" },
     [NODE_BAR_REMOVED] = { LBC_NODE_DROPPED, "nodes that the autoscaler removes" },
     [NODE_BAR_CORDONED] = { LBC_NODE_DROPPED,
@@ -157,7 +159,7 @@ static const struct {
 
 static enum node_bar node_find_bar(const struct ccm_node *node, const struct lbc_node_rules *rules)
 {
-    if (!matches_labels(node, rules->labels)) {
+    if (!lbc_node_has_labels(node, rules)) {
         return NODE_BAR_LABEL;
     }
     if (is_control_plane(node)) {

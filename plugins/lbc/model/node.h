@@ -29,6 +29,8 @@ enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
 /* What keeps a node from being a backend, in words for people that its name follows: "nodes
  * NotReady"; NULL = nothing. */
 const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_rules *rules);
+/* Whether it has all labels of the rules. */
+bool lbc_node_has_labels(const struct ccm_node *node, const struct lbc_node_rules *rules);
 
 /* Instance id inside spec.providerID ("region.instance", LBC_NODE_CLOUD_PREFIX before it or not),
  * borrowed; NULL when it has another form. */

@@ -22,18 +22,19 @@ struct empty_case {
     bool no_ready;
 };
 
+#define NO_ENDPOINT                                                                                \
+    "it has no endpoint: no pod matches the selector of the Service, or none has an address yet: " \
+    "compare `kubectl get service web -n default -o jsonpath={.spec.selector}` with `kubectl get " \
+    "pods -n default --show-labels`"
+#define NO_LABELS                                                                                  \
+    "none of 4 node(s) may take traffic: the labels [disk=fast] of annotation "                    \
+    "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-backend-label are missing on plain, "   \
+    "master, master2, notready: label the nodes, or correct the annotation"
+
 static const struct empty_case cases[] = {
     { "served", "Cluster", "8080", { READY }, { "plain" }, false, "", NULL, false },
     { "served from one node", "Local", "8080", { READY }, { "plain" }, false, "", NULL, false },
-    { "no endpoint",
-      "Cluster",
-      "8080",
-      { 0 },
-      { NULL },
-      false,
-      "",
-      "it has no endpoint: no pod matches the selector of the Service, or none has an address yet",
-      true },
+    { "no endpoint", "Cluster", "8080", { 0 }, { NULL }, false, "", NO_ENDPOINT, true },
     { "not ready",
       "Cluster",
       "8080",
@@ -83,16 +84,7 @@ static const struct empty_case cases[] = {
       "its ready endpoints are only on nodes that are not known ghost; let pods run on other nodes "
       "(evict these), or set externalTrafficPolicy to Cluster",
       false },
-    { "label",
-      "Cluster",
-      "8080",
-      { READY },
-      { "plain" },
-      false,
-      "disk=fast",
-      "none of 4 node(s) may take traffic: nodes without the labels of annotation backend-label "
-      "plain, master, master2, notready",
-      false },
+    { "label", "Cluster", "8080", { READY }, { "plain" }, false, "disk=fast", NO_LABELS, false },
     { "both",
       "Cluster",
       "8080",
@@ -100,9 +92,7 @@ static const struct empty_case cases[] = {
       { NULL },
       false,
       "disk=fast",
-      "it has no endpoint: no pod matches the selector of the Service, or none has an address yet; "
-      "and none of 4 node(s) may take traffic: nodes without the labels of annotation "
-      "backend-label plain, master, master2, notready",
+      NO_ENDPOINT "; and " NO_LABELS,
       true },
 };
 
