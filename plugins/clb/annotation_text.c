@@ -83,6 +83,37 @@ static enum lbc_protocol listener_at(const struct ccm_service *service, int64_t 
     return LBC_OTHER;
 }
 
+static bool has_port(const struct ccm_service *service, int64_t number)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        if (service->ports[i]->port == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int refuse_forward(const struct lbc_checked *it, int64_t number, uint16_t target,
+                          struct ccm_error *err)
+{
+    char remedy[400];
+
+    if (target == number) {
+        ccm_text_copy(remedy, sizeof(remedy), "name another port there");
+    } else {
+        ccm_text_printf(
+            remedy, sizeof(remedy), "add https:%u to annotation %sprotocol-port [%.*s]%s", target,
+            LBC_ANNO_PREFIX, LBC_SHOWN_MAX, lbc_anno_get(&it->service->meta, "protocol-port"),
+            has_port(it->service, target) ? "" : ", and that port to the Service");
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "Annotation ForwardPort error: port %lld is to be forwarded to port %u, "
+                         "which is no https port of this Service (annotation %sforward-port is "
+                         "[%.*s]): %s",
+                         (long long)number, target, LBC_ANNO_PREFIX, LBC_SHOWN_MAX, it->value,
+                         remedy);
+}
+
 static int check_forward(const struct lbc_checked *it, struct ccm_error *err)
 {
     for (uint64_t i = 0; i < it->service->port_count; i++) {
@@ -98,11 +129,7 @@ static int check_forward(const struct lbc_checked *it, struct ccm_error *err)
             return r;
         }
         if (target != 0 && listener_at(it->service, target) != LBC_HTTPS) {
-            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                                 "Annotation ForwardPort error: port %lld is to be forwarded to "
-                                 "port %u, which is no https port of this Service (annotation "
-                                 "%sprotocol-port)",
-                                 (long long)number, target, LBC_ANNO_PREFIX);
+            return refuse_forward(it, number, target, err);
         }
     }
     return 0;
@@ -173,14 +200,17 @@ static int check_acl(const struct lbc_checked *it, struct ccm_error *err)
 
 /* --- sessions --- */
 
+/* because: an annotation without its prefix, and its value; remedy: what to set the missing one to.
+ */
 static int text_require_annotation(const struct ccm_service *service, const char *suffix,
-                                   const char *because, struct ccm_error *err)
+                                   const char *because, const char *remedy, struct ccm_error *err)
 {
     if (lbc_anno_get(&service->meta, suffix)[0] != '\0') {
         return 0;
     }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s is required with %s",
-                         LBC_ANNO_PREFIX, suffix, because);
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "annotation %s%s is required with annotation %s%s: set it to %s",
+                         LBC_ANNO_PREFIX, suffix, LBC_ANNO_PREFIX, because, remedy);
 }
 
 static int check_sticky(const struct lbc_checked *it, struct ccm_error *err)
@@ -192,12 +222,15 @@ static int check_sticky(const struct lbc_checked *it, struct ccm_error *err)
     }
     if (strcmp(type, "insert") == 0) {
         return text_require_annotation(it->service, "cookie-timeout", "sticky-session-type insert",
-                                       err);
+                                       "1 to 86400 (seconds)", err);
     }
     if (strcmp(type, "server") == 0) {
-        return text_require_annotation(it->service, "cookie", "sticky-session-type server", err);
+        return text_require_annotation(it->service, "cookie", "sticky-session-type server",
+                                       "the name of the cookie that the backends set", err);
     }
-    return text_require_annotation(it->service, "sticky-session-type", "sticky-session on", err);
+    return text_require_annotation(
+        it->service, "sticky-session-type", "sticky-session on",
+        "insert (the load balancer sets the cookie) or server (the backends do)", err);
 }
 
 static int check_cookie(const struct lbc_checked *it, struct ccm_error *err)

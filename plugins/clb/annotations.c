@@ -51,7 +51,7 @@ static const struct lbc_anno rows[] = {
       .read_name = "InternetChargeTypeAlias", LB(CLB_LB_TRAFFIC_CHARGE),
       .help = "How traffic of an internet load balancer is billed." },
     { LBC_ROW_INSTANCE("bandwidth"), LBC_ROW_NUMBER(1, 5000), .flags = LBC_ANNO_ZERO,
-      .field = "Bandwidth", LB(CLB_LB_BANDWIDTH), .label = "bandwidth",
+      .field = "Bandwidth", LB(CLB_LB_BANDWIDTH), .label = "bandwidth", .form = "Mbit/s",
       .help = "Peak bandwidth in Mbit/s, with paybybandwidth." },
     { LBC_ROW_INSTANCE("spec"), .field = "LoadBalancerSpec", LB(CLB_LB_SPEC),
       .help = "Size class, with PayBySpec." },
@@ -211,12 +211,20 @@ static const struct lbc_anno mute_rows[] = {
       .cloud = LBC_ATTR_CREATE },
 };
 
+static const struct lbc_anno_instead instead[] = {
+    { "security-group-ids",
+      "so it keeps nobody out. To restrict access set annotations " LBC_ANNO_PREFIX
+      "acl-status, acl-type and acl-id, and take this one away" },
+    { NULL, NULL },
+};
+
 const struct lbc_anno_table clb_annotations = {
     .rows = rows,
     .count = CCM_ARRAY_LEN(rows),
     .mute = mute_rows,
     .mute_count = CCM_ARRAY_LEN(mute_rows),
     .kind = "CLB",
+    .instead = instead,
     .foreign =
         "zone-maps|ipv6-address-type|security-group-ids|bandwidth-package-id|cross-zone-enabled|"
         "listener-port-range|cps|ppv2-pvl-ep-id-enabled|ppv2-pvl-eps-id-enabled|"

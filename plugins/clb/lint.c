@@ -38,16 +38,26 @@ static const struct lbc_unserved unserved[] = {
       .option = "source_ranges",
       .text = "spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections "
               "from everywhere (option source_ranges of plugin clb)",
-      .refusal = "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
-                 "plugin clb is off: no load balancer is made that accepts connections from "
-                 "everywhere. Set the option, or take the field away" },
+      .refusal =
+          "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
+          "plugin clb is off: no load balancer is made that accepts connections from "
+          "everywhere. Whoever runs ccmd sets the option to true. Without it: take the field "
+          "away and name an access list in annotation " LBC_ANNO_PREFIX
+          "acl-id, with " LBC_ANNO_PREFIX "acl-status \"on\" and " LBC_ANNO_PREFIX
+          "acl-type white. The "
+          "field taken away alone lets everybody connect" },
     { "affinity", "spec.sessionAffinity", lbc_unserved_affinity, .unless = CLB_EXTRA_AFFINITY,
       .option = "session_affinity",
       .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
-              "connection anew (annotation persistence-timeout, or option session_affinity of "
-              "plugin clb)" },
+              "connection anew. Set annotation " LBC_ANNO_PREFIX "persistence-timeout to the "
+              "seconds that a client stays on its backend (1 to 3600, tcp ports), or let whoever "
+              "runs ccmd set option session_affinity of plugin clb to true" },
     { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
-      .text = "spec.loadBalancerIP has no effect: the cloud chooses the address" },
+      .text =
+          "spec.loadBalancerIP has no effect: the cloud chooses the address. For a fixed one set "
+          "annotation " LBC_ANNO_PREFIX "id to a load balancer made by hand, which stays when "
+          "the Service goes, or annotation " LBC_ANNO_PREFIX "ip to an address of the vSwitch "
+          "(intranet)" },
     { 0 },
 };
 
@@ -114,7 +124,10 @@ static const struct lbc_hint hints[] = {
     { "charge-type", is_own_private, "has no effect on an intranet load balancer", NULL, false },
     { "charge-type", pays_by_use,
       "goes with instance-charge-type PayBySpec: of a load balancer that pays by use (PayByCLCU, "
-      "the default) the cloud refuses to change bandwidth and charge type",
+      "the default) the cloud refuses to change bandwidth and charge type. Set "
+      "annotations " LBC_ANNO_PREFIX "instance-charge-type to PayBySpec and " LBC_ANNO_PREFIX
+      "spec to a size such as slb.s1.small, or take " LBC_ANNO_PREFIX
+      "charge-type and " LBC_ANNO_PREFIX "bandwidth away",
       NULL, false },
     { "bandwidth", pays_no_bandwidth, "has no effect without charge-type paybybandwidth", NULL,
       false },

@@ -66,14 +66,19 @@ void lbc_pass_end_advice(struct lbc_pass *pass, bool complete)
 struct advice_idle {
     const struct lbc_pass *pass;
     struct ccm_buf *text;
+    bool is_short; /* keys without their prefix */
 };
 
 static void advice_add_idle(void *arg, const char *name, const char *why)
 {
     const struct advice_idle *idle = arg;
+    char key[LBC_ANNO_KEY_MAX];
 
     /* What cannot be used either is a sentence of its own. */
     if (!lbc_refusals_has(&idle->pass->refused, name)) {
+        if (!idle->is_short && strchr(name, '/') == NULL) {
+            name = lbc_anno_suffix_key(&idle->pass->service->meta, name, key);
+        }
         ccm_buf_addf(idle->text, "%sannotation %s %s", idle->text->len == 0 ? "" : "; ", name, why);
     }
 }
@@ -87,11 +92,16 @@ static bool advice_is_on(void *arg, const struct ccm_option *option)
 
 static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
 {
-    struct advice_idle idle = { pass, text };
+    struct advice_idle idle = { pass, text, false };
     const struct lbc_idle find = { pass->lbc->ops->product->rules, pass->service, advice_is_on,
                                    advice_add_idle, &idle };
 
     lbc_idle_find(&find);
+    if (ccm_buf_error(text) != 0) { /* too many for whole keys */
+        ccm_buf_reset(text);
+        idle.is_short = true;
+        lbc_idle_find(&find);
+    }
 }
 
 /* Who rehearses a take-over has to know; else who lets them count knows already. */
@@ -134,8 +144,8 @@ static void advice_emit_inside(struct lbc_pass *pass)
 
 void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 900 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 1000 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 1000 };
     const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
     const struct lbc_unserved *field = rules->unserved;
 

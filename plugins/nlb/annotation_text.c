@@ -82,8 +82,10 @@ static int check_zones(const struct lbc_checked *it, struct ccm_error *err)
 
     if (it->value[0] == '\0' && !lbc_setting_is_reused(it->service)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "ParameterMissing, zone mappings are required: annotation %szone-maps "
-                             "says in which zones and vSwitches the load balancer is to be",
+                             "ParameterMissing, zone mappings are required: set annotation "
+                             "%szone-maps to zone:vSwitch of at least two zones of the region, "
+                             "separated by commas, such as "
+                             "cn-hangzhou-h:vsw-1,cn-hangzhou-i:vsw-2",
                              LBC_ANNO_PREFIX);
     }
     r = nlb_zones_of(it->service, &lb, err);

@@ -188,6 +188,12 @@ static const struct lbc_anno mute_rows[] = {
     { .group = LBC_ANNO_SERVERS, .field = "ResourceGroupId", .cloud = LBC_ATTR_CREATE },
 };
 
+static const struct lbc_anno_instead instead[] = {
+    { "acl-id", "so it keeps nobody out. To restrict access set spec.loadBalancerSourceRanges or "
+                "annotation " LBC_ANNO_PREFIX "security-group-ids, and take this one away" },
+    { NULL, NULL },
+};
+
 const struct lbc_anno_table nlb_annotations = {
     .rows = rows,
     .count = CCM_ARRAY_LEN(rows),
@@ -195,6 +201,7 @@ const struct lbc_anno_table nlb_annotations = {
     .mute_count = CCM_ARRAY_LEN(mute_rows),
     .tells_defaults = true,
     .kind = "NLB",
+    .instead = instead,
     .foreign =
         "vswitch-id|network-type|charge-type|instance-charge-type|spec|bandwidth|master-zoneid|"
         "slave-zoneid|external-ip-type|hostname|ip|acl-id|acl-status|acl-type|forward-port|"

@@ -10,6 +10,15 @@ from tests.support import proc
 HERE = pathlib.Path(__file__).parent / "lint"
 NEW = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 OLD = "service.beta.kubernetes.io/alicloud-loadbalancer-"
+MOVE = (
+    ". Move the port to a Service of type ClusterIP or NodePort: until then no load balancer is made for this one, "
+    "and one that is there serves the other ports"
+)
+FIXED = (
+    f"For a fixed one set annotation {NEW}id to a load balancer made by hand, which stays when the Service goes, "
+    f"or annotation {NEW}ip to an address of the vSwitch (intranet)"
+)
+REPAIR = ": correct the entry, or add that port to the Service"
 FINDINGS = {
     "annotations.yaml": [
         "6: warning: annotations: annotation "
@@ -22,7 +31,7 @@ FINDINGS = {
         "9: error: annotations: the value needs quotes: YAML takes 150 for a number, and the API server "
         "accepts only text",
         "9: error: annotations: default weight must be integer in range [0,100] , got [150] (annotation "
-        f"{NEW}default-weight must be a number from 0 to 100)",
+        f"{NEW}default-weight must be an integer from 0 to 100)",
         "10: error: annotations: get nodes error: filter nodes by label error: parse backend label: pool, "
         f"[k1=v1,k2=v2] (annotation {NEW}backend-label must "
         "be label=value separated by commas)",
@@ -40,20 +49,22 @@ FINDINGS = {
         "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation",
     ],
     "fields.yaml": [
-        "9: warning: fields: spec.loadBalancerIP has no effect: the cloud chooses the address",
+        "9: warning: fields: spec.loadBalancerIP has no effect: the cloud chooses the address. " + FIXED,
         "10: error: fields: spec.loadBalancerSourceRanges says who may connect, and option source_ranges of plugin clb "
-        "is off: no load balancer is made that accepts connections from everywhere. Set the option, or take the field away",
-        "16: error: fields: SCTP protocol is not supported (port 9000 of the Service: TCP and UDP are)",
+        "is off: no load balancer is made that accepts connections from everywhere. Whoever runs ccmd sets the option to true. "
+        f"Without it: take the field away and name an access list in annotation {NEW}acl-id, with {NEW}acl-status \"on\" and "
+        f"{NEW}acl-type white. The field taken away alone lets everybody connect",
+        "16: error: fields: SCTP protocol is not supported (port 9000 of the Service: TCP and UDP are)" + MOVE,
         "19: error: fields: port out of range",
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [tcp:8443] without "
-        "effect: the Service has no port 8443",
+        "effect: the Service has no port 8443, only 80" + REPAIR,
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [http:web] without "
-        "effect: the Service has no port web",
+        "effect: the Service has no port web, only 80" + REPAIR,
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [tcp:080] without "
-        "effect: the Service has no port 080",
+        "effect: the Service has no port 080, only 80" + REPAIR,
         "39: error: in-list: ports: is not a list",
         "41: error: metadata.name: missing",
     ],
@@ -72,9 +83,9 @@ FINDINGS = {
     ],
     "lists.yaml": [
         f"8: warning: moved: annotation {NEW}vgroup-port has "
-        "an entry [rsp-b:8080] without effect: the Service has no port 8080",
+        "an entry [rsp-b:8080] without effect: the Service has no port 8080, only 80, 443" + REPAIR,
         f"10: warning: moved: annotation {NEW}forward-port "
-        "has an entry [88:443] without effect: the Service has no port 88",
+        "has an entry [88:443] without effect: the Service has no port 88, only 80, 443" + REPAIR,
         "12: error: moved: annotation "
         f"{NEW}additional-resource-tags must be tags with "
         "keys of at most 64 and values of at most 128 characters, got "
@@ -117,7 +128,7 @@ FINDINGS = {
         "5: error: template: the key is no text",
         "11: error: not YAML: duplicate key",
         "18: error: merged: merge keys (<<) are not understood here: write the members out",
-        "26: warning: still-checked: spec.loadBalancerIP has no effect: the cloud chooses the address",
+        "26: warning: still-checked: spec.loadBalancerIP has no effect: the cloud chooses the address. " + FIXED,
     ],
     "types.yaml": [
         "5: error: shop/misspelt: spec.type must be one of [ClusterIP|NodePort|LoadBalancer|ExternalName], "
@@ -155,16 +166,17 @@ NLB_FINDINGS = {
         f"{NEW}proxy-protocol must be one of "
         "[on|off|true|false], got [yes]",
         "14: error: annotations: parse IdleTimeout error: [5] value out of range, range is [10,900] "
-        f"(annotation {NEW}idle-timeout must be a number "
+        f"(annotation {NEW}idle-timeout must be an integer "
         "from 10 to 900)",
         "15: error: annotations: parse Mss error: [many] invalid syntax, range is [0,1000000] (annotation "
-        f"{NEW}cps must be a number from 0 to 1000000)",
+        f"{NEW}cps must be an integer from 0 to 1000000)",
         "16: error: annotations: unsupport server ServerGroupType [pod]: annotation "
         f"{NEW}server-group-type must be Instance or Ip",
         "17: error: annotations: default weight must be integer in range [0,100] , got [150] (annotation "
-        f"{NEW}default-weight must be a number from 0 to 100)",
+        f"{NEW}default-weight must be an integer from 0 to 100)",
         f"18: warning: annotations: annotation {NEW}acl-id "
-        "has no effect: NLB load balancers do not have it",
+        "has no effect: NLB load balancers do not have it, so it keeps nobody out. To restrict access set "
+        f"spec.loadBalancerSourceRanges or annotation {NEW}security-group-ids, and take this one away",
         "19: error: annotations: get nodes error: filter nodes by label error: parse backend label: pool, "
         f"[k1=v1,k2=v2] (annotation {NEW}backend-label must "
         "be label=value separated by commas)",
@@ -175,9 +187,9 @@ NLB_FINDINGS = {
         "every connection anew (annotation scheduler: sch goes by the client's address)",
         "26: warning: annotations: spec.loadBalancerIP has no effect: annotation zone-maps takes an address "
         "per zone",
-        "32: error: missing-zones: ParameterMissing, zone mappings are required: annotation "
-        f"{NEW}zone-maps says in which zones and vSwitches "
-        "the load balancer is to be",
+        "32: error: missing-zones: ParameterMissing, zone mappings are required: set annotation "
+        f"{NEW}zone-maps to zone:vSwitch of at least two zones of the region, separated by commas, such as "
+        "cn-hangzhou-h:vsw-1,cn-hangzhou-i:vsw-2",
     ],
     "class.yaml": [
         "6: warning: shop/misspelt: spec.loadBalancerClass [alibabacloud.com/nbl] is none that is known "
@@ -194,10 +206,10 @@ NLB_FINDINGS = {
     ],
     "lists.yaml": [
         f"9: warning: moved: annotation {NEW}vgroup-port has "
-        "an entry [sgp-b:8080] without effect: the Service has no port 8080",
+        "an entry [sgp-b:8080] without effect: the Service has no port 8080, only 80, 443" + REPAIR,
         "10: warning: moved: annotation "
         f"{NEW}listener-port-range has an entry "
-        "[3000-4000:81] without effect: the Service has no port 81",
+        "[3000-4000:81] without effect: the Service has no port 81, only 80, 443" + REPAIR,
         "11: error: moved: annotation "
         f"{NEW}additional-resource-tags must be tags with "
         "keys of at most 64 and values of at most 128 characters, got [team]",
@@ -212,7 +224,7 @@ NLB_FINDINGS = {
         f"10: error: ports: annotation {NEW}idle-timeout "
         "must be at most 90 where the Service has a UDP port, got [900]",
         "20: error: ports: port of listener [443/TCPSSL] overlaps with listener [80-500/TCP]",
-        "26: error: ports: SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)",
+        "26: error: ports: SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)" + MOVE,
         "34: error: protocol: port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported "
         f"with [http] (annotation {NEW}protocol-port must be "
         "protocol:port separated by commas, such as tcpssl:443,tcp:80)",
@@ -240,7 +252,7 @@ NLB_FINDINGS = {
         f"{NEW}force-override-listeners has no effect "
         "without annotation id",
         f"15: warning: own: annotation {NEW}protocol-port "
-        "has an entry [udp:53] without effect: the Service has no port 53",
+        "has an entry [udp:53] without effect: the Service has no port 53, only 80" + REPAIR,
         "27: warning: shared: no listener is made on a load balancer that a person made, unless annotation "
         "force-override-listeners is \"true\"; with \"false\" somebody makes them by hand",
         "31: warning: shared: LoadBalancerSourceRanges is not supported for user-managed LB.",

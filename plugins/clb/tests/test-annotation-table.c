@@ -685,11 +685,15 @@ static void test_needed(void **state)
         const char *complaint; /* NULL = fine */
     } cases[] = {
         { { { "sticky-session", "on" } },
-          "sticky-session-type is required with sticky-session on" },
+          "sticky-session-type is required with annotation " P
+          "sticky-session on: set it to insert (the load balancer sets the cookie) or server (the "
+          "backends do)" },
         { { { "sticky-session", "on" }, { "sticky-session-type", "insert" } },
-          "cookie-timeout is required with sticky-session-type insert" },
+          "cookie-timeout is required with annotation " P
+          "sticky-session-type insert: set it to 1 to 86400 (seconds)" },
         { { { "sticky-session", "on" }, { "sticky-session-type", "server" } },
-          "cookie is required with sticky-session-type server" },
+          "cookie is required with annotation " P
+          "sticky-session-type server: set it to the name of the cookie that the backends set" },
         { { { "sticky-session", "on" }, { "sticky-session-type", "server" }, { "cookie", "A" } },
           NULL },
         { { { "acl-status", "on" } }, "acl-id is required" },

@@ -85,7 +85,8 @@ static void test_forward(void **state)
         { "80:0", 0, "Annotation ForwardPort error: forward port is not an integer, 0" },
         { "80:444", 444,
           "Annotation ForwardPort error: port 80 is to be forwarded to port 444, which is no https "
-          "port of this Service" },
+          "port of this Service (annotation " P "forward-port is [80:444]): add https:444 to "
+          "annotation " P "protocol-port [http:80,https:443], and that port to the Service" },
         { "80:80", 80, "Annotation ForwardPort error: port 80 is to be forwarded to port 80" },
     };
 

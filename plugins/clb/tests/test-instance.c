@@ -511,10 +511,11 @@ static void test_useless_annotations_are_told(void **state)
     annotate(&world, "vgroup-port", "rsp-1:80");
     annotate(&world, "weight", "60");
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(world_event(&world),
-                        "NoEffect: annotation vgroup-port has no effect without annotation id; "
-                        "annotation weight has no effect without annotations id and vgroup-port; "
-                        "annotation charge-type has no effect on an intranet load balancer");
+    assert_string_equal(
+        world_event(&world),
+        "NoEffect: annotation " P "vgroup-port has no effect without annotation id; "
+        "annotation " P "weight has no effect without annotations id and vgroup-port; "
+        "annotation " P "charge-type has no effect on an intranet load balancer");
     (void)world_event(&world); /* EnsuredLoadBalancer */
     assert_null(world_event(&world));
     world_settle(&world);

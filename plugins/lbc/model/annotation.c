@@ -262,7 +262,11 @@ static void anno_write_expected(const struct lbc_anno *row, struct ccm_buf *text
 {
     switch (row->type) {
     case LBC_ANNO_INT:
-        ccm_buf_addf(text, "a number from %lld to %lld", (long long)row->min, (long long)row->max);
+        ccm_buf_addf(text, "an integer from %lld to %lld", (long long)row->min,
+                     (long long)row->max);
+        if (row->form != NULL) {
+            ccm_buf_addf(text, " (%s)", row->form);
+        }
         break;
     case LBC_ANNO_ENUM:
         ccm_buf_addf(text, "one of [%s]", row->values);
@@ -343,6 +347,18 @@ static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
     return find_choice(table->foreign, suffix, false, one, sizeof(one));
 }
 
+static const char *anno_find_instead(const struct lbc_anno_table *table, const char *suffix)
+{
+    const struct lbc_anno_instead *instead = table->instead;
+
+    for (; instead != NULL && instead->suffix != NULL; instead++) {
+        if (strcmp(instead->suffix, suffix) == 0) {
+            return instead->text;
+        }
+    }
+    return "take it away";
+}
+
 /* The sentence about a key with one of our prefixes that the table lacks. */
 static void anno_describe_unknown(const struct lbc_anno_table *table, const char *key,
                                   struct ccm_buf *text)
@@ -357,7 +373,8 @@ static void anno_describe_unknown(const struct lbc_anno_table *table, const char
 
     ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
     if (foreign) {
-        ccm_buf_addf(text, " has no effect: %s load balancers do not have it", table->kind);
+        ccm_buf_addf(text, " has no effect: %s load balancers do not have it, %s", table->kind,
+                     anno_find_instead(table, suffix));
     } else {
         ccm_buf_adds(text, " is unknown and has no effect");
     }

@@ -124,7 +124,8 @@ struct lbc_anno {
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
     const char *label; /* how messages call it; NULL = field or, without one, name */
-    const char *form;  /* of a text: what refusals say that it must be; NULL = they say it */
+    const char *form;  /* what refusals say that a text must be; NULL = they say it. Of a number:
+                        * its unit, or NULL */
     const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
     unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
     const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
@@ -134,8 +135,14 @@ struct lbc_anno {
 struct lbc_anno_table {
     const struct lbc_anno *rows;
     size_t count;
-    const char *kind;            /* of the load balancer, for messages */
-    const char *foreign;         /* "a|b": suffixes that only the other kind knows */
+    const char *kind;    /* of the load balancer, for messages */
+    const char *foreign; /* "a|b": suffixes that only the other kind knows */
+    /* What to do instead of one or another of them, behind "load balancers do not have it"; ends
+     * with a NULL suffix. NULL: nothing but to take it away. */
+    const struct lbc_anno_instead {
+        const char *suffix;
+        const char *text;
+    } * instead;
     const struct lbc_anno *mute; /* attributes that no annotation sets; their names are NULL */
     size_t mute_count;
     bool tells_defaults; /* what an answer leaves out is as the row's default */

@@ -78,6 +78,19 @@ static bool entry_is_second(const struct lbc_lint_list *list, const char *value,
     return false;
 }
 
+#define PORTS_SHOWN 5
+
+/* "80, 443 and 3 more" */
+static void service_write_ports(const struct ccm_service *service, struct ccm_buf *text)
+{
+    for (uint64_t i = 0; i < service->port_count && i < PORTS_SHOWN; i++) {
+        ccm_buf_addf(text, "%s%lld", i == 0 ? "" : ", ", (long long)service->ports[i]->port);
+    }
+    if (service->port_count > PORTS_SHOWN) {
+        ccm_buf_addf(text, " and %llu more", (unsigned long long)service->port_count - PORTS_SHOWN);
+    }
+}
+
 /* Entries for ports that the Service does not have, or that are no numbers, and second ones for a
  * port: mostly a slip. */
 static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_list *list)
@@ -88,19 +101,20 @@ static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_l
 
     for (size_t i = 0; lbc_setting_next_pair(&cursor, &pair); i++) {
         const char *port = entry_get_port(list, &pair);
-        char why[2 * LBC_PAIR_MAX + 80] = "";
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 2 * LBC_PAIR_MAX + 300 };
 
         if (pair.good && !service_has_port(it->service, port)) {
-            ccm_text_printf(why, sizeof(why),
-                            "has an entry [%s] without effect: the Service has no port %s",
-                            pair.entry, port);
+            ccm_buf_addf(&why,
+                         "has an entry [%s] without effect: the Service has no port %s, only ",
+                         pair.entry, port);
+            service_write_ports(it->service, &why);
+            ccm_buf_adds(&why, ": correct the entry, or add that port to the Service");
         } else if (pair.good && entry_is_second(list, value, i, port)) {
-            ccm_text_printf(why, sizeof(why),
-                            "has an entry [%s] without effect: an earlier one is for port %s",
-                            pair.entry, port);
+            ccm_buf_addf(&why, "has an entry [%s] without effect: an earlier one is for port %s",
+                         pair.entry, port);
         }
-        if (why[0] != '\0') {
-            it->found(it->arg, list->suffix, why);
+        if (why.len > 0) {
+            it->found(it->arg, list->suffix, ccm_buf_str(&why));
         }
     }
 }

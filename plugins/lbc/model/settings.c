@@ -220,7 +220,9 @@ int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_ser
     if (word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
         return ccm_error_set(
             err, -EINVAL, CCM_ERROR_TERMINAL,
-            "%s protocol is not supported (port %lld of the Service: TCP and UDP are)",
+            "%s protocol is not supported (port %lld of the Service: TCP and UDP are). Move the "
+            "port to a Service of type ClusterIP or NodePort: until then no load balancer is made "
+            "for this one, and one that is there serves the other ports",
             port->protocol, (long long)port->port);
     }
     return 0;

@@ -75,26 +75,26 @@ static void test_check(void **state)
         { "count", "", NULL },
         { "count", "61",
           "count must be integer, got [61], error: value out of range (annotation " P
-          "count must be a number from 1 to 60)" },
+          "count must be an integer from 1 to 60)" },
         { "count", "1x",
           "count must be integer, got [1x], error: invalid syntax (annotation " P
-          "count must be a number from 1 to 60)" },
+          "count must be an integer from 1 to 60)" },
         { "count", " 1",
           "count must be integer, got [ 1], error: invalid syntax (annotation " P
-          "count must be a number from 1 to 60)" },
+          "count must be an integer from 1 to 60)" },
         { "seconds", "abc",
           "Annotation IdleTimeout must be integer, but got [abc]. message=[invalid syntax] "
-          "(annotation " P "seconds must be a number from 0 to 60)" },
+          "(annotation " P "seconds must be an integer from 0 to 60)" },
         { "default-weight", "0", NULL },
         { "default-weight", "abc",
           "default weight must be integer in range [0,100] , got [abc] (annotation " P
-          "default-weight must be a number from 0 to 100)" },
+          "default-weight must be an integer from 0 to 100)" },
         { "default-weight", "150",
           "default weight must be integer in range [0,100] , got [150] (annotation " P
-          "default-weight must be a number from 0 to 100)" },
+          "default-weight must be an integer from 0 to 100)" },
         { "default-weight", "-1",
           "default weight must be integer in range [0,100] , got [-1] (annotation " P
-          "default-weight must be a number from 0 to 100)" },
+          "default-weight must be an integer from 0 to 100)" },
         { "kind", "two", NULL },
         { "kind", "Two", "annotation " P "kind must be one of [one|two], got [Two]" },
         { "kind", "on", "annotation " P "kind must be one of [one|two], got [on]" },
@@ -110,22 +110,22 @@ static void test_check(void **state)
           "(annotation " P "flag must be on or off)" },
         { "spaced", "10",
           "spaced must be integer in range [0, 9], got [10] (annotation " P
-          "spaced must be a number from 0 to 9)" },
+          "spaced must be an integer from 0 to 9)" },
         { "spaced", "x",
           "spaced must be integer in range [0, 9], got [x] (annotation " P
-          "spaced must be a number from 0 to 9)" },
+          "spaced must be an integer from 0 to 9)" },
         { "behind", "10",
           "Behind must be integer in range [0,9] , got [10] (annotation " P
-          "behind must be a number from 0 to 9)" },
+          "behind must be an integer from 0 to 9)" },
         { "behind", "x",
           "Behind parse error: [x] invalid syntax (annotation " P
-          "behind must be a number from 0 to 9)" },
+          "behind must be an integer from 0 to 9)" },
         { "before", "10",
           "parse Before error: [10] value out of range, range is [0,9] (annotation " P
-          "before must be a number from 0 to 9)" },
+          "before must be an integer from 0 to 9)" },
         { "before", "x",
           "parse Before error: [x] invalid syntax, range is [0,9] (annotation " P
-          "before must be a number from 0 to 9)" },
+          "before must be an integer from 0 to 9)" },
     };
 
     (void)state;
@@ -208,7 +208,7 @@ static void test_foreign(void **state)
     lbc_anno_unknown(&table, &service->meta, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "annotation " LEGACY "far has no effect: TEST load balancers do not have "
-                        "it");
+                        "it, take it away");
 }
 
 /* Set is not the same as not empty; one spelling for words in any case. */

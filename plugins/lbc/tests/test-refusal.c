@@ -89,13 +89,13 @@ static void test_collected(void **state)
         { { { P "size", "3" }, { P "mode", "fast" } }, "", "", "", false },
         { { { P "size", "10" }, { P "mode", "x" } },
           "size must be integer, got [10], error: value out of range (annotation " P
-          "size must be a number from 0 to 9); annotation " P
+          "size must be an integer from 0 to 9); annotation " P
           "mode must be one of [fast|slow], got [x]",
           "",
           "",
           false },
         { { { P "size", "7" }, { P "tls", "x" } },
-          "size must not be 7 (annotation " P "size must be a number from 0 to 9)",
+          "size must not be 7 (annotation " P "size must be an integer from 0 to 9)",
           "annotation tls has no effect on this Service; besides: annotation " P
           "tls must be one of [on|off], got [x]",
           "",
@@ -104,7 +104,7 @@ static void test_collected(void **state)
         { { { P "id", "lb-1" }, { P "idle", "x" } },
           "",
           "annotation idle has no effect on this Service; besides: idle must be integer, got [x], "
-          "error: invalid syntax (annotation " P "idle must be a number from 0 to 9)",
+          "error: invalid syntax (annotation " P "idle must be an integer from 0 to 9)",
           "",
           false },
         { { { P "protocol-port", "x:80" } },
@@ -241,7 +241,7 @@ static void test_many(void **state)
     /* The longest gives way: the others keep what they must be. */
     assert_string_equal(ccm_buf_str(&refusals.problems.text),
                         "size must be integer, got [10], error: value out of range (annotation " P
-                        "size must be a number from 0 to 9); annotation " P
+                        "size must be an integer from 0 to 9); annotation " P
                         "mode must be one of [fast|slow], got "
                         "[xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...]; "
                         "annotation " P "who must be one of [all], got [some]");

@@ -60,7 +60,7 @@ static const struct {
     { { { 0 } }, true, NULL },
     { { { "zone-maps", NULL } },
       false,
-      "ParameterMissing, zone mappings are required: annotation " P "zone-maps says" },
+      "ParameterMissing, zone mappings are required: set annotation " P "zone-maps to" },
     { { { "zone-maps", NULL }, { "id", "nlb-1" } }, false, NULL },
     { { { "zone-maps", "a:1,b:1,c:1,d:1,e:1,f:1,g:1,h:1,i:1,j:1" } }, false, NULL },
     { { { "zone-maps", "a:1,b:1,c:1,d:1,e:1,f:1,g:1,h:1,i:1,j:1,k:1" } },
@@ -297,8 +297,12 @@ static void test_protocol(void **state)
     obj_port(service, "sctp", "SCTP", 9, "9", 30009);
     assert_int_equal(
         lbc_setting_protocol(service, service->ports[3], &nlb_protocols, &protocol, &err), -EINVAL);
-    assert_string_equal(err.message,
-                        "SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)");
+    assert_string_equal(
+        err.message,
+        "SCTP protocol is not supported (port 9 of the Service: TCP and UDP are). Move "
+        "the port to a Service of type ClusterIP or NodePort: until then no load "
+        "balancer is made for this one, and one that is there serves the other "
+        "ports");
     assert_int_equal(check_service(service, &err), -EINVAL);
 }
 
@@ -316,7 +320,9 @@ static void test_unknown(void **state)
     lbc_anno_unknown(&nlb_annotations, &service->meta, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "annotation " P "acl-id has no effect: NLB load balancers do not "
-                        "have it");
+                        "have it, so it keeps nobody out. To restrict access set "
+                        "spec.loadBalancerSourceRanges or annotation " P
+                        "security-group-ids, and take this one away");
     obj_annotate(&service->meta, P "acl-id", NULL);
     obj_annotate(&service->meta, P "zone-map", "z:v");
     ccm_buf_reset(&text);

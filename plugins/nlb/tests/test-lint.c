@@ -82,8 +82,10 @@ static void test_cases(void **state)
         { { { "id", "nlb-1" }, { "force-override-listeners", "false" } }, "" },
         { { { "id", "nlb-1" }, { "vgroup-port", "sgp-1:80" } }, "" },
         { { { 0 } },
-          "error zone-maps: ParameterMissing, zone mappings are required: annotation " P
-          "zone-maps says in which zones and vSwitches the load balancer is to be\n" },
+          "error zone-maps: ParameterMissing, zone mappings are required: set annotation " P
+          "zone-maps to zone:vSwitch of at least two zones of the region, separated by commas, "
+          "such "
+          "as cn-hangzhou-h:vsw-1,cn-hangzhou-i:vsw-2\n" },
         { { { "zone-maps", "a:b" }, { "protocol-port", "tcpssl:80" } },
           "error cert-id: annotation " P
           "cert-id is required for TCPSSL ports: give the id of a server certificate\n" },
