@@ -322,7 +322,9 @@ static int call_put_off(const struct ali_call *call, const char *why, int64_t wa
                         struct ccm_error *err)
 {
     (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
-                        "%s waits for its turn: %s; that comes in about %" PRId64 " s",
+                        "%s waits for its turn: %s; that comes in about %" PRId64
+                        " s, by itself. If it lasts, see who else of the account "
+                        "makes this call, or have its quota raised",
                         call->action, why, (wait_ms + 999) / 1000); /* the result is given below */
     err->retry_after_ms = (uint64_t)wait_ms;
     return -EAGAIN;
