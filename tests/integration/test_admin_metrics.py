@@ -68,6 +68,7 @@ def test_well_formed(busy):
     assert len(found) > 40
     for family in found.values():
         assert family.help.endswith("."), family.name
+    assert not re.findall(r"metric \w+ is dropped: .*", busy.log())
 
 
 def test_promtool(busy):
