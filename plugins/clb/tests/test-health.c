@@ -32,7 +32,7 @@ static size_t count_reads(struct world *world, int64_t ms)
     return count;
 }
 
-static const char *unserved(struct world *world)
+static const char *world_unserved_text(struct world *world)
 {
     const char *text = fake_host_unserved(world->fake, "default/web");
 
@@ -40,7 +40,7 @@ static const char *unserved(struct world *world)
 }
 
 /* A load balancer was made, and its Service is as the caches show it then. */
-static void begin(struct world *world)
+static void world_begin_health(struct world *world)
 {
     world_begin(world);
     fake_host_option(world->fake, NULL, "backend_health", "true");
@@ -52,7 +52,7 @@ static void test_once_after_a_creation(void **state)
     struct world world;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     assert_int_equal(
         fake_host_enqueued(world.fake, fake_host_enqueue_count(world.fake) - 1)->delay_ms,
         FIRST_MS);
@@ -83,7 +83,7 @@ static void test_unhealthy(void **state)
     struct world world;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     mini_set_health("abnormal");
     assert_int_equal(count_reads(&world, FIRST_MS), 1);
     const char *event = world_event(&world);
@@ -91,7 +91,7 @@ static void test_unhealthy(void **state)
     assert_non_null(event);
     assert_ptr_equal(strstr(event, UNHEALTHY), event);
     assert_non_null(strstr(event, "let 100.64.0.0/10 in"));
-    assert_non_null(strstr(unserved(&world), "443/tcp is healthy"));
+    assert_non_null(strstr(world_unserved_text(&world), "443/tcp is healthy"));
     assert_int_equal(count_reads(&world, 59000), 0);
     assert_int_equal(count_reads(&world, 1000), 1);
     assert_int_equal(count_reads(&world, 119000), 0);
@@ -100,7 +100,7 @@ static void test_unhealthy(void **state)
     assert_null(world_event(&world));
     mini_set_health("abnormal,normal");
     assert_int_equal(count_reads(&world, 3600000), 1);
-    assert_string_equal(unserved(&world), "");
+    assert_string_equal(world_unserved_text(&world), "");
     assert_int_equal(count_reads(&world, 7200000), 0);
     world_end(&world);
 }
@@ -115,11 +115,11 @@ static void test_nothing_is_known(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(words); i++) {
         struct world world;
 
-        begin(&world);
+        world_begin_health(&world);
         mini_set_health(words[i]);
         assert_int_equal(count_reads(&world, 3600000), 1);
         assert_null(world_event(&world));
-        assert_string_equal(unserved(&world), "");
+        assert_string_equal(world_unserved_text(&world), "");
         world_end(&world);
     }
 }
@@ -153,7 +153,7 @@ static void test_second_look(void **state)
     size_t count = 0;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     assert_int_equal(count_reads(&world, FIRST_MS), 1);
     world.lbc.audit.interval_ms = 100000;
     run(&world);
@@ -199,7 +199,7 @@ static void test_its_turn_comes_later(void **state)
     struct world world;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     fake_host_advance(world.fake, FIRST_MS);
     mini_fail(&fault);
     run(&world);
@@ -220,7 +220,7 @@ static void test_no_right_to_read(void **state)
     struct world world;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     fake_host_advance(world.fake, FIRST_MS);
     mini_fail(&fault);
     run(&world);
@@ -235,12 +235,12 @@ static void test_switched_off(void **state)
     struct world world;
 
     (void)state;
-    begin(&world);
+    world_begin_health(&world);
     mini_set_health("abnormal");
     assert_int_equal(count_reads(&world, FIRST_MS), 1);
     fake_host_option(world.fake, NULL, "backend_health", "false");
     assert_int_equal(count_reads(&world, 3600000), 0);
-    assert_string_equal(unserved(&world), "");
+    assert_string_equal(world_unserved_text(&world), "");
     world_end(&world);
 }
 

@@ -7,7 +7,7 @@
 
 #define PERIOD_MS 60000
 
-static void begin(struct world *world, const char *recreate)
+static void world_begin_lost(struct world *world, const char *recreate)
 {
     world_begin(world);
     fake_host_option(world->fake, NULL, "lost_period_s", "60");
@@ -16,7 +16,7 @@ static void begin(struct world *world, const char *recreate)
 }
 
 /* A pass that reads all; its result. */
-static int look(struct world *world)
+static int world_look_for_lost(struct world *world)
 {
     lbc_mirrors_ask(world->lbc.mirrors, "default/web");
     mini_reset_log();
@@ -46,15 +46,15 @@ static void test_made_again(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, "true");
+    world_begin_lost(&world, "true");
     mini_delete_lb();
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     assert_non_null(strstr(world.err.message, "should it be missing still"));
     assert_null(strstr(mini_log(), "Create"));
     assert_string_equal(last_enqueue(&world)->key, LBC_LOST_KEY);
     assert_int_equal(last_enqueue(&world)->delay_ms, PERIOD_MS);
     fake_host_advance(world.fake, PERIOD_MS - 1);
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     assert_null(strstr(mini_log(), "Create"));
     fake_host_advance(world.fake, 1);
     assert_int_equal(look_for_all(&world), PERIOD_MS);
@@ -72,9 +72,9 @@ static void test_not_without_the_option(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, "false");
+    world_begin_lost(&world, "false");
     mini_delete_lb();
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
 
     for (int i = 0; i < 10; i++) {
         const size_t enqueued = fake_host_enqueue_count(world.fake);
@@ -84,7 +84,7 @@ static void test_not_without_the_option(void **state)
         assert_string_equal(mini_log(), "DescribeLoadBalancers");
         assert_int_equal(fake_host_enqueue_count(world.fake), enqueued);
     }
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     assert_null(strstr(mini_log(), "Create"));
     world_end(&world);
 }
@@ -101,18 +101,18 @@ static void test_tag_comes_back(void **state)
     obj_annotate(&world.service->meta, P "name", "mine");
     world_steady(&world);
     mini_tag("kubernetes.do.not.delete", NULL);
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     assert_non_null(strstr(world.err.message, "has lost its tag"));
     for (int i = 0; i < 3; i++) {
         fake_host_advance(world.fake, PERIOD_MS);
         assert_int_equal(look_for_all(&world), PERIOD_MS);
-        assert_true(look(&world) < 0);
+        assert_true(world_look_for_lost(&world) < 0);
         assert_null(strstr(mini_log(), "Create"));
     }
     mini_tag("kubernetes.do.not.delete", LB_NAME);
     assert_int_equal(look_for_all(&world), 0);
     assert_string_equal(last_enqueue(&world)->key, "default/web");
-    assert_int_equal(look(&world), 0);
+    assert_int_equal(world_look_for_lost(&world), 0);
     assert_string_equal(mini_writes(), "");
     world_end(&world);
 }
@@ -123,10 +123,10 @@ static void test_no_public_one(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, "true");
+    world_begin_lost(&world, "true");
     world.lbc.disable_public = true;
     mini_delete_lb();
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     fake_host_advance(world.fake, PERIOD_MS);
     assert_int_equal(look_for_all(&world), PERIOD_MS);
     assert_true(world_run(&world) < 0);
@@ -146,12 +146,12 @@ static void test_not_known(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, "true");
+    world_begin_lost(&world, "true");
     mini_delete_lb();
     mini_fail(&fault);
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     fake_host_advance(world.fake, PERIOD_MS);
-    assert_true(look(&world) < 0);
+    assert_true(world_look_for_lost(&world) < 0);
     assert_null(strstr(mini_log(), "Create"));
     assert_non_null(strstr(world.err.message, "put tag kubernetes.do.not.delete=" LB_NAME));
     world_end(&world);

@@ -1,11 +1,12 @@
 /*
- * Crashes where and how its options say: in one of its functions, or in reconcile() and map() at
- * the Services whose annotation "crash" names that function. Others are greeted in the log, with
- * how many keys came in the call.
+ * Crashes where and how its options say: in one of its functions, or in crashing_reconcile_keys()
+ * and crashing_map_change() at the Services whose annotation "crash" names that function. Others
+ * are greeted in the log, with how many keys came in the call.
  */
 #include <ccm/plugin.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,12 +46,11 @@ static int use_stack(volatile char *from, int depth)
 
 static void touch_beyond_file(void)
 {
-    char name[] = "/tmp/ccmd-crashing-XXXXXX";
-    const int fd = mkstemp(name);
-    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    FILE *empty = tmpfile();
+    volatile char *page =
+        empty == NULL ? NULL : mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(empty), 0);
 
-    (void)unlink(name); /* in /tmp anyway */
-    (void)page[0];
+    (void)page[0]; /* beyond the end of an empty file */
 }
 
 /* As in a build without sanitizers: by the signal, not by their word before it. */
@@ -87,7 +87,7 @@ static void crash_at(const char *stage, const struct ccm_object *object)
     }
 }
 
-static void map(void *self, const struct ccm_change *change)
+static void crashing_map_change(void *self, const struct ccm_change *change)
 {
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
 
@@ -99,12 +99,13 @@ static void map(void *self, const struct ccm_change *change)
 static const struct ccm_watch watch = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_SERVICE,
-    .map = map,
+    .map = crashing_map_change,
 };
 
 static const struct ccm_watch *const watches[] = { &watch, NULL };
 
-static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+static int crashing_create_plugin(const struct ccm_host *host, void **ret_self,
+                                  struct ccm_error *err)
 {
     (void)err; /* cannot fail */
     crashing_host = host;
@@ -113,7 +114,7 @@ static int create(const struct ccm_host *host, void **ret_self, struct ccm_error
     return 0;
 }
 
-static int start(void *self, struct ccm_error *err)
+static int crashing_start_plugin(void *self, struct ccm_error *err)
 {
     (void)self; /* no state */
     (void)err;  /* cannot fail */
@@ -121,8 +122,8 @@ static int start(void *self, struct ccm_error *err)
     return 0;
 }
 
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+static int crashing_reconcile_keys(void *self, const struct ccm_request *req,
+                                   struct ccm_result *ret, struct ccm_error *err)
 {
     (void)self; /* no state */
     (void)ret;  /* not again */
@@ -147,7 +148,7 @@ static void stop(void *self)
     crash_at("stop", NULL);
 }
 
-static void destroy(void *self)
+static void crashing_destroy_plugin(void *self)
 {
     (void)self; /* no state */
     crash_at("destroy", NULL);
@@ -159,11 +160,11 @@ const struct ccm_plugin ccm_plugin = {
     .name = PLUGIN_NAME,
     .options = options,
     .watches = watches,
-    .create = create,
-    .start = start,
-    .reconcile = reconcile,
+    .create = crashing_create_plugin,
+    .start = crashing_start_plugin,
+    .reconcile = crashing_reconcile_keys,
     .stop = stop,
-    .destroy = destroy,
+    .destroy = crashing_destroy_plugin,
     .batch_max = PLUGIN_BATCH,
     .batch_wait_ms = PLUGIN_BATCH == 1 ? 0 : 300,
     .version = "1.2.3",

@@ -27,7 +27,7 @@ static const struct ccm_metric own_metric = {
     .help = "Calls.",
 };
 
-static void map(void *self, const struct ccm_change *change)
+static void pausing_map_change(void *self, const struct ccm_change *change)
 {
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
 
@@ -38,12 +38,13 @@ static void map(void *self, const struct ccm_change *change)
 static const struct ccm_watch watch = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_SERVICE,
-    .map = map,
+    .map = pausing_map_change,
 };
 
 static const struct ccm_watch *const watches[] = { &watch, NULL };
 
-static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+static int pausing_create_plugin(const struct ccm_host *host, void **ret_self,
+                                 struct ccm_error *err)
 {
     (void)err; /* cannot fail */
     pausing_host = host;
@@ -95,8 +96,8 @@ static int do_word(const struct ccm_host *host, const char *key, const char *wor
     return 0;
 }
 
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+static int pausing_reconcile_keys(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                                  struct ccm_error *err)
 {
     const struct ccm_host *host = pausing_host;
     const struct ccm_object *service = host->get(host, CCM_KIND_SERVICE, req->keys[0]);
@@ -116,13 +117,13 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
     return r;
 }
 
-static void forget(void *self, const char *key)
+static void pausing_forget_key(void *self, const char *key)
 {
     (void)self; /* no state */
     pausing_host->log(pausing_host, CCM_LEVEL_INFO, key, "forgotten");
 }
 
-static void destroy(void *self)
+static void pausing_destroy_plugin(void *self)
 {
     (void)self; /* no state */
 }
@@ -133,10 +134,10 @@ const struct ccm_plugin ccm_plugin = {
     .name = "pausing",
     .flags = CCM_PLUGIN_SERIAL,
     .watches = watches,
-    .create = create,
-    .reconcile = reconcile,
-    .destroy = destroy,
-    .forget = forget,
+    .create = pausing_create_plugin,
+    .reconcile = pausing_reconcile_keys,
+    .destroy = pausing_destroy_plugin,
+    .forget = pausing_forget_key,
     .version = "1.2.3",
     .summary = "asks for pauses, for tests",
 };

@@ -86,7 +86,8 @@ static const struct ccm_watch watch_settings = {
 static const struct ccm_watch *const watches[] = { &watch_red, &watch_other, &watch_settings,
                                                    NULL };
 
-static int create(const struct ccm_host *given, void **ret_self, struct ccm_error *err)
+static int select_create_plugin(const struct ccm_host *given, void **ret_self,
+                                struct ccm_error *err)
 {
     (void)err; /* cannot fail */
     host = given;
@@ -109,8 +110,8 @@ static void log_list(const char *what, int r, const struct ccm_object *const *ob
     }
 }
 
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+static int select_reconcile_keys(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                                 struct ccm_error *err)
 {
     const struct ccm_object *const *objects = NULL;
     size_t count = 0;
@@ -131,7 +132,7 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
     return 0;
 }
 
-static void destroy(void *self)
+static void select_destroy_plugin(void *self)
 {
     (void)self; /* no state */
 }
@@ -141,7 +142,7 @@ const struct ccm_plugin ccm_plugin = {
     .struct_size = sizeof(struct ccm_plugin),
     .name = "raw-select",
     .watches = watches,
-    .create = create,
-    .reconcile = reconcile,
-    .destroy = destroy,
+    .create = select_create_plugin,
+    .reconcile = select_reconcile_keys,
+    .destroy = select_destroy_plugin,
 };

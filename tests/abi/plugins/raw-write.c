@@ -2,8 +2,8 @@
  * Does what annotations of ConfigMaps say: "op" (fetch, create, update, patch, delete), "api",
  * "resource", "ns", "name", "sub", "body", "patch" (its number), "uid", "version", "propagation".
  * With "op" fetch and "kind" (its number) it is host->fetch(). What came of it is one line of the
- * log. With "early" it is done by map(), so in every instance of the daemon; else by reconcile(),
- * and in a dry run too.
+ * log. With "early" it is done by order_map_change(), so in every instance of the daemon; else by
+ * order_reconcile_keys(), and in a dry run too.
  */
 #include <ccm/plugin.h>
 
@@ -30,7 +30,7 @@ static int run_op(const struct ccm_request *req, const char *op, const struct cc
                                     : host->delete_raw(host, req, call, err);
 }
 
-static void obey(const struct ccm_request *req, const struct ccm_object *order)
+static void order_obey_one(const struct ccm_request *req, const struct ccm_object *order)
 {
     const char *patch = text_of(order, "patch");
     const struct ccm_raw_call call = {
@@ -67,7 +67,7 @@ static void obey(const struct ccm_request *req, const struct ccm_object *order)
     }
 }
 
-static void map(void *self, const struct ccm_change *change)
+static void order_map_change(void *self, const struct ccm_change *change)
 {
     const struct ccm_object *order = change->after;
 
@@ -76,7 +76,7 @@ static void map(void *self, const struct ccm_change *change)
         return;
     }
     if (text_of(order, "early") != NULL) {
-        obey(NULL, order);
+        order_obey_one(NULL, order);
     } else {
         host->enqueue(host, order->key, CCM_LANE_SPEC, 0);
     }
@@ -87,7 +87,7 @@ static const struct ccm_watch watch = {
     .kind = CCM_KIND_RAW,
     .api_version = "v1",
     .resource = "configmaps",
-    .map = map,
+    .map = order_map_change,
 };
 
 static const struct ccm_watch *const watches[] = { &watch, NULL };
@@ -111,7 +111,7 @@ static const struct ccm_right right_secret = {
 static const struct ccm_right *const rights[] = { &right_buckets, &right_status, &right_secret,
                                                   NULL };
 
-static int create(const struct ccm_host *given, void **ret_self, struct ccm_error *err)
+static int order_create_plugin(const struct ccm_host *given, void **ret_self, struct ccm_error *err)
 {
     (void)err; /* cannot fail */
     host = given;
@@ -119,8 +119,8 @@ static int create(const struct ccm_host *given, void **ret_self, struct ccm_erro
     return 0;
 }
 
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+static int order_reconcile_keys(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                                struct ccm_error *err)
 {
     const struct ccm_object *order = host->get_raw(host, "v1", "configmaps", req->keys[0]);
 
@@ -128,13 +128,13 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
     (void)ret;  /* not again */
     (void)err;  /* failures are told in the log */
     if (order != NULL) {
-        obey(req, order);
+        order_obey_one(req, order);
         host->release(host, order);
     }
     return 0;
 }
 
-static void destroy(void *self)
+static void order_destroy_plugin(void *self)
 {
     (void)self; /* no state */
 }
@@ -145,8 +145,8 @@ const struct ccm_plugin ccm_plugin = {
     .name = "raw-write",
     .flags = CCM_PLUGIN_PLANS,
     .watches = watches,
-    .create = create,
-    .reconcile = reconcile,
-    .destroy = destroy,
+    .create = order_create_plugin,
+    .reconcile = order_reconcile_keys,
+    .destroy = order_destroy_plugin,
     .rights = rights,
 };

@@ -69,7 +69,7 @@ static void listener_write(struct ccm_jsonw *w, const struct ccm_cloud_listener 
     }
 }
 
-static int describe(struct ccm_cloud_call *call)
+static int health_describe_status(struct ccm_cloud_call *call)
 {
     const int64_t port = ccm_cloud_int(call, "ListenerPort", 0);
     const char *protocol = ccm_cloud_text(call, "ListenerProtocol", NULL);
@@ -103,6 +103,6 @@ static const struct ccm_cloud_param params[] = {
 };
 
 const struct ccm_cloud_action ccm_cloud_health_actions[] = {
-    { .name = "DescribeHealthStatus", .params = params, .run = describe },
+    { .name = "DescribeHealthStatus", .params = params, .run = health_describe_status },
     { 0 },
 };

@@ -19,7 +19,7 @@ static int64_t fake_now(void *arg)
     return ((struct fixture *)arg)->now_ms;
 }
 
-static void add(struct fixture *f, const char *key, uint64_t lane)
+static void queue_add_key(struct fixture *f, const char *key, uint64_t lane)
 {
     assert_int_equal(sched_queue_add(f->queue, key, lane), 0);
 }
@@ -54,19 +54,19 @@ static void test_throttled_is_held(void **state)
     assert_non_null(f->queue);
     err.kind = CCM_ERROR_THROTTLED;
     err.retry_after_ms = 20000;
-    add(f, "a", CCM_LANE_SPEC);
+    queue_add_key(f, "a", CCM_LANE_SPEC);
     assert_true(get_key(f, "a"));
-    add(f, "a", CCM_LANE_URGENT); /* before the verdict */
+    queue_add_key(f, "a", CCM_LANE_URGENT); /* before the verdict */
     (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
     sched_queue_done(f->queue, "a");
     assert_false(get_key(f, "a"));
-    add(f, "a", CCM_LANE_REMOVE);
+    queue_add_key(f, "a", CCM_LANE_REMOVE);
     assert_false(get_key(f, "a"));
     f->now_ms += 19999;
     assert_false(get_key(f, "a"));
     f->now_ms += 1;
     run_key(f, "a");
-    add(f, "a", CCM_LANE_SPEC); /* it is over */
+    queue_add_key(f, "a", CCM_LANE_SPEC); /* it is over */
     assert_true(sched_queue_pause(f->queue, f->now_ms + 1000));
     assert_false(sched_queue_pause(f->queue, f->now_ms + 500));
     assert_false(get_key(f, "a"));
@@ -92,7 +92,7 @@ static void test_withdraw_and_last(void **state)
     sched_queue_withdraw(f->queue, "unknown");
     sched_queue_get_stats(f->queue, &stats);
     assert_int_equal(stats.delayed, 0);
-    add(f, "a", CCM_LANE_SPEC);
+    queue_add_key(f, "a", CCM_LANE_SPEC);
     assert_true(get_key(f, "a"));
     assert_true(sched_queue_is_last(f->queue, "a"));
     (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
