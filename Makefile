@@ -31,11 +31,13 @@ quick:
 	@$(MAKE) --no-print-directory build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) -L quick
 
-# Everything, or without the labels that match SKIP, a regular expression: make test SKIP='package|sim'
+# Everything, or without the labels that match SKIP, a regular expression: make test SKIP='package|sim'. With TRIES=2 a test that
+# failed may show once more what it does; both runs are printed.
 test:
 	@scripts/bootstrap.sh test
 	@$(MAKE) --no-print-directory build
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)')
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)') \
+	    $(if $(TRIES),--repeat until-pass:$(TRIES))
 
 # Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again, SERVICES=N for more.
 soak:

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import socket
 import time
 
 from tests.bench.bench_kubesim import address, write_all
@@ -56,12 +55,6 @@ def memory(process):
 def tell_memory(process, figure, name):
     resident, peak, own = memory(process)
     figure(name, resident, "KiB", peak=peak, anonymous=own, **SIZE)
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def synced(port):
@@ -121,7 +114,7 @@ def growth(world, figure, name, numbers, parts):
 def run(build, folder, figure):
     """figure(name, value, unit, **more) is told each result."""
     with World(build, folder, cloud_args=[f"--limit=load-balancers={LOAD_BALANCERS}"]) as world:
-        port = free_port()
+        port = proc.free_port()
         world.config = world.write_config(log_level="warn", alicloud=QUOTAS, plugins='{ name = "clb"; workers = 16; }',
                                           extra=f'admin: {{ listen = "127.0.0.1:{port}"; }};')
         instances = [{"id": f"i-size-{number}", "vswitch": "vsw-a"} for number in range(NODE_COUNT)]

@@ -5,14 +5,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 
 import pytest
 import yaml
 
 from tests.integration import test_nlb_takeover, test_takeover
-from tests.support import pages, reference, scenario_look, views
+from tests.support import pages, proc, reference, scenario_look, views
 from tests.support.products import PREFIX, Nlb
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
@@ -86,16 +85,11 @@ def b64(text):
     return base64.b64encode(text.encode()).decode()
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return str(one.getsockname()[1])
-
-
 class Cluster:
     """A world that the reference ran until now: a CLB, an NLB, routes, its Lease, its cloud config."""
 
     def __init__(self, world, prefix, folder, key_pair):
-        self.world, self.key_pair, self.port = world, key_pair, free_port()
+        self.world, self.key_pair, self.port = world, key_pair, str(proc.free_port())
         tools = folder / "tools"
         tools.mkdir(parents=True)
         (tools / "daemonset.yaml").write_text(DAEMONSET)

@@ -6,7 +6,6 @@ and of nodes that are not ready one stays in any case. What is held is told, and
 
 import re
 import signal
-import socket
 
 import pytest
 
@@ -16,12 +15,6 @@ PORTS = ((80, "TCP"),)
 RESOURCES = ("services", "nodes", "endpointslices")
 QUICK = "removal_window_s = 2; missing_wait_s = 2;"
 NOBODY = "(no such thing)"
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 class World:
@@ -367,7 +360,7 @@ def test_a_person_lets_them_go(one, tmp_path):
     token.write_text("token-of-an-operator\n")
     token.chmod(0o600)
     one.begin(services=("web", "api"),
-              extra=f'admin: {{ listen = "127.0.0.1:{free_port()}"; control_token_file = "{token}"; }};')
+              extra=f'admin: {{ listen = "127.0.0.1:{proc.free_port()}"; control_token_file = "{token}"; }};')
     one.unseen(lambda: [one.kube.delete("Node", f"node-{number}") for number in (1, 2)])
     one.ready("node-3", False)
     for name in ("web", "api"):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import urllib.error
 import urllib.request
 
@@ -286,12 +285,6 @@ def test_restart_in_between(world):
 TOKEN = "a-token-of-the-operator-0123456789"
 
 
-def free_port():
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return made.getsockname()[1]
-
-
 def with_control(world, tmp_path, mode=0o600, **options):
     """Configuration with an admin server that takes orders."""
     path = tmp_path / "control"
@@ -300,7 +293,7 @@ def with_control(world, tmp_path, mode=0o600, **options):
     text = " ".join(f"{key} = {value};" for key, value in {"cluster_cidr": f'"{CLUSTER_CIDR}"', **options}.items())
     world.config = world.write_config(
         plugins=f'{{ name = "route"; {text} }}',
-        extra=f'admin: {{ listen = "127.0.0.1:{free_port()}"; control_token_file = "{path}"; }};')
+        extra=f'admin: {{ listen = "127.0.0.1:{proc.free_port()}"; control_token_file = "{path}"; }};')
     world.kube.create(*[node(f"node-{n}") for n in (1, 2, 3)])
     world.start_ccmd()
     world.wait(lambda: routes(world) == wanted([1, 2, 3]), "the routes")

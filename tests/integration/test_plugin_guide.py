@@ -4,7 +4,6 @@ import glob
 import os
 import re
 import shutil
-import socket
 import subprocess
 
 import pytest
@@ -25,14 +24,6 @@ def prefix(build, tmp_path_factory):
                           stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout
     return str(folder)
-
-
-def free_ports():
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in PORTS]
-    numbers = [str(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return dict(zip(PORTS, numbers))
 
 
 def with_ports(text, numbers):
@@ -92,7 +83,7 @@ def source(name):
 
 
 def test_every_block_works(shell):
-    numbers = free_ports()
+    numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
     found = pages.blocks("plugin-guide.md") + pages.blocks("plugin-example.md") + pages.blocks("plugin-resource.md")
     assert [block for block in found if block.language not in ("sh", "c", "text")] == []
     for number, block in enumerate(found):

@@ -39,31 +39,39 @@ class Shell:
     def _script(self, text):
         return f"set -euo pipefail\n. {self.state}\n{text}\n"
 
-    def run(self, text):
-        """Its output, standard error included; the test fails where a command does."""
+    def _try(self, text):
+        """(exit code, output with standard error)."""
         keep = f'{{ echo "cd \'$PWD\'"; export -p; }} >{self.state}'
         done = subprocess.run(["bash", "-c", self._script(text) + keep], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, env=self.env, text=True, timeout=120 * proc.SLOW, check=False)
-        assert done.returncode == 0, f"{text}\n--> exit {done.returncode}\n{done.stdout}"
-        return done.stdout
+        return done.returncode, done.stdout
+
+    def run(self, text):
+        """Its output, standard error included; the test fails where a command does."""
+        code, output = self._try(text)
+        assert code == 0, f"{text}\n--> exit {code}\n{output}\n{self._ended()}"
+        return output
 
     def see(self, text, expected):
-        """Run it, again until the deadline when it only looks, and want each line of `expected` in the output."""
+        """Run it, and want each line of `expected` in the output. What only looks is run again until the deadline, as a reader does:
+        the daemon that was started a line before may not listen yet."""
         lines = [line.strip() for line in expected.splitlines()]
-        output = ""
+        code, output = None, ""
 
         def shown():
-            nonlocal output
-            output = self.run(text)
-            return all(line in output for line in lines)
+            nonlocal code, output
+            code, output = self._try(text)
+            return code == 0 and all(line in output for line in lines)
 
-        if not re.match(r"(kubectl get|curl) ", text):
-            assert shown(), f"{text}\n--> {output}\nwanted:\n{expected}"
-            return
+        looks = re.match(r"(kubectl get|curl) ", text)
         try:
-            wait(shown, "output", timeout=30)
+            wait(shown, "output", timeout=30 if looks else 0)
         except AssertionError:
-            raise AssertionError(f"{text}\n--> {output}\nwanted:\n{expected}") from None
+            raise AssertionError(f"{text}\n--> exit {code}\n{output}\nwanted:\n{expected}\n{self._ended()}") from None
+
+    def _ended(self):
+        """What those have said that were started and run no more."""
+        return "\n".join(f"{one.argv[2].splitlines()[-1]}: ended\n{one.out()}{one.err()}" for one in self.processes if not one.alive())
 
     def start(self, text):
         """A block for another terminal."""

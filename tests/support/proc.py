@@ -2,8 +2,10 @@
 
 import json
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -13,6 +15,28 @@ LEAVES_THREADS = {"TSAN_OPTIONS": " ".join(filter(None, [os.environ.get("TSAN_OP
 COMPLAINT = re.compile(rb"(ERROR: \w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|LeakSanitizer)")
 # Of every ccmd that is told nothing else: two tests at the same time would both want it.
 DEFAULT_PORT = re.compile(rb"admin: (listening|cannot listen) on 127\.0\.0\.1:10258")
+
+
+# Below those that a machine gives to clients: no connection of another test takes one between the look and its use.
+PORTS = range(12000, 30000)
+
+
+def free_ports(count):
+    """Different ports of 127.0.0.1 that nobody listens on, for those who must know theirs before they listen."""
+    found = set()
+    while len(found) < count:
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.add(port)
+    return sorted(found)
+
+
+def free_port():
+    return free_ports(1)[0]
 
 
 class Process:
