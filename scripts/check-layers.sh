@@ -8,7 +8,7 @@ cd "$root"
 
 # First match counts. Left: beginning of the path of a file. Right: beginnings of what it may include.
 rules=(
-    'include/ccm/           ccm/'
+    'include/               ccm/'
     'core/util/             ccm/ util/'
     'core/net/              ccm/ util/ net/'
     'core/kube/object/      ccm/ util/ kube/object/'

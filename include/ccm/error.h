@@ -4,8 +4,10 @@
  *
  * The caller owns the struct and starts it with CCM_ERROR_INIT; whoever fails first sets it,
  * callers on the way out wrap it with context. The negative errno that functions return says that
- * there is an error; the kind decides what happens next. Header only: a plugin needs no library for
- * it. One thread at a time per struct.
+ * there is an error; the kind decides what happens next. One thread at a time per struct.
+ *
+ * A plugin in C or C++ needs no library for the functions; ccm/function.h tells of the one for
+ * other languages. Those without calls of variable length use the forms with `_text`.
  *
  * Both sides of the ABI write this struct, into memory of the other side too, with the functions
  * below as each of them was built. So its size never changes within a major: later members come out
@@ -13,6 +15,8 @@
  */
 #ifndef CCM_ERROR_H
 #define CCM_ERROR_H
+
+#include "ccm/function.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -55,23 +59,47 @@ struct ccm_error {
     }
 
 /* Forget the failure. */
-static inline void ccm_error_clear(struct ccm_error *err)
+CCM_FUNCTION void ccm_error_clear(struct ccm_error *err);
+
+/* Copy, for errors that outlive a call. */
+CCM_FUNCTION void ccm_error_copy(struct ccm_error *to, const struct ccm_error *from);
+
+/* Set kind and message, clearing what was there. Returns `result` (a negative errno), so that a
+ * caller can write `return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "...");`. err may be
+ * NULL; the arguments may not point into *err. */
+__attribute__((format(printf, 4, 5))) CCM_FUNCTION int
+ccm_error_set(struct ccm_error *err, int result, uint64_t kind, const char *format, ...);
+
+/* The same with a text that is taken as it is. */
+CCM_FUNCTION int ccm_error_set_text(struct ccm_error *err, int result, uint64_t kind,
+                                    const char *text);
+
+/* Put "context: " in front of the message, keep everything else. Returns `result`. err may be NULL.
+ */
+__attribute__((format(printf, 3, 4))) CCM_FUNCTION int
+ccm_error_wrap(struct ccm_error *err, int result, const char *format, ...);
+
+/* The same with a context that is taken as it is. */
+CCM_FUNCTION int ccm_error_wrap_text(struct ccm_error *err, int result, const char *context);
+
+/* "Out of memory" in one word: sets a transient error and returns -ENOMEM. err may be NULL. */
+CCM_FUNCTION int ccm_error_nomem(struct ccm_error *err);
+
+#ifndef CCM_EXTERN_FUNCTIONS
+
+CCM_FUNCTION void ccm_error_clear(struct ccm_error *err)
 {
     memset(err, 0, sizeof(*err));
     err->struct_size = sizeof(*err);
 }
 
-/* Copy, for errors that outlive a call. */
-static inline void ccm_error_copy(struct ccm_error *to, const struct ccm_error *from)
+CCM_FUNCTION void ccm_error_copy(struct ccm_error *to, const struct ccm_error *from)
 {
     memcpy(to, from, sizeof(*to));
 }
 
-/* Set kind and message, clearing what was there. Returns `result` (a negative errno), so that a
- * caller can write `return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "...");`. err may be
- * NULL; the arguments may not point into *err. */
-__attribute__((format(printf, 4, 5))) static inline int
-ccm_error_set(struct ccm_error *err, int result, uint64_t kind, const char *format, ...)
+CCM_FUNCTION int ccm_error_set(struct ccm_error *err, int result, uint64_t kind, const char *format,
+                               ...)
 {
     if (err != NULL) {
         va_list args;
@@ -85,10 +113,13 @@ ccm_error_set(struct ccm_error *err, int result, uint64_t kind, const char *form
     return result;
 }
 
-/* Put "context: " in front of the message, keep everything else. Returns `result`. err may be NULL.
- */
-__attribute__((format(printf, 3, 4))) static inline int
-ccm_error_wrap(struct ccm_error *err, int result, const char *format, ...)
+CCM_FUNCTION int ccm_error_set_text(struct ccm_error *err, int result, uint64_t kind,
+                                    const char *text)
+{
+    return ccm_error_set(err, result, kind, "%s", text);
+}
+
+CCM_FUNCTION int ccm_error_wrap(struct ccm_error *err, int result, const char *format, ...)
 {
     if (err != NULL) {
         char inner[CCM_ERROR_MESSAGE_MAX];
@@ -115,11 +146,17 @@ ccm_error_wrap(struct ccm_error *err, int result, const char *format, ...)
     return result;
 }
 
-/* "Out of memory" in one word: sets a transient error and returns -ENOMEM. err may be NULL. */
-static inline int ccm_error_nomem(struct ccm_error *err)
+CCM_FUNCTION int ccm_error_wrap_text(struct ccm_error *err, int result, const char *context)
+{
+    return ccm_error_wrap(err, result, "%s", context);
+}
+
+CCM_FUNCTION int ccm_error_nomem(struct ccm_error *err)
 {
     return ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT, "out of memory");
 }
+
+#endif
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,15 @@
 #ifndef CCM_OBJECT_H
 #define CCM_OBJECT_H
 
+#include "ccm/function.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Kinds that the core decodes. */
 #define CCM_KIND_SERVICE        UINT64_C(1) /* v1 -> struct ccm_service */
@@ -67,9 +73,16 @@ struct ccm_object {
 };
 
 /* Value of a label or annotation, borrowed; NULL when the object is NULL or lacks the key ("" is a
- * value). */
-static inline const char *ccm_pair_find(const struct ccm_pair *const *pairs, uint64_t count,
-                                        const char *key)
+ * value). See ccm/function.h. */
+CCM_FUNCTION const char *ccm_pair_find(const struct ccm_pair *const *pairs, uint64_t count,
+                                       const char *key);
+CCM_FUNCTION const char *ccm_object_label(const struct ccm_object *object, const char *key);
+CCM_FUNCTION const char *ccm_object_annotation(const struct ccm_object *object, const char *key);
+
+#ifndef CCM_EXTERN_FUNCTIONS
+
+CCM_FUNCTION const char *ccm_pair_find(const struct ccm_pair *const *pairs, uint64_t count,
+                                       const char *key)
 {
     uint64_t low = 0;
 
@@ -89,16 +102,18 @@ static inline const char *ccm_pair_find(const struct ccm_pair *const *pairs, uin
     return NULL;
 }
 
-static inline const char *ccm_object_label(const struct ccm_object *object, const char *key)
+CCM_FUNCTION const char *ccm_object_label(const struct ccm_object *object, const char *key)
 {
     return object == NULL ? NULL : ccm_pair_find(object->labels, object->label_count, key);
 }
 
-static inline const char *ccm_object_annotation(const struct ccm_object *object, const char *key)
+CCM_FUNCTION const char *ccm_object_annotation(const struct ccm_object *object, const char *key)
 {
     return object == NULL ? NULL
                           : ccm_pair_find(object->annotations, object->annotation_count, key);
 }
+
+#endif
 
 /* status.conditions[] of Services and Pods. */
 struct ccm_condition {
@@ -232,5 +247,9 @@ struct ccm_raw {
     const char *kind_name;
     const char *json; /* the whole object; in a list, servers leave apiVersion and kind out */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -62,10 +63,11 @@ def check_plugin(file):
 
 def test_only_the_sdk_is_installed(prefix):
     names = {path.name for path in prefix.rglob("*") if path.is_file()}
+    names -= {name for name in names if name.startswith("CcmPluginTargets-")}  # one per build type
     assert names == {
-        "error.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
+        "error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
-        "plugin.map", "ccmd-plugin.pc", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
+        "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
         "plugin-guide.md", "plugin-example.md", "plugin-resource.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
@@ -117,7 +119,7 @@ def test_missing_function_is_found_by_the_linker(prefix, template):
     assert "nobody" in done.stderr
 
 
-@pytest.mark.parametrize("header", ["error.h", "host.h", "object.h", "option.h", "plugin.h", "version.h"])
+@pytest.mark.parametrize("header", ["error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h"])
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_each_header_stands_alone(prefix, tmp_path, header, language):
     if language == "c++" and shutil.which("c++") is None:
@@ -129,3 +131,90 @@ def test_each_header_stands_alone(prefix, tmp_path, header, language):
         run(CC, *STRICT, *flags, "-c", source, "-o", tmp_path / "use.o")
     else:
         run("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", *flags, "-c", source, "-o", tmp_path / "use.o")
+
+
+# As a language would use them that calls C and cannot compile it.
+FUNCTIONS = """
+#include <ccm/error.h>
+#include <ccm/object.h>
+#include <assert.h>
+
+static void check_errors(void)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_error copy = CCM_ERROR_INIT;
+
+    assert(ccm_error_set(&err, -EIO, CCM_ERROR_TRANSIENT, "%s %d", "port", 80) == -EIO);
+    assert(ccm_error_wrap(&err, -EINVAL, "%s", "web") == -EINVAL);
+    assert(strcmp(err.message, "web: port 80") == 0 && err.kind == CCM_ERROR_TRANSIENT);
+    ccm_error_copy(&copy, &err);
+    assert(ccm_error_set_text(&err, -EPERM, CCM_ERROR_AUTH, "100%s") == -EPERM);
+    assert(ccm_error_wrap_text(&err, -EPERM, "50%n") == -EPERM);
+    assert(strcmp(err.message, "50%n: 100%s") == 0 && err.kind == CCM_ERROR_AUTH);
+    assert(ccm_error_nomem(&err) == -ENOMEM && strcmp(err.message, "out of memory") == 0);
+    ccm_error_clear(&err);
+    assert(err.kind == CCM_ERROR_NONE && err.message[0] == 0 && err.struct_size == sizeof(err));
+    assert(strcmp(copy.message, "web: port 80") == 0);
+    assert(ccm_error_set_text(NULL, -1, CCM_ERROR_BUG, "x") == -1);
+}
+
+int main(void)
+{
+    const struct ccm_pair a = { "a", "1" };
+    const struct ccm_pair c = { "c", "3" };
+    const struct ccm_pair *const pairs[] = { &a, &c };
+    const struct ccm_object object = {
+        .labels = pairs, .label_count = 2, .annotations = pairs + 1, .annotation_count = 1
+    };
+
+    check_errors();
+    assert(ccm_pair_find(pairs, 2, "b") == NULL);
+    assert(strcmp(ccm_object_label(&object, "a"), "1") == 0);
+    assert(strcmp(ccm_object_annotation(&object, "c"), "3") == 0);
+    assert(ccm_object_annotation(&object, "a") == NULL);
+    return 0;
+}
+"""
+
+
+def declared_functions():
+    """Every function that the headers give a body."""
+    text = "".join((SOURCE / "include/ccm" / name).read_text() for name in ("error.h", "object.h"))
+    return set(re.findall(r"^CCM_FUNCTION [^;{]*?(ccm_\w+)\([^;{]*\)\n\{", text, re.M))
+
+
+def test_functions_are_in_a_library(prefix, tmp_path):
+    (tmp_path / "use.c").write_text(FUNCTIONS)
+    run(CC, *STRICT, *pkg_config(prefix, "--cflags"), "-DCCM_EXTERN_FUNCTIONS", "-c", "use.c", "-o", "use.o", cwd=tmp_path)
+    wanted = set(run("nm", "-u", "--format=just-symbols", tmp_path / "use.o").split())
+    functions = {name for name in wanted if name.startswith("ccm_")}
+    assert functions == declared_functions() and len(functions) == 10
+    (library,) = prefix.rglob("libccm-plugin.a")
+    run(CC, "use.o", library, "-o", "use", cwd=tmp_path)
+    run(tmp_path / "use")
+    offered = run("nm", "-g", "--defined-only", "--format=posix", library).splitlines()
+    assert {line.split()[0] for line in offered if len(line.split()) > 1} == functions
+
+
+def test_a_plugin_takes_them_from_the_library(prefix, template):
+    """Position independent, and still one symbol to see from outside."""
+    flags = pkg_config(prefix, "--cflags", "--libs")
+    run(CC, *STRICT, "-DCCM_EXTERN_FUNCTIONS", "-fPIC", "-shared", "plugin.c", *flags, "-o", "template.so", cwd=template)
+    check_plugin(template / "template.so")
+    assert "ccm_object_annotation" in run("nm", template / "template.so")
+
+
+def test_cmake_without_the_language_c(prefix, template):
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler here")
+    (template / "plugin.cc").write_text(
+        "#include <ccm/error.h>\n#include <ccm/plugin.h>\n"
+        "extern \"C\" const char *told(struct ccm_error *err);\n"
+        "const char *told(struct ccm_error *err) { ccm_error_set_text(err, -1, CCM_ERROR_BUG, \"x\"); return err->message; }\n"
+        "const struct ccm_plugin ccm_plugin = {};\n")
+    (template / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(plus LANGUAGES CXX)\nfind_package(CcmPlugin 1.1 REQUIRED)\n"
+        "add_definitions(-DCCM_EXTERN_FUNCTIONS)\nccm_add_plugin(plus SOURCES plugin.cc)\n")
+    run("cmake", "-B", template / "build", "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", template / "build")
+    run(SOURCE / "scripts" / "check-symbols.sh", template / "build/plus.so")
