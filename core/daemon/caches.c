@@ -163,7 +163,8 @@ static bool keep_slice(void *arg, const struct ccm_object *object)
     const struct source *source = arg;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
 
-    if (!kube_index_service.fn(&kube_index_service, object, 0, &key)) {
+    kube_index_service.fn(&kube_index_service, object, &key);
+    if (key.len == 0 && ccm_buf_error(&key) == 0) {
         return false; /* no Service can find it */
     }
 

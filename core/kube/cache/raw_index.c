@@ -4,73 +4,94 @@
 #include "util/json.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MAX_VALUES 64
 
-/* Value number *at below here, counted down as values are passed. */
-static bool index_find_value(const cJSON *json, const char *path, size_t *at, struct ccm_buf *value)
+/* The values of one object, as they are found. */
+struct raw_values {
+    const char *prefix; /* of each */
+    size_t count;
+    struct ccm_buf *all;
+};
+
+static void values_add(struct raw_values *values, const cJSON *json)
+{
+    ccm_buf_adds(values->all, values->prefix);
+    if (cJSON_IsString(json)) {
+        ccm_buf_adds(values->all, json->valuestring);
+    } else if (ccm_json_print(values->all, json) < 0) {
+        values->all->error = -ENOMEM;
+    }
+    ccm_buf_addc(values->all, '\0');
+    values->count++;
+}
+
+static void values_find(struct raw_values *values, const cJSON *json, const char *path)
 {
     const cJSON *item;
 
     if (cJSON_IsArray(json)) {
         cJSON_ArrayForEach(item, json)
         {
-            if (index_find_value(item, path, at, value)) {
-                return true;
-            }
+            values_find(values, item, path);
         }
-        return false;
-    }
-    if (path[0] != '\0') {
+    } else if (path[0] != '\0') {
         const size_t n = strcspn(path, ".");
         CCM_CLEANUP(ccm_freep) char *name = strndup(path, n);
 
-        item = name == NULL ? NULL : ccm_json_get(json, name);
-        return item != NULL &&
-               index_find_value(item, path + n + (path[n] == '.' ? 1 : 0), at, value);
+        if (name == NULL) {
+            values->all->error = -ENOMEM;
+        } else {
+            values_find(values, ccm_json_get(json, name), path + n + (path[n] == '.' ? 1 : 0));
+        }
+    } else if (json != NULL && !cJSON_IsObject(json) && !cJSON_IsNull(json) &&
+               !(cJSON_IsString(json) && json->valuestring[0] == '\0') &&
+               values->count < MAX_VALUES) {
+        values_add(values, json);
     }
-    if (json == NULL || cJSON_IsObject(json) || cJSON_IsNull(json) ||
-        (cJSON_IsString(json) && json->valuestring[0] == '\0') || (*at)-- > 0) {
-        return false;
-    }
-    if (cJSON_IsString(json)) {
-        ccm_buf_adds(value, json->valuestring);
-        return true;
-    }
-    return ccm_json_print(value, json) == 0 || ccm_buf_error(value) < 0;
 }
 
-static void index_add_namespace(const struct ccm_index *raw, const struct ccm_object *object,
-                                struct ccm_buf *value)
+static void raw_index_label(const struct ccm_object *object, const char *label,
+                            const struct raw_values *values)
 {
-    if ((raw->flags & CCM_INDEX_NAMESPACED) != 0) {
-        ccm_buf_addf(value, "%s/", object->namespace_);
+    const char *text = ccm_object_label(object, label);
+
+    if (!ccm_text_empty(text)) {
+        ccm_buf_addf(values->all, "%s%s", values->prefix, text);
+        ccm_buf_addc(values->all, '\0');
     }
 }
 
-bool kube_index_raw(const struct kube_index *index, const struct ccm_object *object, size_t at,
-                    struct ccm_buf *value)
+void kube_index_raw(const struct kube_index *index, const struct ccm_object *object,
+                    struct ccm_buf *values)
 {
     const struct ccm_index *raw = index->raw;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf prefix = { .max = 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
-    if (object->kind != CCM_KIND_RAW || at >= MAX_VALUES) {
-        return false;
+    if (object->kind != CCM_KIND_RAW) {
+        return;
     }
-    index_add_namespace(raw, object, value);
+    if ((raw->flags & CCM_INDEX_NAMESPACED) != 0) {
+        ccm_buf_addf(&prefix, "%s/", object->namespace_);
+    }
+
+    struct raw_values found = { .prefix = ccm_buf_str(&prefix), .all = values };
+
     if (raw->label != NULL) {
-        const char *text = ccm_object_label(object, raw->label);
+        raw_index_label(object, raw->label, &found);
+    } else {
+        const char *text = ((const struct ccm_raw *)(const void *)object)->json;
 
-        if (at > 0 || ccm_text_empty(text)) {
-            return false;
+        if (ccm_json_parse(text, strlen(text), &json) < 0) {
+            values->error = -ENOMEM; /* it was JSON when it came */
+        } else {
+            values_find(&found, json, raw->path);
         }
-        ccm_buf_adds(value, text);
-        return true;
     }
-
-    const char *text = ((const struct ccm_raw *)(const void *)object)->json;
-
-    return ccm_json_parse(text, strlen(text), &json) == 0 &&
-           index_find_value(json, raw->path, &at, value);
+    if (ccm_buf_error(&prefix) < 0) {
+        values->error = -ENOMEM;
+    }
 }

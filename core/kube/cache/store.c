@@ -39,18 +39,50 @@ struct kube_stage {
     struct table *table;
 };
 
-static bool slice_service(const struct kube_index *index, const struct ccm_object *object,
-                          size_t at, struct ccm_buf *value)
+/* The values of one object in each index; to work them out may take long, so no lock is held. */
+struct index_values {
+    struct ccm_buf of[KUBE_STORE_INDEXES];
+    size_t count; /* indexes */
+};
+
+static void values_fini(struct index_values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        ccm_buf_fini(&values->of[i]);
+    }
+}
+
+/* NULL has none. */
+static struct index_values values_of(const struct kube_store *store,
+                                     const struct ccm_object *object)
+{
+    struct index_values values = { .count = store->index_count };
+
+    for (size_t i = 0; object != NULL && i < values.count; i++) {
+        store->indexes[i].fn(&store->indexes[i], object, &values.of[i]);
+    }
+    return values;
+}
+
+/* The value behind `value`; NULL to begin with, and at the end. */
+static const char *values_next(const struct ccm_buf *values, const char *value)
+{
+    const char *next = value == NULL ? ccm_buf_str(values) : value + strlen(value) + 1;
+
+    return next < ccm_buf_str(values) + values->len ? next : NULL;
+}
+
+static void slice_service(const struct kube_index *index, const struct ccm_object *object,
+                          struct ccm_buf *values)
 {
     const struct ccm_endpoint_slice *slice =
         (const struct ccm_endpoint_slice *)(const void *)object;
 
     (void)index; /* there is one */
-    if (at > 0 || object->kind != CCM_KIND_ENDPOINT_SLICE || slice->service_name[0] == '\0') {
-        return false;
+    if (object->kind == CCM_KIND_ENDPOINT_SLICE && slice->service_name[0] != '\0') {
+        ccm_buf_addf(values, "%s/%s", object->namespace_, slice->service_name);
+        ccm_buf_addc(values, '\0');
     }
-    ccm_buf_addf(value, "%s/%s", object->namespace_, slice->service_name);
-    return true;
 }
 
 const struct kube_index kube_index_service = { .name = "service", .fn = slice_service };
@@ -78,28 +110,23 @@ static void add_address(const char *address, struct ccm_buf *value)
     ccm_buf_adds(value, text);
 }
 
-static bool node_server(const struct kube_index *index, const struct ccm_object *object, size_t at,
-                        struct ccm_buf *value)
+static void node_server(const struct kube_index *index, const struct ccm_object *object,
+                        struct ccm_buf *values)
 {
     const struct ccm_node *node = (const struct ccm_node *)(const void *)object;
-    size_t seen = 0;
 
     (void)index; /* there is one */
     if (object->kind != CCM_KIND_NODE) {
-        return false;
+        return;
     }
-    if (at == 0) {
-        add_instance(node->provider_id, value);
-        return true;
-    }
+    add_instance(node->provider_id, values);
+    ccm_buf_addc(values, '\0');
     for (uint64_t i = 0; i < node->address_count; i++) {
-        seen += strcmp(node->addresses[i]->type, "InternalIP") == 0 ? 1 : 0;
-        if (seen == at) {
-            add_address(node->addresses[i]->address, value);
-            return true;
+        if (strcmp(node->addresses[i]->type, "InternalIP") == 0) {
+            add_address(node->addresses[i]->address, values);
+            ccm_buf_addc(values, '\0');
         }
     }
-    return false;
 }
 
 const struct kube_index kube_index_server = { .name = "server", .fn = node_server };
@@ -169,6 +196,9 @@ static int bucket_add(struct ccm_strmap *buckets, const char *value,
             return -ENOMEM;
         }
     }
+    if (bucket->len > 0 && bucket->items[bucket->len - 1] == object) {
+        return 0; /* it has the value twice */
+    }
     if (ccm_array_grow(&bucket->items, &bucket->cap, bucket->len + 1,
                        sizeof(const struct ccm_object *)) < 0) {
         return -ENOMEM;
@@ -205,56 +235,43 @@ static void bucket_del_everywhere(struct ccm_strmap *buckets, const struct ccm_o
     }
 }
 
-/* Take the object out of one index. Cannot fail. */
-static void index_drop_object(const struct kube_index *index, struct ccm_strmap *buckets,
-                              const struct ccm_object *object)
+/* Take the object out of its indexes. Cannot fail. */
+static void table_unindex_object(struct table *table, const struct ccm_object *object,
+                                 const struct index_values *values)
 {
-    for (size_t at = 0;; at++) {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
+    for (size_t i = 0; i < values->count; i++) {
+        const char *value = NULL;
 
-        if (!index->fn(index, object, at, &value)) {
-            return;
+        if (ccm_buf_error(&values->of[i]) < 0) {
+            bucket_del_everywhere(table->buckets[i], object);
+            continue;
         }
-        if (ccm_buf_error(&value) == 0) {
-            bucket_del(buckets, ccm_buf_str(&value), object);
-        } else {
-            bucket_del_everywhere(buckets, object);
+        while ((value = values_next(&values->of[i], value)) != NULL) {
+            bucket_del(table->buckets[i], value, object);
         }
-    }
-}
-
-/* Take the object out of the first `count` indexes. Cannot fail. */
-static void table_unindex_object(const struct kube_store *store, struct table *table,
-                                 const struct ccm_object *object, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        index_drop_object(&store->indexes[i], table->buckets[i], object);
     }
 }
 
 /* -ENOMEM: it may be in some of its buckets. */
-static int index_add_object(const struct kube_index *index, struct ccm_strmap *buckets,
+static int index_add_object(struct ccm_strmap *buckets, const struct ccm_buf *values,
                             const struct ccm_object *object)
 {
-    for (size_t at = 0;; at++) {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
+    const char *value = NULL;
+    int r = ccm_buf_error(values) < 0 ? -ENOMEM : 0;
 
-        if (!index->fn(index, object, at, &value)) {
-            return 0;
-        }
-        if (ccm_buf_error(&value) < 0 || bucket_add(buckets, ccm_buf_str(&value), object) < 0) {
-            return -ENOMEM;
-        }
+    while (r == 0 && (value = values_next(values, value)) != NULL) {
+        r = bucket_add(buckets, value, object);
     }
+    return r;
 }
 
 /* All indexes or none. */
-static int index_object(const struct kube_store *store, struct table *table,
-                        const struct ccm_object *object)
+static int table_index_object(struct table *table, const struct ccm_object *object,
+                              const struct index_values *values)
 {
-    for (size_t i = 0; i < store->index_count; i++) {
-        if (index_add_object(&store->indexes[i], table->buckets[i], object) < 0) {
-            table_unindex_object(store, table, object, i + 1);
+    for (size_t i = 0; i < values->count; i++) {
+        if (index_add_object(table->buckets[i], &values->of[i], object) < 0) {
+            table_unindex_object(table, object, values);
             return -ENOMEM;
         }
     }
@@ -267,11 +284,34 @@ static const struct ccm_object *table_get(const struct table *table, const char 
 }
 
 /* It is out of the map. */
-static void table_forget(const struct kube_store *store, struct table *table,
-                         const struct ccm_object *object)
+static void table_forget(struct table *table, const struct ccm_object *object,
+                         const struct index_values *values)
 {
-    table_unindex_object(store, table, object, store->index_count);
+    table_unindex_object(table, object, values);
     table->too_large -= object->too_large != NULL;
+}
+
+/* An object that takes its place, with the values of both. */
+struct replacement {
+    const struct ccm_object *object;
+    struct index_values values;
+    struct index_values before; /* of the one that is there */
+};
+
+static void replacement_fini(struct replacement *fresh)
+{
+    values_fini(&fresh->values);
+    values_fini(&fresh->before);
+}
+
+static struct replacement replacement_of(const struct kube_store *store, const struct table *table,
+                                         const struct ccm_object *object)
+{
+    return (struct replacement){
+        .object = object,
+        .values = values_of(store, object),
+        .before = values_of(store, table_get(table, object->key)),
+    };
 }
 
 /*
@@ -279,43 +319,44 @@ static void table_forget(const struct kube_store *store, struct table *table,
  * half-way everything is as before. *ret_old, if wanted, is the reference that the table held until
  * now.
  */
-static int table_put(const struct kube_store *store, struct table *table,
-                     const struct ccm_object *object, const struct ccm_object **ret_old)
+static int table_put(struct table *table, const struct replacement *fresh,
+                     const struct ccm_object **ret_old)
 {
+    const struct ccm_object *object = fresh->object;
     const struct ccm_object *old = table_get(table, object->key);
 
     if (old == object) {
         *ret_old = NULL;
         return 0;
     }
-    if (index_object(store, table, object) < 0) {
+    if (table_index_object(table, object, &fresh->values) < 0) {
         return -ENOMEM;
     }
     if (old != NULL) {
         (void)kube_object_ref(old); /* outlives its place in the map */
     }
     if (ccm_strmap_set(table->objects, object->key, (void *)(uintptr_t)object) < 0) {
-        table_unindex_object(store, table, object, store->index_count);
+        table_unindex_object(table, object, &fresh->values);
         kube_object_unref(old);
         return -ENOMEM;
     }
     (void)kube_object_ref(object); /* the map's */
     table->too_large += object->too_large != NULL;
     if (old != NULL) {
-        table_forget(store, table, old);
+        table_forget(table, old, &fresh->before);
     }
     *ret_old = old;
     return 0;
 }
 
-/* Remove; the caller gets the table's reference. */
-static const struct ccm_object *table_take(const struct kube_store *store, struct table *table,
-                                           const char *key)
+/* Remove; the caller gets the table's reference. values: of the object. */
+static const struct ccm_object *table_take(struct table *table, const char *key,
+                                           const struct index_values *values)
 {
     const struct ccm_object *old = ccm_strmap_take(table->objects, key);
 
     if (old != NULL) {
-        table_forget(store, table, old);
+        table_forget(table, old, values);
     }
     return old;
 }
@@ -522,9 +563,13 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
     if (before != NULL && same_version(before, object)) {
         return 0;
     }
+
+    CCM_CLEANUP(replacement_fini)
+    struct replacement fresh = replacement_of(store, store->table, object);
+
     ccm_lock(&store->lock);
 
-    const int r = table_put(store, store->table, object, &old);
+    const int r = table_put(store->table, &fresh, &old);
 
     ccm_unlock(&store->lock);
     if (r == 0) {
@@ -535,10 +580,13 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
 
 void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn fn, void *arg)
 {
+    CCM_CLEANUP(values_fini)
+    struct index_values values = values_of(store, table_get(store->table, key));
+
     ccm_lock(&store->lock);
 
     CCM_CLEANUP(kube_object_unrefp)
-    const struct ccm_object *old = table_take(store, store->table, key);
+    const struct ccm_object *old = table_take(store->table, key, &values);
 
     ccm_unlock(&store->lock);
     if (old != NULL) {
@@ -579,7 +627,11 @@ int kube_stage_put(struct kube_stage *stage, const struct ccm_object *object)
     if (held != NULL && same_version(held, object)) {
         object = held;
     }
-    return table_put(stage->store, stage->table, object, &old);
+
+    CCM_CLEANUP(replacement_fini)
+    struct replacement fresh = replacement_of(stage->store, stage->table, object);
+
+    return table_put(stage->table, &fresh, &old);
 }
 
 int kube_stage_keep(struct kube_stage *stage, const char *key)
@@ -591,7 +643,10 @@ int kube_stage_keep(struct kube_stage *stage, const char *key)
 
 void kube_stage_delete(struct kube_stage *stage, const char *key)
 {
-    kube_object_unref(table_take(stage->store, stage->table, key));
+    CCM_CLEANUP(values_fini)
+    struct index_values values = values_of(stage->store, table_get(stage->table, key));
+
+    kube_object_unref(table_take(stage->table, key, &values));
 }
 
 size_t kube_stage_len(const struct kube_stage *stage)

@@ -19,10 +19,10 @@ struct kube_store;
 
 struct kube_index;
 
-/* Appends value number `at` (0, 1, ...) of the index for this object. False: it has no more of
- * them. Pure; any thread. */
-typedef bool (*kube_index_fn)(const struct kube_index *index, const struct ccm_object *object,
-                              size_t at, struct ccm_buf *value);
+/* Appends the values of the index for this object, each with a NUL behind it. Want of
+ * memory shows in the buffer. Pure; any thread. */
+typedef void (*kube_index_fn)(const struct kube_index *index, const struct ccm_object *object,
+                              struct ccm_buf *values);
 
 struct kube_index {
     const char *name;
@@ -39,9 +39,9 @@ extern const struct kube_index kube_index_service;
  * behind
  * "/" and ".", and each InternalIP as ccm_ip_format() writes it. */
 extern const struct kube_index kube_index_server;
-/* Of raw objects, see struct ccm_index. */
-bool kube_index_raw(const struct kube_index *index, const struct ccm_object *object, size_t at,
-                    struct ccm_buf *value);
+/* Of raw objects, see struct ccm_index. Reads their JSON. */
+void kube_index_raw(const struct kube_index *index, const struct ccm_object *object,
+                    struct ccm_buf *values);
 
 /* Told about each change, in the writer's thread, after the store holds it. Never under a lock. */
 typedef void (*kube_change_fn)(void *arg, const struct ccm_change *change);
