@@ -254,6 +254,27 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
     ccm_unlock(&controller->lock);
 }
 
+/* The last word about the keys. One that waits until the plugin enqueues it is in no queue, and
+ * still not at its end. */
+static void worker_end_keys(struct worker *worker, size_t count, bool waits)
+{
+    struct sched_controller *controller = worker->controller;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *key = worker->items[i].key;
+
+        if (controller->options.ended != NULL) {
+            const bool last = (!waits || worker->verdicts.items[i].reported) &&
+                              sched_queue_is_last(controller->queue, key);
+
+            sched_watchdog_begin_more(&controller->dog, &worker->slot, "forget", key);
+            controller->options.ended(controller->options.ended_arg, key, last);
+            (void)sched_watchdog_end(&controller->dog, &worker->slot); /* who cares how long */
+        }
+        sched_queue_done(controller->queue, key);
+    }
+}
+
 /* The keys of worker->items, from the call to the verdict. */
 static void run_call(struct worker *worker, size_t count)
 {
@@ -299,15 +320,7 @@ static void run_call(struct worker *worker, size_t count)
     worker->charged = 0;
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
-    for (size_t i = 0; i < count; i++) {
-        if (controller->options.ended != NULL) {
-            const char *key = worker->items[i].key;
-
-            controller->options.ended(controller->options.ended_arg, key,
-                                      sched_queue_is_last(controller->queue, key));
-        }
-        sched_queue_done(controller->queue, worker->items[i].key);
-    }
+    worker_end_keys(worker, count, result == 0 && (verdict.flags & CCM_RESULT_WAITS) != 0);
 }
 
 /* The keys that go alone to the end of the batch. Returns how many do not. */

@@ -49,15 +49,29 @@ static int64_t age_ms(const struct sched_watchdog_slot *slot)
     return (ccm_clock_now_us() - slot->started_us) / 1000;
 }
 
+static void slot_begin_locked(struct sched_watchdog_slot *slot, const char *call, const char *what)
+{
+    slot->running = true;
+    slot->warned = false;
+    slot->started_us = ccm_clock_now_us();
+    slot->call = call;
+    ccm_text_copy(slot->what, sizeof(slot->what), what);
+}
+
 void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
                           const char *id, const char *what)
 {
     ccm_lock(&dog->lock);
-    slot->running = true;
-    slot->warned = false;
-    slot->started_us = ccm_clock_now_us();
+    slot_begin_locked(slot, NULL, what);
     ccm_text_copy(slot->id, sizeof(slot->id), id);
-    ccm_text_copy(slot->what, sizeof(slot->what), what);
+    ccm_unlock(&dog->lock);
+}
+
+void sched_watchdog_begin_more(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
+                               const char *call, const char *what)
+{
+    ccm_lock(&dog->lock);
+    slot_begin_locked(slot, call, what);
     ccm_unlock(&dog->lock);
 }
 
@@ -104,13 +118,20 @@ static bool next_slow_locked(struct sched_watchdog *dog, struct sched_watchdog_s
     return false;
 }
 
+static const char *call_name(const struct sched_watchdog *dog,
+                             const struct sched_watchdog_slot *call)
+{
+    return call->call == NULL ? dog->call : call->call;
+}
+
 static void watchdog_warn_slow(const struct sched_watchdog *dog,
                                const struct sched_watchdog_slot *call)
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
+    const char *name = call_name(dog, call);
 
-    ccm_log_warn(&log, "%s%s%s runs since %lld ms", call->id, dog->call[0] == '\0' ? "" : ": ",
-                 dog->call, (long long)age_ms(call));
+    ccm_log_warn(&log, "%s%s%s runs since %lld ms", call->id, name[0] == '\0' ? "" : ": ", name,
+                 (long long)age_ms(call));
 }
 
 static void *watchdog_run_thread(void *arg)
@@ -164,9 +185,10 @@ void sched_watchdog_log_hung(struct sched_watchdog *dog)
         ccm_unlock(&dog->lock);
         if (call.running) {
             const struct ccm_log log = { .part = dog->part, .object = call.what };
+            const char *name = call_name(dog, &call);
 
             ccm_log_error(&log, "%s%s%s hangs since %lld ms and ignores its cancellation", call.id,
-                          dog->call[0] == '\0' ? "" : ": ", dog->call, (long long)age_ms(&call));
+                          name[0] == '\0' ? "" : ": ", name, (long long)age_ms(&call));
         }
     }
 }

@@ -23,6 +23,7 @@ struct sched_watchdog_slot {
     bool warned;
     int64_t again_ms; /* once it was warned about: when that is done again */
     int64_t started_us;
+    const char *call; /* NULL: that of the watchdog */
     char id[SCHED_WATCHDOG_ID];
     char what[SCHED_WATCHDOG_WHAT];
 };
@@ -59,6 +60,9 @@ void sched_watchdog_stop(struct sched_watchdog *dog);
 void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
                           const char *id, const char *what);
 int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot);
+/* Between end() and begin(): around another call, such as "forget", that belongs to it. */
+void sched_watchdog_begin_more(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
+                               const char *call, const char *what);
 
 /* Log an error for every call that still runs: shutdown gives up on it. */
 void sched_watchdog_log_hung(struct sched_watchdog *dog);

@@ -46,12 +46,18 @@ def test_a_stage_that_hangs(hanging, stage, after):
 
 @pytest.mark.parametrize("name, words", [
     ("hanging-reconcile", r"plugin hanging-reconcile: a reconcile has been running for 1[5-9] s and heeds no cancellation"),
+    ("hanging-forget", r"plugin hanging-forget: a reconcile has been running for 1[5-9] s and heeds no cancellation"),
     ("hanging-map", r"plugin hanging-map: map\(\) has been running for 1[5-9] s at services default/web, and its cache stands still")])
 def test_the_process_ends_by_itself(hanging, name, words):
     world = hanging(name)
     process, world.ccmd = world.ccmd, None
     assert process.wait_exit(60) == 1
     assert re.search(" error ccmd: ending, because nothing else helps: " + words, process.err()), process.err()
+
+
+def test_a_forget_that_hangs_is_named(hanging):
+    world = hanging("hanging-forget", hang_s=0)
+    world.wait(lambda: re.search(r" warn  hanging-forget default/key: hanging-forget-000001: forget runs since \d+ ms\n", world.log()), "the line", timeout=30)
 
 
 @pytest.mark.parametrize("stage", ["create", "start"])

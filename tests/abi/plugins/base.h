@@ -139,6 +139,9 @@ const struct ccm_plugin ccm_plugin = {
     .destroy = PLUGIN_DESTROY,
     .version = "1.2.3",
     .summary = "does nothing, for tests",
+#ifdef PLUGIN_FORGET
+    .forget = PLUGIN_FORGET,
+#endif
 };
 
 #endif

@@ -25,6 +25,7 @@ struct mixed {
     atomic_int calls;
     atomic_int settled;
     atomic_uint_fast64_t lane; /* of the last call */
+    atomic_int ended;          /* calls that were the last of their key: a bit each */
 };
 
 static void count_settled(void *arg, const char *key, const struct ccm_error *err, int64_t next_ms)
@@ -33,8 +34,15 @@ static void count_settled(void *arg, const char *key, const struct ccm_error *er
 
     (void)key;
     (void)next_ms;
-    assert_non_null(err);
-    atomic_fetch_add(&mixed->settled, 1);
+    atomic_fetch_add(&mixed->settled, err == NULL ? 100 : 1);
+}
+
+static void record_ended(void *arg, const char *key, bool last)
+{
+    struct mixed *mixed = arg;
+
+    (void)key;
+    atomic_fetch_or(&mixed->ended, last ? 1 << atomic_load(&mixed->calls) : 0);
 }
 
 /* So many calls of one worker about one key. */
@@ -52,7 +60,9 @@ static struct sched_controller_stats mixed_run(struct mixed *mixed, sched_reconc
                                                                  .reconcile = reconcile,
                                                                  .arg = mixed,
                                                                  .settled = count_settled,
-                                                                 .settled_arg = mixed },
+                                                                 .settled_arg = mixed,
+                                                                 .ended = record_ended,
+                                                                 .ended_arg = mixed },
                              &mixed->controller, &err),
         0);
     assert_int_equal(sched_controller_start(mixed->controller, &err), 0);
@@ -129,11 +139,36 @@ static void test_failure_beside_a_wait(void **state)
     assert_int_equal(atomic_load(&mixed.settled), 3); /* to wait to be enqueued is no success */
 }
 
+/* Waits to be enqueued, then is done. */
+static int turn_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                          struct ccm_error *err)
+{
+    struct mixed *mixed = arg;
+
+    (void)req;
+    (void)err;
+    ret->flags = atomic_fetch_add(&mixed->calls, 1) == 0 ? CCM_RESULT_WAITS : 0;
+    return 0;
+}
+
+/* A key that waits for the plugin is in no queue, and nothing of it may be forgotten. */
+static void test_what_waits_is_not_the_last(void **state)
+{
+    struct mixed mixed = { .calls = 0 };
+
+    (void)state;
+    (void)mixed_run(&mixed, turn_reconcile, 1);
+    assert_int_equal(atomic_load(&mixed.ended), 0);
+    (void)mixed_run(&mixed, turn_reconcile, 1);
+    assert_int_equal(atomic_load(&mixed.ended), 1 << 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waiting_forgets_no_failure),
         cmocka_unit_test(test_failure_beside_a_wait),
+        cmocka_unit_test(test_what_waits_is_not_the_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
