@@ -13,6 +13,8 @@ all: build
 # The loader refuses plugins in folders that others may write to, so the build tree is not made with such a umask.
 build:
 	@scripts/bootstrap.sh build
+	@grep -qs '^CMAKE_HOME_DIRECTORY:INTERNAL=$(CURDIR)$$' $(BUILD)/CMakeCache.txt || \
+	    rm -rf $(BUILD)/CMakeCache.txt $(BUILD)/CMakeFiles # a tree that was copied or moved: its paths are those of before
 	@umask 022; mkdir -p build && \
 	    { cmake --preset $(PRESET) >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }; } && \
 	    cmake --build $(BUILD) -j $(JOBS)

@@ -4,7 +4,7 @@
 # The version script leaves ccm_plugin as the only exported symbol, also when a static library inside carries
 # default visibility. In this tree the file goes to the plugin directory of the build tree, elsewhere to the
 # current binary directory; it is installed to lib/ccmd/plugins, where the daemon
-# looks by itself.
+# looks by itself: without a CMAKE_INSTALL_PREFIX of yours, under the prefix of the SDK.
 include(GNUInstallDirs)
 
 function(ccm_add_plugin name)
@@ -20,14 +20,15 @@ function(ccm_add_plugin name)
   set_target_properties(${name} PROPERTIES
     PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
     C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
     LINK_DEPENDS ${map}
-    # The same when it is built as when it is installed: libraries stand one folder up. CMake's own way would leave an
-    # empty element in the file of the build tree, the folder that a process happens to run in; ccmd refuses that.
-    BUILD_WITH_INSTALL_RPATH ON
-    INSTALL_RPATH "\$ORIGIN/..")
+    # The same when it is built as when it is installed. CMake's own way would leave an empty element in the file of the
+    # build tree, the folder that a process happens to run in; ccmd refuses that.
+    BUILD_WITH_INSTALL_RPATH ON)
   if(CCM_PLUGIN_OUTPUT_DIRECTORY)
     set_target_properties(${name} PROPERTIES
-      LIBRARY_OUTPUT_DIRECTORY ${CCM_PLUGIN_OUTPUT_DIRECTORY})
+      LIBRARY_OUTPUT_DIRECTORY ${CCM_PLUGIN_OUTPUT_DIRECTORY}
+      INSTALL_RPATH "\$ORIGIN/..") # libraries of this tree stand one folder up
   endif()
   target_link_libraries(${name} PRIVATE
     $<TARGET_NAME_IF_EXISTS:ccm::flags> ccm::sdk ${arg_LIBRARIES})
@@ -38,6 +39,10 @@ function(ccm_add_plugin name)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
   if(NOT arg_NO_INSTALL)
+    # Before anybody has chosen one, CMake's prefix is /usr/local, where the daemon of a package does not look.
+    if(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT AND CCM_SDK_PREFIX)
+      set(CMAKE_INSTALL_PREFIX ${CCM_SDK_PREFIX} CACHE PATH "Where ccmd and its SDK are" FORCE)
+    endif()
     install(TARGETS ${name} LIBRARY DESTINATION lib/ccmd/plugins)
   endif()
 endfunction()

@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 
 import pytest
@@ -21,3 +22,13 @@ def build():
 def world(build, tmp_path):
     with World(build, tmp_path) as instance:
         yield instance
+
+
+@pytest.fixture(scope="module")
+def prefix(build, tmp_path_factory):
+    """ccmd and its SDK, installed where no folder above belongs to anybody else."""
+    folder = tmp_path_factory.mktemp("prefix")
+    done = subprocess.run(["cmake", "--install", build, "--prefix", str(folder)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    return str(folder)

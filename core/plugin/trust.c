@@ -99,9 +99,13 @@ static int check_one(const char *subject, const char *path, const struct stat *s
     if ((st->st_mode & S_IWOTH) == 0) {
         who = "its group";
     }
+    /* Such as the volume of a pod, whose mode is not the pod's to choose. */
     return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL,
-                         "%s: %s%s can be written by %s (mode %04o): chmod go-w %s", subject, what,
-                         which, who, (unsigned)(st->st_mode & 07777), path);
+                         "%s: %s%s can be written by %s (mode %04o): chmod go-w %s%s", subject,
+                         what, which, who, (unsigned)(st->st_mode & 07777), path,
+                         folder && st->st_uid != geteuid()
+                             ? ", or mount a folder of this volume (subPath) that is not"
+                             : "");
 }
 
 /* Every folder above the last part of an absolute path, from the root down. */

@@ -68,7 +68,7 @@ def test_only_the_sdk_is_installed(prefix):
         "error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
         "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
-        "plugin-guide.md", "plugin-example.md", "plugin-resource.md",
+        "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-shipping.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
         "CMakeLists.txt", "README.md", "plugin.c"}
@@ -85,6 +85,41 @@ def test_cmake_package(prefix, template):
     installed = list(root.rglob("*.so"))
     assert [file.relative_to(root).parts[-3:] for file in installed] == [("ccmd", "plugins", "template.so")]
     check_plugin(installed[0])
+
+
+def test_cmake_installs_where_the_daemon_looks(prefix, template):
+    """Without a word about it: beside the ccmd of the SDK, not CMake's /usr/local."""
+    build = template / "build"
+    run("cmake", "-B", build, "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}")
+    run("cmake", "-B", build, "-S", template)
+    run("cmake", "--build", build)
+    run("cmake", "--install", build)
+    file = prefix / "lib" / "ccmd" / "plugins" / "template.so"
+    check_plugin(file)
+    file.unlink()
+    chosen = template / "chosen"
+    run("cmake", "-B", template / "other", "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
+        f"-DCMAKE_INSTALL_PREFIX={chosen}")  # fmt: skip
+    run("cmake", "--build", template / "other")
+    run("cmake", "--install", template / "other")
+    assert [file.name for file in chosen.rglob("*.so")] == ["template.so"] and not file.exists()
+
+
+def run_path(file):
+    return re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", run("readelf", "-d", file))
+
+
+def test_cmake_adds_no_run_path_of_its_own(prefix, template):
+    """Only the plugins of ccmd have libraries one folder up; that of another is its author's choice."""
+    configure = ["cmake", "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}"]
+    run(*configure, "-B", template / "build")
+    run("cmake", "--build", template / "build")
+    assert run_path(template / "build" / "template.so") == []
+    with open(template / "CMakeLists.txt", "a") as lists:
+        lists.write('set_target_properties(template PROPERTIES INSTALL_RPATH "/opt/mine")\n')
+    run(*configure, "-B", template / "other")
+    run("cmake", "--build", template / "other")
+    assert run_path(template / "other" / "template.so") == ["/opt/mine"]
 
 
 def test_cmake_refuses_another_major(prefix, template):

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,6 +72,12 @@ func main() {
 	root := template.New("chart").Option("missingkey=error")
 	functions := sprig.TxtFuncMap()
 	functions["toYaml"] = toYaml
+	functions["required"] = func(message string, value interface{}) (interface{}, error) {
+		if value == nil || value == "" {
+			return nil, errors.New(message)
+		}
+		return value, nil
+	}
 	functions["include"] = func(name string, data interface{}) (string, error) {
 		var text strings.Builder
 		err := root.ExecuteTemplate(&text, name, data)

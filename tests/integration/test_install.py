@@ -11,7 +11,9 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import pages, proc
+from tests.support import kubelet, objects, pages, proc
+from tests.support.kubesim import EVENTS, SERVICES, KubeSim
+from tests.support.world import wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BASE = os.path.join(ROOT, "etc", "kubernetes", "base")
@@ -24,14 +26,6 @@ def run(*argv, **options):
                           cwd=ROOT, **options)
     assert done.returncode == 0, f"{argv}: {done.stdout[-4000:]}"
     return done.stdout
-
-
-@pytest.fixture(scope="module")
-def prefix(build, tmp_path_factory):
-    """The installed tree."""
-    folder = tmp_path_factory.mktemp("prefix")
-    run("cmake", "--install", build, "--prefix", str(folder))
-    return str(folder)
 
 
 def test_installed_program_finds_its_plugins(prefix):
@@ -77,6 +71,29 @@ def test_installed_pages_lead_somewhere(prefix):
             assert os.path.exists(there) and there.startswith(prefix), f"{os.path.relpath(path, doc)}: {target}"
             links += 1
     assert links > 20
+
+
+def test_a_copied_tree_is_configured_anew(tmp_path):
+    """What CMake has remembered are paths of where the tree was; `make` in the copy neither fails nor works on the original."""
+    shutil.copytree(os.path.join(ROOT, "scripts"), tmp_path / "scripts")
+    shutil.copy(os.path.join(ROOT, "Makefile"), tmp_path)
+    build = tmp_path / "build" / "release"
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "cmake").write_text('#!/bin/sh\necho "$(ls build/release | tr "\\n" " ")cmake $*" >>called\n')
+    (tools / "cmake").chmod(0o755)
+
+    def make(home):
+        (build / "CMakeFiles").mkdir(parents=True, exist_ok=True)
+        (build / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={home}\n")
+        subprocess.run(["make", "-C", str(tmp_path), "--no-print-directory", "build"], check=True, timeout=120, stdout=subprocess.PIPE,
+                       env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        called = (tmp_path / "called").read_text().splitlines()
+        (tmp_path / "called").unlink()
+        return called[0]
+
+    assert make("/elsewhere/ccmd") == "cmake --preset release"
+    assert make(tmp_path) == "CMakeCache.txt CMakeFiles cmake --preset release"
 
 
 def unit(setting):
@@ -128,6 +145,11 @@ def test_manual_knows_every_command_and_option(build):
 
 
 # --- manifests ---
+
+
+def shipped(mark):
+    (block,) = [block for block in pages.blocks("plugin-shipping.md") if block.mark == mark]
+    return block.text
 
 
 def documents(text):
@@ -286,7 +308,8 @@ def test_chart_takes_values(helm):
     assert chart[("Deployment", "ccmd")]["metadata"]["namespace"] == "cloud"
     assert chart[("Deployment", "ccmd")]["spec"]["replicas"] == 3
     assert main["image"] == "registry/ccmd:7" and main["env"] == [{"name": "A", "value": "b"}]
-    assert [v["name"] for v in pod["volumes"]] == [m["name"] for m in main["volumeMounts"]] == ["config", "credentials", "tls"]
+    assert [v["name"] for v in pod["volumes"]] == [m["name"] for m in main["volumeMounts"]] == [
+        "config", "state", "credentials", "tls"]
     assert chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"] == "alicloud: { };\n"
     assert [main[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")] == [
         {"scheme": "HTTPS", "host": "10.0.0.1", "port": 9443, "path": path} for path in ("/livez", "/livez", "/readyz")]
@@ -297,6 +320,38 @@ def test_chart_takes_values(helm):
     role = chart[("Role", "ccmd-leader-election")]  # where the lease is, for an account of where the pods are
     assert role["metadata"]["namespace"] == "kube-system" and role["rules"][1]["resourceNames"] == ["other"]
     assert chart[("RoleBinding", "ccmd-leader-election")]["subjects"][0]["namespace"] == "cloud"
+
+
+def test_chart_takes_init_containers(helm):
+    pod, _ = container(helm(initContainers=[{"name": "first", "image": "a"}], extraPlugins=[{"name": "b", "image": "c"}]))
+    assert [one["name"] for one in pod["initContainers"]] == ["first", "plugin-b"]
+    assert pod["initContainers"][1]["args"] == ["/b.so", "b.so"]
+    assert "initContainers" not in container(helm())[0]
+    for wrong, told in (({"image": "c"}, "lacks its name"), ({"name": "b"}, "b lacks its image")):
+        with pytest.raises(AssertionError, match=told):
+            helm(extraPlugins=[wrong])
+
+
+def test_chart_installs_a_second_ccmd(helm):
+    """Under another name nothing of the first is touched: no object, no pod that its selectors choose, no Lease, no port."""
+    first = helm()
+    second = helm(**yaml.safe_load(shipped("second.yaml")), config=shipped("second.conf"))
+    assert not set(first) & set(second) and {kind for kind, _ in first} == {kind for kind, _ in second}
+    deployment = second[("Deployment", "ccmd-hello")]["spec"]
+    labels = {"app": "ccmd-hello"}
+    assert deployment["selector"]["matchLabels"] == labels == deployment["template"]["metadata"]["labels"]
+    pod = deployment["template"]["spec"]
+    assert pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"][
+        "matchLabels"] == labels == pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
+    assert second[("PodDisruptionBudget", "ccmd-hello")]["spec"]["selector"]["matchLabels"] == labels
+    assert pod["serviceAccountName"] == "ccmd-hello" and pod["volumes"][0]["configMap"]["name"] == "ccmd-hello"
+    assert pod["containers"][0]["livenessProbe"]["httpGet"]["port"] == 10259 and ":10259" in shipped("second.conf")
+    role = second[("Role", "ccmd-hello-leader-election")]
+    assert role["rules"][1]["resourceNames"] == ["ccm-hello"] and '"ccm-hello"' in shipped("second.conf")
+    for kind in ("ClusterRoleBinding", "RoleBinding"):
+        (bound,) = [document for key, document in second.items() if key[0] == kind]
+        assert (bound["roleRef"]["kind"], bound["roleRef"]["name"]) in second and bound["subjects"][0]["name"] == "ccmd-hello"
+    assert "cluster_id" not in helm.notes(config=shipped("second.conf"))
 
 
 def test_each_value_of_the_chart_is_explained():
@@ -411,15 +466,22 @@ def inside(root):
             "--uid", "65532", "--gid", "65532", "--cap-drop", "ALL"]
 
 
-def test_image_runs_without_rights(package, tmp_path):
+@pytest.fixture(scope="module")
+def bundle(package, tmp_path_factory):
+    """The image, unpacked as a runtime does."""
     for tool in ("mmdebstrap", "umoci"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed: scripts/bootstrap.sh package")
-    layout = str(tmp_path / "image" / "oci") + ":test"
+    folder = tmp_path_factory.mktemp("image")
+    layout = str(folder / "image" / "oci") + ":test"
     run(os.path.join(ROOT, "scripts/image.sh"), layout)
     rights = [] if os.geteuid() == 0 else ["--rootless"]
-    run("umoci", "unpack", *rights, "--image", layout, str(tmp_path / "bundle"))
-    root = str(tmp_path / "bundle/rootfs")
+    run("umoci", "unpack", *rights, "--image", layout, str(folder / "bundle"))
+    return str(folder / "bundle")
+
+
+def test_image_runs_without_rights(bundle):
+    root = os.path.join(bundle, "rootfs")
     assert run(*inside(root), "/usr/bin/ccmd", "version").startswith("ccmd ")
     for name in PLUGINS:
         run(*inside(root), "/usr/bin/ccmd", "plugins", f"/usr/lib/ccmd/plugins/{name}")
@@ -432,5 +494,151 @@ def test_image_runs_without_rights(package, tmp_path):
     assert not [name for name in files if os.lstat(os.path.join(root, name)).st_mode & 0o6000]
     assert sum(os.lstat(os.path.join(root, name)).st_size for name in files) < 40 * 1024 * 1024
     assert os.path.getsize(os.path.join(root, "etc/ssl/certs/ca-certificates.crt")) > 100000
-    spec = json.load(open(tmp_path / "bundle/config.json", encoding="utf-8"))["process"]
+    spec = json.load(open(os.path.join(bundle, "config.json"), encoding="utf-8"))["process"]
     assert spec["user"]["uid"] == 65532 and spec["args"] == ["/usr/bin/ccmd", "run"]
+
+
+# --- a plugin of somebody else in the pod: docs/plugin-shipping.md ---
+
+
+@pytest.fixture
+def root(bundle, tmp_path):
+    """The root of the image, to be written to."""
+    copy = str(tmp_path / "root")
+    run("cp", "-a", os.path.join(bundle, "rootfs"), copy)
+    return copy
+
+
+def with_plugins(build, folder):
+    """A plugin as the template of the SDK makes it, called hello."""
+    file = folder / "hello.so"
+    source = open(os.path.join(ROOT, "plugins/template/plugin.c"), encoding="utf-8").read().replace('"template"', '"hello"')
+    (folder / "plugin.c").write_text(source)
+    run("cc", "-std=c11", "-fPIC", "-shared", str(folder / "plugin.c"), f"-I{ROOT}/include", f"-I{build}/include", "-o", str(file))
+    file.chmod(0o644)
+    return str(file)
+
+
+def patched_pod():
+    """The pod of the base with the page's patch: lists of things with names are merged, theirs come first."""
+    with open(os.path.join(BASE, "deployment.yaml"), encoding="utf-8") as file:
+        pod = yaml.safe_load(file)["spec"]["template"]["spec"]
+    patch = yaml.safe_load(shipped("plugins.yaml"))["spec"]["template"]["spec"]
+    assert set(patch) == {"initContainers", "containers", "volumes"}
+    pod["initContainers"] = patch["initContainers"]
+    pod["volumes"] += patch["volumes"]
+    pod["containers"][0]["volumeMounts"] += patch["containers"][0]["volumeMounts"]
+    return pod
+
+
+def prepare_pod(build, folder, pod, config, file="/hello.so"):
+    """Volumes as in a node, and the init container has run."""
+    made = kubelet.Pod(str(folder / "volumes"), pod, {"config": str(folder / "config")})
+    (folder / "config").mkdir()
+    (folder / "config" / "ccmd.conf").write_text(config)
+    shell = kubelet.shell_root(str(folder / "shell"), {file: with_plugins(build, folder)})
+    for container in pod["initContainers"]:
+        assert made.run(container, shell) == (0, "")
+        assert made.run(container, shell) == (0, "")  # the kubelet may have to do it again
+    return made
+
+
+CCMD = ["/usr/bin/ccmd"]
+
+
+def test_plugin_in_an_image_of_its_own(build, root, tmp_path):
+    kubelet.need()
+    words = shipped("Containerfile").split()
+    assert words[:1] + words[2:] == ["FROM", "COPY", "--chmod=0644", "build/hello.so", "/usr/lib/ccmd/plugins/"]
+    shutil.copy(with_plugins(build, tmp_path), root + words[-1])
+    code, told = kubelet.Pod(str(tmp_path), patched_pod()).run(
+        {"volumeMounts": [], "args": ["plugins", words[-1] + "hello.so"]}, root, CCMD)
+    assert code == 0 and told.startswith("hello "), told
+
+
+def test_plugin_from_an_init_container(build, root, tmp_path):
+    """The whole way: volumes of a kubelet, in-cluster configuration, an event by the plugin."""
+    kubelet.need()
+    pod = patched_pod()
+    (tmp_path / "tls").mkdir()
+    account = {"name": "account", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+    pod["containers"][0]["volumeMounts"].append(account)
+    config = shipped("ccmd.conf").replace("127.0.0.1:10258", "127.0.0.1:0")
+    made = prepare_pod(build, tmp_path, pod, config)
+    made.volumes["account"] = str(tmp_path / "account")
+    with KubeSim(build, tmp_path, "--tls", str(tmp_path / "tls"), "--token", "s3cret") as kube:
+        kube.trust(str(tmp_path / "tls"))
+        (tmp_path / "account").mkdir()
+        shutil.copy(tmp_path / "tls/ca.crt", tmp_path / "account")
+        (tmp_path / "account" / "ca.crt").chmod(0o644)
+        (tmp_path / "account" / "token").write_text("s3cret")
+        (tmp_path / "account" / "namespace").write_text("kube-system")
+        host, _, port = kube.address.rpartition(":")
+        kube.post(SERVICES, objects.service("greeted", annotations={"ccm.example.com/greet": "hi"}))
+        code, told = made.run(pod["containers"][0], root, CCMD, ["check-config", "--config", "/etc/ccmd/ccmd.conf"])
+        assert code == 0, told
+        ccmd = made.start(pod["containers"][0], root, CCMD, tmp_path / "ccmd",
+                          {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port})
+        try:
+            wait(lambda: "TemplateSeen" in [one["reason"] for one in kube.fetch(EVENTS)["items"]], "event of the plugin")
+        except AssertionError:
+            raise AssertionError(ccmd.err()) from None
+        finally:
+            made.close()
+
+
+def mount_whole(mount, folder):
+    """The obvious way. Whoever else has the volume can exchange what is in it."""
+    del mount["subPath"]
+    mount["mountPath"] = os.path.dirname(mount["mountPath"])
+
+
+def forget_folder(mount, folder):
+    """The init container puts the file into a subPath that the kubelet has made: for everybody, as the volume is."""
+    os.chmod(os.path.join(folder, "plugins"), 0o2777)
+
+
+def exchange_folder(mount, folder):
+    """Another container of the pod has put a folder of its own in place, and ccmd starts again."""
+    os.rename(os.path.join(folder, "plugins"), os.path.join(folder, "old"))
+    shutil.copytree(os.path.join(folder, "old"), os.path.join(folder, "plugins"))
+    os.chown(os.path.join(folder, "plugins"), 1000, 1000)
+
+
+def remove_folder(mount, folder):
+    """The same without one of its own: the kubelet makes it, and others could fill it."""
+    os.rename(os.path.join(folder, "plugins"), os.path.join(folder, "old"))
+
+
+@pytest.mark.parametrize("trouble, message", [
+    (mount_whole, "folder /usr/local/lib/ccmd can be written by others (mode 2777): chmod go-w /usr/local/lib/ccmd, or mount a folder of "
+                  "this volume (subPath) that is not"),
+    (forget_folder, "folder /usr/local/lib/ccmd/plugins can be written by others (mode 2777)"),
+    (exchange_folder, "folder /usr/local/lib/ccmd/plugins belongs to uid 1000, neither to root nor to this process (uid 65532)"),
+    (remove_folder, "hello.so: no such file"),
+])
+def test_volume_that_others_can_change_is_refused(build, root, tmp_path, trouble, message):
+    kubelet.need()
+    pod = patched_pod()
+    made = prepare_pod(build, tmp_path, pod, shipped("ccmd.conf"))
+    main = pod["containers"][0]
+    (mount,) = [mount for mount in main["volumeMounts"] if mount["name"] == "plugins"]
+    trouble(mount, made.volumes["plugins"])
+    code, told = made.run(main, root, CCMD, ["check-config", "--config", "/etc/ccmd/ccmd.conf"])
+    assert code == 1 and message in told, told
+
+
+def test_plugin_by_the_chart(build, helm, root, tmp_path):
+    kubelet.need()
+    chart = helm(**yaml.safe_load(shipped("values.yaml")), config=shipped("ccmd.conf"))
+    pod, main = container(chart)
+    check_fields(chart)
+    (init,) = pod["initContainers"]
+    assert init["image"] == "registry.example.com/hello:1.0"
+    mine = patched_pod()
+    for part in ("securityContext", "volumeMounts"):
+        assert init[part] == mine["initContainers"][0][part]
+    assert pod["volumes"][-1] == mine["volumes"][-1] and main["volumeMounts"][-1] == mine["containers"][0]["volumeMounts"][-1]
+    made = prepare_pod(build, tmp_path, pod, chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"])
+    code, told = made.run(main, root, CCMD, ["check-config", "--config", "/etc/ccmd/ccmd.conf"])
+    assert code == 0, told

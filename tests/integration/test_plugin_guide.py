@@ -4,7 +4,6 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -14,16 +13,6 @@ from tests.support.world import World
 ROOT = pages.ROOT
 PORTS = ("8787", "8788", "8789", "8790")
 SOURCES = {"publish": "plugin-example.md", "bucket": "plugin-resource.md"}
-
-
-@pytest.fixture(scope="module")
-def prefix(build, tmp_path_factory):
-    """ccmd and its SDK, installed where no folder above belongs to anybody else."""
-    folder = tmp_path_factory.mktemp("prefix")
-    done = subprocess.run(["cmake", "--install", build, "--prefix", str(folder)], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout
-    return str(folder)
 
 
 def with_ports(text, numbers):
