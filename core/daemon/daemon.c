@@ -6,6 +6,7 @@
 #include "daemon/collect.h"
 #include "daemon/crash_book.h"
 #include "daemon/hang_guard.h"
+#include "daemon/journal.h"
 #include "daemon/pauses.h"
 #include "daemon/plan_book.h"
 #include "daemon/plugin_dir.h"
@@ -193,7 +194,8 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
         return -ENOMEM;
     }
     services->pauses = daemon_pauses_new();
-    if (services->pauses == NULL) {
+    services->journal = services->plan == NULL ? daemon_journal_new() : NULL;
+    if (services->pauses == NULL || (services->journal == NULL && services->plan == NULL)) {
         return ccm_error_nomem(err);
     }
 
@@ -259,6 +261,7 @@ static void release_all(struct daemon_instance *daemon)
     daemon_unserved_free(services->unserved);
     daemon_crash_book_free(services->crashes);
     daemon_pauses_free(services->pauses);
+    daemon_journal_free(services->journal);
     kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
     kube_client_free(services->kube);
     net_http_free(services->http);

@@ -1,5 +1,6 @@
 #include "daemon/host.h"
 
+#include "daemon/journal.h"
 #include "daemon/pauses.h"
 #include "daemon/raw_cache.h"
 #include "kube/client/fetch.h"
@@ -416,6 +417,33 @@ static int host_delete_raw(const struct ccm_host *host, const struct ccm_request
     return host_do_raw(host, req, KUBE_RAW_DELETE, call, NULL, err);
 }
 
+/* What is said only if it lasts may never be. */
+static void host_record_event(struct daemon_journal *journal, const struct ccm_event *event)
+{
+    const bool tells = event->struct_size > offsetof(struct ccm_event, after_ms);
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+
+    if (ccm_text_empty(event->message) || (tells && event->after_ms > 0)) {
+        return;
+    }
+    text = ccm_text_format("%s: %s", event->reason, event->message);
+    if (text != NULL) { /* out of memory: it is on the server all the same */
+        daemon_journal_record(journal, event->object->key,
+                              event->warning != 0 ? DAEMON_JOURNAL_WARNING : DAEMON_JOURNAL_EVENT,
+                              text);
+    }
+}
+
+static void host_note_call(const struct ccm_host *host, const char *object, uint64_t flags,
+                           const char *text)
+{
+    const enum daemon_journal_kind kind = (flags & CCM_CALL_FAILED) != 0    ? DAEMON_JOURNAL_FAILED
+                                          : (flags & CCM_CALL_CHANGES) != 0 ? DAEMON_JOURNAL_CHANGE
+                                                                            : DAEMON_JOURNAL_READ;
+
+    daemon_journal_record(self_of(host)->services->journal, object, kind, text);
+}
+
 static void host_event(const struct ccm_host *host, const struct ccm_event *event)
 {
     const struct daemon_plugin_host *self = self_of(host);
@@ -430,6 +458,7 @@ static void host_event(const struct ccm_host *host, const struct ccm_event *even
             daemon_plan_book_event(self->services->plan, self->name, event);
         }
     } else if (ccm_gate_leads(&self->services->gate)) { /* held: it is written later */
+        host_record_event(self->services->journal, event);
         kube_event_emit(self->services->events, event);
     }
 }
@@ -597,6 +626,7 @@ static const struct ccm_host table_template = {
     .throttle = host_throttle,
     .paused_until = host_paused_until,
     .withdraw = host_withdraw,
+    .note_call = host_note_call,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,

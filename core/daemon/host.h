@@ -31,6 +31,7 @@ struct daemon_raw_store {
 };
 
 struct daemon_crash_book;
+struct daemon_journal;
 struct daemon_pauses;
 struct daemon_unserved;
 
@@ -46,6 +47,7 @@ struct daemon_host_services {
 
     struct daemon_unserved *unserved;  /* NULL in a dry run */
     struct daemon_pauses *pauses;      /* named ones */
+    struct daemon_journal *journal;    /* what happened to objects; NULL in a dry run */
     struct daemon_crash_book *crashes; /* NULL: they are not remembered */
 
     struct kube_continuity continuity; /* whether it is one API server that answers */

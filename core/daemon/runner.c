@@ -32,6 +32,7 @@ struct runner {
     struct daemon_plugin_host *host;
     struct sched_controller *controller; /* NULL: the plugin was refused, or its create() failed */
     struct admin_trouble *trouble;
+    struct daemon_ledger *ledger;
     struct ccm_thread starter;
     atomic_bool started;              /* the workers run */
     struct sched_watchdog_slot stage; /* create() or start(), while it runs */
@@ -164,12 +165,13 @@ static void runner_record_settled(void *arg, const char *key, const struct ccm_e
     struct daemon_plan_book *book = runner->owner->setup.services->plan;
 
     admin_trouble_record(runner->trouble, key, err, next_ms);
+    daemon_ledger_settle(runner->ledger, key, next_ms);
     if (book != NULL) { /* a dry run does not last until the next try, or takes the next word */
         daemon_plan_book_result(book, runner->entry->name, key, err == NULL ? NULL : err->message);
     }
 }
 
-/* Nothing is left of the key. */
+/* Nothing is left of the key, if its object has gone. */
 static void runner_forget_key(const struct runner *runner, const char *key)
 {
     const struct daemon_host_services *services = runner->owner->setup.services;
@@ -183,7 +185,11 @@ static void runner_forget_key(const struct runner *runner, const char *key)
         .key_count = 1,
     };
 
-    if (object == NULL) {
+    if (object != NULL) {
+        return;
+    }
+    daemon_ledger_forget(runner->ledger, key);
+    if (desc->forget != NULL) {
         ccm_crash_begin(&call);
         desc->forget(runner->entry->self, key);
         ccm_crash_end(&call);
@@ -198,7 +204,8 @@ static void runner_record_ended(void *arg, const char *key, bool last)
     if (book != NULL) {
         daemon_plan_book_ended(book, runner->entry->name, key);
     }
-    if (last && runner->entry->loaded->desc->forget != NULL) {
+    daemon_ledger_end(runner->ledger, key);
+    if (last) {
         runner_forget_key(runner, key);
     }
 }
@@ -254,7 +261,7 @@ static int runner_prepare_plugin(struct runner *runner)
         .settled_arg = runner,
         .alone = runner_has_crashed,
         .alone_arg = runner,
-        .ended = setup->services->plan == NULL && desc->forget == NULL ? NULL : runner_record_ended,
+        .ended = runner_record_ended,
         .ended_arg = runner,
         .cancel = cancel_call,
         .cancel_arg = runner,
@@ -358,7 +365,8 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
         runner->owner = runners;
         runner->entry = plugin_registry_at(setup->registry, i);
         runner->trouble = admin_trouble_new();
-        if (runner->trouble == NULL) {
+        runner->ledger = daemon_ledger_new();
+        if (runner->trouble == NULL || runner->ledger == NULL) {
             ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
             return -ENOMEM;
         }
@@ -668,6 +676,9 @@ bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
         .failed = state == PLUGIN_STATE_FAILED,
         .started = atomic_load(&runner->started),
         .trouble = runner->trouble,
+        .ledger = runner->ledger,
+        .loaded = runner->entry->loaded,
+        .self = runner->entry->self,
         .held = runner->host == NULL ? NULL : daemon_plugin_host_held(runner->host),
         .unserved = runner->host == NULL ? NULL : daemon_plugin_host_unserved(runner->host),
         .waiting = runner->host == NULL ? NULL : daemon_plugin_host_waiting(runner->host),
@@ -803,6 +814,7 @@ void daemon_runners_free(struct daemon_runners *runners)
         sched_controller_free(runners->items[i].controller);
         daemon_plugin_host_free(runners->items[i].host);
         admin_trouble_free(runners->items[i].trouble);
+        daemon_ledger_free(runners->items[i].ledger);
     }
     free(runners->slots);
     free(runners->items);

@@ -66,6 +66,10 @@ struct ccm_request; /* plugin.h */
 #define CCM_PATCH_STRATEGIC UINT64_C(2) /* strategic merge patch, built-in kinds only */
 #define CCM_PATCH_JSON      UINT64_C(3) /* RFC 6902; patch_raw() only. Since ABI 1.1 */
 
+/* Of a call to a cloud: it failed; it was to change something. Since ABI 1.1. */
+#define CCM_CALL_FAILED  UINT64_C(1)
+#define CCM_CALL_CHANGES UINT64_C(2)
+
 struct ccm_patch {
     uint64_t struct_size;
     uint64_t kind; /* CCM_KIND_SERVICE, _NODE or _POD */
@@ -404,6 +408,12 @@ struct ccm_host {
     /* Take back what enqueue() was asked for with a delay that is not over yet. A retry that waits
      * after a verdict stays. */
     void (*withdraw)(const struct ccm_host *host, const char *key);
+
+    /* A call to a cloud was made for an object (a key), with what came of it: for the page of that
+     * object ("CreateLoadBalancer: ok, 210 ms"). flags: CCM_CALL_*. text is cut at 400 bytes. Of
+     * all objects together some hundred KB are kept, the latest. */
+    void (*note_call)(const struct ccm_host *host, const char *object, uint64_t flags,
+                      const char *text);
 };
 
 #ifdef __cplusplus

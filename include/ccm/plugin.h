@@ -200,6 +200,24 @@ struct ccm_check_sink {
     void *core; /* private to the core */
 };
 
+/* Where describe() tells what is known. Valid during the call. What is said before the first
+ * table() is about the key; rows belong to the last table. Since ABI 1.1. */
+struct ccm_view_sink {
+    uint64_t struct_size;
+
+    /* One fact, in words for people: ("load balancer", "lb-1"). link: an https URL where more is to
+     * be seen, NULL = none. */
+    void (*fact)(const struct ccm_view_sink *sink, const char *name, const char *value,
+                 const char *link);
+
+    /* A table begins. columns: their names, NULL-terminated, at most 12. */
+    void (*table)(const struct ccm_view_sink *sink, const char *name, const char *const *columns);
+    /* A row of it: a text for each column, NULL = "". What comes after 2,000 rows is counted. */
+    void (*row)(const struct ccm_view_sink *sink, const char *const *cells);
+
+    void *core; /* private to the core */
+};
+
 struct ccm_plugin {
     uint32_t abi_major;   /* CCM_ABI_MAJOR. These two never move, in any major */
     uint32_t struct_size; /* sizeof(struct ccm_plugin) as the plugin was built */
@@ -285,6 +303,14 @@ struct ccm_plugin {
      * `ccmd plugins --rbac FILE`, which prints roles with these rights and those of the watches.
      * Nothing is checked by it while the daemon runs. NULL = nothing, or not told. */
     const struct ccm_right *const *rights;
+
+    /* Since ABI 1.1. Tell what is known of a key, or with NULL of the plugin as a whole (rates,
+     * quotas): for the status page and `ccmd status`. From memory alone: no call to a cloud or to
+     * the API server is made for a page. The names of a table and of its first two columns' values
+     * say what a row is about; a row that another instance has told already is shown once. Between
+     * start() and destroy(), any thread; returns at once. 0; -ENOENT: the key is not known; -EBUSY:
+     * it is being worked on, ask again. NULL = nothing is told. */
+    int (*describe)(void *self, const char *key, const struct ccm_view_sink *sink);
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

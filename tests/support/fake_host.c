@@ -315,6 +315,15 @@ static void withdraw(const struct ccm_host *host, const char *key)
     (void)key;
 }
 
+static void note_call(const struct ccm_host *host, const char *object, uint64_t flags,
+                      const char *text)
+{
+    (void)host;
+    (void)object;
+    (void)flags;
+    (void)text;
+}
+
 struct fake_host *fake_host_new(void)
 {
     struct fake_host *fake = fake_alloc(sizeof(*fake));
@@ -356,6 +365,7 @@ struct fake_host *fake_host_new(void)
         .throttle = throttle,
         .paused_until = paused_until,
         .withdraw = withdraw,
+        .note_call = note_call,
         .core = fake,
     };
     fake_http_install(&fake->table);
