@@ -8,8 +8,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define LOOK_MS  1000
-#define SPARE_MS 10000 /* beyond what the end may take */
+#define LOOK_MS    1000
+#define SPARE_MS   10000 /* beyond what the end may take */
+#define STOPPED_MS 5000  /* a look that comes so late: the whole process stood still */
 
 static const struct ccm_log guard_log = { .part = "ccmd" };
 
@@ -22,6 +23,8 @@ struct daemon_hang_guard {
         lock; /* guards what follows, and that nothing of `seen` goes while it is read */
     pthread_cond_t change;
     int64_t end_ms; /* when the process has to be gone; 0 = it does not end */
+    int64_t looked_ms;
+    int64_t awake_ms; /* since when the process runs as far as is known */
     bool stopping;
     bool told;
 };
@@ -33,12 +36,25 @@ static void guard_kill_process(const char *why)
     (void)kill(getpid(), SIGALRM); /* always allowed */
 }
 
-static void guard_look_locked(struct daemon_hang_guard *guard)
+/* Signals, containers that are frozen, machines that are paused: time went on for nobody but the
+ * clock, and calls that were under way then need theirs to end. */
+static void guard_note_time_locked(struct daemon_hang_guard *guard, int64_t now)
+{
+    const int64_t late_ms = now - guard->looked_ms - LOOK_MS;
+
+    if (late_ms >= STOPPED_MS) {
+        guard->awake_ms = now;
+        guard->end_ms += guard->end_ms > 0 ? late_ms : 0;
+    }
+    guard->looked_ms = now;
+}
+
+static void guard_look_locked(struct daemon_hang_guard *guard, int64_t now)
 {
     const int64_t hang_s = config_int(guard->seen->services->config, NULL, "controller", "hang_s");
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
 
-    if (hang_s == 0 || guard->told) {
+    if (hang_s == 0 || guard->told || now - guard->awake_ms < hang_s * 1000) {
         return;
     }
     daemon_observe_hung(guard->seen, hang_s * 1000, &wrong);
@@ -62,8 +78,9 @@ static void *guard_run_thread(void *arg)
     while (!guard->stopping) {
         const int64_t now = ccm_clock_now_ms();
 
+        guard_note_time_locked(guard, now);
         if (guard->end_ms == 0) {
-            guard_look_locked(guard);
+            guard_look_locked(guard, now);
         } else if (now >= guard->end_ms) {
             guard_kill_process("the end takes too long: stop() or destroy() of a plugin hangs");
         }
@@ -85,6 +102,8 @@ struct daemon_hang_guard *daemon_hang_guard_start(struct daemon_observed *seen,
     guard->seen = seen;
     guard->end = end;
     guard->arg = arg;
+    guard->looked_ms = ccm_clock_now_ms();
+    guard->awake_ms = guard->looked_ms;
     if (ccm_clock_cond_init(&guard->change) < 0) {
         ccm_lock_fini(&guard->lock);
         free(guard);
