@@ -90,6 +90,18 @@ static bool parse_mark(const char *word, uint64_t *ret)
     return word[16] == '\0';
 }
 
+/* A key that nobody asks for any more, such as that of an object that was deleted meanwhile, must
+ * not be in the way of one that crashes now. */
+static void book_drop_oldest(struct daemon_crash_book *book)
+{
+    void *cursor = NULL;
+    const char *name = NULL;
+
+    if (ccm_strmap_next(book->entries, &cursor, &name, NULL) != 0) {
+        ccm_strmap_del(book->entries, name);
+    }
+}
+
 /* Count crashes of what was done with this mark; with another mark it begins anew. */
 static void book_add(struct daemon_crash_book *book, const char *name, uint64_t mark,
                      uint32_t count)
@@ -98,7 +110,7 @@ static void book_add(struct daemon_crash_book *book, const char *name, uint64_t 
 
     if (entry == NULL) {
         if (ccm_strmap_len(book->entries) >= ENTRIES_MAX) {
-            return;
+            book_drop_oldest(book);
         }
         entry = calloc(1, sizeof(*entry));
         if (entry == NULL || ccm_strmap_set(book->entries, name, entry) < 0) {
@@ -143,6 +155,9 @@ static void book_read_file(struct daemon_crash_book *book, int64_t size)
 
     if (len < 0) {
         return; /* nothing is known */
+    }
+    for (ssize_t i = 0; i < len; i++) {
+        text[i] = text[i] == '\0' ? '\n' : text[i]; /* such as a power failure leaves */
     }
     text[len] = '\0';
     while ((end = strchr(line, '\n')) != NULL) { /* what has no end was cut off by the crash */
