@@ -34,6 +34,7 @@ rules=(
     'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'
     'plugins/nlb/           ccm/ util/ alicloud/ lbc/ alilb/ nlb/ .'
     'plugins/route/         ccm/ util/ alicloud/ route/ .'
+    'plugins/node/          ccm/ util/ alicloud/ node/ .'
     'tests/toy/             ccm/ util/ lbc/'
 )
 # Tests of a plugin may use what tests share, and the simulated cloud.

@@ -269,7 +269,7 @@ static void host_release_list(const struct ccm_host *host, const struct ccm_obje
 /* The series of the plugins of this tree are documented without the label. */
 static bool host_is_labelled(const struct daemon_plugin_host *self)
 {
-    static const char *const known[] = { "clb", "nlb", "route" };
+    static const char *const known[] = { "clb", "nlb", "route", "node" };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(known); i++) {
         if (strcmp(self->name, known[i]) == 0 && strcmp(self->own, known[i]) == 0) {
@@ -284,8 +284,8 @@ static bool host_dry_run(const struct ccm_host *host)
     return self_of(host)->services->plan != NULL;
 }
 
-/* Names of the daemon; but for those of the load balancer engine and the routes, which are
- * documented under such names. */
+/* Names of the daemon; but for those of the load balancer engine, the routes and the nodes, which
+ * are documented under such names. */
 static bool host_reserves_metric(const struct daemon_plugin_host *self, const char *name)
 {
     static const char *const prefixes[] = {
@@ -299,7 +299,8 @@ static bool host_reserves_metric(const struct daemon_plugin_host *self, const ch
             return false;
         }
     }
-    if (strcmp(self->own, "route") == 0 && ccm_text_starts(name, "ccmd_route_")) {
+    if ((strcmp(self->own, "route") == 0 && ccm_text_starts(name, "ccmd_route_")) ||
+        (strcmp(self->own, "node") == 0 && ccm_text_starts(name, "ccmd_node_"))) {
         return false;
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {

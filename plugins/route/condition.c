@@ -3,9 +3,8 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
+#include "util/parallel.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #define BODY_MAX ((size_t)4096)
@@ -82,14 +81,11 @@ static int write_condition(const struct route_run *run, const struct ccm_node *n
 
 /* ---- all of a call ---- */
 
-struct work {
-    struct route_run *run;
-    atomic_size_t next; /* key that nobody has taken yet */
-};
-
-/* A key is taken by one thread alone, and with it its fate. */
-static void write_of_key(struct route_run *run, struct route_verdict *verdict)
+/* A key is taken by one thread alone, and with it its verdict. */
+static void condition_write_key(void *arg, size_t key)
 {
+    struct route_run *run = arg;
+    struct route_verdict *verdict = &run->verdicts[key];
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (verdict->network == ROUTE_NETWORK_KEEP ||
@@ -103,36 +99,13 @@ static void write_of_key(struct route_run *run, struct route_verdict *verdict)
     verdict->shared = false;
 }
 
-static void *write_some(void *arg)
-{
-    struct work *work = arg;
-    const size_t count = work->run->req->key_count;
-
-    for (size_t i = atomic_fetch_add(&work->next, 1); i < count;
-         i = atomic_fetch_add(&work->next, 1)) {
-        write_of_key(work->run, &work->run->verdicts[i]);
-    }
-    return NULL;
-}
-
 void route_conditions_write(struct route_run *run)
 {
-    struct work work = { .run = run };
-    pthread_t threads[WRITERS - 1];
     size_t writes = 0;
-    size_t started = 0;
 
     for (size_t i = 0; i < run->req->key_count; i++) {
         writes += run->verdicts[i].network == ROUTE_NETWORK_KEEP ? 0 : 1;
     }
-    atomic_init(&work.next, 0);
-    /* A thread that cannot be had is one less. */
-    while (started + 1 < WRITERS && started + 1 < writes &&
-           pthread_create(&threads[started], NULL, write_some, &work) == 0) {
-        started++;
-    }
-    (void)write_some(&work); /* no result */
-    while (started > 0) {
-        (void)pthread_join(threads[--started], NULL); /* joinable, joined once */
-    }
+    ccm_parallel_run(run->req->key_count, writes < WRITERS ? writes : WRITERS, condition_write_key,
+                     run);
 }

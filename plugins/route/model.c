@@ -7,37 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define CLOUD_PREFIX  "alicloud://"
-#define HYBRID_PREFIX "ack-hybrid://"
-
-static bool is_excluded(const struct ccm_node *node)
-{
-    return ccm_object_label(&node->meta, "service.beta.kubernetes.io/exclude-node") != NULL ||
-           ccm_object_label(&node->meta, "service.alibabacloud.com/exclude-node") != NULL ||
-           ccm_text_starts(node->provider_id, HYBRID_PREFIX);
-}
-
-static int copy_part(const char *from, size_t len, char *to)
-{
-    if (len == 0 || len >= ROUTE_ID_SIZE) {
-        return -EINVAL;
-    }
-    ccm_text_copy(to, len + 1, from);
-    return 0;
-}
-
-int route_provider_parse(const char *id, char *region, char *instance)
-{
-    const char *rest = ccm_text_starts(id, CLOUD_PREFIX) ? id + strlen(CLOUD_PREFIX) : id;
-    const char *dot = strchr(rest, '.');
-
-    if (dot == NULL || strstr(rest, "://") != NULL ||
-        copy_part(rest, (size_t)(dot - rest), region) < 0) {
-        return -EINVAL;
-    }
-    return copy_part(dot + 1, strcspn(dot + 1, "."), instance);
-}
-
 int route_node_nets(const struct ccm_node *node, bool ipv6, struct ccm_cidr nets[ROUTE_FAMILIES],
                     size_t *ret_count, const char **ret_bad)
 {
@@ -77,10 +46,10 @@ static enum route_class class_of(struct route_node *ret, const char *region, boo
 {
     const struct ccm_node *node = ret->object;
     char theirs[ROUTE_ID_SIZE];
-    const int parsed = route_provider_parse(node->provider_id, theirs, ret->instance);
+    const int parsed = ali_provider_parse(node->provider_id, theirs, ret->instance);
     const int nets = route_node_nets(node, ipv6, ret->nets, &ret->net_count, &ret->bad);
 
-    if (is_excluded(node)) {
+    if (ali_node_is_excluded(node)) {
         return ROUTE_NODE_EXCLUDED;
     }
     if (ccm_text_empty(node->provider_id)) {
@@ -125,7 +94,7 @@ bool route_node_differs(const struct ccm_node *before, const struct ccm_node *af
            strcmp(before->provider_id, after->provider_id) != 0 ||
            (before->ready == CCM_CONDITION_UNKNOWN) != (after->ready == CCM_CONDITION_UNKNOWN) ||
            (before->meta.deleted_ms != 0) != (after->meta.deleted_ms != 0) ||
-           is_excluded(before) != is_excluded(after) ||
+           ali_node_is_excluded(before) != ali_node_is_excluded(after) ||
            (before->network_unavailable != after->network_unavailable &&
             after->network_unavailable != CCM_CONDITION_FALSE &&
             /* The first word about a new node, ours or that of whoever initialises it. */

@@ -5,12 +5,13 @@
 #ifndef CCM_ROUTE_MODEL_H
 #define CCM_ROUTE_MODEL_H
 
+#include "alicloud/provider.h"
 #include "ccm/object.h"
 #include "net.h"
 
 #include <stdint.h>
 
-#define ROUTE_ID_SIZE   72
+#define ROUTE_ID_SIZE   ALI_PROVIDER_PART
 #define ROUTE_FAMILIES  2 /* IPv4, IPv6 */
 #define ROUTE_TEXT_SIZE 256
 
@@ -32,10 +33,6 @@ struct route_node {
     size_t net_count;
     const char *bad; /* the text that is no network, borrowed; NULL = none */
 };
-
-/* Instance of "alicloud://region.instance" or "region.instance" (what follows a second dot does not
- * count). 0, or -EINVAL. Both results have ROUTE_ID_SIZE bytes. */
-CCM_NODISCARD int route_provider_parse(const char *id, char *region, char *instance);
 
 /*
  * The networks of a node: the first IPv4 one, and with ipv6 the first IPv6 one. 0 with none at all

@@ -19,7 +19,7 @@ GROUPS = ("kubernetes", "leader_election", "admin", "log", "controller", "proces
 METRIC = (r"(?:cloudprovider|workqueue|ccmd|ccm|rest_client|leader_election)_(?:[a-z_]+_)?"
           r"(?:total|seconds|milliseconds|objects|depth|status|bytes|successful)")
 # Named because ccmd has no use for them.
-OF_THE_REFERENCE = {"slb:ListTagResources", "nlb:ListTagResources", "ecs:ModifyNetworkInterfaceAttribute"}
+OF_THE_REFERENCE = {"slb:ListTagResources", "nlb:ListTagResources"}
 
 
 def read(name):

@@ -14,7 +14,7 @@ import pytest
 from tests.support import scenario
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PLUGINS = ("clb", "nlb", "route")
+PLUGINS = ("clb", "nlb", "route", "node")
 # What the shared library calls for these plugins, beside what stands in their own sources; and what is called by a name that their
 # own product has too.
 SHARED = {
@@ -22,11 +22,12 @@ SHARED = {
     "nlb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute", "nlb:GetJobStatus",
             "nlb:ListAsynJobs", "ecs:UntagResources"},
     "route": {"ecs:DescribeInstances"},
+    "node": set(),
 }
 # Where the names of actions stand.
-SOURCES = {"clb": ("clb", "alilb"), "nlb": ("nlb", "alilb"), "route": ("route",)}
+SOURCES = {"clb": ("clb", "alilb"), "nlb": ("nlb", "alilb"), "route": ("route",), "node": ("node",)}
 # The product of an action whose name several have.
-OWN = {"clb": "slb", "nlb": "nlb", "route": "vpc"}
+OWN = {"clb": "slb", "nlb": "nlb", "route": "vpc", "node": "ecs"}
 # Credentials are asked for by the library, under another identity than the one that these policies are for.
 NOT_GRANTED = {"sts:AssumeRole", "sts:AssumeRoleWithOIDC"}
 # Calls of states that no scenario brings about: action -> the test that does.
@@ -37,6 +38,7 @@ RARE = {
     },
     "nlb": {},
     "route": {},
+    "node": {},
 }
 
 
@@ -145,7 +147,10 @@ def test_all_that_is_granted_was_called(plugin):
     left_out = scenarios_left_out(plugin)
     if left_out:
         pytest.skip(f"{len(left_out)} scenarios of {plugin} were not played before, such as {min(left_out)}")
-    assert policy(plugin) - seen()[plugin] - set(RARE[plugin]) == set()
+    found = seen()[plugin]
+    if not found:
+        pytest.skip("no calls were noted: run this with ctest, behind other tests")
+    assert policy(plugin) - found - set(RARE[plugin]) == set()
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

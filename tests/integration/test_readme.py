@@ -143,7 +143,7 @@ def install_it(reader, world):
     assert "HOLDER" in said and "EnsuredLoadBalancer" in said
     for line in take(reader, "make deb").splitlines():
         said = reader.run(line)
-        assert "ccmd check-config" not in line or "plugins: 2" in said
+        assert "ccmd check-config" not in line or "plugins: 3" in said
         assert "ccmd plan" not in line or "0 to change, 1 as they should be, 0 failed" in said, said
     assert f'cluster_id = "{CLUSTER_ID}"' in open(os.path.join(reader.env["ETC"], "ccmd.conf"), encoding="utf-8").read()
     assert world.ccmd.alive()

@@ -123,7 +123,7 @@ static void test_provider_ids(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const int r = route_provider_parse(rows[i].id, region, instance);
+        const int r = ali_provider_parse(rows[i].id, region, instance);
 
         assert_int_equal(r, rows[i].region == NULL ? -EINVAL : 0);
         if (rows[i].region != NULL) {

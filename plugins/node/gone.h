@@ -1,0 +1,32 @@
+/*
+ * When the Node object of an instance that is gone is deleted. A node is never deleted for what one
+ * answer says:
+ *
+ * - its Ready condition is Unknown: nobody hears of it;
+ * - two answers, gone_confirm_s apart or more, lack its instance, and have another instance each
+ * that is there for certain since its node is ready: a wrong region, account or right shows none;
+ * - the instance was seen in the cloud before (NODE_LABEL_SEEN): one of another account was not;
+ * - no more than removal_share_percent of all nodes go within removal_window_s;
+ * - read once more it is the same node, still Unknown; it is deleted in that version only.
+ */
+#ifndef CCM_NODE_GONE_H
+#define CCM_NODE_GONE_H
+
+#include "run.h"
+
+struct node_absences;
+
+struct node_absences *node_absences_new(void);
+/* NULL is fine. */
+void node_absences_free(struct node_absences *absences);
+
+/* Decide about all nodes of the call, and delete. Writes. One thread at a time. */
+void node_gone(struct node_run *run);
+
+/* The node is not there any more. */
+void node_gone_forget(struct node_control *control, const char *name);
+
+/* Tell how many are held, and why, when that has changed. */
+void node_gone_publish(struct node_control *control);
+
+#endif

@@ -1,0 +1,198 @@
+#include "look.h"
+
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One call: items of one region. */
+struct batch {
+    struct node_run *run;
+    struct node_item **items; /* borrowed */
+    size_t len;
+    char witness[ALI_PROVIDER_PART]; /* asked for besides; "" = none */
+};
+
+static bool item_is_asked(const struct node_item *item)
+{
+    return item->subject.kind == NODE_ECS && !item->subject.excluded;
+}
+
+static bool item_is_lost(const struct node_item *item)
+{
+    return node_item_object(item)->ready == CCM_CONDITION_UNKNOWN;
+}
+
+static bool item_is_alive(const struct node_item *item)
+{
+    return node_item_object(item)->ready == CCM_CONDITION_TRUE;
+}
+
+static bool batch_has(const struct batch *batch, bool (*is)(const struct node_item *item))
+{
+    for (size_t i = 0; i < batch->len; i++) {
+        if (is(batch->items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- who is there for certain ---- */
+
+static bool node_is_witness(const struct ccm_node *node, const char *region,
+                            struct node_subject *ret)
+{
+    if (node->ready != CCM_CONDITION_TRUE || node->meta.deleted_ms != 0) {
+        return false;
+    }
+    node_subject_init(ret, node);
+    return ret->kind == NODE_ECS && !ret->excluded && strcmp(ret->region, region) == 0;
+}
+
+static int batch_find_witness(struct batch *batch, const char *region)
+{
+    const struct ccm_host *host = batch->run->control->host;
+    const struct ccm_object *const *objects = NULL;
+    size_t count = 0;
+    const int r = host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count);
+
+    for (size_t i = 0; r == 0 && i < count && batch->witness[0] == '\0'; i++) {
+        struct node_subject subject;
+
+        if (node_is_witness((const struct ccm_node *)objects[i], region, &subject)) {
+            memcpy(batch->witness, subject.instance, sizeof(batch->witness));
+        }
+    }
+    host->release_list(host, objects, count);
+    return r;
+}
+
+/* An instance that is there for certain, and in the answer; NULL: the answer proves nothing. */
+static const char *batch_confirm(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->len; i++) {
+        const char *id = batch->items[i]->subject.instance;
+
+        if (item_is_alive(batch->items[i]) && ccm_strmap_has(batch->run->found, id)) {
+            return id;
+        }
+    }
+    return batch->witness[0] != '\0' && ccm_strmap_has(batch->run->found, batch->witness)
+               ? batch->witness
+               : NULL;
+}
+
+/* ---- one call ---- */
+
+static int batch_collect_ids(const struct batch *batch, struct ccm_strmap *ids)
+{
+    int r = batch->witness[0] == '\0' ? 0 : ccm_strmap_set(ids, batch->witness, NULL);
+
+    for (size_t i = 0; i < batch->len && r == 0; i++) {
+        r = ccm_strmap_set(ids, batch->items[i]->subject.instance, NULL);
+    }
+    return r;
+}
+
+static void batch_settle(const struct batch *batch)
+{
+    const char *witness = batch_confirm(batch);
+
+    for (size_t i = 0; i < batch->len; i++) {
+        struct node_item *item = batch->items[i];
+
+        item->machine = ccm_strmap_get(batch->run->found, item->subject.instance);
+        item->answer = item->machine != NULL ? NODE_FOUND
+                       : witness != NULL     ? NODE_ABSENT
+                                             : NODE_UNPROVED;
+        if (item->answer == NODE_ABSENT) {
+            memcpy(item->witness, witness, strlen(witness) + 1);
+        }
+    }
+}
+
+static int batch_ask(struct batch *batch)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *ids = ccm_strmap_new(NULL);
+    struct node_run *run = batch->run;
+    const struct node_call call = node_run_call(run);
+    const char *region = batch->items[0]->subject.region;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = ids == NULL ? -ENOMEM : batch_collect_ids(batch, ids);
+
+    if (r < 0) {
+        return r;
+    }
+    r = node_api_instances(&call, region, ids, &run->answers, run->found, &err);
+    if (r == 0) {
+        batch_settle(batch);
+        return 0;
+    }
+    for (size_t i = 0; i < batch->len; i++) {
+        node_run_fail(run, batch->items[i], &err, true);
+    }
+    return r == -ENOMEM ? r : 0;
+}
+
+/* ---- all of them ---- */
+
+/* As many of the items, which are sorted by region, as one call takes. */
+static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
+{
+    const char *region = items[0]->subject.region;
+    const size_t most = batch->run->control->batch;
+
+    batch->items = items;
+    while (batch->len < len && batch->len < most &&
+           strcmp(items[batch->len]->subject.region, region) == 0) {
+        batch->len++;
+    }
+    if (!batch_has(batch, item_is_lost) || batch_has(batch, item_is_alive)) {
+        return 0;
+    }
+
+    const int r = batch_find_witness(batch, region);
+
+    if (batch->witness[0] != '\0' && batch->len > 1 && batch->len == most) {
+        batch->len--; /* its place */
+    }
+    return r;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+    const struct node_item *const *left = a;
+    const struct node_item *const *right = b;
+
+    return strcmp((*left)->subject.region, (*right)->subject.region);
+}
+
+int node_look(struct node_run *run)
+{
+    CCM_CLEANUP(ccm_freep)
+    struct node_item **asked = calloc(run->len + 1, sizeof(*asked));
+    size_t len = 0;
+
+    if (asked == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < run->len; i++) {
+        if (item_is_asked(&run->items[i])) {
+            asked[len++] = &run->items[i];
+        }
+    }
+    qsort(asked, len, sizeof(*asked), compare_regions);
+    for (size_t first = 0; first < len;) {
+        struct batch batch = { .run = run };
+        int r = batch_fill(&batch, asked + first, len - first);
+
+        r = r < 0 ? r : batch_ask(&batch);
+        if (r < 0) {
+            return -ENOMEM;
+        }
+        first += batch.len;
+    }
+    return 0;
+}

@@ -1,0 +1,146 @@
+#include "page.h"
+
+#include "util/cleanup.h"
+#include "util/spread.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JITTER_PARTS 10
+/* Between two pages of a round, at most. */
+#define GAP_MAX_MS INT64_C(5000)
+
+struct entry {
+    const struct ccm_object *object;
+    struct node_subject subject;
+};
+
+/* Those that the cloud knows something about, or that nobody has initialised. */
+static bool entry_is_looked_at(const struct entry *entry)
+{
+    const struct node_subject *subject = &entry->subject;
+
+    if (subject->excluded) {
+        return subject->kind == NODE_ECS && subject->fresh;
+    }
+    return subject->kind == NODE_ECS || subject->kind == NODE_LINGJUN ||
+           (subject->kind == NODE_UNNAMED && subject->fresh);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct entry *left = a;
+    const struct entry *right = b;
+    const int regions = strcmp(left->subject.region, right->subject.region);
+
+    return regions != 0 ? regions : strcmp(left->object->name, right->object->name);
+}
+
+/* Whether it stands behind the place. */
+static bool entry_is_behind(const struct entry *entry, const char *place)
+{
+    const char *blank = strchr(place, ' ');
+    const size_t len = (size_t)(blank - place);
+    const int regions =
+        strncmp(entry->subject.region, place, len) != 0 || entry->subject.region[len] != '\0'
+            ? strcmp(entry->subject.region, place)
+            : 0;
+
+    return regions != 0 ? regions > 0 : strcmp(entry->object->name, blank + 1) > 0;
+}
+
+static size_t entries_collect(const struct ccm_object *const *objects, size_t count,
+                              const char *after, struct entry *entries)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct entry *entry = &entries[len];
+
+        entry->object = objects[i];
+        node_subject_init(&entry->subject, (const struct ccm_node *)objects[i]);
+        if (entry_is_looked_at(entry) && (after == NULL || entry_is_behind(entry, after))) {
+            len++;
+        }
+    }
+    qsort(entries, len, sizeof(*entries), compare_places);
+    return len;
+}
+
+/* How many of them make one page. */
+static size_t page_measure(const struct entry *entries, size_t len, size_t most)
+{
+    size_t count = 0;
+
+    while (count < len && count < most &&
+           strcmp(entries[count].subject.region, entries[0].subject.region) == 0) {
+        count++;
+    }
+    return count;
+}
+
+/* Each is asked for once more: the list is given back as a whole. */
+static int page_add(struct node_run *run, const struct entry *entries, size_t count)
+{
+    const struct ccm_host *host = run->control->host;
+    int r = 0;
+
+    for (size_t i = 0; i < count && r == 0; i++) {
+        const struct ccm_object *object = host->get(host, CCM_KIND_NODE, entries[i].object->name);
+
+        r = object == NULL ? 0 : node_run_add(run, object, NODE_NOBODY);
+    }
+    return r;
+}
+
+int node_page_take(struct node_run *run)
+{
+    const struct ccm_host *host = run->control->host;
+    CCM_CLEANUP(ccm_freep) struct entry *entries = NULL;
+    const struct ccm_object *const *objects = NULL;
+    size_t count = 0;
+    size_t len = 0;
+    int r = host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count);
+
+    if (r < 0) {
+        return r;
+    }
+    entries = calloc(count + 1, sizeof(*entries));
+    if (entries != NULL) {
+        len = entries_collect(objects, count, run->control->page_after, entries);
+    }
+
+    const size_t taken = page_measure(entries, len, run->control->batch);
+
+    r = entries == NULL ? -ENOMEM : page_add(run, entries, taken);
+    if (r == 0 && taken < len) {
+        run->page_end = ccm_text_format("%s %s", entries[taken - 1].subject.region,
+                                        entries[taken - 1].object->name);
+        r = run->page_end == NULL ? -ENOMEM : 0;
+    }
+    run->page_rest = len - taken;
+    host->release_list(host, objects, count);
+    return r;
+}
+
+void node_page_turn(struct node_run *run)
+{
+    free(run->control->page_after);
+    run->control->page_after = CCM_STEAL(run->page_end);
+}
+
+uint64_t node_page_delay_ms(const struct node_run *run)
+{
+    const struct node_control *control = run->control;
+    const int64_t pages = (int64_t)(run->page_rest / control->batch) + 1;
+    int64_t ms = control->period_ms;
+
+    if (run->page_rest > 0) {
+        ms = ms / 2 / (pages + 1);
+        ms = ms > GAP_MAX_MS ? GAP_MAX_MS : ms;
+    }
+    ms = ccm_spread(control->host, ms, JITTER_PARTS);
+    return ms < 1 ? 1 : (uint64_t)ms;
+}
