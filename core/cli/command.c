@@ -5,6 +5,7 @@
 #include "daemon/daemon.h"
 #include "daemon/option_check.h"
 #include "daemon/setup.h"
+#include "daemon/start_check.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -29,11 +30,13 @@ void cli_print_finding(void *arg, bool is_error, const char *line)
 
 int cli_command_check_config(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
     int r = daemon_setup_load(args->config, &setup);
 
     if (r == 0 &&
-        daemon_option_check(setup.config, setup.registry, cli_print_finding, stderr) > 0) {
+        daemon_start_check(setup.config, cli_print_finding, stderr) +
+                daemon_option_check(setup.config, setup.registry, cli_print_finding, stderr) >
+            0) {
         r = -EINVAL;
     }
     if (r == 0 && setup.refused > 0) {
@@ -71,7 +74,7 @@ static int inspect_file(const char *name, command_print_fn print)
 
 int cli_command_plugins(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
     const command_print_fn print = args->rbac ? plugin_print_rbac : plugin_print;
     int result = 0;
 

@@ -99,7 +99,7 @@ static int send_order(const struct config_tree *config, const char *order, struc
 static int give_order(const struct cli_command_args *args, const char *command, char *order)
 {
     CCM_CLEANUP(ccm_freep) char *owned = order;
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
     struct ccm_error err = CCM_ERROR_INIT;
     int r = owned == NULL ? -ENOMEM : daemon_setup_load(args->config, &setup);
 

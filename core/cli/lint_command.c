@@ -153,7 +153,10 @@ static int party_add_loaded(struct party *party)
 
 static int gather_configured(struct party *party, const struct cli_command_args *args)
 {
-    int r = daemon_setup_load(args->config, &party->setup);
+    int r;
+
+    party->setup.checks = true;
+    r = daemon_setup_load(args->config, &party->setup);
 
     if (r == 0 && daemon_option_check(party->setup.config, party->setup.registry, cli_print_finding,
                                       stderr) > 0) {

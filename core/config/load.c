@@ -4,6 +4,7 @@
 #include "config/options.h"
 #include "config/rows.h"
 #include "config/scan.h"
+#include "config/syntax.h"
 #include "config/value.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -106,6 +107,9 @@ static int config_parse_tree(struct config_tree *config)
         /* What the generated parser says when its stack of fixed size is full. */
         const bool deep = ccm_text_equal(why, "memory exhausted");
 
+        if (ccm_text_equal(why, "syntax error") && config_syntax_explain(text, &config->problems)) {
+            return -EINVAL;
+        }
         config_problems_add(&config->problems, line > 0 ? (unsigned)line : 0, "%s",
                             deep          ? "groups are nested too deeply"
                             : why == NULL ? "cannot be parsed"
@@ -362,29 +366,56 @@ int config_bind_plugin(struct config_tree *config, const char *plugin,
     return end_step(config, count, offset, err);
 }
 
+unsigned config_line(const struct config_tree *config, const char *plugin, const char *label)
+{
+    const struct config_entry *entry = plugin == NULL ? NULL : find_entry(config, plugin);
+    char path[CONFIG_LABEL_SIZE];
+    unsigned line = 0;
+
+    if (!config->parsed) {
+        return 0;
+    }
+
+    config_setting_t *at = config_root_setting(&config->tree);
+
+    if (entry != NULL && strchr(label, '.') == NULL) {
+        at = entry->setting;
+        line = entry->plugin.line;
+    }
+    ccm_text_copy(path, sizeof(path), label);
+    for (char *part = path, *dot = path; at != NULL && dot != NULL; part = dot + 1) {
+        dot = strchr(part, '.');
+        if (dot != NULL) {
+            *dot = '\0';
+        }
+        at = config_setting_is_group(at) ? config_setting_get_member(at, part) : NULL;
+        line = at == NULL ? line : at->line;
+    }
+    return line == 0 && entry != NULL ? entry->plugin.line : line;
+}
+
 /* What no row can say: options that have to fit each other. */
 static void check_election(struct config_tree *config)
 {
     static const char group[] = "leader_election";
-    const config_setting_t *setting =
-        config_setting_get_member(config_root_setting(&config->tree), group);
-    const unsigned line = setting == NULL ? 0 : setting->line;
     const int64_t duration = config_int(config, NULL, group, "lease_duration_s");
     const int64_t renew = config_int(config, NULL, group, "renew_deadline_s");
 
     if (renew >= duration) {
-        config_problems_add(&config->problems, line,
+        config_problems_add(&config->problems,
+                            config_line(config, NULL, "leader_election.renew_deadline_s"),
                             "'leader_election': renew_deadline_s has to be less than "
                             "lease_duration_s");
     }
     if (config_int(config, NULL, group, "retry_period_ms") >= renew * 1000) {
-        config_problems_add(&config->problems, line,
+        config_problems_add(&config->problems,
+                            config_line(config, NULL, "leader_election.retry_period_ms"),
                             "'leader_election': retry_period_ms has to be less than "
                             "renew_deadline_s");
     }
     if (config_string(config, NULL, group, "name")[0] == '\0' ||
         config_string(config, NULL, group, "namespace")[0] == '\0') {
-        config_problems_add(&config->problems, line,
+        config_problems_add(&config->problems, config_line(config, NULL, group),
                             "'leader_election': name and namespace may not be empty");
     }
 }
@@ -392,9 +423,7 @@ static void check_election(struct config_tree *config)
 static void check_admin(struct config_tree *config)
 {
     static const char group[] = "admin";
-    const config_setting_t *setting =
-        config_setting_get_member(config_root_setting(&config->tree), group);
-    const unsigned line = setting == NULL ? 0 : setting->line;
+    const unsigned line = config_line(config, NULL, "admin.listen");
     const char *listen = config_string(config, NULL, group, "listen");
     const bool cert = config_string(config, NULL, group, "tls_cert_file")[0] != '\0';
     const bool key = config_string(config, NULL, group, "tls_key_file")[0] != '\0';
@@ -409,7 +438,7 @@ static void check_admin(struct config_tree *config)
         return;
     }
     if (cert != key) {
-        config_problems_add(&config->problems, line,
+        config_problems_add(&config->problems, config_line(config, NULL, group),
                             "'admin': tls_cert_file and tls_key_file go together");
     }
     if (!address.is_local && (!cert || !key || !token)) {

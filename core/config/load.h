@@ -82,6 +82,13 @@ bool config_stamp_equal(const struct config_stamp *a, const struct config_stamp 
 /* The path as given to config_load(). */
 const char *config_file(const struct config_tree *config);
 
+/*
+ * Where an option stands in the file: "log.level", "alicloud.credentials.file", or with a plugin
+ * the name of an option of its entry, "cluster_cidr". When it is not there: the line of the group
+ * around it, or of the entry; 0 = nothing of it is there.
+ */
+unsigned config_line(const struct config_tree *config, const char *plugin, const char *label);
+
 /* An option that is another now: "log.level", "clb.audit_interval_s", "plugins (clb removed)". */
 typedef void (*config_changed_fn)(void *arg, const char *label, bool live);
 

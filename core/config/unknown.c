@@ -123,8 +123,12 @@ static void check_group_keys(struct config_tree *config, const struct place *pla
     }
 }
 
+/* Without any plugin nobody has said which groups there are. */
 static bool all_bound(const struct config_tree *config)
 {
+    if (config->entry_count == 0) {
+        return false;
+    }
     for (size_t i = 0; i < config->entry_count; i++) {
         if (!config->entries[i].bound) {
             return false;

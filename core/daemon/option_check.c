@@ -1,5 +1,6 @@
 #include "daemon/option_check.h"
 
+#include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/crash.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 /* One plugin that is asked. */
@@ -16,6 +18,7 @@ struct option_check {
     struct ccm_host host; /* host.core points back here */
     const struct config_tree *config;
     const struct config_plugin *plugin;
+    struct ccm_buf *told; /* "\nMESSAGE\n" each: options that plugins share are told of once */
     size_t errors;
     void (*fn)(void *arg, bool is_error, const char *line);
     void *arg;
@@ -183,17 +186,37 @@ static const struct ccm_host check_template = {
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
+/* That of the option that a message begins with, such as "option cluster_cidr: ..." or
+ * "alicloud.region: ...", else of the plugin. */
+static unsigned check_find_line(const struct option_check *check, const char *message)
+{
+    static const char word[] = "option ";
+    const char *start = ccm_text_starts(message, word) ? message + strlen(word) : message;
+    const size_t len = strspn(start, "abcdefghijklmnopqrstuvwxyz0123456789_.");
+    CCM_CLEANUP(ccm_freep) char *label = ccm_text_format("%.*s", (int)len, start);
+    const unsigned line =
+        label == NULL ? 0 : config_line(check->config, check->plugin->name, label);
+
+    return line == 0 ? check->plugin->line : line;
+}
+
 static void check_add_finding(const struct ccm_check_sink *sink, uint64_t level,
                               const char *message)
 {
     struct option_check *check = sink->core;
     const bool is_error = level == CCM_LEVEL_ERROR;
+    const char *text = message == NULL ? "" : message;
+    CCM_CLEANUP(ccm_freep) char *known = ccm_text_format("\n%s\n", text);
     CCM_CLEANUP(ccm_freep)
     char *line = ccm_text_format("%s:%u: plugin %s: %s%s", config_file(check->config),
-                                 check->plugin->line, check->plugin->name,
-                                 is_error ? "" : "warning: ", message == NULL ? "" : message);
+                                 check_find_line(check, text), check->plugin->name,
+                                 is_error ? "" : "warning: ", text);
 
     check->errors += is_error ? 1 : 0;
+    if (known != NULL && strstr(ccm_buf_str(check->told), known) != NULL) {
+        return;
+    }
+    ccm_buf_adds(check->told, known == NULL ? "" : known);
     check->fn(check->arg, is_error, line == NULL ? "out of memory" : line);
 }
 
@@ -232,6 +255,7 @@ static const struct plugin_entry *registry_find(struct plugin_registry *registry
 size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
                            void (*fn)(void *arg, bool is_error, const char *line), void *arg)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf told = { 0 };
     size_t errors = 0;
 
     for (size_t i = 0; i < config_plugin_count(config); i++) {
@@ -241,6 +265,7 @@ size_t daemon_option_check(const struct config_tree *config, struct plugin_regis
             .host = check_template,
             .config = config,
             .plugin = plugin,
+            .told = &told,
             .fn = fn,
             .arg = arg,
         };

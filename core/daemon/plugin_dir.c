@@ -1,11 +1,12 @@
 #include "daemon/plugin_dir.h"
 
+#include "util/cleanup.h"
 #include "util/text.h"
 
-#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 
 /* Cut the last part of a path off; false when there is none. */
 static bool cut_last(char *path)
@@ -19,15 +20,23 @@ static bool cut_last(char *path)
     return true;
 }
 
+/* The file of the running program. Without /proc, as in the root of an image that is being built,
+ * the kernel still says by which path it was started. Heap; NULL = unknown. */
+static char *program_find_path(void)
+{
+    char *path = realpath("/proc/self/exe", NULL);
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+
+    return path != NULL || started == NULL ? path : realpath(started, NULL);
+}
+
 char *daemon_library_path(const char *name)
 {
-    char path[PATH_MAX];
-    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    CCM_CLEANUP(ccm_freep) char *path = program_find_path();
 
-    if (len < 0) {
+    if (path == NULL) {
         return NULL;
     }
-    path[len] = '\0';
     for (int part = 0; part < 2; part++) { /* the program, then its folder */
         if (!cut_last(path)) {
             return NULL;

@@ -21,7 +21,18 @@ static char *plugin_path(const struct config_tree *config, const struct config_p
     return folder == NULL ? NULL : ccm_text_format("%s/%s", folder, plugin->file);
 }
 
-/* Load one plugin and make its options known. Refusals were logged by the registry. */
+static void setup_print_refusal(const struct daemon_setup *setup,
+                                const struct config_plugin *plugin,
+                                const struct plugin_entry *entry)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)plugin_registry_status(setup->registry, entry, &err); /* known to have failed */
+    (void)fprintf(stderr, "%s:%u: plugin %s: %s\n", config_file(setup->config), plugin->line,
+                  plugin->name, err.message); /* sticks */
+}
+
+/* Load one plugin and make its options known. */
 static int load_plugin(struct daemon_setup *setup, const struct config_plugin *plugin)
 {
     CCM_CLEANUP(ccm_freep) char *path = plugin_path(setup->config, plugin);
@@ -34,6 +45,9 @@ static int load_plugin(struct daemon_setup *setup, const struct config_plugin *p
     if (plugin_registry_load(setup->registry, plugin->name, path, NULL, plugin->critical, &entry) <
         0) {
         setup->refused++;
+        if (entry != NULL && setup->checks) {
+            setup_print_refusal(setup, plugin, entry);
+        }
         return entry == NULL ? -ENOMEM : 0;
     }
 
@@ -76,6 +90,10 @@ static int setup_load_config(const char *config_path, struct daemon_setup *setup
     setup->registry = plugin_registry_new();
     if (setup->registry == NULL) {
         return -ENOMEM;
+    }
+
+    if (setup->checks) {
+        plugin_registry_leave_refusals(setup->registry);
     }
 
     const int loaded = config_load(config_path, &setup->config, &err);

@@ -12,7 +12,8 @@
 struct daemon_setup {
     struct config_tree *config;
     struct plugin_registry *registry;
-    size_t refused; /* plugins that could not be loaded; each was logged */
+    size_t refused; /* plugins that could not be loaded; each was told */
+    bool checks;    /* set before: they are printed like problems, with file and line, not logged */
 };
 
 /*

@@ -23,6 +23,7 @@ struct plugin_registry {
     struct slot **items;
     size_t len;
     size_t cap;
+    bool quiet;           /* refusals are told by somebody else */
     pthread_mutex_t lock; /* guards stopped, state and error of the slots; innermost */
 };
 
@@ -178,12 +179,19 @@ int plugin_registry_load(struct plugin_registry *registry, const char *name, con
     }
     r = load_into(registry, slot, file, plugin_dir, &err);
     if (r < 0) {
-        log_failure(slot, "refused", &err);
+        if (!registry->quiet) {
+            log_failure(slot, "refused", &err);
+        }
         set_state(registry, slot, PLUGIN_STATE_FAILED, &err);
         return r;
     }
     set_state(registry, slot, PLUGIN_STATE_LOADED, NULL);
     return 0;
+}
+
+void plugin_registry_leave_refusals(struct plugin_registry *registry)
+{
+    registry->quiet = true;
 }
 
 size_t plugin_registry_len(const struct plugin_registry *registry)

@@ -54,6 +54,9 @@ void plugin_registry_freep(struct plugin_registry **registry);
 int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
                          const char *plugin_dir, bool critical, struct plugin_entry **ret);
 
+/* Refusals are not logged from here on: the caller tells them, from plugin_registry_status(). */
+void plugin_registry_leave_refusals(struct plugin_registry *registry);
+
 size_t plugin_registry_len(const struct plugin_registry *registry);
 struct plugin_entry *plugin_registry_at(struct plugin_registry *registry, size_t index);
 

@@ -116,6 +116,12 @@ void ali_credentials_settle(struct ali_credentials *credentials)
     ccm_unlock(&credentials->thread_lock);
 }
 
+int ali_credentials_check(const struct ali_credentials *credentials, const struct ali_ctx *ctx,
+                          const char **ret_option, struct ccm_error *err)
+{
+    return ali_credential_check(credentials->source, &credentials->setup, ctx, ret_option, err);
+}
+
 void ali_credentials_free(struct ali_credentials *credentials)
 {
     if (credentials == NULL) {

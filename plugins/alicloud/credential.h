@@ -63,6 +63,11 @@ CCM_NODISCARD int ali_credential_choose(const struct ali_credential_setup *setup
 /* Copies the texts. NULL on ENOMEM. */
 struct ali_credentials *ali_credentials_new(enum ali_credential_source source,
                                             const struct ali_credential_setup *setup);
+/* Whether the file that they come from can be read and has what it takes; asks nobody. *ret_option:
+ * the option that names the file, static. */
+CCM_NODISCARD int ali_credentials_check(const struct ali_credentials *credentials,
+                                        const struct ali_ctx *ctx, const char **ret_option,
+                                        struct ccm_error *err);
 /* Nothing may be fetched any more: ali_credentials_settle() first. */
 void ali_credentials_free(struct ali_credentials *credentials);
 

@@ -152,6 +152,26 @@ static int from_role(struct ali_metadata *metadata, const struct ali_ctx *ctx,
     return from_text("RAM role", &role_names, ccm_secret_text(&text), ctx, ret, err);
 }
 
+int ali_credential_check(enum ali_credential_source source,
+                         const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                         const char **ret_option, struct ccm_error *err)
+{
+    CCM_CLEANUP(ali_raw_credential_fini) struct ali_raw_credential raw = { 0 };
+    int r = 0;
+
+    if (source == ALI_CREDENTIAL_FILE) {
+        *ret_option = "credentials.file";
+        r = from_file(setup->file, ctx, &raw, err);
+    } else if (source == ALI_CREDENTIAL_ADDON) {
+        *ret_option = "credentials.addon_file";
+        r = ali_credential_from_addon(setup->addon_file, ctx, &raw, err);
+    } else if (source == ALI_CREDENTIAL_OIDC) {
+        *ret_option = "credentials.oidc_token_file";
+        r = ali_credential_check_oidc(setup, err);
+    }
+    return r == -ESTALE ? 0 : r; /* whoever renews it may do so any time */
+}
+
 static int fetch_base(enum ali_credential_source source, const struct ali_credential_setup *setup,
                       const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                       struct ccm_error *err)

@@ -12,6 +12,13 @@ CCM_NODISCARD int ali_credential_fetch(enum ali_credential_source source,
                                        const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                                        struct ccm_error *err);
 
+/* Read the file that a source begins with, ask nobody. *ret_option, static, is the option that names
+ * it. 0, also when what is in it has expired, or as above. */
+CCM_NODISCARD int ali_credential_check(enum ali_credential_source source,
+                                       const struct ali_credential_setup *setup,
+                                       const struct ali_ctx *ctx, const char **ret_option,
+                                       struct ccm_error *err);
+
 /* The file that a source reads; NULL when it reads none. */
 const char *ali_credential_source_file(enum ali_credential_source source,
                                        const struct ali_credential_setup *setup);
@@ -26,6 +33,8 @@ CCM_NODISCARD int ali_credential_from_addon(const char *path, const struct ali_c
 CCM_NODISCARD int ali_credential_from_oidc(const struct ali_credential_setup *setup,
                                            const struct ali_ctx *ctx,
                                            struct ali_raw_credential *ret, struct ccm_error *err);
+CCM_NODISCARD int ali_credential_check_oidc(const struct ali_credential_setup *setup,
+                                            struct ccm_error *err);
 CCM_NODISCARD int ali_credential_assume(const struct ali_credential_setup *setup,
                                         const struct ali_ctx *ctx, struct ali_raw_credential *base,
                                         struct ccm_error *err);

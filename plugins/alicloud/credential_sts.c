@@ -49,6 +49,13 @@ static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error
     return 0;
 }
 
+int ali_credential_check_oidc(const struct ali_credential_setup *setup, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+
+    return read_token(setup->oidc_token_file, &token, err);
+}
+
 int ali_credential_from_oidc(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
                              struct ali_raw_credential *ret, struct ccm_error *err)
 {

@@ -17,6 +17,7 @@
 #define MAX_ID        128
 #define ENI_ENTRIES   ((size_t)131072)
 #define MAX_VSWITCHES ((size_t)64)
+#define MAX_CA_FILE   ((size_t)4 * 1024 * 1024)
 
 /* The plugins of a process share one client: its rate budget and its caches only work when all
  * calls pass through them. */
@@ -364,14 +365,50 @@ static int ali_new(const struct ccm_host *host, struct ali_client **ret, struct 
     return 0;
 }
 
+static int check_ca_file(const struct ali_client *ali, struct ccm_error *err)
+{
+    const char *path = ali->config.ca_file;
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    const int r = path[0] == '\0' ? 0 : ccm_text_read_file(path, MAX_CA_FILE, &text, NULL);
+
+    if (r < 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TERMINAL, "alicloud.ca_file: %s: %s", path,
+                             strerror(-r));
+    }
+    return text == NULL || strstr(text, "-----BEGIN CERTIFICATE") != NULL
+               ? 0
+               : ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                               "alicloud.ca_file: %s: there is no certificate (PEM) in it", path);
+}
+
+static int check_credential_files(const struct ali_client *ali, const struct ccm_host *host,
+                                  struct ccm_error *err)
+{
+    static const char start[] = "credentials: "; /* the option says it */
+    const struct ali_ctx ctx = ali_ctx(host, NULL, START_MS);
+    struct ccm_error found = CCM_ERROR_INIT;
+    const char *option = "";
+    const int r = ali_credentials_check(ali->credentials, &ctx, &option, &found);
+
+    return r == 0 ? 0
+                  : ccm_error_set(err, r, found.kind, "alicloud.%s: %s", option,
+                                  found.message +
+                                      (ccm_text_starts(found.message, start) ? strlen(start) : 0));
+}
+
 int ali_check(const struct ccm_host *host, struct ccm_error *err)
 {
     struct ali_client *ali = NULL;
-    const int r = ali_new(host, &ali, err);
+    int r = ali_new(host, &ali, err);
 
-    if (r == 0) {
-        ali_free(ali);
+    if (r < 0) {
+        return r;
     }
+    r = check_ca_file(ali, err);
+    if (r == 0) {
+        r = check_credential_files(ali, host, err);
+    }
+    ali_free(ali);
     return r;
 }
 

@@ -7,8 +7,9 @@
 
 struct ali_client;
 
-/* What acquire() would say about the options that `host` answers: 0, or its errors. There is no
- * instance afterwards that was none before; no I/O. Any thread. */
+/* What acquire() would say about the options that `host` answers, and what can be known without the
+ * cloud about the files that they name: 0, or the error. There is no instance afterwards that was
+ * none before; only files are read. Any thread. */
 CCM_NODISCARD ALI_API int ali_check(const struct ccm_host *host, struct ccm_error *err);
 
 /*
