@@ -293,8 +293,8 @@ static const struct {
     const char *problems;
 } faults[] = {
     /* syntax */
-    { "a = ;\n", ":1: syntax error\n" },
-    { "# one\n\nlog: {\n level = \"info\"\n", ":5: syntax error\n" },
+    { "a = ;\n", ":1: a: a value is missing\n" },
+    { "# one\n\nlog: {\n level = \"info\"\n", ":3: the '{' that begins here has no end\n" },
     { "log: { level = \"info\"; };\nlog: { };\n", ":2: duplicate setting name\n" },
     { "# x\n@include \"/etc/passwd\"\n",
       ":2: @include is not supported: the configuration is one file\n" },
