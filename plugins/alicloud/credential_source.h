@@ -12,8 +12,8 @@ CCM_NODISCARD int ali_credential_fetch(enum ali_credential_source source,
                                        const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                                        struct ccm_error *err);
 
-/* Read the file that a source begins with, ask nobody. *ret_option, static, is the option that names
- * it. 0, also when what is in it has expired, or as above. */
+/* Read the file that a source begins with, ask nobody. *ret_option, static, is the option that
+ * names it. 0, also when what is in it has expired, or as above. */
 CCM_NODISCARD int ali_credential_check(enum ali_credential_source source,
                                        const struct ali_credential_setup *setup,
                                        const struct ali_ctx *ctx, const char **ret_option,
