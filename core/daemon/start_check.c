@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define FILE_MAX_BYTES ((size_t)1024 * 1024)
 
@@ -65,24 +64,6 @@ static void start_check_file(struct start_check *check, const char *name, const 
     }
 }
 
-/* Not the file: that is made. */
-static void start_check_crash_folder(struct start_check *check)
-{
-    const char *path = config_string(check->config, NULL, "process", "crash_file");
-    const char *slash = strrchr(path, '/');
-    CCM_CLEANUP(ccm_freep)
-    char *folder =
-        slash == NULL ? NULL : ccm_text_format("%.*s/", (int)(slash - path), path); /* absolute */
-    CCM_CLEANUP(ccm_freep) char *message = NULL;
-    struct stat st;
-
-    if (folder == NULL || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))) {
-        return;
-    }
-    message = ccm_text_format("%s: there is no such folder", folder);
-    start_add_error(check, "process.crash_file", message == NULL ? "out of memory" : message);
-}
-
 size_t daemon_start_check(const struct config_tree *config,
                           void (*fn)(void *arg, bool is_error, const char *line), void *arg)
 {
@@ -92,6 +73,5 @@ size_t daemon_start_check(const struct config_tree *config,
     start_check_file(&check, "tls_cert_file", "CERTIFICATE");
     start_check_file(&check, "tls_key_file", "PRIVATE KEY");
     start_check_file(&check, "token_file", NULL);
-    start_check_crash_folder(&check);
     return check.errors;
 }

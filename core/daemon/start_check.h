@@ -9,9 +9,9 @@
 
 /*
  * Look at the files that a configuration, finished without problems, names: kubeconfig and what
- * leads to credentials in it, certificate, key and token of the admin server, the folder of
- * process.crash_file. fn as in daemon_option_check(); returns how many findings are errors. Any
- * thread; reads files, starts nothing.
+ * leads to credentials in it, certificate, key and token of the admin server. fn as in
+ * daemon_option_check(); returns how many findings are errors. Any thread; reads files, starts
+ * nothing.
  */
 size_t daemon_start_check(const struct config_tree *config,
                           void (*fn)(void *arg, bool is_error, const char *line), void *arg);

@@ -56,8 +56,6 @@ def files(folder):
     (folder / "key.json").write_text(KEY)
     (folder / "key.json").chmod(0o600)
     for name, text in (("no-json", "access_key_id = x"), ("half.json", '{"access_key_id": "key"}'), ("empty.json", ""),
-                       ("exec", USER + "    exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program-here}\n"),
-                                                              "      command: /bin/true\n      interactiveMode: Always\n"),
                        ("no-user", USER.replace("user: me}", "user: you}") + "    token: t\n"),
                        ("basic", USER + "    username: root\n"),
                        ("broken", "clusters: [\n")):

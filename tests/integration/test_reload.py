@@ -295,7 +295,7 @@ def test_cleanup_of_orphans(world):
 
 
 @pytest.mark.parametrize("bad, problem", [
-    ("colour = ;", "syntax error"),
+    ("colour = ;", "colour: a value is missing"),
     ("colour = 1;", "unknown option 'colour'"),
     ("controller: { timeout_s = 1; };", "option 'controller.timeout_s': 1 is not between 5 and 3600"),
 ])
