@@ -17,6 +17,7 @@
     10                       /* a worker takes a key that is due within this time; how often       \
                                 wait_calm() looks */
 #define LAST_LANE_FAILURES 2 /* in a row: from then on a key waits in the last lane */
+#define TURNS_MAX          30
 /* Lanes that any worker may serve. */
 #define KEPT_LANES (1U << CCM_LANE_REMOVE | 1U << CCM_LANE_BACKENDS)
 
@@ -62,6 +63,7 @@ struct entry {
     bool common; /* while processing: it was added with no lane that is kept */
 
     int64_t held_ms; /* not handed out before: the other side said so */
+    uint8_t turns;   /* that it had whatever they cost, since somebody last asked for it */
     uint32_t luck;   /* for the jitter of its verdict: the same for all keys taken with it */
     struct sched_backoff backoff;
     struct sched_spending spending;
@@ -318,6 +320,7 @@ static void schedule_locked(struct sched_queue *queue, struct entry *entry, uint
 {
     const struct wish wish = wish_for(lane < SCHED_QUEUE_LANES ? lane : CCM_LANE_BULK);
 
+    entry->turns = verdict ? entry->turns : 0;
     if (delay_ms <= 0) {
         make_dirty(queue, entry, wish);
     } else {
@@ -474,14 +477,22 @@ static struct entry *queue_find_processed(struct sched_queue *queue, const char 
     return entry != NULL && entry->processing ? entry : NULL;
 }
 
-/* Who was called off has not failed. */
-static int64_t entry_limit_delay(const struct sched_queue *queue, struct sched_spending *spending,
-                                 const struct ccm_error *err, int64_t delay_ms)
+/* How long it has to wait for what it costs. Who was called off has not failed. */
+static int64_t queue_charge_failure(const struct sched_queue *queue,
+                                    struct sched_spending *spending, const struct ccm_error *err)
 {
-    const int64_t least_ms =
-        err->kind == CCM_ERROR_CANCELLED ? 0 : sched_spending_fail(spending, now_ms(queue));
+    return err->kind == CCM_ERROR_CANCELLED ? 0 : sched_spending_fail(spending, now_ms(queue));
+}
 
-    return least_ms > delay_ms ? least_ms : delay_ms;
+/* Whether what waits for its turn beside the failure has it, whatever the failure costs: what a
+ * change asks for must not wait for that; what has turns for ever is no change. */
+static bool entry_take_turn(struct entry *entry)
+{
+    if (entry->turns >= TURNS_MAX) {
+        return false;
+    }
+    entry->turns++;
+    return true;
 }
 
 void sched_queue_spend(struct sched_queue *queue, const char *key, uint32_t calls)
@@ -510,8 +521,11 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
 
         const bool turns = latest_ms > 0 && latest_ms < delay_ms;
 
+        const bool granted = turns && entry_take_turn(entry);
+        const int64_t least_ms = queue_charge_failure(queue, &entry->spending, err);
+
         delay_ms = turns ? latest_ms : delay_ms;
-        delay_ms = entry_limit_delay(queue, &entry->spending, err, delay_ms);
+        delay_ms = least_ms > delay_ms && !granted ? least_ms : delay_ms;
         queue->retries++;
         if (err->kind == CCM_ERROR_THROTTLED && err->retry_after_ms > 0) {
             const bool sooner = err->retry_after_ms >= (uint64_t)delay_ms; /* cut, or its turn */
@@ -543,7 +557,9 @@ int64_t sched_queue_peek_rate_limited(struct sched_queue *queue, const char *key
         struct sched_spending spending = entry->spending;
 
         next_ms = sched_backoff_peek_ms(&entry->backoff, queue->options.backoff, err, ret_most_ms);
-        next_ms = entry_limit_delay(queue, &spending, err, next_ms);
+        const int64_t least_ms = queue_charge_failure(queue, &spending, err);
+
+        next_ms = least_ms > next_ms ? least_ms : next_ms;
         *ret_most_ms = next_ms > *ret_most_ms ? next_ms : *ret_most_ms;
     }
     ccm_unlock(&queue->lock);

@@ -107,7 +107,8 @@ CCM_NODISCARD int sched_queue_add_after(struct sched_queue *queue, const char *k
  * failure in a row on it waits in the lane bulk, whatever `lane` says: who fails again and again
  * comes behind everybody else, until it is added for another reason. Keys that were
  * taken together share the jitter: what failed as one batch comes back as one. latest_ms: but no
- * later than that, as far as what it costs allows it; 0 = as its failures say. After a success: the
+ * later than that, 0 = as its failures say; where what it costs would have it wait longer, so often
+ * only as a long task needs, 30 times since it was added for another reason. After a success: the
  * same after a fixed time. For a key that is not being processed they do nothing.
  */
 int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key, uint64_t lane,

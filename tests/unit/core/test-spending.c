@@ -218,12 +218,53 @@ static void test_success_forgets(void **state)
     sched_queue_free(queue);
 }
 
+/* How long the key waits that fails now, while something of it waits for a turn in a second. */
+static int64_t queue_fail_beside_turn(struct sched_queue *queue)
+{
+    const struct ccm_error err = { .kind = CCM_ERROR_TERMINAL };
+
+    queue_take(queue);
+    sched_queue_spend(queue, "a/b", 5);
+
+    const int64_t delay = sched_queue_add_rate_limited(queue, "a/b", CCM_LANE_SPEC, &err, 1000);
+
+    sched_queue_done(queue, "a/b");
+    return delay;
+}
+
+/* One port has failed for days. What a change asks for at the others has to wait for turns, and has
+ * them; what has so many of them is no change any more. */
+static void test_a_change_has_its_turns(void **state)
+{
+    static const struct row row = { { CCM_ERROR_TERMINAL }, 1, { 7 }, 1, 0, 0, 0, 30 };
+    struct sched_queue *queue = world_begin(7);
+
+    (void)state;
+    for (size_t i = 0; world.now_ms < 12 * HOUR_MS; i++) {
+        queue_fail_once(queue, &row, i);
+    }
+    for (int change = 0; change < 3; change++) {
+        int64_t delay = 0;
+        int turns = -1;
+
+        world.now_ms += 1000;
+        assert_int_equal(sched_queue_add(queue, "a/b", CCM_LANE_BACKENDS), 0);
+        for (delay = 1000; delay == 1000; turns++) {
+            delay = queue_fail_beside_turn(queue);
+        }
+        assert_int_equal(turns, 30);
+        assert_true(delay > 600000);
+    }
+    sched_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_hour),
         cmocka_unit_test(test_dear_ones),
         cmocka_unit_test(test_success_forgets),
+        cmocka_unit_test(test_a_change_has_its_turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
