@@ -48,10 +48,19 @@ int cli_command_check_config(const struct cli_command_args *args)
     return r;
 }
 
-/* Files given by hand: relative names are fine here, a plugin is only looked at. */
-typedef void (*command_print_fn)(FILE *out, const struct plugin_loaded_plugin *plugin);
+/* instance: NULL = it is in no configuration. */
+static void command_print_plugin(const struct plugin_loaded_plugin *plugin, const char *instance,
+                                 bool rbac)
+{
+    if (rbac) {
+        plugin_print_rbac(stdout, plugin);
+    } else {
+        plugin_print(stdout, plugin, instance);
+    }
+}
 
-static int inspect_file(const char *name, command_print_fn print)
+/* Files given by hand: relative names are fine here, a plugin is only looked at. */
+static int inspect_file(const char *name, bool rbac)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
@@ -68,18 +77,32 @@ static int inspect_file(const char *name, command_print_fn print)
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    print(stdout, plugin);
+    command_print_plugin(plugin, NULL, rbac);
     return 0;
+}
+
+/* Whether another instance of it stands before it. */
+static bool registry_has_before(struct plugin_registry *registry, size_t index)
+{
+    const struct plugin_loaded_plugin *loaded = plugin_registry_at(registry, index)->loaded;
+
+    for (size_t i = 0; i < index; i++) {
+        const struct plugin_entry *other = plugin_registry_at(registry, i);
+
+        if (other->loaded != NULL && strcmp(other->loaded->path, loaded->path) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int cli_command_plugins(const struct cli_command_args *args)
 {
     CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
-    const command_print_fn print = args->rbac ? plugin_print_rbac : plugin_print;
     int result = 0;
 
     for (size_t i = 0; i < args->operand_count; i++) {
-        const int r = inspect_file(args->operands[i], print);
+        const int r = inspect_file(args->operands[i], args->rbac);
 
         if (r < 0) {
             result = r;
@@ -95,8 +118,8 @@ int cli_command_plugins(const struct cli_command_args *args)
     for (size_t i = 0; i < plugin_registry_len(setup.registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(setup.registry, i);
 
-        if (entry->loaded != NULL) {
-            print(stdout, entry->loaded);
+        if (entry->loaded != NULL && !(args->rbac && registry_has_before(setup.registry, i))) {
+            command_print_plugin(entry->loaded, entry->name, args->rbac);
         }
     }
     return setup.refused > 0 ? -ENOEXEC : 0;

@@ -54,7 +54,7 @@ static const char *sink_option_string(const struct ccm_lint_sink *sink, const ch
     const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
 
     if (plugin->config != NULL) {
-        return config_string(plugin->config, plugin->desc->name, group, name);
+        return config_string(plugin->config, plugin->name, group, name);
     }
 
     const char *fallback = fallback_of(plugin->desc, group, name);
@@ -68,7 +68,7 @@ static int64_t sink_option_int(const struct ccm_lint_sink *sink, const char *gro
     const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
 
     if (plugin->config != NULL) {
-        return config_int(plugin->config, plugin->desc->name, group, name);
+        return config_int(plugin->config, plugin->name, group, name);
     }
 
     const char *fallback = fallback_of(plugin->desc, group, name);
@@ -107,7 +107,7 @@ static void ask_plugins(struct file *file, const struct cli_lint_item *item,
         };
         const char *const keys[] = { service->meta.key };
         struct ccm_crash_call call = {
-            .plugin = look.plugin->desc->name,
+            .plugin = look.plugin->name,
             .stage = "lint",
             .keys = keys,
             .key_count = 1,
@@ -121,7 +121,7 @@ static void ask_plugins(struct file *file, const struct cli_lint_item *item,
 
         if (r != 0) {
             fprintf(file->lint->complaint, "%s:%u: plugin %s could not check the Service: %d\n",
-                    file->name, cli_lint_item_line(item, NULL), look.plugin->desc->name, r);
+                    file->name, cli_lint_item_line(item, NULL), look.plugin->name, r);
             file->lint->failures++;
         }
     }

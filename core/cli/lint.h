@@ -15,6 +15,7 @@
 /* A plugin that takes part. Everything borrowed. */
 struct cli_lint_plugin {
     const struct ccm_plugin *desc;    /* desc->lint is there */
+    const char *name;                 /* in the configuration, or its own */
     const struct config_tree *config; /* its options; NULL = defaults */
 };
 

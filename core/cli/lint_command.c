@@ -38,7 +38,7 @@ static void party_fini(struct party *party)
     daemon_setup_fini(&party->setup);
 }
 
-static int party_add_plugin(struct party *party, const struct ccm_plugin *desc,
+static int party_add_plugin(struct party *party, const struct ccm_plugin *desc, const char *name,
                             const struct config_tree *config)
 {
     if (desc->lint == NULL) {
@@ -49,7 +49,7 @@ static int party_add_plugin(struct party *party, const struct ccm_plugin *desc,
         ccm_array_grow(&party->plugins, &party->cap, party->len + 1, sizeof(*party->plugins));
 
     if (r == 0) {
-        party->plugins[party->len++] = (struct cli_lint_plugin){ desc, config };
+        party->plugins[party->len++] = (struct cli_lint_plugin){ desc, name, config };
     }
     return r;
 }
@@ -68,7 +68,10 @@ static int party_load_plugin(struct party *party, const char *spec, const char *
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    return party_add_plugin(party, party->loaded[party->loaded_len++]->desc, NULL);
+
+    const struct ccm_plugin *desc = party->loaded[party->loaded_len++]->desc;
+
+    return party_add_plugin(party, desc, desc->name, NULL);
 }
 
 /* --plugin: a path, or a name in the folder. */
@@ -140,9 +143,9 @@ static int party_add_loaded(struct party *party)
 {
     for (size_t i = 0; i < plugin_registry_len(party->setup.registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(party->setup.registry, i);
-        const int r = entry->loaded == NULL
-                          ? 0
-                          : party_add_plugin(party, entry->loaded->desc, party->setup.config);
+        const int r = entry->loaded == NULL ? 0
+                                            : party_add_plugin(party, entry->loaded->desc,
+                                                               entry->name, party->setup.config);
 
         if (r < 0) {
             return r;

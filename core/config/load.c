@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #define PLUGIN_NAME_MAX 32
+#define ENTRY_NAME_SIZE 256
 
 /* --- outcome of a step ---------------------------------------------------------------------- */
 
@@ -140,9 +141,25 @@ static struct config_entry *find_entry(const struct config_tree *config, const c
     return NULL;
 }
 
-/* The name of an entry, borrowed from the tree; NULL when there is no usable one (reported). */
+/* Who gives no name is called like the file, without ".so"; false: there is none, or no text. */
+static bool entry_name_from_file(const config_setting_t *setting, char *name, size_t size)
+{
+    const config_setting_t *member = config_setting_get_member(setting, "file");
+    const char *file = member == NULL || config_setting_type(member) != CONFIG_TYPE_STRING
+                           ? ""
+                           : config_setting_get_string(member);
+    const char *slash = strrchr(file, '/');
+    const char *base = slash == NULL ? file : slash + 1;
+    const size_t len = strlen(base) - (ccm_text_ends(base, ".so") ? 3 : 0);
+
+    ccm_text_copy(name, len < size ? len + 1 : size, base);
+    return file[0] != '\0';
+}
+
+/* The name of an entry, borrowed from the tree or in `own`; NULL when there is no usable one
+ * (reported). */
 static const char *entry_name(struct config_tree *config, const config_setting_t *setting,
-                              int index)
+                              int index, char own[static ENTRY_NAME_SIZE])
 {
     struct config_problems *problems = &config->problems;
     const config_setting_t *member = NULL;
@@ -154,12 +171,12 @@ static const char *entry_name(struct config_tree *config, const config_setting_t
         return NULL;
     }
     member = config_setting_get_member(setting, "name");
-    if (member == NULL) {
+    if (member == NULL && !entry_name_from_file(setting, own, ENTRY_NAME_SIZE)) {
         config_problems_add(problems, setting->line,
-                            "'plugins': entry %d: option 'name' is required", index + 1);
+                            "'plugins': entry %d: option 'name' is required, or 'file'", index + 1);
         return NULL;
     }
-    if (config_setting_type(member) != CONFIG_TYPE_STRING) {
+    if (member != NULL && config_setting_type(member) != CONFIG_TYPE_STRING) {
         config_problems_add(problems, member->line,
                             "'plugins': entry %d: option 'name': expected a text in quotes, "
                             "found %s",
@@ -167,17 +184,21 @@ static const char *entry_name(struct config_tree *config, const config_setting_t
         return NULL;
     }
 
-    const char *name = config_setting_get_string(member);
+    const char *name = member == NULL ? own : config_setting_get_string(member);
+    const unsigned line = member == NULL ? setting->line : member->line;
 
     if (!is_plugin_name(name)) {
-        config_problems_add(problems, member->line,
+        config_problems_add(problems, line,
                             "'plugins': entry %d: '%s' is no name of a plugin: small letters, "
                             "digits and '-', at most %d",
                             index + 1, name, PLUGIN_NAME_MAX);
         return NULL;
     }
     if (find_entry(config, name) != NULL) {
-        config_problems_add(problems, member->line, "plugin '%s' is listed twice", name);
+        config_problems_add(problems, line,
+                            "plugin '%s' is listed twice: a second instance needs another name, "
+                            "and 'file'",
+                            name);
         return NULL;
     }
     return name;
@@ -267,7 +288,8 @@ static int read_plugins(struct config_tree *config)
     }
     for (int i = 0; i < count; i++) {
         config_setting_t *setting = config_setting_get_elem(plugins, (unsigned)i);
-        const char *name = entry_name(config, setting, i);
+        char own[ENTRY_NAME_SIZE];
+        const char *name = entry_name(config, setting, i, own);
         const int r = name == NULL ? 0 : add_entry(config, setting, name);
 
         if (r < 0) {

@@ -307,9 +307,11 @@ const struct ccm_option *const config_core_options[] = {
 static const struct ccm_option entry_name = {
     HEAD,
     .type = CCM_OPTION_STRING,
-    .flags = CCM_OPTION_REQUIRED,
     .name = "name",
-    .help = "Name of the plugin: small letters, digits and '-', at most 32.",
+    .help = "Name of the plugin: small letters, digits and '-', at most 32; empty means that of "
+            "the file, without '.so'. A plugin that allows it can be listed several times with the "
+            "same file, under a name of its own each time: that name is the one in log, metrics, "
+            "status page and commands.",
 };
 
 static const struct ccm_option entry_file = {

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FILE_MAX    262144 /* bytes that are read: the newest */
 #define ENTRIES_MAX 2048
@@ -211,8 +212,7 @@ static void book_write_file(struct daemon_crash_book *book)
     if (fd >= 0 && ccm_buf_error(&text) == 0 &&
         (text.len == 0 || write(fd, text.data, text.len) == (ssize_t)text.len) &&
         rename(fresh, book->path) == 0) {
-        (void)dup2(fd, book->fd); /* both are open; so is the next */
-        (void)fcntl(book->fd, F_SETFD, FD_CLOEXEC);
+        (void)dup3(fd, book->fd, O_CLOEXEC); /* both are open, and not the same */
     }
 }
 

@@ -193,6 +193,21 @@ static void host_tell_unwatched(const struct ccm_host *host, const char *call, c
     }
 }
 
+/* A list that nobody can have; index NULL = of all. */
+static void host_tell_unlisted(const struct ccm_host *host, const char *call, const char *what,
+                               const char *index)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *about =
+        ccm_text_format("%s%s%s", what, index == NULL ? "" : " by ", index == NULL ? "" : index);
+
+    if (about != NULL && host_is_news(self_of(host), call, about)) {
+        host_log(host, CCM_LEVEL_ERROR, NULL, "%s%s: %s: -ENOTSUP is no empty list", call, about,
+                 index == NULL ? "nobody watches that"
+                               : "it is not watched, or there is no such index");
+    }
+}
+
 static const struct ccm_object *host_get(const struct ccm_host *host, uint64_t kind,
                                          const char *key)
 {
@@ -211,8 +226,15 @@ static int host_list(const struct ccm_host *host, uint64_t kind, const char *ind
                      size_t *ret_count)
 {
     struct kube_store *store = store_of(host, kind);
+    char name[24];
+    const int r =
+        store == NULL ? -ENOTSUP : kube_store_list(store, index, value, ret_objects, ret_count);
 
-    return store == NULL ? -ENOTSUP : kube_store_list(store, index, value, ret_objects, ret_count);
+    if (r == -ENOTSUP) {
+        ccm_text_printf(name, sizeof(name), "%" PRIu64, kind);
+        host_tell_unlisted(host, "list() of kind ", name, index);
+    }
+    return r;
 }
 
 static struct daemon_raw_scope raw_scope_of(const struct ccm_host *host, const char *api_version,
@@ -238,8 +260,12 @@ static int host_list_raw(const struct ccm_host *host, const char *api_version, c
                          const struct ccm_object *const **ret_objects, size_t *ret_count)
 {
     const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
+    const int r = daemon_raw_list(&scope, NULL, NULL, ret_objects, ret_count);
 
-    return daemon_raw_list(&scope, NULL, NULL, ret_objects, ret_count);
+    if (r == -ENOTSUP) {
+        host_tell_unlisted(host, "list_raw() of ", resource, NULL);
+    }
+    return r;
 }
 
 static int host_list_raw_by(const struct ccm_host *host, const char *api_version,
@@ -247,8 +273,13 @@ static int host_list_raw_by(const struct ccm_host *host, const char *api_version
                             const struct ccm_object *const **ret_objects, size_t *ret_count)
 {
     const struct daemon_raw_scope scope = raw_scope_of(host, api_version, resource);
+    const int r =
+        index == NULL ? -ENOTSUP : daemon_raw_list(&scope, index, value, ret_objects, ret_count);
 
-    return index == NULL ? -ENOTSUP : daemon_raw_list(&scope, index, value, ret_objects, ret_count);
+    if (r == -ENOTSUP) {
+        host_tell_unlisted(host, "list_raw_by() of ", resource, index == NULL ? "" : index);
+    }
+    return r;
 }
 
 static void host_release(const struct ccm_host *host, const struct ccm_object *object)

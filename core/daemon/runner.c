@@ -459,10 +459,11 @@ static void runner_run_starter(void *arg)
     if (r < 0) {
         return; /* the daemon stops */
     }
+    /* In the log, before what the workers say. */
+    ccm_log_info(&runner_log, "plugin %s: started", runner->entry->name);
     r = sched_controller_start(runner->controller, &err);
     if (r == 0) {
         atomic_store(&runner->started, true);
-        ccm_log_info(&runner_log, "plugin %s: started", runner->entry->name);
         return;
     }
     /* No thread for a worker: a new process may have more luck than waiting for it here. */

@@ -63,7 +63,10 @@ static int unserved_add_configured(struct daemon_unserved *unserved)
 static bool unserved_is_configured(const struct daemon_unserved *unserved, const char *name)
 {
     for (size_t i = 0; i < plugin_registry_len(unserved->registry); i++) {
-        if (ccm_text_equal(plugin_registry_at(unserved->registry, i)->name, name)) {
+        const struct plugin_entry *entry = plugin_registry_at(unserved->registry, i);
+
+        if (ccm_text_equal(entry->name, name) ||
+            (entry->loaded != NULL && ccm_text_equal(entry->loaded->desc->name, name))) {
             return true;
         }
     }
@@ -175,7 +178,7 @@ static bool unserved_wants(const struct ccm_object *object)
 static void taker_explain(const struct daemon_unserved *unserved, const struct taker *taker,
                           const char *what, struct ccm_buf *ret)
 {
-    const char *name = taker->desc->name;
+    const char *name = taker->entry == NULL ? taker->desc->name : taker->entry->name;
     struct ccm_error err = CCM_ERROR_INIT;
     enum plugin_state state = PLUGIN_STATE_STOPPED;
 

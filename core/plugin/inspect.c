@@ -122,16 +122,22 @@ static void print_abi(FILE *out, const struct ccm_plugin *desc)
                   CCM_ABI_MINOR, age);
 }
 
-void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin)
+void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance)
 {
     const struct ccm_plugin *desc = plugin->desc;
 
     (void)fprintf(out, "%s ", desc->name);
     print_text(out, desc->version);
+    if (instance != NULL && !ccm_text_equal(instance, desc->name)) {
+        (void)fprintf(out, " as %s", instance);
+    }
     (void)fputc('\n', out);
     print_field(out, "summary", desc->summary);
     print_field(out, "file", plugin->path);
     print_abi(out, desc);
+    if (desc->instances != 0) {
+        print_field(out, "instances", "several, each under a name of its own");
+    }
     print_watches(out, desc->watches);
     print_rights(out, desc->rights);
     (void)fprintf(out, "  options%s\n", desc->options[0] == NULL ? "   none" : "");

@@ -38,8 +38,9 @@ void plugin_free(struct plugin_loaded_plugin *plugin);
 void plugin_freep(struct plugin_loaded_plugin **plugin);
 
 /* What `ccmd plugins` shows: name, version, summary, ABI, file, watches, rights, options with their
- * rules. Write failures stick in the stream. */
-void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin);
+ * rules. instance: its name in the configuration; NULL = it is in none. Write failures stick in the
+ * stream. */
+void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance);
 
 /* The same for `--rbac`: a ClusterRole "ccmd-plugin-NAME", and a Role of that name in each
  * namespace that a watch or a right is confined to, as YAML for kubectl. */

@@ -90,23 +90,43 @@ void plugin_registry_freep(struct plugin_registry **registry)
     plugin_registry_free(*registry);
 }
 
+/* Whether `other`, which is loaded, lets a plugin in under this name. */
+static int registry_check_other(const struct slot *other, const char *name,
+                                const struct plugin_loaded_plugin *loaded, struct ccm_error *err)
+{
+    const char *own = loaded->desc->name;
+
+    if (ccm_text_equal(other->name, name) || (ccm_text_equal(other->loaded->desc->name, own) &&
+                                              !ccm_text_equal(other->loaded->path, loaded->path))) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "%s: a plugin named \"%s\" is loaded already, from %s: remove one "
+                             "of the two",
+                             loaded->path, own, other->loaded->path);
+    }
+    if (ccm_text_equal(other->loaded->desc->name, own) && loaded->desc->instances == 0) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "%s: \"%s\" is a second instance of plugin \"%s\", which can run only "
+                             "once (.instances of its descriptor): list it once",
+                             loaded->path, name, own);
+    }
+    return 0;
+}
+
 static int check_name(const struct plugin_registry *registry, const char *name,
                       const struct plugin_loaded_plugin *loaded, struct ccm_error *err)
 {
     for (size_t i = 0; i < registry->len; i++) {
-        const struct plugin_loaded_plugin *other = registry->items[i]->loaded;
+        const struct slot *other = registry->items[i];
+        const int r = other->loaded == NULL ? 0 : registry_check_other(other, name, loaded, err);
 
-        if (other != NULL && ccm_text_equal(other->desc->name, loaded->desc->name)) {
-            return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                                 "%s: a plugin named \"%s\" is loaded already, from %s: remove one "
-                                 "of the two",
-                                 loaded->path, loaded->desc->name, other->path);
+        if (r < 0) {
+            return r;
         }
     }
-    if (!ccm_text_equal(name, loaded->desc->name)) {
+    if (loaded->desc->instances == 0 && !ccm_text_equal(name, loaded->desc->name)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "%s: the configuration calls it \"%s\", its own name is \"%s\": use "
-                             "that",
+                             "that. Only a plugin that can run several times takes another name",
                              loaded->path, name, loaded->desc->name);
     }
     return 0;

@@ -216,7 +216,8 @@ struct ccm_host {
      * (CCM_KIND_ENDPOINT_SLICE; value "namespace/service"), "server" (CCM_KIND_NODE; value: the
      * last part of spec.providerID behind "/" and ".", or an InternalIP in its shortest form; since
      * ABI 1.1). On success *ret_objects is an array of *ret_count pointers (NULL when
-     * 0): hand both to release_list(). -ENOMEM, -ENOTSUP (kind not watched, unknown index). */
+     * 0): hand both to release_list(). -ENOMEM, -ENOTSUP (kind not watched, unknown index), which
+     * is logged as an error, once. */
     int (*list)(const struct ccm_host *host, uint64_t kind, const char *index, const char *value,
                 const struct ccm_object *const **ret_objects, size_t *ret_count);
     void (*release)(const struct ccm_host *host, const struct ccm_object *object);

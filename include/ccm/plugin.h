@@ -221,7 +221,8 @@ struct ccm_view_sink {
 struct ccm_plugin {
     uint32_t abi_major;   /* CCM_ABI_MAJOR. These two never move, in any major */
     uint32_t struct_size; /* sizeof(struct ccm_plugin) as the plugin was built */
-    const char *name;     /* [a-z0-9-]{1,32}, unique; also the name in the configuration */
+    const char *name;     /* [a-z0-9-]{1,32}, unique; also the name in the configuration, but for
+                             one with `instances` */
     uint64_t flags;       /* CCM_PLUGIN_* */
     const struct ccm_option *const *options; /* NULL-terminated; NULL = none */
     const struct ccm_watch *const *watches;  /* NULL-terminated; at least one */
@@ -311,6 +312,14 @@ struct ccm_plugin {
      * start() and destroy(), any thread; returns at once. 0; -ENOENT: the key is not known; -EBUSY:
      * it is being worked on, ask again. NULL = nothing is told. */
     int (*describe)(void *self, const char *key, const struct ccm_view_sink *sink);
+
+    /* Since ABI 1.1. 1: the configuration may list the file several times, each time under another
+     * name and with options of its own, such as two regions or classes; create() then runs for each
+     * with a host of its own. The file is loaded once, so its static variables are one for all of
+     * them: what belongs to an instance stands in *ret_self. The instance's name, not `name`, is
+     * what log, metrics, /statusz and commands show. Instances must not work on the same objects:
+     * by an option they tell theirs apart. 0 = once, under its own name. */
+    uint64_t instances;
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

@@ -178,6 +178,9 @@ void lbc_empty_publish(struct lbc_pass *pass,
     if (count > 0) {
         text = ccm_text_format("%s: %s", pass->lbc->ops->product->no_backends_text,
                                ccm_buf_str(&pass->empty));
+        if (text == NULL) {
+            return; /* without memory it is not over either */
+        }
     }
     lbc_pass_emit_standing(pass, TOPIC, "UnAvailableLoadBalancer", text);
 }

@@ -126,23 +126,28 @@ static size_t health_format_ports(const struct lbc_pass *pass, const struct lbc_
     return count;
 }
 
-/* NULL: out of memory, or nothing is unhealthy. */
-static char *health_format(const struct lbc_pass *pass, const struct lbc_health *health,
-                           size_t *ret_count)
+/* *ret_text: heap; NULL: nothing is unhealthy, which nobody may say for want of memory. */
+static int health_format(const struct lbc_pass *pass, const struct lbc_health *health,
+                         char **ret_text, size_t *ret_count, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ports = { .max = 2 * PORTS_MAX };
 
+    *ret_text = NULL;
     *ret_count = health_format_ports(pass, health, &ports);
-    return *ret_count == 0
-               ? NULL
-               : ccm_text_format(
-                     "No backend of port %s is healthy: the health checks of load balancer [%s] "
-                     "fail. Check that security groups and firewalls of the backends let %s in, "
-                     "port and path of the health check (annotations health-check-...), and that "
-                     "the application listens on its target port at all addresses, not at "
-                     "127.0.0.1 alone",
-                     ccm_buf_str(&ports), lbc_pass_lb_id(pass),
-                     pass->lbc->ops->product->probes_from);
+    if (*ret_count == 0) {
+        return 0;
+    }
+    if (ccm_buf_error(&ports) < 0) {
+        return ccm_error_nomem(err);
+    }
+    *ret_text = ccm_text_format(
+        "No backend of port %s is healthy: the health checks of load balancer [%s] "
+        "fail. Check that security groups and firewalls of the backends let %s in, "
+        "port and path of the health check (annotations health-check-...), and that "
+        "the application listens on its target port at all addresses, not at "
+        "127.0.0.1 alone",
+        ccm_buf_str(&ports), lbc_pass_lb_id(pass), pass->lbc->ops->product->probes_from);
+    return *ret_text == NULL ? ccm_error_nomem(err) : 0;
 }
 
 /* text: moved. */
@@ -162,14 +167,16 @@ static void health_read(struct lbc_pass *pass)
     const struct ccm_host *host = pass->lbc->host;
     CCM_CLEANUP(ccm_freep) struct lbc_health *health = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
+    char *text = NULL;
     size_t count = 0;
     int r = 0;
 
     health = calloc(pass->model->want->listener_count + 1, sizeof(*health));
     r = health == NULL ? ccm_error_nomem(&err) : pass->lbc->ops->read->health(pass, health, &err);
     if (r == 0) {
-        char *text = health_format(pass, health, &count);
-
+        r = health_format(pass, health, &text, &count, &err);
+    }
+    if (r == 0) {
         health_publish(pass, text, count);
     } else if (lbc_error_is_put_off(&err)) {
         pass->entry->health.due_ms = health_now(pass) + (int64_t)err.retry_after_ms;

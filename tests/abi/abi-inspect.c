@@ -15,7 +15,7 @@ int main(int argc, char **argv)
             status = 1;
             continue;
         }
-        plugin_print(stdout, plugin);
+        plugin_print(stdout, plugin, NULL);
         plugin_free(plugin);
     }
     return fflush(stdout) == 0 ? status : 1;

@@ -368,7 +368,7 @@ static void test_print(void **state)
     FILE *out = open_memstream(&text, &len);
 
     assert_non_null(out);
-    plugin_print(out, plugin);
+    plugin_print(out, plugin, NULL);
     assert_int_equal(fclose(out), 0);
     assert_contains(text, "future 9.0\n");
     assert_contains(text, "comes from a later minor\n");

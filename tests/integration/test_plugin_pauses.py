@@ -79,9 +79,15 @@ def test_what_is_wrong_is_told_once(pausing):
     world.wait(lambda: called(world, "one") and called(world, "two"), "two calls")
     world.wait(lambda: world.metrics().get('pausing_calls_total{plugin="pausing"}') == 2, "the metric")
     assert world.metrics()["ccmd_ready"] in (0, 1)  # that of the daemon
+    assert world.log().index("plugin pausing: started\n") < world.log().index(": called at ")
     for line, times in (
             (" warn  pausing: metric ccmd_ready is dropped: such names belong to the daemon\n", 1),
             (" error pausing: get() of kind 3, which nobody watches: NULL does not say that there is no such object\n", 1),
             (" error pausing: get_raw() of secrets, which nobody watches: NULL does not say that there is no such object\n", 1),
+            (" error pausing: list() of kind 3: nobody watches that: -ENOTSUP is no empty list\n", 1),
+            (" error pausing: list() of kind 1 by colour: it is not watched, or there is no such index: -ENOTSUP is no empty list\n", 1),
+            (" error pausing: list_raw() of secrets: nobody watches that: -ENOTSUP is no empty list\n", 1),
+            (" error pausing: list_raw_by() of secrets by owner: it is not watched, or there is no such index: -ENOTSUP is no empty list\n",
+             1),
             (" error pausing: event Lost without an object: refused\n", 2)):
         world.wait(lambda: world.log().count(line) == times, line)

@@ -1,7 +1,9 @@
 /* What health checks say: when it is read, and what is told, call by call. */
 #include "world.h"
 
+#include "lbc/health.h"
 #include "lbc/instance.h"
+#include "tests/fuzz/oom.h"
 
 #include <string.h>
 
@@ -230,6 +232,45 @@ static void test_no_right_to_read(void **state)
     world_end(&world);
 }
 
+static size_t fails_at;
+
+/* No port is healthy, and memory is short when that is put into words. */
+static int read_without_memory(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err)
+{
+    (void)err; /* cannot fail */
+    for (size_t i = 0; i < pass->model->want->listener_count; i++) {
+        ret[i] = (struct lbc_health){ .unhealthy = 1 };
+    }
+    oom_begin(fails_at, false);
+    return 0;
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    for (fails_at = 1; fails_at <= 2; fails_at++) { /* the names of the ports, the text */
+        struct world world;
+
+        world_begin_health(&world);
+        mini_set_health("abnormal");
+        assert_int_equal(count_reads(&world, FIRST_MS), 1);
+
+        struct lbc_read_ops read = *world.lbc.ops->read;
+        struct lbc_ops ops = *world.lbc.ops;
+
+        read.health = read_without_memory;
+        ops.read = &read;
+        world.lbc.ops = &ops;
+        fake_host_advance(world.fake, 60000);
+        run(&world);
+        assert_true(oom_end());
+        assert_non_null(strstr(world_unserved_text(&world), "443/tcp is healthy"));
+        assert_non_null(
+            strstr(fake_host_log_text(world.fake), "the health of backends is not known"));
+        world_end(&world);
+    }
+}
+
 static void test_switched_off(void **state)
 {
     struct world world;
@@ -255,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_second_look),
         cmocka_unit_test(test_its_turn_comes_later),
         cmocka_unit_test(test_no_right_to_read),
+        cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_switched_off),
     };
 

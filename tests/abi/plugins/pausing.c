@@ -61,11 +61,18 @@ static void call_wrongly(const struct ccm_host *host)
         .message = "about nothing",
     };
 
+    const struct ccm_object *const *objects = NULL;
+    size_t count = 0;
+
     host->event(host, &event);
     host->metric(host, &wrong_metric, NULL, 5);
     host->metric(host, &own_metric, NULL, 1);
     (void)host->get(host, CCM_KIND_NODE, "node-1");
     (void)host->get_raw(host, "v1", "secrets", "default/x");
+    (void)host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count);
+    (void)host->list(host, CCM_KIND_SERVICE, "colour", "red", &objects, &count);
+    (void)host->list_raw(host, "v1", "secrets", &objects, &count);
+    (void)host->list_raw_by(host, "v1", "secrets", "owner", "x", &objects, &count);
 }
 
 static int do_word(const struct ccm_host *host, const char *key, const char *word,

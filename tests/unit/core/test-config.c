@@ -351,14 +351,14 @@ static const struct {
     { OK_GROUP "plugins = ( { workers = 1; },\n \"clb\",\n { name = 1; }, { name = \"Clb\"; },\n { "
                "name = \"\"; }, { name = \"clb\"; },\n { name = \"clb\"; },\n"
                " { name = \"a23456789-123456789-123456789-123\"; } );\n",
-      ":2: 'plugins': entry 1: option 'name' is required\n"
+      ":2: 'plugins': entry 1: option 'name' is required, or 'file'\n"
       ":3: 'plugins': entry 2: expected a group { }, found a text\n"
       ":4: 'plugins': entry 3: option 'name': expected a text in quotes, found a whole number\n"
       ":4: 'plugins': entry 4: 'Clb' is no name of a plugin: small letters, digits and '-', at "
       "most 32\n"
       ":5: 'plugins': entry 5: '' is no name of a plugin: small letters, digits and '-', at most "
       "32\n"
-      ":6: plugin 'clb' is listed twice\n"
+      ":6: plugin 'clb' is listed twice: a second instance needs another name, and 'file'\n"
       ":7: 'plugins': entry 8: 'a23456789-123456789-123456789-123' is no name of a plugin: small "
       "letters, digits and '-', at most 32\n" },
     { OK_GROUP "plugins = ( { name = \"clb\";\n workerz = 2;\n workers = 0; } );\n",
