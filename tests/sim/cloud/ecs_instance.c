@@ -176,8 +176,10 @@ static void instance_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud,
     ccm_cloud_wrapped_write(w, "PrivateIpAddress", "IpAddress",
                             ccm_cloud_attr(&instance->obj, "PrivateIp"));
     ccm_jsonw_close(w, '}');
-    ccm_cloud_wrapped_write(w, "InnerIpAddress", "IpAddress", "");
-    ccm_cloud_wrapped_write(w, "PublicIpAddress", "IpAddress", "");
+    ccm_cloud_wrapped_write(w, "InnerIpAddress", "IpAddress",
+                            ccm_cloud_attr(&instance->obj, "InnerIp"));
+    ccm_cloud_wrapped_write(w, "PublicIpAddress", "IpAddress",
+                            ccm_cloud_attr(&instance->obj, "PublicIp"));
     ccm_cloud_wrapped_write(w, "RdmaIpAddress", "IpAddress", "");
     ccm_cloud_write_list(w, "SecurityGroupIds", "SecurityGroupId",
                          ccm_cloud_attr(&instance->obj, "SecurityGroupId"));
@@ -276,11 +278,23 @@ static bool has_eip(const struct ccm_cloud *cloud, const struct ccm_cloud_instan
     return eip != NULL && ccm_sim_params_get(asked, ccm_cloud_attr(eip, "IpAddress")) != NULL;
 }
 
+/* An instance with an owner is seen by that account alone; without one by all. */
+static bool owner_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *instance)
+{
+    CCM_CLEANUP(ccm_cloud_key_fini) struct ccm_cloud_key key = { 0 };
+    const char *owner = ccm_cloud_attr(instance, "OwnerId");
+
+    return ccm_text_empty(owner) ||
+           (ccm_cloud_accounts_get(call->cloud->accounts, call->key_id, &key) == 0 &&
+            ccm_text_equal(key.account, owner));
+}
+
 static bool instance_fits(const struct ccm_cloud_call *call,
                           const struct ccm_cloud_instance *instance,
                           const struct instance_filter *filter)
 {
-    if (filter->none || !attrs_fit(call, &instance->obj) ||
+    if (filter->none || !attrs_fit(call, &instance->obj) || !owner_fits(call, &instance->obj) ||
+        !ccm_cloud_attr_fits(call, &instance->obj, "RegionId", "RegionId", call->cloud->region) ||
         (filter->by_ids && ccm_sim_params_get(&filter->ids, instance->obj.id) == NULL) ||
         (filter->by_ips &&
          ccm_sim_params_get(&filter->ips, ccm_cloud_attr(&instance->obj, "PrivateIp")) == NULL)) {

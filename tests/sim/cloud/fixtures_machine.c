@@ -99,6 +99,19 @@ static int eni_address(struct ccm_cloud *cloud, struct ccm_cloud_vswitch *vswitc
     return r;
 }
 
+static int eni_read_ipv6(struct ccm_cloud_eni *eni, const cJSON *json, struct ccm_buf *why)
+{
+    int r = 0;
+
+    for (const cJSON *item = ccm_json_items(json, "ipv6"); item != NULL && r == 0;
+         item = item->next) {
+        r = cJSON_IsString(item)
+                ? ccm_sim_params_set(&eni->ipv6, item->valuestring, "")
+                : ccm_cloud_fixture_bad(why, "eni", eni->obj.id, "ipv6 must be texts");
+    }
+    return r;
+}
+
 static int instance_fill(struct ccm_cloud *cloud, const cJSON *json,
                          struct ccm_cloud_instance *instance, const struct ccm_cloud_eni *eni)
 {
@@ -122,8 +135,8 @@ static int instance_fill(struct ccm_cloud *cloud, const cJSON *json,
 
 int ccm_cloud_fixture_instance(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
 {
-    static const char *const names[] = { "id",     "ip",  "vswitch", "zone",           "name",
-                                         "status", "eni", "tags",    "security_group", NULL };
+    static const char *const names[] = { "id",     "ip",  "ipv6", "vswitch",        "zone", "name",
+                                         "status", "eni", "tags", "security_group", NULL };
     CCM_CLEANUP(ccm_freep) char *own = ccm_text_format("eni-%s", ccm_json_text(json, "id"));
     const char *id = ccm_json_text(json, "id");
     const char *ip = ccm_json_text(json, "ip");
@@ -152,6 +165,7 @@ int ccm_cloud_fixture_instance(struct ccm_cloud *cloud, const cJSON *json, struc
     }
     r = eni_make(cloud, &plan, &eni);
     r = r < 0 ? r : eni_address(cloud, plan.vswitch, eni, ip, why);
+    r = r < 0 ? r : eni_read_ipv6(eni, json, why);
     if (r < 0) {
         ccm_strmap_del(cloud->enis, plan.id);
         return r;
@@ -184,13 +198,7 @@ static int eni_addresses(struct ccm_cloud *cloud, struct ccm_cloud_vswitch *vswi
     for (; ips != NULL && r == 0; ips = ips->next) {
         r = eni_address(cloud, vswitch, eni, cJSON_IsString(ips) ? ips->valuestring : "?", why);
     }
-    for (const cJSON *item = ccm_json_items(json, "ipv6"); item != NULL && r == 0;
-         item = item->next) {
-        r = cJSON_IsString(item)
-                ? ccm_sim_params_set(&eni->ipv6, item->valuestring, "")
-                : ccm_cloud_fixture_bad(why, "eni", eni->obj.id, "ipv6 must be texts");
-    }
-    return r;
+    return r < 0 ? r : eni_read_ipv6(eni, json, why);
 }
 
 int ccm_cloud_fixture_eni(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
