@@ -394,9 +394,11 @@ static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    return pass->problems.count > 0
-               ? lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err)
-               : pass_finish_success(pass, err);
+    if (pass->problems.count == 0) {
+        return pass_finish_success(pass, err);
+    }
+    lbc_health_look(pass);
+    return lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
 }
 
 static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)

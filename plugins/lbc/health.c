@@ -192,8 +192,9 @@ void lbc_health_look(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
     struct lbc_health_memory *memory = &pass->entry->health;
+    const bool fails = pass->problems.count > 0;
 
-    if (pass->dry) {
+    if (pass->dry || (fails && memory->text == NULL)) {
         return;
     }
     if (!health_can_be_read(pass)) {
@@ -207,7 +208,7 @@ void lbc_health_look(struct lbc_pass *pass)
     if (health_is_due(pass)) {
         health_read(pass);
     }
-    if (memory->due_ms != 0) {
+    if (memory->due_ms != 0 && !fails) {
         const int64_t rest = memory->due_ms - health_now(pass);
 
         host->enqueue(host, pass->entry->key, CCM_LANE_BULK, (uint64_t)(rest > 0 ? rest : 0));

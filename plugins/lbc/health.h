@@ -22,7 +22,8 @@ struct lbc_health {
 void lbc_health_recall(struct lbc_pass *pass);
 /* A load balancer was just made: look once its checks have had time. */
 void lbc_health_expect(struct lbc_pass *pass);
-/* After a complete success: look if it is time, and tell. Blocks. */
+/* Behind all other calls: look if it is time, and tell. Of a pass that has failed only whether what
+ * was told still holds, and no other pass comes for it. Blocks. */
 void lbc_health_look(struct lbc_pass *pass);
 /* There is no load balancer any more, or none is wanted. */
 void lbc_health_forget(struct lbc_entry *entry);

@@ -1,5 +1,6 @@
 #include "lbc/lost.h"
 
+#include "lbc/health.h"
 #include "lbc/instance.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
@@ -210,6 +211,7 @@ int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)
         lost_record(lbc, pass->service->meta.key, found == -ENOENT) && lost_recreates(lbc)) {
         return 0;
     }
+    lbc_health_look(pass); /* of one that is gone nothing is told */
     return lost_refuse(pass, found, &why, err);
 }
 

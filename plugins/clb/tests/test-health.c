@@ -285,6 +285,56 @@ static void test_switched_off(void **state)
     world_end(&world);
 }
 
+/* A Service that fails because of something else: what was told of its health ends when it does. */
+static void test_beside_a_failure(void **state)
+{
+    struct world world;
+    size_t reads = 0;
+
+    (void)state;
+    world_begin_health(&world);
+    mini_set_health("abnormal");
+    assert_int_equal(count_reads(&world, FIRST_MS), 1);
+    assert_non_null(find_event(&world, UNHEALTHY));
+    obj_annotate(&world.service->meta, P "scheduler", "best");
+    world_put(&world);
+
+    const size_t enqueued = fake_host_enqueue_count(world.fake);
+
+    for (int minute = 0; minute < 240; minute++) {
+        if (minute == 120) {
+            assert_string_not_equal(world_unserved_text(&world), "");
+            mini_set_health("normal");
+        }
+        fake_host_advance(world.fake, 60000);
+        mini_reset_log();
+        assert_true(world_run(&world) < 0);
+        reads += strstr(mini_log(), READ) != NULL ? 1 : 0;
+    }
+    assert_string_equal(world_unserved_text(&world), "");
+    assert_in_range(reads, 2, 9);
+    assert_int_equal(fake_host_enqueue_count(world.fake), enqueued); /* its own tries have to do */
+    world_end(&world);
+}
+
+/* What is told of one that is gone is wrong. */
+static void test_one_that_is_gone(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin_health(&world);
+    mini_set_health("abnormal");
+    assert_int_equal(count_reads(&world, FIRST_MS), 1);
+    mini_delete_lb();
+    world.lbc.audit.interval_ms = 1000;
+    run(&world);
+    fake_host_advance(world.fake, 2000);
+    assert_true(world_run(&world) < 0);
+    assert_string_equal(world_unserved_text(&world), "");
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +348,8 @@ int main(void)
         cmocka_unit_test(test_no_right_to_read),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_beside_a_failure),
+        cmocka_unit_test(test_one_that_is_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
