@@ -169,10 +169,10 @@ static int main_dispatch_command(const struct arguments *arguments)
             return EXIT_USAGE;
         }
 
+        (void)signal(SIGALRM, exit_as_failed); /* a valid signal, and so are the next */
         if (commands[i].run == cli_command_run) {
-            (void)signal(SIGTERM, exit_on_signal); /* a valid signal, and so are the next */
+            (void)signal(SIGTERM, exit_on_signal);
             (void)signal(SIGINT, exit_on_signal);
-            (void)signal(SIGALRM, exit_as_failed);
             block_reload_signal();
         }
 

@@ -126,8 +126,8 @@ static struct source *source_of(const struct daemon_watches *watches, uint64_t k
     return watches_find_source(watches, &watch);
 }
 
-/* Whether a plugin wants the slices of all Services. */
-static bool wants_all_slices(struct plugin_registry *registry)
+/* Whether a plugin watches the kind with the flag. */
+static bool registry_wants(struct plugin_registry *registry, uint64_t kind, uint64_t flag)
 {
     for (size_t i = 0; i < plugin_registry_len(registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(registry, i);
@@ -136,8 +136,7 @@ static bool wants_all_slices(struct plugin_registry *registry)
             continue;
         }
         for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
-            if ((*w)->kind == CCM_KIND_ENDPOINT_SLICE &&
-                ((*w)->flags & CCM_WATCH_ALL_SLICES) != 0) {
+            if ((*w)->kind == kind && ((*w)->flags & flag) != 0) {
                 return true;
             }
         }
@@ -404,15 +403,19 @@ static int add_reflector(struct daemon_watches *watches, struct source *source)
 {
     const struct source *services = source_of(watches, CCM_KIND_SERVICE);
 
-    source->partial = source->watch->kind == CCM_KIND_ENDPOINT_SLICE && services != NULL &&
-                      !wants_all_slices(watches->registry);
+    source->partial =
+        source->watch->kind == CCM_KIND_ENDPOINT_SLICE && services != NULL &&
+        !registry_wants(watches->registry, CCM_KIND_ENDPOINT_SLICE, CCM_WATCH_ALL_SLICES);
 
     const struct kube_reflector_config config = {
         .client = watches->services->kube,
         .store = source->store,
         .name = source->name,
         .path = source->path,
-        .kind = { .kind = source->watch->kind, .api_version = source->watch->api_version },
+        .kind = { .kind = source->watch->kind,
+                  .api_version = source->watch->api_version,
+                  .node_info =
+                      registry_wants(watches->registry, CCM_KIND_NODE, CCM_WATCH_NODE_INFO) },
         .label_selector = source->watch->label_selector,
         .field_selector = source->watch->field_selector,
         .optional = (source->watch->flags & CCM_WATCH_OPTIONAL) != 0,

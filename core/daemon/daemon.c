@@ -21,6 +21,7 @@
 #include "util/clock_watch.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,13 +46,15 @@ struct daemon_instance {
     struct daemon_runners *runners;
     struct kube_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
     struct admin_server *admin;
-    struct daemon_hang_guard *guard; /* NULL: a dry run */
+    struct daemon_hang_guard *guard;
     struct daemon_reload *reload;    /* NULL: a dry run */
     struct daemon_observed observed; /* what the admin server shows */
     char identity[KUBE_LEASE_IDENTITY];
-    int64_t started_ms; /* wall clock */
-    int64_t begun_ms;   /* the same by the boot clock, which nobody sets */
-    atomic_bool failed; /* what is left is not worth running, or must not run; logged */
+    int64_t started_ms;        /* wall clock */
+    int64_t begun_ms;          /* the same by the boot clock, which nobody sets */
+    struct ccm_thread creator; /* of plugins, in a dry run */
+    int created;               /* what it ends with */
+    atomic_bool failed;        /* what is left is not worth running, or must not run; logged */
 };
 
 /* --- life --- */
@@ -549,8 +552,7 @@ static int open_and_log_server(struct daemon_instance *daemon)
     return r;
 }
 
-/* Whoever looks at the rest. */
-static int open_watch(struct daemon_instance *daemon)
+static int open_guard(struct daemon_instance *daemon)
 {
     open_observed(daemon);
     daemon->guard = daemon_hang_guard_start(&daemon->observed, daemon_end_as_failed, daemon);
@@ -558,7 +560,7 @@ static int open_watch(struct daemon_instance *daemon)
         ccm_log_error(&daemon_log, "no thread or memory for the guard against hanging plugins");
         return -ENOMEM;
     }
-    return open_admin(daemon);
+    return 0;
 }
 
 static int daemon_run_until_signal(struct daemon_instance *daemon)
@@ -572,7 +574,10 @@ static int daemon_run_until_signal(struct daemon_instance *daemon)
         r = open_runners(daemon);
     }
     if (r == 0) {
-        r = open_watch(daemon);
+        r = open_guard(daemon);
+    }
+    if (r == 0) {
+        r = open_admin(daemon);
     }
     if (r < 0) {
         return r;
@@ -645,6 +650,40 @@ int daemon_run(const struct config_tree *config, struct plugin_registry *registr
     return daemon_stop_and_release(daemon, r);
 }
 
+static void plan_run_creator(void *arg)
+{
+    struct daemon_instance *daemon = arg;
+
+    daemon->created = daemon_runners_create(daemon->runners);
+}
+
+static void plan_record_hanging(void *arg, const char *stage, const char *plugin, int64_t age_ms)
+{
+    char text[64];
+
+    (void)age_ms; /* as long as the plan was given, or less */
+    ccm_text_printf(text, sizeof(text), "%s hangs", stage);
+    daemon_plan_book_result(arg, plugin, "", text);
+}
+
+/* create() in a thread of its own, so that one that hangs is named and the plan ends. 0 or negative
+ * as daemon_runners_create(), or -ETIMEDOUT: nothing that the thread may use can be freed. */
+static int plan_create_plugins(struct daemon_instance *daemon, int64_t deadline_ms)
+{
+    int r = ccm_thread_start(&daemon->creator, plan_run_creator, daemon);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "cannot start a thread");
+        return r;
+    }
+    r = ccm_thread_join(&daemon->creator, deadline_ms);
+    if (r < 0) {
+        daemon_runners_list_stages(daemon->runners, plan_record_hanging, daemon->services.plan);
+        return -ETIMEDOUT;
+    }
+    return daemon->created;
+}
+
 int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,
                 struct daemon_plan_book *book, int64_t deadline_ms,
                 int (*report)(void *arg, struct kube_client *kube), void *arg)
@@ -662,7 +701,14 @@ int daemon_plan(const struct config_tree *config, struct plugin_registry *regist
         r = open_runners(daemon);
     }
     if (r == 0) {
-        r = daemon_runners_create(daemon->runners);
+        r = open_guard(daemon);
+    }
+    if (r == 0) {
+        r = plan_create_plugins(daemon, deadline_ms);
+    }
+    if (r == -ETIMEDOUT) {
+        (void)report(arg, daemon->services.kube); /* it has failed already */
+        return r;
     }
     if (r == 0) {
         r = daemon_start_threads(daemon);

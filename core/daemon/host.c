@@ -1,5 +1,6 @@
 #include "daemon/host.h"
 
+#include "daemon/http_calls.h"
 #include "daemon/journal.h"
 #include "daemon/pauses.h"
 #include "daemon/raw_cache.h"
@@ -33,9 +34,10 @@ struct daemon_plugin_host {
     struct sched_controller *controller;
     struct ccm_cancel stopped; /* of calls without a request */
     struct daemon_held *held;
-    struct daemon_held *unserved; /* ports that nobody serves */
-    struct daemon_held *waiting;  /* what objects wait for; the count is when they go on */
-    struct daemon_held *quotas;   /* used nearly up; the same form */
+    struct daemon_held *unserved;    /* ports that nobody serves */
+    struct daemon_held *waiting;     /* what objects wait for; the count is when they go on */
+    struct daemon_held *quotas;      /* used nearly up; the same form */
+    struct daemon_http_calls *calls; /* that were begun and not ended */
     char name[NAME_MAX_LEN];
     char own[NAME_MAX_LEN];              /* what the plugin calls itself */
     atomic_uint_fast64_t told[TOLD_MAX]; /* hashes of what was logged once; 0 = none */
@@ -580,30 +582,72 @@ static void host_withdraw(const struct ccm_host *host, const char *key)
 
 /* --- HTTP --- */
 
-static int host_http(const struct ccm_host *host, const struct ccm_request *req,
-                     const struct ccm_http_request *http, struct ccm_http_response **ret,
-                     uint64_t *ret_phase, struct ccm_error *err)
+/* What is asked for, in the engine's words; a request is charged with it. */
+static struct net_exchange host_make_exchange(struct daemon_plugin_host *self,
+                                              const struct ccm_request *req,
+                                              const struct ccm_http_request *http,
+                                              struct net_tls *tls)
 {
-    struct daemon_plugin_host *self = self_of(host);
     const int64_t timeout = http->timeout_ms == 0 ? HTTP_TIMEOUT_MS : (int64_t)http->timeout_ms;
-    const struct net_tls tls = { .ca_file = http->ca_file, .insecure = http->insecure_tls != 0 };
-    const struct net_exchange exchange = {
+
+    *tls = (struct net_tls){ .ca_file = http->ca_file, .insecure = http->insecure_tls != 0 };
+    if (req != NULL) {
+        sched_controller_count_call(req);
+    }
+    return (struct net_exchange){
         .method = http->method,
         .url = http->url,
         .headers = http->headers,
         .body = http->body,
         .body_len = http->body_len,
-        .tls = &tls,
+        .tls = tls,
         .deadline_ms = deadline_of(req, timeout),
         .max_body = http->max_body_bytes,
         .cancel = cancel_of(self, req),
         .gate = &self->services->gate,
     };
+}
 
-    if (req != NULL) {
-        sched_controller_count_call(req);
-    }
+static int host_http(const struct ccm_host *host, const struct ccm_request *req,
+                     const struct ccm_http_request *http, struct ccm_http_response **ret,
+                     uint64_t *ret_phase, struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+    struct net_tls tls;
+    const struct net_exchange exchange = host_make_exchange(self, req, http, &tls);
+
     return net_http_do(self->services->http, &exchange, ret, ret_phase, err);
+}
+
+/* Calls belong to the flag that ends work for the request: one per worker, which makes one call of
+ * reconcile() at a time. */
+static int host_http_begin(const struct ccm_host *host, const struct ccm_request *req,
+                           const struct ccm_http_request *http, uint64_t *ret,
+                           struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+    struct net_tls tls;
+
+    if (req == NULL) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG,
+                             "http_begin() without a request: use http()");
+    }
+
+    const struct net_exchange exchange = host_make_exchange(self, req, http, &tls);
+
+    return daemon_http_calls_begin(self->calls, cancel_of(self, req), &exchange, ret, err);
+}
+
+static int host_http_end(const struct ccm_host *host, uint64_t number,
+                         struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+{
+    uint64_t phase = CCM_HTTP_NOT_SENT;
+    const int r = daemon_http_calls_end(self_of(host)->calls, number, ret, &phase, err);
+
+    if (r < 0 && ret_phase != NULL) {
+        *ret_phase = phase;
+    }
+    return r;
 }
 
 static void host_http_free(const struct ccm_host *host, struct ccm_http_response *response)
@@ -659,6 +703,8 @@ static const struct ccm_host table_template = {
     .paused_until = host_paused_until,
     .withdraw = host_withdraw,
     .note_call = host_note_call,
+    .http_begin = host_http_begin,
+    .http_end = host_http_end,
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
@@ -669,9 +715,11 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *unserved = daemon_held_new();
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *waiting = daemon_held_new();
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *quotas = daemon_held_new();
+    CCM_CLEANUP(daemon_http_calls_freep)
+    struct daemon_http_calls *calls = daemon_http_calls_new(services->http);
 
     if (self == NULL || held == NULL || unserved == NULL || waiting == NULL || quotas == NULL ||
-        ccm_clock_cond_init(&self->woken) < 0) {
+        calls == NULL || ccm_clock_cond_init(&self->woken) < 0) {
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
@@ -682,6 +730,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     self->unserved = CCM_STEAL(unserved);
     self->waiting = CCM_STEAL(waiting);
     self->quotas = CCM_STEAL(quotas);
+    self->calls = CCM_STEAL(calls);
     self->table = table_template;
     self->table.core = self;
     self->services = services;
@@ -701,6 +750,7 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     daemon_held_free(host->unserved);
     daemon_held_free(host->waiting);
     daemon_held_free(host->quotas);
+    daemon_http_calls_free(host->calls);
     free(host);
 }
 
@@ -733,6 +783,17 @@ struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host)
 struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host)
 {
     return host->quotas;
+}
+
+void daemon_plugin_host_end_calls(struct daemon_plugin_host *host, const struct ccm_request *req)
+{
+    const size_t count = daemon_http_calls_drop(host->calls, cancel_of(host, req));
+
+    if (count > 0 && host_is_news(host, "http_end()", "")) {
+        host_log(&host->table, CCM_LEVEL_ERROR, req->keys[0],
+                 "reconcile() has begun %zu HTTP exchange%s without http_end(): given up", count,
+                 count == 1 ? "" : "s");
+    }
 }
 
 void daemon_plugin_host_wake(struct daemon_plugin_host *host)

@@ -82,6 +82,10 @@ struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host);
 /* Quotas that are used nearly up: "object: quota", with how much of it, and its limit as reason. */
 struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host);
 
+/* The call of reconcile() with this request is over: end the HTTP exchanges that it left, and tell
+ * that, once. In the thread of that call. */
+void daemon_plugin_host_end_calls(struct daemon_plugin_host *host, const struct ccm_request *req);
+
 /* Wake whoever waits in host->wait(), after a cancel flag was set. Any thread. */
 void daemon_plugin_host_wake(struct daemon_plugin_host *host);
 

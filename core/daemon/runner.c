@@ -106,6 +106,7 @@ static int runner_call_plugin(const struct runner *runner, const struct ccm_requ
     const int r = runner->entry->loaded->desc->reconcile(runner->entry->self, req, ret, err);
 
     ccm_crash_end(&call);
+    daemon_plugin_host_end_calls(runner->host, req);
     return r;
 }
 

@@ -136,9 +136,12 @@ static bool take_submitted(struct net_http *http, bool *ret_stopping)
     return quit;
 }
 
-static bool is_cancelled(const struct net_exchange *exchange)
+static bool ticket_is_cancelled(struct net_http_ticket *ticket)
 {
-    return (exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled)) ||
+    const struct net_exchange *exchange = ticket->exchange;
+
+    return atomic_load(&ticket->given_up) ||
+           (exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled)) ||
            !ccm_gate_leads(exchange->gate);
 }
 
@@ -161,7 +164,7 @@ static int http_end_overdue(struct net_http *http, bool stopping)
         const int64_t due = net_http_ticket_due(ticket);
 
         next = ticket->next;
-        if (stopping || is_cancelled(ticket->exchange)) {
+        if (stopping || ticket_is_cancelled(ticket)) {
             net_http_ticket_cancel(ticket);
             end_running(http, ticket);
         } else if (due <= now) {
@@ -347,7 +350,7 @@ static bool http_submit_ticket(struct net_http *http, struct net_http_ticket *ti
 {
     ccm_lock(&http->lock);
 
-    const bool open = !http->stopping && !is_cancelled(ticket->exchange);
+    const bool open = !http->stopping && !ticket_is_cancelled(ticket);
 
     if (open) {
         ticket->next = http->submitted;
@@ -379,6 +382,12 @@ int net_http_begin(struct net_http *http, const struct net_exchange *exchange,
         http_finish_ticket(http, *ret);
     }
     return 0;
+}
+
+void net_http_give_up(struct net_http *http, struct net_http_ticket *ticket)
+{
+    atomic_store(&ticket->given_up, true);
+    http_wake_thread(http);
 }
 
 int net_http_end(struct net_http *http, struct net_http_ticket *ticket,

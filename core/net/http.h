@@ -118,6 +118,9 @@ CCM_NODISCARD int net_http_end(struct net_http *http, struct net_http_ticket *ti
                                struct ccm_http_response **ret, uint64_t *ret_phase,
                                struct ccm_error *err);
 
+/* Nobody wants the answer any more: it is cancelled, alone, and end() need not wait for long. */
+void net_http_give_up(struct net_http *http, struct net_http_ticket *ticket);
+
 void net_http_response_free(struct ccm_http_response *response);
 /* For CCM_CLEANUP. */
 void net_http_response_freep(struct ccm_http_response **response);

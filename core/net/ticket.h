@@ -13,6 +13,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define NET_HTTP_ORIGIN_MAX 300
 
@@ -21,6 +22,7 @@ struct net_http_ticket {
     struct net_http_ticket *next;        /* in the submission queue or among the running */
     CURL *easy;
 
+    atomic_bool given_up; /* any thread: as if it were cancelled */
     int64_t deadline_ms;
     int64_t last_byte_ms; /* streams: when the head or the last chunk came */
     bool paused;          /* the chunk function had no room */

@@ -14,7 +14,8 @@
 #define MAX_RIGHTS  256
 #define MAX_INDEXES 4 /* KUBE_STORE_INDEXES */
 
-#define KNOWN_FLAGS (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
+#define KNOWN_FLAGS       (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
+#define KNOWN_WATCH_FLAGS (CCM_WATCH_ALL_SLICES | CCM_WATCH_OPTIONAL | CCM_WATCH_NODE_INFO)
 
 static_assert(sizeof(void *) != 8 || PLUGIN_SIZE_1_0 == 120, "ABI 1.0 is frozen");
 static_assert(sizeof(void *) != 8 || PLUGIN_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
@@ -217,7 +218,7 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
     if (watch->map == NULL) {
         return refuse_watch(err, index, "lacks .map");
     }
-    if ((watch->flags & ~(CCM_WATCH_ALL_SLICES | CCM_WATCH_OPTIONAL)) != 0) {
+    if ((watch->flags & ~KNOWN_WATCH_FLAGS) != 0) {
         return refuse_watch(err, index,
                             "its flags are not known to this ccmd: it needs a newer one");
     }
@@ -226,6 +227,9 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
     }
     if (watch->kind < CCM_KIND_SERVICE || watch->kind > CCM_KIND_RAW) {
         return refuse_watch(err, index, "its kind is not known to this ccmd");
+    }
+    if ((watch->flags & CCM_WATCH_NODE_INFO) != 0 && watch->kind != CCM_KIND_NODE) {
+        return refuse_watch(err, index, "CCM_WATCH_NODE_INFO is for Nodes only");
     }
     if (watch->kind != CCM_KIND_RAW) {
         return is_plain_watch(watch)

@@ -415,6 +415,26 @@ struct ccm_host {
      * all objects together some hundred KB are kept, the latest. */
     void (*note_call)(const struct ccm_host *host, const char *object, uint64_t flags,
                       const char *text);
+
+    /* --- since ABI 1.1: several HTTP exchanges at once --- */
+
+    /*
+     * The two halves of http(). http_begin() returns at once with a number, never 0, that
+     * http_end() takes once; in between others can be begun, at most 32 of one request (-EBUSY,
+     * CCM_ERROR_BUG). What the arguments point to is copied. Deadline, cancellation and limits are
+     * those of http(), and count from the beginning; req may not be NULL. Negative: as http(),
+     * nothing was sent and there is nothing to end.
+     *
+     * http_end() waits for that exchange and returns what http() would. ret NULL: nobody wants the
+     * answer, the exchange is given up, 0. A number that is not under way: -ENOENT, CCM_ERROR_BUG.
+     * What is left when the call of reconcile() returns is given up, which is logged as an error,
+     * once.
+     */
+    int (*http_begin)(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_http_request *http, uint64_t *ret_number,
+                      struct ccm_error *err);
+    int (*http_end)(const struct ccm_host *host, uint64_t number, struct ccm_http_response **ret,
+                    uint64_t *ret_phase, struct ccm_error *err);
 };
 
 #ifdef __cplusplus

@@ -214,6 +214,18 @@ struct ccm_node_address {
  * network interfaces then (annotation k8s.aliyun.com/max-available-ip of Terway). */
 #define CCM_NODE_VPC_PODS UINT64_C(1)
 
+/* What a Node can do and what it is. Since ABI 1.1. */
+struct ccm_node_info {
+    uint64_t struct_size;
+    const struct ccm_pair *const *capacity; /* "cpu": "4", "memory": "8148204Ki"; sorted by key */
+    uint64_t capacity_count;
+    const struct ccm_pair *const *allocatable; /* the same of what is left for pods */
+    uint64_t allocatable_count;
+    const struct ccm_pair *const *system; /* status.nodeInfo: "kubeletVersion": "v1.31.2", ...;
+                                             texts alone; sorted by key */
+    uint64_t system_count;
+};
+
 struct ccm_node {
     struct ccm_object meta;
     const char *provider_id;
@@ -227,6 +239,10 @@ struct ccm_node {
     uint64_t taint_count;
     const struct ccm_node_address *const *addresses;
     uint64_t address_count;
+
+    /* Since ABI 1.1: test meta.struct_size before you read it. In the caches only where a plugin
+     * watches Nodes with CCM_WATCH_NODE_INFO, else NULL; fetch() always has it. */
+    const struct ccm_node_info *info;
 };
 
 struct ccm_pod {

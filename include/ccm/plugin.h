@@ -110,6 +110,13 @@ struct ccm_change {
  */
 #define CCM_WATCH_OPTIONAL UINT64_C(2)
 
+/*
+ * CCM_KIND_NODE: the caches keep `info` of struct ccm_node, too: capacity, allocatable, nodeInfo.
+ * That is more than all the rest of a Node (about a kilobyte each), so they do not unless a plugin
+ * asks; then all plugins see it, and map() sees its changes. Since ABI 1.1.
+ */
+#define CCM_WATCH_NODE_INFO UINT64_C(4)
+
 /* Value goes behind the namespace of the object: "namespace/value". */
 #define CCM_INDEX_NAMESPACED UINT64_C(1)
 

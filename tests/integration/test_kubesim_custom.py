@@ -144,6 +144,39 @@ def test_finalizers_hold_it(defined):
     assert defined.ask("GET", BUCKETS + "/a").status == 404
 
 
+def test_kubectl_creates_what_it_sends_in_binary(kube):
+    kube.kubectl("create", "ingress", "web", "--class=slb", "--default-backend=spare:http", "--rule=example.com/a*=front:80,tls=cert",
+                 "--rule=/b=back:name", "--annotation=a=b")
+    web = kube.fetch("/apis/networking.k8s.io/v1/namespaces/default/ingresses/web")
+    assert web["metadata"]["annotations"] == {"a": "b"}
+    assert web["spec"] == {
+        "ingressClassName": "slb",
+        "defaultBackend": {"service": {"name": "spare", "port": {"name": "http"}}},
+        "tls": [{"hosts": ["example.com"], "secretName": "cert"}],
+        "rules": [
+            {"host": "example.com", "http": {"paths": [
+                {"path": "/a", "pathType": "Prefix", "backend": {"service": {"name": "front", "port": {"number": 80}}}}]}},
+            {"http": {"paths": [
+                {"path": "/b", "pathType": "Exact", "backend": {"service": {"name": "back", "port": {"name": "name"}}}}]}}]}
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    kube.kubectl("create", "clusterrole", "reader", "--verb=get,list", "--resource=pods,ingresses.networking.k8s.io")
+    assert kube.fetch(f"{rbac}/clusterroles/reader")["rules"] == [
+        {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]},
+        {"verbs": ["get", "list"], "apiGroups": ["networking.k8s.io"], "resources": ["ingresses"]}]
+    kube.kubectl("create", "role", "writer", "--verb=patch", "--resource=services")
+    assert kube.fetch(f"{rbac}/namespaces/default/roles/writer")["rules"] == [
+        {"verbs": ["patch"], "apiGroups": [""], "resources": ["services"]}]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"}
+    account = {"kind": "ServiceAccount", "name": "ccmd", "namespace": "kube-system"}
+    kube.kubectl("create", "clusterrolebinding", "reader", "--clusterrole=reader", "--serviceaccount=kube-system:ccmd")
+    binding = kube.fetch(f"{rbac}/clusterrolebindings/reader")
+    assert (binding["roleRef"], binding["subjects"]) == (role, [account])
+    kube.kubectl("create", "rolebinding", "reader", "--clusterrole=reader", "--user=me")
+    binding = kube.fetch(f"{rbac}/namespaces/default/rolebindings/reader")
+    assert binding["roleRef"] == role
+    assert binding["subjects"] == [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "me"}]
+
+
 def test_strategic_patches_are_refused(defined):
     defined.post(BUCKETS, custom.bucket("a"))
     answer = defined.ask("PATCH", BUCKETS + "/a", {"spec": {"x": 1}}, STRATEGIC)
@@ -189,7 +222,7 @@ def test_the_end_of_a_definition_ends_watches_and_objects(defined):
         assert defined.ask("POST", BUCKETS, custom.bucket("late")).status == 405
         assert defined.state()["buckets.example.com"][0]["metadata"]["deletionTimestamp"]
         defined.change(BUCKETS + "/held", {"metadata": {"finalizers": None}})
-        watch.rest()
+        assert [(e["type"], e["object"]["metadata"]["name"]) for e in watch.rest()] == [("DELETED", "held")]
     assert defined.ask("GET", BUCKETS).status == 404 and defined.ask("GET", f"{CRDS}/{NAME}").status == 404
     # and once more under the same name
     defined.post(CRDS, custom.definition())

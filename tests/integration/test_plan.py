@@ -14,12 +14,12 @@ EVENT = "CloudControllerManagerPrecheckResult"
 def plan(world, build, tmp_path):
     """Runs `ccmd plan` with a test plugin: (exit code, lines of its output, standard error)."""
 
-    def run(*args, plugin="planner"):
+    def run(*args, plugin="planner", options=""):
         file = os.path.abspath(os.path.join(build, "tests", "abi", f"{plugin}.so"))
         config = tmp_path / "plan.conf"
         config.write_text(
             f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\n'
-            f'plugins = ( {{ name = "{plugin}"; file = "{file}"; }} );\n'
+            f'plugins = ( {{ name = "{plugin}"; file = "{file}"; {options} }} );\n'
         )
         code, out, err = proc.run([world.binary("ccmd"), "plan", "--config", config, *args])
         assert proc.COMPLAINT.search(err.encode()) is None, err
@@ -101,6 +101,12 @@ def test_an_event_on_request(world, plan):
         assert (result["Name"], result["PassCount"], result["WarnCount"], result["FailedCount"]) == ("planner", 1, 1, 0)
         assert result["instanceResults"]["default/web"]["Message"] == steps
         assert all("events" in action for action in writes(world, since))
+
+
+def test_a_plugin_that_hangs_in_create_is_named(plan):
+    code, lines, err = plan("--timeout", "1", plugin="several", options='class = "hanging";')
+    assert code == 1, err
+    assert lines == ["several", "    failed: create() hangs", "0 to change, 0 as they should be, 1 failed"]
 
 
 def test_a_deadline_when_the_server_does_not_answer(world, plan):

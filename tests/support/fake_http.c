@@ -217,8 +217,73 @@ static void http_free(const struct ccm_host *host, struct ccm_http_response *res
     free(answer);
 }
 
+/* Answered at once; the number is the place in the list, from 1. */
+static int http_begin_call(const struct ccm_host *host, const struct ccm_request *req,
+                           const struct ccm_http_request *http, uint64_t *ret_number,
+                           struct ccm_error *err)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_begun *begun = fake_alloc(sizeof(*begun));
+
+    if (req == NULL) {
+        free(begun);
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "http_begin() without a request");
+    }
+    ccm_error_clear(&begun->err);
+    begun->result = http_call(host, req, http, &begun->response, &begun->phase, &begun->err);
+    fake_lock(fake);
+    fake_list_add(&fake->begun, begun);
+    *ret_number = fake->begun.len;
+    fake_unlock(fake);
+    return 0;
+}
+
+static int http_end_call(const struct ccm_host *host, uint64_t number,
+                         struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_begun *begun = NULL;
+
+    fake_lock(fake);
+    if (number > 0 && number <= fake->begun.len) {
+        begun = CCM_STEAL(fake->begun.items[number - 1]);
+    }
+    fake_unlock(fake);
+    if (begun == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_BUG, "no exchange of this number");
+    }
+
+    const int r = ret == NULL ? 0 : begun->result;
+
+    if (ret == NULL) {
+        http_free(host, begun->response);
+    } else if (r == 0) {
+        *ret = begun->response;
+    } else {
+        *ret_phase = begun->phase;
+        ccm_error_copy(err, &begun->err);
+    }
+    free(begun);
+    return r;
+}
+
+static void begun_fini(struct fake_host *fake)
+{
+    for (size_t i = 0; i < fake->begun.len; i++) {
+        struct fake_begun *begun = fake->begun.items[i];
+
+        if (begun != NULL) {
+            http_free(&fake->table, begun->response);
+        }
+        free(begun);
+    }
+    free(fake->begun.items);
+}
+
 void fake_http_install(struct ccm_host *table)
 {
+    table->http_begin = http_begin_call;
+    table->http_end = http_end_call;
     table->http = http_call;
     table->http_free = http_free;
 }
@@ -245,6 +310,7 @@ static void pairs_free(struct fake_pair *items, size_t count)
 
 void fake_http_fini(struct fake_host *fake)
 {
+    begun_fini(fake);
     fake_host_clear_replies(fake);
     free(fake->scripts.items);
     for (size_t i = 0; i < fake->requests.len; i++) {

@@ -20,6 +20,14 @@ struct fake_list {
     size_t cap;
 };
 
+/* What http_begin() was answered, for http_end(). */
+struct fake_begun {
+    struct ccm_http_response *response;
+    struct ccm_error err;
+    uint64_t phase;
+    int result;
+};
+
 struct fake_host {
     struct ccm_host table;
     pthread_mutex_t lock; /* guards all below */
@@ -38,6 +46,7 @@ struct fake_host {
 
     struct fake_list scripts;  /* struct fake_script */
     struct fake_list requests; /* struct fake_request */
+    struct fake_list begun;    /* struct fake_begun; NULL = ended */
     fake_http_fn on_http;
     void *on_http_arg;
     size_t unexpected;

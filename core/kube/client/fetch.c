@@ -9,7 +9,7 @@ static int fetch_decode_answer(uint64_t kind, const struct ccm_http_response *re
                                const struct ccm_object **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
-    const struct kube_decode_kind what = { .kind = kind };
+    const struct kube_decode_kind what = { .kind = kind, .node_info = true };
 
     if (builder == NULL) {
         return ccm_error_nomem(err);

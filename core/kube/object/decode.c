@@ -50,10 +50,8 @@ static int compare_members(const void *a, const void *b)
     return strcmp((*left)->string, (*right)->string);
 }
 
-/* The members of a map that hold a text, sorted. kind: that of the object when it is about
- * annotations, else 0. */
-static int sort_map(const cJSON *meta, const char *name, uint64_t kind, const cJSON ***ret,
-                    size_t *ret_count, struct ccm_error *err)
+int kube_decode_sort_map(const cJSON *meta, const char *name, uint64_t kind, const cJSON ***ret,
+                         size_t *ret_count, struct ccm_error *err)
 {
     const cJSON *map = NULL;
     CCM_CLEANUP(ccm_freep) const cJSON **members = NULL;
@@ -108,6 +106,30 @@ static int read_key(const cJSON *meta, struct ccm_buf *key, struct ccm_error *er
     return ccm_buf_error(key) < 0 ? ccm_error_nomem(err) : 0;
 }
 
+/* Maps of a Node's status, in the order of struct ccm_node_info. */
+static int decode_sort_node(struct kube_decode_source *source, struct ccm_error *err)
+{
+    static const char *const names[KUBE_DECODE_NODE_MAPS] = { "capacity", "allocatable",
+                                                              "nodeInfo" };
+    const cJSON *status = NULL;
+    int r = kube_decode_object(source->json, "status", &status, err);
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(names); i++) {
+        struct kube_decode_map *map = &source->node_info[i];
+
+        r = kube_decode_sort_map(status, names[i], 0, &map->members, &map->count, err);
+    }
+    return r;
+}
+
+static void decode_free_node(struct kube_decode_source *source)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(source->node_info); i++) {
+        ccm_freep(&source->node_info[i].members);
+        source->node_info[i] = (struct kube_decode_map){ 0 };
+    }
+}
+
 static int decode_build_object(struct kube_builder *b, struct kube_decode_source *source,
                                const struct ccm_object **ret, struct ccm_error *err)
 {
@@ -130,19 +152,27 @@ static int decode_build_object(struct kube_builder *b, struct kube_decode_source
         return ccm_error_set(err, -ENOTSUP, CCM_ERROR_BUG, "no decoder for this kind");
     }
 
-    int r = sort_map(meta, "labels", 0, &labels, &source->label_count, err);
+    int r = kube_decode_sort_map(meta, "labels", 0, &labels, &source->label_count, err);
 
     if (r == 0) {
-        r = sort_map(meta, "annotations", kind, &annotations, &source->annotation_count, err);
+        r = kube_decode_sort_map(meta, "annotations", kind, &annotations, &source->annotation_count,
+                                 err);
     }
     if (r < 0) {
         return r;
     }
     source->labels = labels;
     source->annotations = annotations;
-    return kube_object_build(b, decoders[kind].fn, source,
-                             source->bystander ? KUBE_DECODE_BYSTANDER_OBJECT : decoders[kind].max,
-                             ret, err);
+    if (kind == CCM_KIND_NODE && source->kind->node_info) {
+        r = decode_sort_node(source, err);
+    }
+    if (r == 0) {
+        r = kube_object_build(b, decoders[kind].fn, source,
+                              source->bystander ? KUBE_DECODE_BYSTANDER_OBJECT : decoders[kind].max,
+                              ret, err);
+    }
+    decode_free_node(source);
+    return r;
 }
 
 /* The same for what is within the limits. */

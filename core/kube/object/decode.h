@@ -45,6 +45,7 @@ struct kube_decode_kind {
     /* For raw objects that do not say it themselves (elements of a list do not); NULL = "". */
     const char *api_version;
     const char *kind_name;
+    bool node_info; /* Nodes keep `info` */
 };
 
 /* JSON as a tree, and the text it was made of: borrowed, not NUL-terminated. */

@@ -106,6 +106,13 @@ void kube_decode_cut(cJSON *json, uint64_t kind, bool bystander)
     cut_names(meta, "labels", pairs);
     cut_names(meta, "annotations", pairs);
     cut_names(meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS);
+    if (kind == CCM_KIND_NODE) {
+        cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
+
+        cut_names(status, "capacity", KUBE_DECODE_MAX_PAIRS);
+        cut_names(status, "allocatable", KUBE_DECODE_MAX_PAIRS);
+        cut_names(status, "nodeInfo", KUBE_DECODE_MAX_PAIRS);
+    }
     for (size_t i = 0; i < CCM_ARRAY_LEN(cuts); i++) {
         cJSON *parent = cuts[i].kind == kind ? cut_parent(json, &cuts[i]) : NULL;
         cJSON *list =

@@ -117,6 +117,25 @@ static uint64_t node_find_traits(const cJSON *json)
     return addresses[0] == '\0' || strcmp(addresses, "0") == 0 ? 0 : CCM_NODE_VPC_PODS;
 }
 
+static const struct ccm_node_info *node_put_info(struct kube_builder *b,
+                                                 const struct kube_decode_source *source)
+{
+    const struct kube_decode_map *maps = source->node_info;
+    const struct ccm_node_info info = {
+        .struct_size = sizeof(info),
+        .capacity = kube_decode_pairs(b, maps[0].members, maps[0].count),
+        .capacity_count = maps[0].count,
+        .allocatable = kube_decode_pairs(b, maps[1].members, maps[1].count),
+        .allocatable_count = maps[1].count,
+        .system = kube_decode_pairs(b, maps[2].members, maps[2].count),
+        .system_count = maps[2].count,
+    };
+    const void **place = kube_builder_list(b, 1);
+
+    kube_builder_put(b, place, 0, &info, sizeof(info));
+    return place == NULL ? NULL : place[0]; /* NULL while it is measured */
+}
+
 int kube_decode_node(struct kube_builder *b, const void *arg, struct ccm_error *err)
 {
     const struct kube_decode_source *source = arg;
@@ -149,6 +168,9 @@ int kube_decode_node(struct kube_builder *b, const void *arg, struct ccm_error *
     }
     if (r < 0) {
         return r;
+    }
+    if (source->kind->node_info) {
+        node.info = node_put_info(b, source);
     }
     kube_builder_root(b, &node, sizeof(node));
     return 0;

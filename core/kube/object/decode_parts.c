@@ -96,8 +96,8 @@ int kube_decode_conditions(struct kube_builder *b, const cJSON *status,
     return 0;
 }
 
-static const struct ccm_pair *const *put_pairs(struct kube_builder *b, const cJSON **members,
-                                               size_t count)
+const struct ccm_pair *const *kube_decode_pairs(struct kube_builder *b, const cJSON **members,
+                                                size_t count)
 {
     void *list = kube_builder_list(b, count);
 
@@ -136,9 +136,9 @@ int kube_decode_meta(struct kube_builder *b, const struct kube_decode_source *so
         .generation = ccm_json_i64(meta, "generation", 0),
         .created_ms = time_ms(meta, "creationTimestamp"),
         .deleted_ms = time_ms(meta, "deletionTimestamp"),
-        .labels = put_pairs(b, source->labels, source->label_count),
+        .labels = kube_decode_pairs(b, source->labels, source->label_count),
         .label_count = source->label_count,
-        .annotations = put_pairs(b, source->annotations, source->annotation_count),
+        .annotations = kube_decode_pairs(b, source->annotations, source->annotation_count),
         .annotation_count = source->annotation_count,
         .too_large = source->too_large == NULL ? NULL : kube_builder_text(b, source->too_large),
     };

@@ -7,6 +7,15 @@
 
 #include <stdbool.h>
 
+/* Sorted members of a map; the array is owned, what it points to is the tree's. */
+struct kube_decode_map {
+    const cJSON **members;
+    size_t count;
+};
+
+/* capacity, allocatable, nodeInfo */
+#define KUBE_DECODE_NODE_MAPS 3
+
 /* One object on its way from the tree to the builder. Everything here outlives the build. */
 struct kube_decode_source {
     const struct kube_decode_kind *kind;
@@ -17,8 +26,9 @@ struct kube_decode_source {
     size_t label_count;
     const cJSON **annotations;
     size_t annotation_count;
-    const char *too_large; /* NULL: the object is whole */
-    bool bystander;        /* see kube_decode_is_bystander() */
+    const char *too_large;                                   /* NULL: the object is whole */
+    struct kube_decode_map node_info[KUBE_DECODE_NODE_MAPS]; /* of a Node whose info is kept */
+    bool bystander;                                          /* see kube_decode_is_bystander() */
 };
 
 /* Take out of the tree whatever is beyond the limits of decode.h: of maps and of finalizers stays
@@ -55,6 +65,16 @@ CCM_NODISCARD int kube_decode_object(const cJSON *parent, const char *name, cons
 CCM_NODISCARD int kube_decode_conditions(struct kube_builder *b, const cJSON *status,
                                          const struct ccm_condition *const **ret,
                                          uint64_t *ret_count, struct ccm_error *err);
+
+/* The members of a map that hold a text, sorted: *ret is the caller's, its elements the tree's.
+ * kind: that of the object when it is about annotations, else 0. */
+CCM_NODISCARD int kube_decode_sort_map(const cJSON *parent, const char *name, uint64_t kind,
+                                       const cJSON ***ret, size_t *ret_count,
+                                       struct ccm_error *err);
+
+/* Put such members into the object; NULL for 0. */
+const struct ccm_pair *const *kube_decode_pairs(struct kube_builder *b, const cJSON **members,
+                                                size_t count);
 
 /* The head, from metadata. */
 CCM_NODISCARD int kube_decode_meta(struct kube_builder *b, const struct kube_decode_source *source,

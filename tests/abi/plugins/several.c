@@ -1,13 +1,14 @@
 /*
  * May run several times. Each instance takes the Services of the class that its option says, counts
  * them and tells event "Greeted" with the words of another option. Class "broken" fails in
- * create().
+ * create(), "hanging" hangs there.
  */
 #include <ccm/plugin.h>
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct several_instance {
     const struct ccm_host *host;
@@ -72,6 +73,9 @@ static int several_create_instance(const struct ccm_host *host, void **ret_self,
 
     if (strcmp(host->option_string(host, NULL, "class"), "broken") == 0) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "nobody greets the broken");
+    }
+    while (strcmp(host->option_string(host, NULL, "class"), "hanging") == 0) {
+        (void)pause(); /* for ever */
     }
     self = calloc(1, sizeof(*self));
     if (self == NULL) {

@@ -231,11 +231,42 @@ static bool is_unset_time(const struct ccm_ks_field *f, const struct field *fiel
            field->bytes.at == field->bytes.end;
 }
 
+/* The field of that number in the message; the last one counts. 1, 0 (there is none), -EBADMSG. */
+static int field_unwrap(struct reader bytes, uint32_t tag, struct field *ret)
+{
+    struct field field;
+    int found = 0;
+    int r;
+
+    while ((r = next_field(&bytes, &field)) > 0) {
+        if (field.tag == tag) {
+            *ret = field;
+            found = 1;
+        }
+    }
+    return r < 0 ? r : found;
+}
+
+static bool add_field(cJSON *out, const struct ccm_ks_field *f, const struct field *field);
+
+static bool add_inner_field(cJSON *out, const struct ccm_ks_field *f, const struct field *field)
+{
+    struct ccm_ks_field bare = *f;
+    struct field inner = { 0 };
+    const int r = field->has_bytes ? field_unwrap(field->bytes, f->inner, &inner) : -EBADMSG;
+
+    bare.inner = 0;
+    return r == 0 || (r > 0 && add_field(out, &bare, &inner));
+}
+
 static bool add_field(cJSON *out, const struct ccm_ks_field *f, const struct field *field)
 {
     const bool many = f->type == CCM_KS_LIST || f->type == CCM_KS_STRINGS;
     cJSON *value;
 
+    if (f->inner != 0) {
+        return add_inner_field(out, f, field);
+    }
     if (is_unset_time(f, field)) {
         return true;
     }

@@ -120,7 +120,7 @@ static void definition_release(struct ccm_ks_cluster *cluster, const struct ccm_
     if (r < 0 || ccm_ks_catalog_reload(cluster->store) < 0) {
         return; /* ENOMEM: the next look does it */
     }
-    (void)ccm_ks_watch_order_locked(cluster, kind->bucket, CCM_KS_ORDER_END);
+    (void)ccm_ks_watch_order_locked(cluster, kind->bucket, CCM_KS_ORDER_FINISH);
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */
 }
 

@@ -45,6 +45,8 @@ struct ccm_ks_field {
     enum ccm_ks_type type;
     unsigned flags;
     const struct ccm_ks_schema *sub;
+    uint32_t inner; /* the binary form has it in a message of its own, there under this number; 0 =
+                       it does not */
     const char *merge_key; /* of a list that strategic merge joins by this member; NULL = atomic */
 };
 

@@ -27,8 +27,8 @@ const struct ccm_ks_schema ccm_ks_schema_secret = { .type_name = "Secret",
                                                     .fields = secret_fields };
 
 static const struct ccm_ks_field backend_port_fields[] = {
-    { .name = "name", .type = CCM_KS_STRING },
-    { .name = "number", .type = CCM_KS_INT32 },
+    { .name = "name", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "number", .tag = 2, .type = CCM_KS_INT32 },
     { .name = NULL },
 };
 
@@ -36,20 +36,36 @@ static const struct ccm_ks_schema backend_port_schema = { .type_name = "ServiceB
                                                           .fields = backend_port_fields };
 
 static const struct ccm_ks_field backend_service_fields[] = {
-    { .name = "name", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "port", .type = CCM_KS_OBJECT, .sub = &backend_port_schema },
+    { .name = "name", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "port", .tag = 2, .type = CCM_KS_OBJECT, .sub = &backend_port_schema },
     { .name = NULL },
 };
 
 static const struct ccm_ks_schema backend_service_schema = { .type_name = "IngressServiceBackend",
                                                              .fields = backend_service_fields };
 
+static const struct ccm_ks_field reference_fields[] = {
+    { .name = "apiGroup", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "kind", .tag = 2, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "name", .tag = 3, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = NULL },
+};
+
+/* Of an Ingress' resource backend, and of the role of a binding. */
+static const struct ccm_ks_schema reference_schema = { .type_name = "TypedLocalObjectReference",
+                                                       .fields = reference_fields };
+
 static const struct ccm_ks_field backend_fields[] = {
     { .name = "service",
+      .tag = 4,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_KEEP,
       .sub = &backend_service_schema },
-    { .name = "resource", .type = CCM_KS_ANY },
+    { .name = "resource",
+      .tag = 3,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_KEEP,
+      .sub = &reference_schema },
     { .name = NULL },
 };
 
@@ -57,9 +73,13 @@ static const struct ccm_ks_schema backend_schema = { .type_name = "IngressBacken
                                                      .fields = backend_fields };
 
 static const struct ccm_ks_field path_fields[] = {
-    { .name = "path", .type = CCM_KS_STRING },
-    { .name = "pathType", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
-    { .name = "backend", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &backend_schema },
+    { .name = "path", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "pathType", .tag = 3, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "backend",
+      .tag = 2,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &backend_schema },
     { .name = NULL },
 };
 
@@ -67,7 +87,7 @@ static const struct ccm_ks_schema path_schema = { .type_name = "HTTPIngressPath"
                                                   .fields = path_fields };
 
 static const struct ccm_ks_field http_fields[] = {
-    { .name = "paths", .type = CCM_KS_LIST, .flags = CCM_KS_SHOW, .sub = &path_schema },
+    { .name = "paths", .tag = 1, .type = CCM_KS_LIST, .flags = CCM_KS_SHOW, .sub = &path_schema },
     { .name = NULL },
 };
 
@@ -75,8 +95,13 @@ static const struct ccm_ks_schema http_schema = { .type_name = "HTTPIngressRuleV
                                                   .fields = http_fields };
 
 static const struct ccm_ks_field rule_fields[] = {
-    { .name = "host", .type = CCM_KS_STRING },
-    { .name = "http", .type = CCM_KS_OBJECT, .flags = CCM_KS_KEEP, .sub = &http_schema },
+    { .name = "host", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "http",
+      .tag = 2,
+      .inner = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_KEEP,
+      .sub = &http_schema },
     { .name = NULL },
 };
 
@@ -84,21 +109,22 @@ static const struct ccm_ks_schema rule_schema = { .type_name = "IngressRule",
                                                   .fields = rule_fields };
 
 static const struct ccm_ks_field tls_fields[] = {
-    { .name = "hosts", .type = CCM_KS_STRINGS },
-    { .name = "secretName", .type = CCM_KS_STRING },
+    { .name = "hosts", .tag = 1, .type = CCM_KS_STRINGS },
+    { .name = "secretName", .tag = 2, .type = CCM_KS_STRING },
     { .name = NULL },
 };
 
 static const struct ccm_ks_schema tls_schema = { .type_name = "IngressTLS", .fields = tls_fields };
 
 static const struct ccm_ks_field ingress_spec_fields[] = {
-    { .name = "ingressClassName", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "ingressClassName", .tag = 4, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
     { .name = "defaultBackend",
+      .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_KEEP,
       .sub = &backend_schema },
-    { .name = "tls", .type = CCM_KS_LIST, .sub = &tls_schema },
-    { .name = "rules", .type = CCM_KS_LIST, .sub = &rule_schema },
+    { .name = "tls", .tag = 2, .type = CCM_KS_LIST, .sub = &tls_schema },
+    { .name = "rules", .tag = 3, .type = CCM_KS_LIST, .sub = &rule_schema },
     { .name = NULL },
 };
 
@@ -107,6 +133,7 @@ static const struct ccm_ks_schema ingress_spec_schema = { .type_name = "IngressS
 
 static const struct ccm_ks_field ingress_status_fields[] = {
     { .name = "loadBalancer",
+      .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &ccm_ks_schema_load_balancer },
@@ -116,12 +143,20 @@ static const struct ccm_ks_field ingress_status_fields[] = {
 static const struct ccm_ks_schema ingress_status_schema = { .type_name = "IngressStatus",
                                                             .fields = ingress_status_fields };
 
-/* Without numbers: the binary form nests rules otherwise than JSON. */
 static const struct ccm_ks_field ingress_fields[] = {
     TYPE_FIELDS,
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
-    { .name = "spec", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ingress_spec_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &ccm_ks_schema_meta },
+    { .name = "spec",
+      .tag = 2,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &ingress_spec_schema },
     { .name = "status",
+      .tag = 3,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &ingress_status_schema },
@@ -152,6 +187,62 @@ const struct ccm_ks_schema ccm_ks_schema_custom = { .type_name = "Object",
                                                     .fields = custom_fields,
                                                     .open = true };
 
-const struct ccm_ks_schema ccm_ks_schema_rbac = { .type_name = "Role",
-                                                  .fields = custom_fields,
-                                                  .open = true };
+static const struct ccm_ks_field policy_fields[] = {
+    { .name = "verbs", .tag = 1, .type = CCM_KS_STRINGS, .flags = CCM_KS_SHOW },
+    { .name = "apiGroups", .tag = 2, .type = CCM_KS_STRINGS },
+    { .name = "resources", .tag = 3, .type = CCM_KS_STRINGS },
+    { .name = "resourceNames", .tag = 4, .type = CCM_KS_STRINGS },
+    { .name = "nonResourceURLs", .tag = 5, .type = CCM_KS_STRINGS },
+    { .name = NULL },
+};
+
+static const struct ccm_ks_schema policy_schema = { .type_name = "PolicyRule",
+                                                    .fields = policy_fields };
+
+static const struct ccm_ks_field role_fields[] = {
+    TYPE_FIELDS,
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &ccm_ks_schema_meta },
+    { .name = "rules",
+      .tag = 2,
+      .type = CCM_KS_LIST,
+      .flags = CCM_KS_SHOW | CCM_KS_KEEP,
+      .sub = &policy_schema },
+    { .name = "aggregationRule", .type = CCM_KS_ANY },
+    { .name = NULL },
+};
+
+const struct ccm_ks_schema ccm_ks_schema_role = { .type_name = "Role", .fields = role_fields };
+
+static const struct ccm_ks_field subject_fields[] = {
+    { .name = "kind", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "apiGroup", .tag = 2, .type = CCM_KS_STRING },
+    { .name = "name", .tag = 3, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "namespace", .tag = 4, .type = CCM_KS_STRING },
+    { .name = NULL },
+};
+
+static const struct ccm_ks_schema subject_schema = { .type_name = "Subject",
+                                                     .fields = subject_fields };
+
+static const struct ccm_ks_field binding_fields[] = {
+    TYPE_FIELDS,
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &ccm_ks_schema_meta },
+    { .name = "subjects", .tag = 2, .type = CCM_KS_LIST, .sub = &subject_schema },
+    { .name = "roleRef",
+      .tag = 3,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &reference_schema },
+    { .name = NULL },
+};
+
+const struct ccm_ks_schema ccm_ks_schema_binding = { .type_name = "RoleBinding",
+                                                     .fields = binding_fields };

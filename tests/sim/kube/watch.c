@@ -43,6 +43,7 @@ struct ccm_ks_watch {
     bool columns_sent;
     bool last_bookmark_sent;
     bool silent;
+    bool finishing; /* ends when nothing is left to send */
     int64_t future_deadline_ms;
     int64_t end_ms;
     int64_t bookmark_ms; /* when the next bookmark is due */
@@ -268,6 +269,9 @@ static int obey(struct ccm_ks_watch *w, struct ccm_buf *out)
         return 0;
     case CCM_KS_ORDER_END:
         return -ENODATA;
+    case CCM_KS_ORDER_FINISH:
+        w->finishing = true;
+        return 0;
     case CCM_KS_ORDER_DROP:
         return -EPIPE;
     case CCM_KS_ORDER_TRUNCATE:
@@ -352,7 +356,7 @@ static int step(struct ccm_ks_watch *w, int64_t now, struct ccm_buf *out)
     if (out->len > 0) {
         return 1;
     }
-    return now >= w->end_ms ? -ENODATA : 0;
+    return now >= w->end_ms || w->finishing ? -ENODATA : 0;
 }
 
 static int64_t earliest(const struct ccm_ks_watch *w, int64_t deadline)

@@ -8,10 +8,11 @@
 #include "cluster.h"
 #include "util/attr.h"
 
-/* Orders of the test for open watches. */
+/* Orders for open watches: those of the test, and when their kind has gone. */
 enum ccm_ks_order {
     CCM_KS_ORDER_NONE,
     CCM_KS_ORDER_END,      /* regular end of the stream */
+    CCM_KS_ORDER_FINISH,   /* the same, once all that happened is sent */
     CCM_KS_ORDER_DROP,     /* cut the connection */
     CCM_KS_ORDER_TRUNCATE, /* half an event, then cut the connection */
     CCM_KS_ORDER_GARBAGE,  /* a line that is no JSON; the stream goes on */

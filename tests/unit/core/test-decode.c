@@ -316,6 +316,41 @@ static void test_node_conditions(void **state)
     }
 }
 
+#define INFO                                                                                       \
+    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"capacity\":{\"memory\":\"8148204Ki\",\"cpu\":"   \
+    "\"4\"},"                                                                                      \
+    "\"allocatable\":{\"cpu\":\"3920m\"},\"nodeInfo\":{\"osImage\":\"Linux 3\",\"architecture\":"  \
+    "\"amd64\",\"swap\":{\"capacity\":1}}}}"
+
+/* Only where somebody asks for it. */
+static void test_node_info(void **state)
+{
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_NODE, .node_info = true };
+    const struct ccm_object *without = decode_text(&node_kind, INFO);
+    const struct ccm_object *with = decode_text(&kind, INFO);
+    const struct ccm_object *bare = decode_text(&kind, "{\"metadata\":{\"name\":\"n\"}}");
+    const struct ccm_node_info *info = ((const struct ccm_node *)(const void *)with)->info;
+    const struct ccm_node_info *none = ((const struct ccm_node *)(const void *)bare)->info;
+
+    (void)state;
+    assert_null(((const struct ccm_node *)(const void *)without)->info);
+    assert_true(kube_object_bytes(without) + sizeof(*info) < kube_object_bytes(with));
+    assert_int_equal(info->struct_size, sizeof(*info));
+    assert_int_equal(info->capacity_count, 2);
+    assert_string_equal(info->capacity[0]->key, "cpu");
+    assert_string_equal(info->capacity[0]->value, "4");
+    assert_string_equal(info->capacity[1]->value, "8148204Ki");
+    assert_int_equal(info->allocatable_count, 1);
+    assert_string_equal(info->allocatable[0]->value, "3920m");
+    assert_int_equal(info->system_count, 2);
+    assert_string_equal(info->system[0]->key, "architecture");
+    assert_string_equal(info->system[1]->value, "Linux 3");
+    assert_int_equal(none->capacity_count + none->allocatable_count + none->system_count, 0);
+    kube_object_unref(without);
+    kube_object_unref(with);
+    kube_object_unref(bare);
+}
+
 static void test_node_traits(void **state)
 {
     static const struct {
@@ -562,6 +597,25 @@ static void test_counts_are_limited(void **state)
         free(most);
         free(more);
     }
+}
+
+/* One with more than can be held is a Node all the same. */
+static void test_too_much_node_info(void **state)
+{
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_NODE, .node_info = true };
+    char *text =
+        repeat("{\"metadata\":{\"name\":\"n\"},\"spec\":{\"providerID\":\"i\"},\"status\":{"
+               "\"capacity\":{",
+               "\"a#\":\"1\"", KUBE_DECODE_MAX_PAIRS + 1, "}}}");
+    const struct ccm_object *o = decode_text(&kind, text);
+    const struct ccm_node *node = (const struct ccm_node *)(const void *)o;
+
+    (void)state;
+    assert_non_null(strstr(o->too_large, "capacity: more than 4096 entries"));
+    assert_string_equal(node->provider_id, "i");
+    assert_int_equal(node->info->capacity_count, 0);
+    kube_object_unref(o);
+    free(text);
 }
 
 /* What controllers need to release the Service, whatever there is too much of. */
@@ -836,6 +890,8 @@ int main(void)
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_node),
         cmocka_unit_test(test_node_conditions),
+        cmocka_unit_test(test_node_info),
+        cmocka_unit_test(test_too_much_node_info),
         cmocka_unit_test(test_node_traits),
         cmocka_unit_test(test_pod),
         cmocka_unit_test(test_raw),

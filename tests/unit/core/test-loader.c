@@ -265,12 +265,13 @@ static void test_bad_watches(void **state)
     ASSERT_SPOILT(watch.kind, 0, "watch 1: its kind is not known");
     ASSERT_SPOILT(watch.kind, 6, "watch 1: its kind is not known");
     ASSERT_SPOILT(watch.kind, CCM_KIND_POD, "watch 1: Pods cannot be watched");
+    ASSERT_SPOILT(watch.flags, CCM_WATCH_NODE_INFO, "watch 1: CCM_WATCH_NODE_INFO is for Nodes");
     ASSERT_SPOILT(watch.resource, "services", "watch 1: .api_version, .resource, selectors,");
     ASSERT_SPOILT(watch.namespace_, "default", "are for raw kinds only");
     ASSERT_SPOILT(watch.label_selector, "a=b", "are for raw kinds only");
     ASSERT_SPOILT(watch.field_selector, "a=b", "are for raw kinds only");
     ASSERT_SPOILT(watch.flags, CCM_WATCH_OPTIONAL, "are for raw kinds only");
-    ASSERT_SPOILT(watch.flags, 4, "watch 1: its flags are not known");
+    ASSERT_SPOILT(watch.flags, UINT64_C(8), "watch 1: its flags are not known");
     ASSERT_SPOILT(other.namespace_, "a/b", "watch 2: .namespace_ is no name");
     ASSERT_SPOILT(other.api_version, NULL, "watch 2: a raw kind needs .api_version");
     ASSERT_SPOILT(other.api_version, "/v1", "watch 2: a raw kind needs .api_version");
