@@ -10,6 +10,7 @@
 #include "util/parse.h"
 #include "util/text.h"
 #include "util/thread.h"
+#include "util/url.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -157,14 +158,14 @@ static int call_server(struct kube_event_recorder *recorder, const struct kube_s
     const bool create = body == NULL;
 
     ccm_buf_adds(&path, "/api/v1/namespaces/");
-    kube_escape(&path, kube_series_namespace(series));
+    ccm_url_escape(&path, kube_series_namespace(series));
     ccm_buf_adds(&path, "/events");
     if (create) {
         kube_series_print_event(series, &event);
         body = &event;
     } else {
         ccm_buf_addc(&path, '/');
-        kube_escape(&path, series->event_name);
+        ccm_url_escape(&path, series->event_name);
     }
     if (ccm_buf_error(&path) < 0 || ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);

@@ -5,6 +5,7 @@
 #include "util/log.h"
 #include "util/text.h"
 #include "util/thread.h"
+#include "util/url.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -73,11 +74,11 @@ static int lease_send_request(struct kube_lease *lease, const char *method, cons
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
 
     ccm_buf_adds(&path, "/apis/coordination.k8s.io/v1/namespaces/");
-    kube_escape(&path, lease->config.namespace_);
+    ccm_url_escape(&path, lease->config.namespace_);
     ccm_buf_adds(&path, "/leases");
     if (strcmp(method, "POST") != 0) {
         ccm_buf_addc(&path, '/');
-        kube_escape(&path, lease->config.name);
+        ccm_url_escape(&path, lease->config.name);
     }
     if (ccm_buf_error(&path) < 0) {
         return ccm_error_nomem(err);

@@ -12,4 +12,7 @@
  */
 CCM_NODISCARD int ccm_base64_decode(struct ccm_buf *buf, const char *text);
 
+/* Append the text of the bytes, padded, on one line. Failures stick in the buffer. */
+void ccm_base64_encode(struct ccm_buf *buf, const void *data, size_t len);
+
 #endif

@@ -67,7 +67,7 @@ struct ali_try {
     struct ccm_buf query;
     struct ccm_buf body;
     struct ccm_buf authorization;
-    char string_hash[ALI_SIGN_HEX]; /* of what we signed, to compare with the server's words */
+    char string_hash[CCM_DIGEST_HEX]; /* of what we signed, to compare with the server's words */
     const struct ali_credential *credential; /* borrowed; NULL = unsigned */
 };
 void ali_try_fini(struct ali_try *try_);

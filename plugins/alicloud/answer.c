@@ -166,9 +166,9 @@ static void hide_secrets(char *message, const struct ali_call *call,
  * the canonical request), or the canonical request. */
 static bool signed_the_same(const char *theirs, const char *our_hash)
 {
-    char hash[ALI_SIGN_HEX];
+    char hash[CCM_DIGEST_HEX];
 
-    ali_sign_sha256_hex(theirs, strlen(theirs), hash);
+    ccm_digest_sha256_hex(theirs, strlen(theirs), hash);
     return strcmp(hash, our_hash) == 0 || strstr(theirs, our_hash) != NULL;
 }
 

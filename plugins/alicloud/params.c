@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/secret.h"
 #include "util/text.h"
+#include "util/url.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -110,23 +111,6 @@ bool ali_params_has(const struct ali_params *params, const char *name)
     return false;
 }
 
-void ali_params_escape(struct ccm_buf *buf, const char *text)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
-
-    while (*text != '\0') {
-        const size_t len = strspn(text, plain);
-
-        ccm_buf_add(buf, text, len);
-        text += len;
-        if (*text != '\0') {
-            ccm_buf_addf(buf, "%%%02X", (unsigned int)(unsigned char)*text);
-            text++;
-        }
-    }
-}
-
 /* Equal names stand in list order: their addresses are those of the list. */
 static int params_compare_names(const void *a, const void *b)
 {
@@ -163,9 +147,9 @@ int ali_params_encode(const struct ali_params *params, struct ccm_buf *buf)
         if (i > 0) {
             ccm_buf_addc(buf, '&');
         }
-        ali_params_escape(buf, sorted[i]->name);
+        ccm_url_escape(buf, sorted[i]->name);
         ccm_buf_addc(buf, '=');
-        ali_params_escape(buf, sorted[i]->value);
+        ccm_url_escape(buf, sorted[i]->value);
     }
     return ccm_buf_error(buf);
 }

@@ -38,9 +38,6 @@ ALI_API void ali_params_fini(struct ali_params *params);
 /* Most bytes of one encoded request. */
 #define ALI_PARAMS_MAX ((size_t)1024 * 1024)
 
-/* Append text with every byte but A-Z a-z 0-9 - _ . ~ as %XX (RFC 3986, capital hex). */
-void ali_params_escape(struct ccm_buf *buf, const char *text);
-
 /* Append "name=value&...", escaped, sorted by the bytes of the plain names (equal names keep their
  * order). 0, or the sticky failure of the list or the buffer. */
 CCM_NODISCARD int ali_params_encode(const struct ali_params *params, struct ccm_buf *buf);

@@ -103,7 +103,7 @@ static int sign_v3(const struct ali_client *ali, const struct ali_call *call, co
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     struct ali_sign_header headers[ALI_SIGN_HEADERS_MAX];
-    char hash[ALI_SIGN_HEX];
+    char hash[CCM_DIGEST_HEX];
     int r;
 
     common_params(ali, call, &params);
@@ -111,7 +111,7 @@ static int sign_v3(const struct ali_client *ali, const struct ali_call *call, co
     if (r < 0) {
         return r;
     }
-    ali_sign_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
+    ccm_digest_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
 
     size_t count = v3_headers(ali, call, try_->credential, headers);
 

@@ -7,6 +7,7 @@
 
 #include "alicloud/client.h"
 #include "util/buf.h"
+#include "util/digest.h"
 #include "util/secret.h"
 
 /* "x-acs-date" -> "2026-..."; names in small letters. */
@@ -16,7 +17,6 @@ struct ali_sign_header {
 };
 
 #define ALI_SIGN_HEADERS_MAX 16
-#define ALI_SIGN_HEX         65 /* SHA-256 in hex and the NUL */
 
 struct ali_sign_v3 {
     const char *query; /* sorted and escaped, "" = none */
@@ -29,21 +29,18 @@ struct ali_sign_v3 {
     const struct ccm_secret *secret;
 };
 
-/* Hex SHA-256 of some bytes. */
-void ali_sign_sha256_hex(const void *data, size_t len, char ret[ALI_SIGN_HEX]);
-
 /*
  * ACS3-HMAC-SHA256 of a POST to "/": append the value of the Authorization header. ret_hash (may
  * be NULL) gets the hash of the canonical request, to compare with what the server says it signed.
  * 0, -EINVAL (too many headers), -ENOMEM or -EMSGSIZE.
  */
 CCM_NODISCARD int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
-                              char ret_hash[ALI_SIGN_HEX]);
+                              char ret_hash[CCM_DIGEST_HEX]);
 
 /* RPC1 (HMAC-SHA1) of a POST to "/" with these parameters, query and form alike, without
  * "Signature": append the base64 text, not escaped. ret_hash (may be NULL) gets the hex SHA-256 of
  * the string that was signed. 0, -ENOMEM or -EMSGSIZE. */
 CCM_NODISCARD int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
-                              struct ccm_buf *signature, char ret_hash[ALI_SIGN_HEX]);
+                              struct ccm_buf *signature, char ret_hash[CCM_DIGEST_HEX]);
 
 #endif

@@ -4,6 +4,7 @@
 #include "util/clock.h"
 #include "util/json.h"
 #include "util/text.h"
+#include "util/url.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@ void kube_reflector_add_param(struct ccm_buf *path, const char *name, const char
 {
     if (!ccm_text_empty(value)) {
         ccm_buf_addf(path, "&%s=", name);
-        kube_escape(path, value);
+        ccm_url_escape(path, value);
     }
 }
 

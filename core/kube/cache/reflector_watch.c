@@ -7,6 +7,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"
+#include "util/url.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -141,7 +142,7 @@ static void watch_path(struct kube_reflector *r, bool initial, struct ccm_buf *p
         ccm_buf_adds(&params, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
     } else {
         ccm_buf_adds(&params, "&resourceVersion=");
-        kube_escape(&params, ccm_buf_str(&r->version));
+        ccm_url_escape(&params, ccm_buf_str(&r->version));
     }
     kube_reflector_path(r, path, ccm_buf_str(&params), NULL);
 }

@@ -379,17 +379,3 @@ int kube_do(struct kube_client *client, const struct kube_call *call,
     } while (r == KUBE_REPEATED);
     return r;
 }
-
-void kube_escape(struct ccm_buf *buf, const char *text)
-{
-    static const char unreserved[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-    for (const char *p = text; *p != '\0'; p++) {
-        if (strchr(unreserved, *p) != NULL) {
-            ccm_buf_addc(buf, *p);
-        } else {
-            ccm_buf_addf(buf, "%%%02X", (unsigned)(unsigned char)*p);
-        }
-    }
-}

@@ -98,8 +98,4 @@ CCM_NODISCARD int kube_end(struct kube_exchange *exchange, struct ccm_http_respo
  */
 int kube_status_error(uint32_t http_status, const char *body, size_t len, struct ccm_error *err);
 
-/* Append a path segment or query value, percent-escaped (RFC 3986 unreserved bytes stay). */
-struct ccm_buf;
-void kube_escape(struct ccm_buf *buf, const char *text);
-
 #endif

@@ -3,6 +3,7 @@
 #include "ccm/object.h"
 #include "kube/client/client.h"
 #include "util/text.h"
+#include "util/url.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const char *append_subresource(struct ccm_buf *path, const char *subresou
             return "the subresource has no valid name";
         }
         ccm_buf_addc(path, '/');
-        kube_escape(path, subresource);
+        ccm_url_escape(path, subresource);
     }
     return ccm_buf_error(path) == -EMSGSIZE ? "the name of the object is too long" : NULL;
 }
@@ -49,11 +50,11 @@ const char *kube_path(struct ccm_buf *path, uint64_t kind, const char *namespace
     ccm_buf_addf(path, "%s/", resource->group);
     if (!resource->cluster) {
         ccm_buf_adds(path, "namespaces/");
-        kube_escape(path, namespace_);
+        ccm_url_escape(path, namespace_);
         ccm_buf_addc(path, '/');
     }
     ccm_buf_addf(path, "%s/", resource->name);
-    kube_escape(path, name);
+    ccm_url_escape(path, name);
     return append_subresource(path, subresource);
 }
 
@@ -86,7 +87,7 @@ const char *kube_path_raw(struct ccm_buf *path, const struct kube_path_raw *raw)
                  raw->api_version);
     if (!ccm_text_empty(raw->namespace_)) {
         ccm_buf_adds(path, "namespaces/");
-        kube_escape(path, raw->namespace_);
+        ccm_url_escape(path, raw->namespace_);
         ccm_buf_addc(path, '/');
     }
     ccm_buf_adds(path, raw->resource);
@@ -97,6 +98,6 @@ const char *kube_path_raw(struct ccm_buf *path, const struct kube_path_raw *raw)
         return "the object has no valid name";
     }
     ccm_buf_addc(path, '/');
-    kube_escape(path, raw->name);
+    ccm_url_escape(path, raw->name);
     return append_subresource(path, raw->subresource);
 }

@@ -32,6 +32,26 @@ static void test_decode(void **state CCM_UNUSED)
     }
 }
 
+static void test_encode(void **state CCM_UNUSED)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *text;
+    } cases[] = {
+        { "", 0, "" },         { "f", 1, "Zg==" },
+        { "fo", 2, "Zm8=" },   { "foobar", 6, "Zm9vYmFy" },
+        { "\0\0", 2, "AAA=" }, { "\xff\xfe\xfd\xfb", 4, "//79+w==" },
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 64 };
+
+        ccm_base64_encode(&buf, cases[i].bytes, cases[i].len);
+        assert_string_equal(ccm_buf_str(&buf), cases[i].text);
+    }
+}
+
 static void test_refuse(void **state CCM_UNUSED)
 {
     static const char *const bad[] = { "Z",    "Zg",   "Zg=",      "Zg===", "Zm8",   "Zm9v=",
@@ -55,6 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_encode),
         cmocka_unit_test(test_refuse),
         cmocka_unit_test(test_limit),
     };

@@ -704,14 +704,6 @@ static void test_fetch(void **state CCM_UNUSED)
     }
 }
 
-static void test_escape(void **state CCM_UNUSED)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 256 };
-
-    kube_escape(&buf, "aZ09-._~ /?#%&=+:\xC3\xA9");
-    assert_string_equal(ccm_buf_str(&buf), "aZ09-._~%20%2F%3F%23%25%26%3D%2B%3A%C3%A9");
-}
-
 static int group_setup(void **state CCM_UNUSED)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -789,7 +781,6 @@ int main(void)
         cmocka_unit_test(test_patch),
         cmocka_unit_test(test_patch_lost),
         cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_escape),
     };
 
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
