@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 # Archives that hold the objects of another one on purpose.
-TWINS = {"libccm_alicloud_static.a"}
+TWINS = {"libccm_alicloud_static.a", "libccm-util.a", "libccm-lbc.a", "libccm-fake-host.a"}
 
 
 def names_of(file):

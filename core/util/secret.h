@@ -43,11 +43,13 @@ static inline void ccm_secret_fini(struct ccm_secret *secret)
 /* Replace by a copy. 0, or -1 when memory ran out (the old text stays). */
 static inline int ccm_secret_set(struct ccm_secret *secret, const char *text)
 {
-    char *copy = strdup(text);
+    const size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
 
     if (copy == NULL) {
         return -1;
     }
+    memcpy(copy, text, size);
     ccm_secret_fini(secret);
     secret->hidden = copy;
     return 0;

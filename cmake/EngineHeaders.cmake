@@ -1,0 +1,28 @@
+# cmake -DSOURCE=TREE -DOUTPUT=FOLDER -DROOTS=a.h;b.h -P EngineHeaders.cmake
+#
+# The headers of the load balancer engine as they are installed: ROOTS (as `lbc/instance.h`, `util/json.h`) and all that
+# they include, under names that no other project has: ccm-lbc/instance.h, ccm-lbc/util/json.h.
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${OUTPUT})
+set(done)
+while(ROOTS)
+  list(POP_FRONT ROOTS name)
+  if(name IN_LIST done)
+    continue()
+  endif()
+  list(APPEND done ${name})
+  if(name MATCHES "^lbc/")
+    file(READ ${SOURCE}/plugins/${name} text)
+  else()
+    file(READ ${SOURCE}/core/${name} text)
+  endif()
+  string(REGEX MATCHALL "#include \"(lbc|util)/[^\"]+\"" lines "${text}")
+  foreach(line ${lines})
+    string(REGEX REPLACE "#include \"(.+)\"" "\\1" found "${line}")
+    list(APPEND ROOTS ${found})
+  endforeach()
+  string(REPLACE "#include \"lbc/" "#include \"ccm-lbc/" text "${text}")
+  string(REPLACE "#include \"util/" "#include \"ccm-lbc/util/" text "${text}")
+  string(REGEX REPLACE "^lbc/" "" place ${name})
+  file(WRITE ${OUTPUT}/${place} "${text}")
+endwhile()
