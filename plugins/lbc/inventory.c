@@ -139,7 +139,7 @@ int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_request *req,
         return r;
     }
     *ret = items;
-    return ops->fill(lbc, req, items, err);
+    return ops->fill == NULL ? 0 : ops->fill(lbc, req, items, err);
 }
 
 static void inventory_read_and_wake(struct lbc_instance *lbc, const struct ccm_request *req)

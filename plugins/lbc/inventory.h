@@ -21,7 +21,8 @@ struct lbc_inventory_ops {
      * second owner of a tag could go unseen. */
     int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
-    /* Read what is in them. After a failure the items are of use without. */
+    /* Read what is in them. After a failure the items are of use without. NULL = list() has read
+     * it. */
     int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
     /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */

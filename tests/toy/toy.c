@@ -12,11 +12,6 @@
 #define BODY_MAX           ((size_t)256 * 1024)
 #define TEXT(field, value) (lbc_text_set(&(field), value) < 0)
 
-struct toy_model {
-    struct lbc_model lbc;
-    struct lbc_plain_state want;
-};
-
 static const struct lbc_anno rows[] = {
     { .name = "toy.example.com/scheduler",
       .group = LBC_ANNO_LISTENER,
@@ -233,58 +228,7 @@ static const struct lbc_apply_ops apply_ops = {
     .steps = step_ops, .state = &lbc_plain_type, .backends_name = "servers", .lb_gone = lb_gone
 };
 
-static int model_begin_lb(struct lbc_model *model, const struct lbc_model_input *in)
-{
-    return lbc_model_init(model, &annotations, &((struct toy_model *)model)->want.lbc, in);
-}
-
-static int model_begin_ports(struct lbc_builder *b, struct ccm_error *err)
-{
-    (void)err;
-    b->by_address = true;
-    return 0;
-}
-
-/* A listener whose group cannot be worked out is left as it is. */
-static int model_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
-                            struct ccm_error *err)
-{
-    const struct ccm_object *meta = &b->in->service->meta;
-    char target[64];
-    char number[24];
-    bool fresh = false;
-    int r = lbc_setting_protocol(b->in->service, want->port, &protocols, &want->protocol, err);
-
-    ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
-    lbc_candidates_target(b->mode, want->port, target, sizeof(target));
-    want->name = lbc_owner_format(target, meta, b->in->cluster_id);
-    want->weight = lbc_setting_weight(b->in->service, false);
-    if (r == 0) {
-        r = want->name == NULL ? -ENOMEM : lbc_model_group(b, want, &fresh, err);
-    }
-    if (r == -EINVAL) {
-        lbc_model_report_port(b, want, err);
-        want->broken = true;
-        r = 0;
-    }
-    return r < 0 || lbc_model_listener(b, want,
-                                       lbc_owner_format(number, meta, b->in->cluster_id)) == NULL
-               ? ccm_error_nomem(err)
-               : 0;
-}
-
-static const struct lbc_plan_ops plan_ops = {
-    .steps = &lbc_plain_steps,
-    .ensure = (const lbc_plan_fn[]){ lbc_plan_create_lb, lbc_plan_stale_listeners, lbc_plan_groups,
-                                     lbc_plan_listeners, lbc_plan_stale_groups, NULL },
-    .drop = (const lbc_plan_fn[]){ lbc_plan_drop_lb, NULL },
-    .preserve = (const lbc_plan_fn[]){ lbc_plan_untag_marks, NULL },
-    .leave = (const lbc_plan_fn[]){ lbc_plan_stale_listeners, lbc_plan_drop_groups, NULL },
-    .annotations = &annotations,
-    .batch = 50,
-    .create_batch = 50,
-    .is_serial = true,
-};
+static const struct lbc_plan_ops plan_rules = { LBC_PLAIN_RULES(&annotations, 50) };
 
 static const char *account_cluster_id(const void *account)
 {
@@ -319,14 +263,9 @@ static const struct lbc_ops ops = {
     .product = &product,
     .cloud = &(const struct lbc_cloud_ops){ .cluster_id = account_cluster_id },
     .mirror = &lbc_plain_type,
-    .model = &(const struct lbc_model_ops){ .size = sizeof(struct toy_model),
-                                            .type = &lbc_plain_type,
-                                            .annotations = &annotations,
-                                            .lb = model_begin_lb,
-                                            .begin = model_begin_ports,
-                                            .port = model_build_port },
+    .model = &(const struct lbc_model_ops){ LBC_PLAIN_MODEL(&annotations, &protocols) },
     .read = &(const struct lbc_read_ops){ .lb = read_lb },
-    .change = &(const struct lbc_change_ops){ .rules = &plan_ops, .steps = &apply_ops },
+    .change = &(const struct lbc_change_ops){ .rules = &plan_rules, .steps = &apply_ops },
     .status = &(const struct lbc_status_ops){ .publish = status_publish },
 };
 

@@ -90,6 +90,7 @@ int lbc_model_build_lb(struct lbc_model *model, const struct lbc_model_ops *ops,
                        const struct lbc_model_input *in)
 {
     memset(model, 0, ops->size);
+    model->ops = ops;
     model->type = ops->type;
     return ops->lb(model, in);
 }

@@ -29,7 +29,10 @@ struct lbc_model_input {
     bool pods_only; /* as in struct lbc_candidate_input */
 };
 
+struct lbc_model_ops;
+
 struct lbc_model {
+    const struct lbc_model_ops *ops;
     const struct lbc_state_type *type;
     struct lbc_state *want;      /* what is desired, in the product's model */
     struct lbc_candidates *sets; /* sets[i] belongs to want->groups[i] */
@@ -71,8 +74,6 @@ struct lbc_span {
     uint16_t end; /* == start without a range */
     bool range;
 };
-
-struct lbc_model_ops;
 
 /* While one is built. What a product's begin() says is IPv4, off and NULL before. */
 struct lbc_builder {
@@ -123,6 +124,7 @@ struct lbc_model_ops {
     size_t size; /* of its own model, which begins with a struct lbc_model */
     const struct lbc_state_type *type;
     const struct lbc_anno_table *annotations;
+    const struct lbc_protocols *protocols; /* of listeners, for plain.h; NULL = port() knows them */
     /* What annotations say about the load balancer, by lbc_model_init(); alone for a release. Into
      * a zeroed model. 0 or -ENOMEM. */
     int (*lb)(struct lbc_model *model, const struct lbc_model_input *in);

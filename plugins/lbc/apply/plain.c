@@ -1,6 +1,7 @@
 #include "lbc/apply/plain.h"
 
 #include "lbc/keys.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,4 +53,57 @@ int lbc_plan_create_lb(struct lbc_work *work)
 int lbc_plan_drop_lb(struct lbc_work *work)
 {
     return work->lb->id != NULL && lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
+}
+
+const lbc_plan_fn lbc_plain_ensure[] = { lbc_plan_create_lb,
+                                         lbc_plan_tags,
+                                         lbc_plan_stale_listeners,
+                                         lbc_plan_groups,
+                                         lbc_plan_listeners,
+                                         lbc_plan_stale_groups,
+                                         NULL };
+const lbc_plan_fn lbc_plain_drop[] = { lbc_plan_drop_lb, NULL };
+const lbc_plan_fn lbc_plain_preserve[] = { lbc_plan_untag_marks, NULL };
+const lbc_plan_fn lbc_plain_leave[] = { lbc_plan_stale_listeners, lbc_plan_drop_groups, NULL };
+
+int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in)
+{
+    struct lbc_plain_model *own = (struct lbc_plain_model *)model;
+
+    return lbc_model_init(model, model->ops->annotations, &own->want.lbc, in);
+}
+
+int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err)
+{
+    (void)err;
+    b->by_address = true;
+    return 0;
+}
+
+int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
+                         struct ccm_error *err)
+{
+    const struct ccm_service *service = b->in->service;
+    char target[64];
+    char number[24];
+    bool fresh = false;
+    int r = lbc_setting_protocol(service, want->port, b->ops->protocols, &want->protocol, err);
+
+    ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
+    lbc_candidates_target(b->mode, want->port, target, sizeof(target));
+    want->name = lbc_owner_format(target, &service->meta, b->in->cluster_id);
+    want->weight = lbc_setting_weight(service, false);
+    if (r == 0) {
+        r = want->name == NULL ? -ENOMEM : lbc_model_group(b, want, &fresh, err);
+    }
+    if (r == -EINVAL) {
+        lbc_model_report_port(b, want, err);
+        want->broken = true;
+        r = 0;
+    }
+    return r < 0 ||
+                   lbc_model_listener(
+                       b, want, lbc_owner_format(number, &service->meta, b->in->cluster_id)) == NULL
+               ? ccm_error_nomem(err)
+               : 0;
 }

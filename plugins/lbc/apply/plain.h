@@ -1,6 +1,8 @@
 /*
- * State, steps and plan for a product whose load balancers have nothing but a name, an address and
- * our marks: such a product does not have to write its own. Pure. One thread per state and plan.
+ * Model, state, steps and plan for a product whose load balancers have nothing but a name, an
+ * address and our marks: such a product does not have to write its own. One group per port that
+ * backends listen on, one listener per port of the Service; backends by their addresses. Pure. One
+ * thread per model, state and plan.
  */
 #ifndef CCM_LBC_PLAIN_H
 #define CCM_LBC_PLAIN_H
@@ -37,6 +39,34 @@ extern const struct lbc_step_table lbc_plain_steps;
         [LBC_STEP_RESTORE_LISTENER] = { send, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },        \
         [LBC_STEP_DELETE_LISTENER] = { send, NULL, LBC_NEEDS_LISTENER },                           \
     }
+
+/* The order of its plans: members of a struct lbc_plan_ops; at most `most` backends per call. */
+#define LBC_PLAIN_RULES(table, most)                                                               \
+    .steps = &lbc_plain_steps, .ensure = lbc_plain_ensure, .drop = lbc_plain_drop,                 \
+    .preserve = lbc_plain_preserve, .leave = lbc_plain_leave, .annotations = (table),              \
+    .batch = (most), .create_batch = (most), .is_serial = true
+
+extern const lbc_plan_fn lbc_plain_ensure[];
+extern const lbc_plan_fn lbc_plain_drop[];
+extern const lbc_plan_fn lbc_plain_preserve[];
+extern const lbc_plan_fn lbc_plain_leave[];
+
+struct lbc_plain_model {
+    struct lbc_model lbc;
+    struct lbc_plain_state want;
+};
+
+/* The way to it: members of a struct lbc_model_ops. */
+#define LBC_PLAIN_MODEL(table, of_listeners)                                                       \
+    .size = sizeof(struct lbc_plain_model), .type = &lbc_plain_type, .annotations = (table),       \
+    .protocols = (of_listeners), .lb = lbc_plain_begin_lb, .begin = lbc_plain_begin_ports,         \
+    .port = lbc_plain_build_port
+
+CCM_NODISCARD int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in);
+CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err);
+/* A listener whose group cannot be worked out is left as it is. */
+CCM_NODISCARD int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
+                                       struct ccm_error *err);
 
 /* Make it: its name is the step's value. Delete it with all that is in it. */
 CCM_NODISCARD int lbc_plan_create_lb(struct lbc_work *work);
