@@ -166,6 +166,7 @@ struct lbc_instance {
     struct lbc_audit audit;
     struct lbc_life life;
     bool (*is_ours)(const struct ccm_service *service);
+    bool any_node; /* of struct lbc_model_ops */
     bool pods_by_default;
     bool filter_nodes;    /* changes of nodes concern only Services that choose their nodes */
     bool dry;             /* host->dry_run() */

@@ -154,14 +154,16 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze,
 
     for (size_t i = 0; port != 0 && i < freeze->nodes->len; i++) {
         const struct lbc_node_entry *entry = &freeze->nodes->items[i];
+        const char *id = lbc_node_instance_id(entry->node);
         const struct lbc_backend one = {
-            .server_id = (char *)(uintptr_t)lbc_node_instance_id(entry->node), /* copied */
+            .server_id = (char *)(uintptr_t)(id == NULL ? "" : id), /* copied */
             .server_ip = (char *)(uintptr_t) "",
             .port = port,
             .type = LBC_BACKEND_INSTANCE,
         };
 
-        if (entry->use == LBC_NODE_NOT_READY && lbc_backends_find(group->have, &one) == NULL) {
+        if (id != NULL && entry->use == LBC_NODE_NOT_READY &&
+            lbc_backends_find(group->have, &one) == NULL) {
             lbc_freeze_past_record(&gone, &one, group->size, now);
         }
     }

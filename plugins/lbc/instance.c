@@ -29,6 +29,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .reused_label = product->reused_label,
     };
     lbc->is_ours = product->rules->is_ours;
+    lbc->any_node = ops->model->any_node;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
     lbc->absence = lbc_absence_new(host);
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();

@@ -222,7 +222,7 @@ bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *r
     bool read = false;
     bool wait = false;
 
-    if (inventory == NULL) {
+    if (inventory == NULL || lbc->ops->inventory->list == NULL) {
         return false;
     }
     ccm_lock(&inventory->lock);

@@ -18,7 +18,7 @@ struct lbc_instance;
 /* How a plugin reads. Called once, by one thread; both functions block. 0, or negative with err. */
 struct lbc_inventory_ops {
     /* Add all load balancers of the cluster, by lbc_items_add(). Completely or not at all: else a
-     * second owner of a tag could go unseen. */
+     * second owner of a tag could go unseen. NULL = each Service looks for itself. */
     int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
     /* Read what is in them. After a failure the items are of use without. NULL = list() has read

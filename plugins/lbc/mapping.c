@@ -358,10 +358,12 @@ static void map_node(void *self, const struct ccm_change *change)
     size_t count = 0;
 
     const bool leaves = lbc_node_leaves((const struct ccm_node *)change->before,
-                                        (const struct ccm_node *)change->after);
+                                        (const struct ccm_node *)change->after, lbc->any_node);
 
     lbc_absence_record_node(lbc->absence, change);
-    mapping_log_nameless(lbc, change);
+    if (!lbc->any_node) {
+        mapping_log_nameless(lbc, change);
+    }
     if (!node_matters(change)) {
         return;
     }

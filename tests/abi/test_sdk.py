@@ -45,12 +45,10 @@ def template(tmp_path):
     return copy
 
 
-def pkg_config(prefix, *arguments):
-    found = list(prefix.rglob("ccmd-plugin.pc"))
+def pkg_config(prefix, *arguments, module="ccmd-plugin"):
+    found = list(prefix.rglob(f"{module}.pc"))
     assert len(found) == 1
-    return run(
-        "pkg-config", *arguments, "ccmd-plugin", env={**os.environ, "PKG_CONFIG_LIBDIR": str(found[0].parent)}
-    ).split()
+    return run("pkg-config", *arguments, module, env={**os.environ, "PKG_CONFIG_PATH": str(found[0].parent)}).split()
 
 
 def check_plugin(file):
@@ -62,13 +60,14 @@ def check_plugin(file):
 
 
 def test_only_the_sdk_is_installed(prefix):
-    names = {path.name for path in prefix.rglob("*") if path.is_file()}
+    names = {path.name for path in prefix.rglob("*") if path.is_file() and "ccm-lbc" not in path.parts}
     names -= {name for name in names if name.startswith("CcmPluginTargets-")}  # one per build type
     assert names == {
         "error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
-        "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
-        "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-shipping.md",
+        "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "ccm-lbc.pc", "CcmLbcConfig.cmake",
+        "CcmLbcConfigVersion.cmake", "libccm-lbc.a", "libccm-util.a", "README.md", "plugin.c", "copyright",
+        "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-loadbalancer.md", "plugin-shipping.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
         "CMakeLists.txt", "README.md", "plugin.c"}
@@ -253,3 +252,81 @@ def test_cmake_without_the_language_c(prefix, template):
     run("cmake", "-B", template / "build", "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", template / "build")
     run(SOURCE / "scripts" / "check-symbols.sh", template / "build/plus.so")
+
+
+# --- the load balancer engine ---
+
+
+def engine_headers():
+    folder = BUILD / "sdk/include"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.h"))
+
+
+def test_headers_of_the_engine_are_closed(prefix):
+    """What is installed includes what is installed, under names that nobody else has."""
+    include = prefix / "include"
+    headers = [path for path in (include / "ccm-lbc").rglob("*.h")]
+    assert len(headers) > 60
+    assert {str(path.relative_to(include)) for path in headers} == set(engine_headers())
+    for header in headers:
+        for name in re.findall(r'^#include "([^"]+)"', header.read_text(), re.M):
+            assert name.startswith(("ccm/", "ccm-lbc/")) and (include / name).exists(), f"{header}: {name}"
+        others = set(re.findall(r"^#include <([^>]+)>", header.read_text(), re.M))
+        assert {name for name in others if "/" in name} <= {"cjson/cJSON.h"}, header
+
+
+def test_each_header_of_the_engine_stands_alone(prefix, tmp_path):
+    flags = pkg_config(prefix, "--cflags", module="ccm-lbc")
+    for header in engine_headers():
+        (tmp_path / "use.c").write_text(f"#include <{header}>\n#include <{header}>\nint used;\n")
+        run(CC, *STRICT, "-Wvla", *flags, "-fsyntax-only", tmp_path / "use.c")
+
+
+def test_names_of_the_engine_are_its_own(prefix):
+    """Prefixed, and hidden in whatever they are linked into, so that each plugin has its own."""
+    for library, beginning in (("libccm-lbc.a", "lbc_"), ("libccm-util.a", "ccm_")):
+        (path,) = prefix.rglob(library)
+        rows = [line.split() for line in run("readelf", "-sW", path).splitlines()]
+        outside = [row for row in rows if len(row) == 8 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND"]
+        if not os.environ.get("CCM_SANITIZE"):
+            assert [row[7] for row in outside if not row[7].startswith(beginning)] == []
+        assert len(outside) > 50 and [row[7] for row in outside if row[7].startswith(beginning) and row[5] != "HIDDEN"] == []
+
+
+def page_source(name, page):
+    text = (SOURCE / "docs" / page).read_text()
+    return "".join(re.findall(rf"^<!-- {re.escape(name)} -->\n```c\n(.*?)^```$", text, re.M | re.S))
+
+
+def engine_project(folder, version):
+    """The provider of the page, twice, in a project of its own."""
+    source = page_source("balancer.c", "plugin-loadbalancer.md")
+    (folder / "balancer.c").write_text(source)
+    (folder / "second.c").write_text(source.replace('"balancer"', '"second"').replace("example.com/balancer", "example.com/second"))
+    (folder / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.25)\nproject(two LANGUAGES C)\nset(CMAKE_C_STANDARD 11)\nset(CMAKE_C_EXTENSIONS OFF)\n"
+        f"find_package(CcmLbc {version} REQUIRED)\n"
+        "ccm_add_plugin(balancer SOURCES balancer.c LIBRARIES ccm::lbc)\nccm_add_plugin(second SOURCES second.c LIBRARIES ccm::lbc)\n")
+
+
+def test_two_plugins_have_the_engine_each(prefix, tmp_path):
+    if os.environ.get("CCM_SANITIZE"):
+        pytest.skip("the library asks for a sanitizer then")
+    engine_project(tmp_path, "0.1")
+    build = tmp_path / "build"
+    run("cmake", "-B", build, "-S", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
+        f"-DCMAKE_C_FLAGS={' '.join(STRICT)}")  # fmt: skip
+    run("cmake", "--build", build)
+    run(SOURCE / "scripts" / "check-symbols.sh", build / "balancer.so", build / "second.so")
+    options = f'url = "http://127.0.0.1:1"; key_file = "{tmp_path}/balancer.c"; cluster_id = "c-1";'
+    (tmp_path / "both.conf").write_text("leader_election: { enabled = false; };\nplugins = ( " + ", ".join(
+        f'{{ name = "{name}"; file = "{build}/{name}.so"; {options} }}' for name in ("balancer", "second")) + " );\n")
+    assert "plugins: 2" in run(BUILD / "bin/ccmd", "check-config", "--config", tmp_path / "both.conf")
+
+
+def test_another_minor_of_the_engine_is_refused(prefix, tmp_path):
+    engine_project(tmp_path, "0.2")
+    done = subprocess.run(["cmake", "-B", tmp_path / "build", "-S", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0 and "version: 0.1" in done.stderr
+    assert pkg_config(prefix, "--modversion", module="ccm-lbc") == ["0.1"]

@@ -1,4 +1,4 @@
-"""docs/plugin-guide.md and its sequels, plugin-example.md and plugin-resource.md, do what they say: every command and every line of C on it, against an installed ccmd."""
+"""docs/plugin-guide.md and its sequels (plugin-example.md, plugin-resource.md, plugin-loadbalancer.md) do what they say: every command and every line of C on them, against an installed ccmd."""
 
 import glob
 import os
@@ -11,8 +11,8 @@ from tests.support import pages, proc
 from tests.support.world import World
 
 ROOT = pages.ROOT
-PORTS = ("8787", "8788", "8789", "8790")
-SOURCES = {"publish": "plugin-example.md", "bucket": "plugin-resource.md"}
+PORTS = ("8787", "8788", "8789", "8790", "8791", "8792")
+SOURCES = {"publish": "plugin-example.md", "bucket": "plugin-resource.md", "balancer": "plugin-loadbalancer.md"}
 
 
 def with_ports(text, numbers):
@@ -71,9 +71,12 @@ def source(name):
     return "".join(block.text for block in pages.blocks(SOURCES[name]) if block.mark == name + ".c")
 
 
-def test_every_block_works(shell):
+@pytest.mark.parametrize("names, processes", [
+    (("plugin-guide.md", "plugin-example.md", "plugin-resource.md"), 5),
+    (("plugin-loadbalancer.md",), 2)], ids=["guide", "loadbalancer"])
+def test_every_block_works(shell, names, processes):
     numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
-    found = pages.blocks("plugin-guide.md") + pages.blocks("plugin-example.md") + pages.blocks("plugin-resource.md")
+    found = [block for name in names for block in pages.blocks(name)]
     assert [block for block in found if block.language not in ("sh", "c", "text")] == []
     for number, block in enumerate(found):
         text = with_ports(block.text, numbers)
@@ -91,7 +94,11 @@ def test_every_block_works(shell):
             shell.see(text, with_ports(after.text, numbers))
         else:
             shell.run(text)
-    assert len(shell.processes) == 5
+    assert len(shell.processes) == processes
+
+
+def test_a_load_balancer_is_not_much_to_write():
+    assert len(source("balancer").splitlines()) <= 400
 
 
 @pytest.mark.parametrize("name", SOURCES)

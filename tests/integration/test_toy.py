@@ -25,7 +25,9 @@ def cloud():
 
 
 def node(number):
+    """Of another cloud: its address is all that counts."""
     item = objects.node(f"node-{number}", f"i-{number}", region="toy")
+    item["spec"]["providerID"] = f"toy:///zone/{number}" if number > 1 else ""
     item["status"]["addresses"] = [{"type": "InternalIP", "address": f"10.0.0.{number}"}]
     return item
 

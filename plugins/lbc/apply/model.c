@@ -73,6 +73,7 @@ static int model_begin_nodes(struct lbc_builder *b, struct ccm_error *err)
     struct lbc_model *model = b->model;
     const struct lbc_refusals *refused = b->in->refused;
     const struct lbc_node_rules rules = {
+        .any_id = b->ops->any_node,
         .drop_unschedulable = b->drop_unschedulable,
         .labels = lbc_anno_get(&b->in->service->meta, "backend-label"),
     };

@@ -124,6 +124,7 @@ struct lbc_model_ops {
     size_t size; /* of its own model, which begins with a struct lbc_model */
     const struct lbc_state_type *type;
     const struct lbc_anno_table *annotations;
+    bool any_node;                         /* `any_id` of struct lbc_node_rules */
     const struct lbc_protocols *protocols; /* of listeners, for plain.h; NULL = port() knows them */
     /* What annotations say about the load balancer, by lbc_model_init(); alone for a release. Into
      * a zeroed model. 0 or -ENOMEM. */

@@ -58,9 +58,9 @@ struct lbc_plain_model {
 
 /* The way to it: members of a struct lbc_model_ops. */
 #define LBC_PLAIN_MODEL(table, of_listeners)                                                       \
-    .size = sizeof(struct lbc_plain_model), .type = &lbc_plain_type, .annotations = (table),       \
-    .protocols = (of_listeners), .lb = lbc_plain_begin_lb, .begin = lbc_plain_begin_ports,         \
-    .port = lbc_plain_build_port
+    .size = sizeof(struct lbc_plain_model), .type = &lbc_plain_type, .any_node = true,             \
+    .annotations = (table), .protocols = (of_listeners), .lb = lbc_plain_begin_lb,                 \
+    .begin = lbc_plain_begin_ports, .port = lbc_plain_build_port
 
 CCM_NODISCARD int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in);
 CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err);

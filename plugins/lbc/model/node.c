@@ -177,7 +177,7 @@ static enum node_bar node_find_bar(const struct ccm_node *node, const struct lbc
     if (is_excluded(node)) {
         return NODE_BAR_EXCLUDED;
     }
-    if (lbc_node_instance_id(node) == NULL) {
+    if (!rules->any_id && lbc_node_instance_id(node) == NULL) {
         return NODE_BAR_NO_ID;
     }
     return node->has_conditions != 0 && node->ready == CCM_CONDITION_TRUE ? NODE_BAR_NONE
@@ -266,9 +266,9 @@ static bool node_lost_label(const struct ccm_node *before, const struct ccm_node
     return false;
 }
 
-bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after)
+bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after, bool any_id)
 {
-    static const struct lbc_node_rules any = { .labels = "" };
+    const struct lbc_node_rules any = { .any_id = any_id, .labels = "" };
 
     if (before == NULL || lbc_node_classify(before, &any) != LBC_NODE_BACKEND) {
         return false;

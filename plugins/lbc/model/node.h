@@ -20,6 +20,7 @@ enum lbc_node_use {
 };
 
 struct lbc_node_rules {
+    bool any_id; /* its address is enough: a node of whatever provider id, or of none, will do */
     bool drop_unschedulable;
     const char *labels; /* "k1=v1,k2=v2" that a node must all have, well-formed; "" = any */
 };
@@ -43,8 +44,9 @@ bool lbc_node_is_server(const struct ccm_node *node, const char *server);
 /* Whether a change of a node can change backends. */
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
 
-/* Whether a change takes the node, which took traffic, out of some Service; either may be NULL. */
-bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after);
+/* Whether a change takes the node, which took traffic, out of some Service; either may be NULL.
+ * any_id: as in the rules. */
+bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after, bool any_id);
 
 /* 0 for "a=b,...", else -EINVAL with the bad entry: *ret_entry (borrowed, *ret_len bytes). */
 CCM_NODISCARD int lbc_node_check_labels(const char *labels, const char **ret_entry,
@@ -52,7 +54,7 @@ CCM_NODISCARD int lbc_node_check_labels(const char *labels, const char **ret_ent
 
 struct lbc_node_entry {
     const struct ccm_node *node; /* borrowed */
-    const char *instance_id;     /* borrowed; NULL unless use is LBC_NODE_BACKEND */
+    const char *instance_id; /* borrowed; NULL unless use is LBC_NODE_BACKEND, and with any_id */
     enum lbc_node_use use;
     uint32_t pods; /* scratch of the backend builder */
 };
