@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define LOOK_MS    1000
-#define SPARE_MS   10000 /* beyond what the end may take */
+#define SPARE_MS   10000 /* beyond what the end may take, and until it begins */
 #define STOPPED_MS 5000  /* a look that comes so late: the whole process stood still */
 
 static const struct ccm_log guard_log = { .part = "ccmd" };
@@ -25,8 +25,8 @@ struct daemon_hang_guard {
     int64_t end_ms; /* when the process has to be gone; 0 = it does not end */
     int64_t looked_ms;
     int64_t awake_ms; /* since when the process runs as far as is known */
+    int64_t begin_ms; /* when its end has to have begun, since it was told to; 0 = it was not */
     bool stopping;
-    bool told;
 };
 
 /* Not in order: the thread that would do it hangs. See exit_as_failed() in main.c. */
@@ -45,6 +45,7 @@ static void guard_note_time_locked(struct daemon_hang_guard *guard, int64_t now)
     if (late_ms >= STOPPED_MS) {
         guard->awake_ms = now;
         guard->end_ms += guard->end_ms > 0 ? late_ms : 0;
+        guard->begin_ms += guard->begin_ms > 0 ? late_ms : 0;
     }
     guard->looked_ms = now;
 }
@@ -54,14 +55,14 @@ static void guard_look_locked(struct daemon_hang_guard *guard, int64_t now)
     const int64_t hang_s = config_int(guard->seen->services->config, NULL, "controller", "hang_s");
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
 
-    if (hang_s == 0 || guard->told || now - guard->awake_ms < hang_s * 1000) {
+    if (hang_s == 0 || guard->begin_ms > 0 || now - guard->awake_ms < hang_s * 1000) {
         return;
     }
     daemon_observe_hung(guard->seen, hang_s * 1000, &wrong);
     if (wrong.len == 0) {
         return;
     }
-    guard->told = true;
+    guard->begin_ms = now + SPARE_MS;
     ccm_log_error(&guard_log, "ending, because nothing else helps: %s", ccm_buf_str(&wrong));
     if (atomic_load(&guard->seen->creating)) {
         guard_kill_process("create() of a plugin hangs");
@@ -79,7 +80,9 @@ static void *guard_run_thread(void *arg)
         const int64_t now = ccm_clock_now_ms();
 
         guard_note_time_locked(guard, now);
-        if (guard->end_ms == 0) {
+        if (guard->end_ms == 0 && guard->begin_ms > 0 && now >= guard->begin_ms) {
+            guard_kill_process("the end does not begin: the main thread hangs, too");
+        } else if (guard->end_ms == 0) {
             guard_look_locked(guard, now);
         } else if (now >= guard->end_ms) {
             guard_kill_process("the end takes too long: stop() or destroy() of a plugin hangs");

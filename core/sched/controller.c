@@ -34,8 +34,8 @@ struct worker {
     const char **keys;
     struct sched_verdicts verdicts;
     bool has_verdicts;
-    atomic_uint calls; /* of this request, not yet charged to its keys */
-    size_t charged;    /* the others of this request */
+    atomic_uint calls;     /* of this request, not yet charged to its keys */
+    atomic_size_t charged; /* the others of this request */
 };
 
 struct sched_controller {
@@ -117,7 +117,7 @@ static void worker_charge_calls(struct worker *worker, size_t count)
 {
     const size_t calls = atomic_exchange(&worker->calls, 0);
 
-    worker->charged += calls;
+    atomic_fetch_add(&worker->charged, calls);
     for (size_t i = 0; calls > 0 && i < count; i++) {
         sched_queue_spend(worker->controller->queue, worker->items[i].key,
                           (uint32_t)((calls + count - 1) / count));
@@ -315,9 +315,9 @@ static void run_call(struct worker *worker, size_t count)
         const struct ccm_log log = { .part = controller->name, .object = what };
 
         ccm_log_debug(&log, "%s: done in %lld ms, %zu calls", id, (long long)(took_us / 1000),
-                      worker->charged);
+                      atomic_load(&worker->charged));
     }
-    worker->charged = 0;
+    atomic_store(&worker->charged, 0);
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
     worker_end_keys(worker, count, result == 0 && (verdict.flags & CCM_RESULT_WAITS) != 0);

@@ -26,7 +26,7 @@ struct course {
     int call_ends_at; /* the call that began with the first look; 0 = never */
     bool stops;       /* with that look the process is told to end, in 10 s */
     int ended_at;     /* what came of it: the look with which it ended itself; 0 = it did not */
-    bool killed;
+    int killed_at;    /* and the one with which it was ended */
     int look;
     int64_t now_ms;
     int64_t began_ms;     /* of the call; 0 = none runs */
@@ -121,8 +121,7 @@ int __wrap_kill(pid_t process, int number)
 {
     assert_int_equal(process, getpid());
     assert_int_equal(number, SIGALRM);
-    course.killed = true;
-    course.ended_at = course.ended_at == 0 ? course.look : course.ended_at;
+    course.killed_at = course.killed_at == 0 ? course.look : course.killed_at;
     return 0;
 }
 
@@ -151,8 +150,13 @@ static void test_a_call(void **state)
     (void)state;
     course_run((struct course){ .call_ends_at = 470 });
     assert_int_equal(course.ended_at, 0);
+    assert_int_equal(course.killed_at, 0);
     course_run((struct course){ .call_ends_at = 0 });
     assert_in_range(course.ended_at, 480, 483);
+    /* nobody heeds it */
+    assert_in_range(course.killed_at, course.ended_at + 10, course.ended_at + 11);
+    course_run((struct course){ .call_ends_at = 0, .jump_ms = 3600000, .jump_at = 485 });
+    assert_in_range(course.killed_at, course.ended_at + 10, course.ended_at + 11);
 }
 
 /* A process that was stopped for an hour goes on, if its calls do. */
@@ -175,10 +179,10 @@ static void test_one_that_stands_still_at_its_end(void **state)
 {
     (void)state;
     course_run((struct course){ .stops = true });
-    assert_true(course.killed);
-    assert_in_range(course.ended_at, 19, 22);
+    assert_in_range(course.killed_at, 19, 22);
     course_run((struct course){ .stops = true, .jump_ms = 3600000, .jump_at = 10 });
-    assert_in_range(course.ended_at, 19, 22);
+    assert_in_range(course.killed_at, 19, 22);
+    assert_int_equal(course.ended_at, 0);
 }
 
 int main(void)
