@@ -43,7 +43,15 @@ static const char doc[] =
     "again, and repair it; --all: of every one\n"
     "  version        print the version\n";
 
-enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_ALL, KEY_EVENT, KEY_TIMEOUT, KEY_RBAC };
+enum {
+    KEY_PLUGIN = 256,
+    KEY_PLUGIN_DIR,
+    KEY_ALL,
+    KEY_EVENT,
+    KEY_TIMEOUT,
+    KEY_RBAC,
+    KEY_CONSTRUCTORS
+};
 
 #define TIMEOUT_MAX_S 86400
 
@@ -58,6 +66,8 @@ static const struct argp_option options[] = {
       0 },
     { "rbac", KEY_RBAC, NULL, 0, "plugins: print roles with the rights that they need, for kubectl",
       0 },
+    { "constructors", KEY_CONSTRUCTORS, NULL, 0,
+      "plugins, lint: a FILE may run code while it is being loaded", 0 },
     { "all", KEY_ALL, NULL, 0, "resync: all Services", 0 },
     { "timeout", KEY_TIMEOUT, "SECONDS", 0, "plan: give up after so long (default 300)", 0 },
     { 0 },
@@ -92,6 +102,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_RBAC:
         arguments->args.rbac = true;
+        return 0;
+    case KEY_CONSTRUCTORS:
+        arguments->args.constructors = true;
         return 0;
     case KEY_EVENT:
         arguments->args.event = true;

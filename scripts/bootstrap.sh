@@ -13,8 +13,8 @@ build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
     libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
     libcmocka-dev zlib1g-dev python3)
 package_packages=(dpkg-dev file mmdebstrap umoci)
-test_packages=("${package_packages[@]}" python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap)
-check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev prometheus
+test_packages=("${package_packages[@]}" python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap g++)
+check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev rustc prometheus
     shellcheck mandoc systemd lintian chromium
     clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 

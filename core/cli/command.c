@@ -60,7 +60,7 @@ static void command_print_plugin(const struct plugin_loaded_plugin *plugin, cons
 }
 
 /* Files given by hand: relative names are fine here, a plugin is only looked at. */
-static int inspect_file(const char *name, bool rbac)
+static int inspect_file(const char *name, const struct cli_command_args *args)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
@@ -71,13 +71,14 @@ static int inspect_file(const char *name, bool rbac)
         return -ENOENT;
     }
 
-    const int r = plugin_load(path, NULL, &plugin, &err);
+    const unsigned flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U;
+    const int r = plugin_load(path, NULL, flags, &plugin, &err);
 
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    command_print_plugin(plugin, NULL, rbac);
+    command_print_plugin(plugin, NULL, args->rbac);
     return 0;
 }
 
@@ -102,7 +103,7 @@ int cli_command_plugins(const struct cli_command_args *args)
     int result = 0;
 
     for (size_t i = 0; i < args->operand_count; i++) {
-        const int r = inspect_file(args->operands[i], args->rbac);
+        const int r = inspect_file(args->operands[i], args);
 
         if (r < 0) {
             result = r;

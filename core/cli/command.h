@@ -19,6 +19,7 @@ struct cli_command_args {
     size_t plugin_count;
     bool all;          /* resync: every object */
     bool rbac;         /* plugins: roles with their rights */
+    bool constructors; /* plugins, lint: files may have some */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
     const char *const *operands;

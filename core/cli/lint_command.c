@@ -20,6 +20,7 @@
 /* Who takes part, and what keeps them alive. */
 struct party {
     struct daemon_setup setup;
+    unsigned flags;                       /* PLUGIN_LOAD_* of those given by file */
     struct plugin_loaded_plugin **loaded; /* given by file */
     size_t loaded_len;
     size_t loaded_cap;
@@ -63,7 +64,7 @@ static int party_load_plugin(struct party *party, const char *spec, const char *
     if (r < 0) {
         return r;
     }
-    r = plugin_load(spec, folder, &party->loaded[party->loaded_len], &err);
+    r = plugin_load(spec, folder, party->flags, &party->loaded[party->loaded_len], &err);
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message);
         return r;
@@ -204,7 +205,10 @@ static int check_all(const struct party *party, const struct cli_command_args *a
 
 int cli_command_lint(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(party_fini) struct party party = { 0 };
+    CCM_CLEANUP(party_fini)
+    struct party party = {
+        .flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U,
+    };
     const bool by_file = args->plugin_dir != NULL || args->plugin_count > 0;
 
     if (args->operand_count == 0) {

@@ -257,6 +257,7 @@ static int add_entry(struct config_tree *config, config_setting_t *setting, cons
     entry->file = entry_file(config, entry);
     entry->plugin.file = entry->file;
     entry->plugin.workers = (uint32_t)own_value(config, name, "workers")->number;
+    entry->plugin.constructors = own_value(config, name, "constructors")->number != 0;
     entry->plugin.critical = own_value(config, name, "critical")->number != 0;
     entry->plugin.enabled = own_value(config, name, "enabled")->number != 0;
     return entry->file == NULL ? -ENOMEM : 0;

@@ -45,10 +45,11 @@ struct config_tree;
 
 /* An entry of `plugins`. */
 struct config_plugin {
-    const char *name; /* [a-z0-9-]{1,32}, unique */
-    const char *file; /* absolute path, or a bare file name under plugin_dir; never "" */
-    uint32_t workers; /* 1..256 */
-    bool critical;    /* the daemon does not run without it */
+    const char *name;  /* [a-z0-9-]{1,32}, unique */
+    const char *file;  /* absolute path, or a bare file name under plugin_dir; never "" */
+    uint32_t workers;  /* 1..256 */
+    bool critical;     /* the daemon does not run without it */
+    bool constructors; /* its file may run code while it is being loaded */
     bool enabled;
     unsigned line;
 };

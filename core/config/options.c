@@ -347,6 +347,17 @@ static const struct ccm_option entry_enabled = {
     .help = "Whether the plugin is loaded.",
 };
 
+static const struct ccm_option entry_constructors = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .name = "constructors",
+    .fallback = "false",
+    .help = "Whether the file may have constructors, code that runs while it is being loaded, "
+            "before it is known whether it goes with this ccmd. Plugins in Rust need it, and some "
+            "in C++: their libraries have such.",
+};
+
 const struct ccm_option *const config_entry_options[] = {
-    &entry_name, &entry_file, &entry_workers, &entry_critical, &entry_enabled, NULL,
+    &entry_name,    &entry_file,         &entry_workers, &entry_critical,
+    &entry_enabled, &entry_constructors, NULL,
 };

@@ -181,8 +181,10 @@ static int check_constructors(const struct elf_file *file, struct ccm_error *err
             file->dynamic[i].d_un.d_val > sizeof(void *)) {
             return elf_refuse_file(
                 file, err,
-                "it has constructors, code that runs before the plugin is checked: "
-                "remove __attribute__((constructor)) and C++ objects with static state");
+                "it has constructors, code that runs before the plugin is checked: remove "
+                "__attribute__((constructor)) and C++ objects with static state; or allow them, as "
+                "the libraries of Rust and C++ bring some along: constructors = true in its entry "
+                "of the configuration, option --constructors for a file");
         }
     }
 #else
@@ -213,12 +215,12 @@ static int read_file(int fd, const char *path, struct elf_file *file, struct ccm
     return read_dynamic(file, err);
 }
 
-int plugin_elf_check(int fd, const char *path, struct ccm_error *err)
+int plugin_elf_check(int fd, const char *path, bool constructors, struct ccm_error *err)
 {
     struct elf_file file;
     const int r = read_file(fd, path, &file, err);
 
-    return r < 0 ? r : check_constructors(&file, err);
+    return r < 0 || constructors ? r : check_constructors(&file, err);
 }
 
 /* --- what the file needs --- */

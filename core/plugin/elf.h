@@ -5,21 +5,24 @@
 #include "ccm/error.h"
 #include "util/attr.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * Check that the open file is a complete 64-bit ELF shared object for this machine that runs no
  * code of its own while it is being loaded. The compiler's start files put one entry into the table
- * of constructors; more than one means that somebody wrote a constructor (or linked a C++ object
- * with static state), which is refused. Builds with sanitizers or coverage counters need such
+ * of constructors; more than one means that somebody wrote a constructor, or that the runtime of a
+ * language has one (C++ objects with static state, the library of Rust), which is refused unless
+ * `constructors` says that it may be. Builds with sanitizers or coverage counters need such
  * entries: CCM_PLUGIN_ANY_CONSTRUCTOR, set by the build, switches that one check off. The
  * libraries that the plugin needs are plugin/needed.h's matter.
  *
  * Reads only, with an offset of its own. `path` is for messages. 0, or -ENOEXEC or the read's
  * errno, with err set.
  */
-CCM_NODISCARD int plugin_elf_check(int fd, const char *path, struct ccm_error *err);
+CCM_NODISCARD int plugin_elf_check(int fd, const char *path, bool constructors,
+                                   struct ccm_error *err);
 
 #define PLUGIN_ELF_MAX_NEEDED 64
 

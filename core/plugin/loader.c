@@ -16,7 +16,8 @@
  * the wrong plugin. So the path is compared with the opened file afterwards; in between only those
  * who are trusted anyway can write to any folder on the way.
  */
-static int map_file(const char *path, int fd, void **ret_handle, struct ccm_error *err)
+static int map_file(const char *path, int fd, unsigned flags, void **ret_handle,
+                    struct ccm_error *err)
 {
     struct stat st;
     void *handle;
@@ -25,7 +26,7 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
     if (fstat(fd, &st) < 0) {
         return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
     }
-    r = plugin_elf_check(fd, path, err);
+    r = plugin_elf_check(fd, path, (flags & PLUGIN_LOAD_CONSTRUCTORS) != 0, err);
     if (r < 0) {
         return r;
     }
@@ -72,8 +73,8 @@ static int loader_read_descriptor(struct plugin_loaded_plugin *plugin, struct cc
     return 0;
 }
 
-int plugin_load(const char *spec, const char *plugin_dir, struct plugin_loaded_plugin **ret,
-                struct ccm_error *err)
+int plugin_load(const char *spec, const char *plugin_dir, unsigned flags,
+                struct plugin_loaded_plugin **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(plugin_freep)
     struct plugin_loaded_plugin *plugin = calloc(1, sizeof(*plugin));
@@ -88,7 +89,7 @@ int plugin_load(const char *spec, const char *plugin_dir, struct plugin_loaded_p
         return r;
     }
     plugin->path = plugin->private_path;
-    r = map_file(plugin->path, fd, &plugin->handle, err);
+    r = map_file(plugin->path, fd, flags, &plugin->handle, err);
     if (r < 0) {
         return r;
     }

@@ -132,11 +132,18 @@ static int check_name(const struct plugin_registry *registry, const char *name,
     return 0;
 }
 
-static int load_into(struct plugin_registry *registry, struct slot *slot, const char *file,
-                     const char *plugin_dir, struct ccm_error *err)
+/* What plugin_load() is asked for. */
+struct source {
+    const char *file;
+    const char *plugin_dir;
+    unsigned flags;
+};
+
+static int load_into(struct plugin_registry *registry, struct slot *slot,
+                     const struct source *source, struct ccm_error *err)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *loaded = NULL;
-    int r = plugin_load(file == NULL ? slot->name : file, plugin_dir, &loaded, err);
+    int r = plugin_load(source->file, source->plugin_dir, source->flags, &loaded, err);
 
     if (r < 0) {
         return r;
@@ -185,11 +192,16 @@ static void log_failure(const struct slot *slot, const char *what, const struct 
 }
 
 int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
-                         const char *plugin_dir, bool critical, struct plugin_entry **ret)
+                         const char *plugin_dir, unsigned flags, struct plugin_entry **ret)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = NULL;
-    int r = registry_append_slot(registry, name, critical, &slot);
+    const struct source source = {
+        .file = file == NULL ? name : file,
+        .plugin_dir = plugin_dir,
+        .flags = flags,
+    };
+    int r = registry_append_slot(registry, name, (flags & PLUGIN_LOAD_CRITICAL) != 0, &slot);
 
     if (ret != NULL) {
         *ret = slot == NULL ? NULL : &slot->entry;
@@ -197,7 +209,7 @@ int plugin_registry_load(struct plugin_registry *registry, const char *name, con
     if (r < 0) {
         return r;
     }
-    r = load_into(registry, slot, file, plugin_dir, &err);
+    r = load_into(registry, slot, &source, &err);
     if (r < 0) {
         if (!registry->quiet) {
             log_failure(slot, "refused", &err);

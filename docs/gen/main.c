@@ -28,7 +28,7 @@ static int write_configuration(struct ccm_buf *page, char **files, size_t count)
     int r = 0;
 
     while (r == 0 && loaded < count && loaded < MAX_PLUGINS) {
-        r = plugin_load(files[loaded], NULL, &plugins[loaded], &err);
+        r = plugin_load(files[loaded], NULL, 0, &plugins[loaded], &err);
         loaded += r == 0 ? 1 : 0;
     }
     if (r < 0) {

@@ -19,9 +19,9 @@ _ccmd() {
     esac
     if [[ $cur == -* ]]; then
         local options='--config --help --usage --version'
-        [[ $command == lint ]] && options+=' --plugin --plugin-dir'
+        [[ $command == lint ]] && options+=' --plugin --plugin-dir --constructors'
         [[ $command == resync ]] && options+=' --all'
-        [[ $command == plugins ]] && options+=' --rbac'
+        [[ $command == plugins ]] && options+=' --rbac --constructors'
         [[ $command == plan ]] && options+=' --event --timeout'
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     elif [[ -z $command ]]; then

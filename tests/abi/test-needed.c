@@ -80,7 +80,7 @@ static void assert_load(const struct fixture *fixture, int result, const char *r
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (plugin_load(fixture->plugin, NULL, &plugin, &err) != result ||
+    if (plugin_load(fixture->plugin, NULL, 0, &plugin, &err) != result ||
         strstr(err.message, reason) == NULL) {
         fail_msg("\"%s\" instead of \"%s\"", err.message, reason);
     }

@@ -67,7 +67,7 @@ def test_only_the_sdk_is_installed(prefix):
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
         "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "ccm-lbc.pc", "CcmLbcConfig.cmake",
         "CcmLbcConfigVersion.cmake", "libccm-lbc.a", "libccm-util.a", "README.md", "plugin.c", "copyright",
-        "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-loadbalancer.md", "plugin-shipping.md",
+        "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-loadbalancer.md", "plugin-shipping.md", "plugin-languages.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
         "CMakeLists.txt", "README.md", "plugin.c"}
@@ -154,17 +154,20 @@ def test_missing_function_is_found_by_the_linker(prefix, template):
 
 
 @pytest.mark.parametrize("header", ["error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h"])
-@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize("language", ["c", "c++11", "c++14", "c++17", "c++20"])
 def test_each_header_stands_alone(prefix, tmp_path, header, language):
-    if language == "c++" and shutil.which("c++") is None:
+    if language != "c" and shutil.which("c++") is None:
         pytest.skip("no C++ compiler here")
     source = tmp_path / ("use.c" if language == "c" else "use.cc")
-    source.write_text(f"#include <ccm/{header}>\n#include <ccm/{header}>\nint used;\n")
+    more = "int use(void);\nint use(void)\n{\n    struct ccm_error err = CCM_ERROR_INIT;\n    return ccm_error_nomem(&err);\n}\n"
+    source.write_text(f"#include <ccm/{header}>\n#include <ccm/{header}>\nint used;\n{more if header == 'error.h' else ''}")
     flags = pkg_config(prefix, "--cflags")
     if language == "c":
         run(CC, *STRICT, *flags, "-c", source, "-o", tmp_path / "use.o")
     else:
-        run("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", *flags, "-c", source, "-o", tmp_path / "use.o")
+        strict = ["-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Werror"]
+        for compiler in filter(shutil.which, ("c++", "clang++")):
+            run(compiler, f"-std={language}", *strict, *flags, "-c", source, "-o", tmp_path / "use.o")
 
 
 # As a language would use them that calls C and cannot compile it.

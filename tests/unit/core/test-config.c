@@ -207,7 +207,8 @@ static void test_everything(void **state)
         "plugins = ( { name = \"clb\"; workers = 16; critical = true; default_weight = 7;\n"
         "              dry_run = false; ca_file = \"/etc/ca.pem\";\n"
         "              audit: { bytes = 9223372036854775807; zones = ( \"z\" ); }; },\n"
-        "            { name = \"nlb\"; file = \"/lib/other.so\"; enabled = true; } );\n";
+        "            { name = \"nlb\"; file = \"/lib/other.so\"; enabled = true; "
+        "constructors = true; } );\n";
     struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -222,8 +223,9 @@ static void test_everything(void **state)
     assert_string_equal(clb->name, "clb");
     assert_string_equal(clb->file, "clb.so");
     assert_int_equal(clb->workers, 16);
-    assert_true(clb->critical && clb->enabled);
+    assert_true(clb->critical && clb->enabled && !clb->constructors);
     assert_int_equal(clb->line, 8);
+    assert_true(nlb->constructors);
     assert_string_equal(nlb->file, "/lib/other.so");
     assert_int_equal(nlb->workers, 16);
     assert_false(nlb->critical);

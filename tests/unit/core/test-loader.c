@@ -471,7 +471,7 @@ static void test_elf_headers(void **state)
         const size_t at = rows[i].offset;
 
         assert_int_equal(pwrite(fd, &rows[i].byte, 1, (off_t)at), 1);
-        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", false, &err), -ENOEXEC);
         assert_true(ccm_text_starts(err.message, "/x.so: "));
         assert_contains(err.message, rows[i].reason);
         assert_int_equal(pwrite(fd, data + at, 1, (off_t)at), 1);
@@ -505,7 +505,7 @@ static void test_elf_cut_off(void **state)
         loads++;
         segment.p_filesz = len - segment.p_offset + 1;
         assert_int_equal(pwrite(fd, &segment, sizeof(segment), (off_t)at), sizeof(segment));
-        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", false, &err), -ENOEXEC);
         assert_contains(err.message, "cut off");
         assert_int_equal(pwrite(fd, data + at, sizeof(segment), (off_t)at), sizeof(segment));
     }
@@ -533,17 +533,17 @@ static void test_other_forms(void **state)
 
         ccm_text_copy(data, sizeof(data), rows[i].start);
         assert_int_equal(pwrite(fd, data, sizeof(data), 0), sizeof(data));
-        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", false, &err), -ENOEXEC);
         assert_contains(err.message, rows[i].reason);
     }
     assert_int_equal(ftruncate(fd, 10), 0);
 
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
+    assert_int_equal(plugin_elf_check(fd, "/x.so", false, &err), -ENOEXEC);
     assert_contains(err.message, "too short");
     assert_int_equal(ftruncate(fd, 0), 0);
-    assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
+    assert_int_equal(plugin_elf_check(fd, "/x.so", false, &err), -ENOEXEC);
     assert_string_equal(err.message, "/x.so: the file is empty");
 }
 
