@@ -232,7 +232,9 @@ def test_configuration_is_accepted(prefix, tmp_path, file, routes):
         before, entry = text.split("# , {")
         text = before + ", {" + re.sub(r"^ *# ", "", entry, flags=re.M)
     path.write_text(text)
-    assert f"plugins: {2 + routes}" in run(*check)
+    named = re.findall(r'^[^#\n]*\{ name = "(\w+)"', text.split("plugins = (")[1], re.M)
+    assert {"clb", "nlb"} <= set(named) and ("route" in named) == routes
+    assert run(*check).endswith(f"plugins: {len(named)}\n")
 
 
 def test_probes_ask_where_the_configuration_listens(base):
