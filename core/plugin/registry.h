@@ -46,17 +46,10 @@ void plugin_registry_freep(struct plugin_registry **registry);
 
 /*
  * Load the plugin `name` from `file` (any spec of trust.h), or from NAME.so in plugin_dir when file
-<<<<<<< HEAD
- * is NULL, and append it. Besides what the loader refuses: a name that is loaded already, and, of
- * a plugin that does not allow several instances, a second one, or another `name` than its own. 0,
- * or the negative errno of the refusal: the entry is in the list, in state failed. *ret (may be
- * NULL) is the entry, or NULL if there was no memory for one.
-=======
  * is NULL, and append it. flags: PLUGIN_LOAD_*. Besides what the loader refuses: a name that is
- * loaded already, and a plugin that calls itself something else than `name`. 0, or the negative
- * errno of the refusal: the entry is in the list, in state failed. *ret (may be NULL) is the entry,
- * or NULL if there was no memory for one.
->>>>>>> d2391c2 (Plugins in C++ and Rust: constructors are let in by an explicit word of the configuration; the headers are clean from C++11 to C++20)
+ * loaded already, and, of a plugin that does not allow several instances, a second one, or another
+ * `name` than its own. 0, or the negative errno of the refusal: the entry is in the list, in state
+ * failed. *ret (may be NULL) is the entry, or NULL if there was no memory for one.
  */
 int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
                          const char *plugin_dir, unsigned flags, struct plugin_entry **ret);
