@@ -239,10 +239,11 @@ static void test_other_minors(void **state)
     struct fixture *fixture = *state;
     CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     const struct ccm_host host = { .abi_major = CCM_ABI_MAJOR, .struct_size = sizeof(host) };
-    const char *const names[] = { "frozen", "future" };
+    const char *const names[] = { "frozen", "future", "frozen-1-1" };
 
     copy_plugin(fixture, "frozen.so");
     copy_plugin(fixture, "future.so");
+    copy_plugin(fixture, "frozen-1-1.so");
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
         struct plugin_entry *entry = NULL;
 

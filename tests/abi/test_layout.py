@@ -1,4 +1,4 @@
-"""The headers of today keep the layout of ABI 1.0, and the comparison notices when they do not."""
+"""The headers of today keep the layout of ABI 1.0 and 1.1, and the comparison notices when they do not."""
 
 import os
 import pathlib
@@ -12,24 +12,30 @@ TODAY = HERE.parent.parent / "include"
 LAST = "    uint64_t batch_wait_ms;"
 
 
+def frozen_of(version):
+    return (HERE / f"layout-{version}.txt").read_text().splitlines()
+
+
 @pytest.fixture(scope="module")
 def frozen():
-    return (HERE / "layout-1.0.txt").read_text().splitlines()
+    return frozen_of("1.0")
 
 
-def test_frozen_headers_have_the_frozen_layout(frozen):
-    assert layout.layout_of(HERE / "v1_0") == frozen
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_frozen_headers_have_the_frozen_layout(version):
+    assert layout.layout_of(HERE / f"v{version.replace('.', '_')}") == frozen_of(version)
 
 
-def test_todays_headers_break_nothing(frozen):
-    assert layout.breaks(frozen, layout.layout_of(TODAY)) == []
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_todays_headers_break_nothing(version):
+    assert layout.breaks(frozen_of(version), layout.layout_of(TODAY)) == []
 
 
-def edited(tmp_path, header, old, new):
-    """Layout of a copy of the frozen headers with one edit."""
+def edited(tmp_path, header, old, new, folder="v1_0"):
+    """Layout of a copy of frozen headers with one edit."""
     (tmp_path / "ccm").mkdir()
-    for name in os.listdir(HERE / "v1_0" / "ccm"):
-        text = (HERE / "v1_0" / "ccm" / name).read_text()
+    for name in os.listdir(HERE / folder / "ccm"):
+        text = (HERE / folder / "ccm" / name).read_text()
         if name == header:
             assert text.count(old) == 1
             text = text.replace(old, new)
@@ -64,4 +70,22 @@ def test_growth_is_allowed(frozen, tmp_path, header, old, new):
 )
 def test_break_is_noticed(frozen, tmp_path, header, old, new, told):
     found = layout.breaks(frozen, edited(tmp_path, header, old, new))
+    assert any(told in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("header", "old", "new", "told"),
+    [
+        ("plugin.h", "    uint64_t instances;", "", "ccm_plugin.instances was"),
+        ("plugin.h", "    int64_t (*allow_removals)(void *self);", "    void (*early)(void *self);\n    int64_t (*allow_removals)(void *self);",
+         "ccm_plugin.classes was"),
+        ("host.h", "    int64_t (*server_since_ms)(const struct ccm_host *host);", "", "ccm_host.note_held was"),
+        ("object.h", "    uint64_t allocatable_count;", "", "ccm_node_info.system was"),
+        ("object.h", "    uint64_t traits;", "", "ccm_object.traits was"),
+        ("option.h", "    const char *unless;", "    uint64_t unless;", "ccm_option.unless was"),
+        ("plugin.h", "CCM_WATCH_NODE_INFO UINT64_C(4)", "CCM_WATCH_NODE_INFO UINT64_C(16)", "CCM_WATCH_NODE_INFO was 4"),
+    ],
+)
+def test_break_of_1_1_is_noticed(tmp_path, header, old, new, told):
+    found = layout.breaks(frozen_of("1.1"), edited(tmp_path, header, old, new, "v1_1"))
     assert any(told in line for line in found), found
