@@ -356,7 +356,7 @@ struct ccm_host {
      * answered (or until the request's deadline); errors as patch(), and CCM_ERROR_BUG for a call
      * that cannot be sent. No retry inside. Only an instance that leads writes, and none in a dry
      * run: CCM_ERROR_CANCELLED. The daemon needs the right: see the table in docs/plugin-guide.md,
-     * and `writes` of struct ccm_plugin.
+     * and `rights` of struct ccm_plugin.
      *
      * ret may be NULL where it is not wanted. What comes back is a struct ccm_raw as the server has
      * it now, whole: release() it. After a write *ret is NULL when the answer is no object, such as

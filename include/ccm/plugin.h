@@ -154,7 +154,9 @@ struct ccm_watch {
      * Since ABI 1.1, of CCM_KIND_RAW only: which objects; NULL or "" = all. The server selects, so
      * the others cost nothing. An object that ceases to be selected is DELETED for this watch. One
      * resource can be watched several times with different selections: map() is called for each,
-     * get_raw() and list_raw() look into all of them that this plugin has.
+     * get_raw() and list_raw() look into all of them that this plugin has. An object that goes over
+     * from one selection to another is in none of them for a moment: ask fetch_raw() before you
+     * take it for gone.
      */
     const char *namespace_;                 /* and the daemon needs its rights there only */
     const char *label_selector;             /* "app=web,tier in (a,b),!old" */
