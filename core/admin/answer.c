@@ -37,7 +37,9 @@ static enum MHD_Result answer_bytes(struct MHD_Connection *connection, unsigned 
     (void)MHD_add_response_header(response, "cache-control", "no-store");
     (void)MHD_add_response_header(response, "x-content-type-options", "nosniff");
     (void)MHD_add_response_header(response, "content-security-policy",
-                                  "default-src 'none'; style-src 'unsafe-inline'");
+                                  "default-src 'none'; style-src 'unsafe-inline'; "
+                                  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+    (void)MHD_add_response_header(response, "referrer-policy", "no-referrer");
     if (status == MHD_HTTP_UNAUTHORIZED) {
         (void)MHD_add_response_header(response, "www-authenticate", "Bearer");
     }
@@ -75,6 +77,115 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const char
         return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
     }
     return answer_bytes(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
+}
+
+/* --- the status pages --- */
+
+static const char status_url[] = "/statusz";
+
+static const char *request_get_argument(void *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* Argument `format` decides, else what the client says that it wants. */
+static int request_find_format(struct MHD_Connection *connection, enum admin_page_format *ret)
+{
+    static const struct {
+        const char *name;
+        const char *type;
+    } formats[] = {
+        [ADMIN_PAGE_HTML] = { "html", "text/html" },
+        [ADMIN_PAGE_JSON] = { "json", "application/json" },
+        [ADMIN_PAGE_TEXT] = { "text", "text/plain" },
+    };
+    const char *name = request_get_argument(connection, "format");
+    const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "accept");
+
+    *ret = ADMIN_PAGE_HTML;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(formats); i++) {
+        if (name != NULL ? strcmp(name, formats[i].name) == 0
+                         : accept != NULL && ccm_text_starts(accept, formats[i].type)) {
+            *ret = (enum admin_page_format)i;
+            return 0;
+        }
+    }
+    return name == NULL ? 0 : -EINVAL;
+}
+
+static enum MHD_Result answer_status(const struct admin_options *options,
+                                     struct MHD_Connection *connection, const char *url)
+{
+    static const char *const types[] = {
+        [ADMIN_PAGE_HTML] = "text/html; charset=utf-8",
+        [ADMIN_PAGE_JSON] = "application/json",
+        [ADMIN_PAGE_TEXT] = "text/plain; charset=utf-8",
+    };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANSWER_MAX };
+    struct admin_status_request request = {
+        .path = url + strlen(status_url),
+        .get = request_get_argument,
+        .arg = connection,
+    };
+
+    if (request_find_format(connection, &request.format) < 0) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "format: html, json or text\n");
+    }
+
+    const int r = options->status(options->arg, &request, &text);
+
+    if (ccm_buf_error(&text) < 0) {
+        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    }
+    if (r < 0) {
+        return answer_text(connection,
+                           r == -ENOENT   ? MHD_HTTP_NOT_FOUND
+                           : r == -EAGAIN ? MHD_HTTP_SERVICE_UNAVAILABLE
+                                          : MHD_HTTP_BAD_REQUEST,
+
+                           ccm_buf_str(&text));
+    }
+    return answer_bytes(connection, MHD_HTTP_OK, types[request.format], ccm_buf_str(&text),
+                        text.len);
+}
+
+/* Where to go from here, for whoever has the address alone. */
+static enum MHD_Result answer_root(struct MHD_Connection *connection)
+{
+    static const struct {
+        const char *url;
+        const char *words;
+    } links[] = {
+        { "/statusz", "what ccmd does, what fails, when it is tried next" },
+        { "/statusz/objects", "all objects: search, filter, sort" },
+        { "/statusz/quotas", "quotas and call rates" },
+        { "/metrics", "for Prometheus" },
+        { "/readyz", "whether it is ready" },
+        { "/livez", "whether it is alive" },
+        { "/idlez", "whether anything is left to do" },
+    };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf html = { .max = ANSWER_MAX };
+    struct admin_page page;
+
+    admin_page_begin(&page, &html, ADMIN_PAGE_HTML, "ccmd", 0);
+    ccm_buf_adds(&html, "<h1>ccmd</h1>\n<dl>\n");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(links); i++) {
+        ccm_buf_addf(&html, "<dt><a href=\"%s\">%s</a></dt><dd>%s</dd>\n", links[i].url,
+                     links[i].url, links[i].words);
+    }
+    ccm_buf_adds(&html, "</dl>\n");
+    admin_page_end(&page);
+    return ccm_buf_error(&html) < 0
+               ? answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n")
+               : answer_bytes(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
+                              ccm_buf_str(&html), html.len);
+}
+
+static bool url_is_status(const char *url)
+{
+    const size_t len = strlen(status_url);
+
+    return strncmp(url, status_url, len) == 0 && (url[len] == '\0' || url[len] == '/');
 }
 
 static enum MHD_Result answer_idle(const struct admin_options *options,
@@ -232,8 +343,10 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     if (strcmp(url, "/readyz") == 0) {
         return answer_probe(connection, options->ready, options->arg);
     }
-    if (strcmp(url, "/metrics") != 0 && strcmp(url, "/statusz") != 0 &&
-        strcmp(url, "/idlez") != 0) {
+    if (strcmp(url, "/") == 0) {
+        return answer_root(connection);
+    }
+    if (strcmp(url, "/metrics") != 0 && !url_is_status(url) && strcmp(url, "/idlez") != 0) {
         return answer_text(connection, MHD_HTTP_NOT_FOUND,
                            "/livez /readyz /metrics /statusz /idlez\n");
     }
@@ -251,5 +364,5 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     return strcmp(url, "/metrics") == 0
                ? answer_page(connection, "text/plain; version=0.0.4; charset=utf-8",
                              options->metrics, options->arg)
-               : answer_page(connection, "text/html; charset=utf-8", options->status, options->arg);
+               : answer_status(options, connection, url);
 }

@@ -1,18 +1,28 @@
 /*
  * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
- * Prometheus, /statusz for people, /idlez for whoever waits until a change is done. Reads only, but
- * for POST /allow-removals?plugin=NAME and /resync?key=KEY (or ?all=1), which want a token of their
- * own. One thread of libmicrohttpd
- * serves all; the callbacks run in it.
+ * Prometheus, /statusz and the pages below it for people and `ccmd status`, /idlez for whoever
+ * waits until a change is done. Reads only, but for POST /allow-removals?plugin=NAME and
+ * /resync?key=KEY (or ?all=1), which want a token of their own. One thread of libmicrohttpd serves
+ * all; the callbacks run in it.
  */
 #ifndef CCM_ADMIN_SERVER_H
 #define CCM_ADMIN_SERVER_H
 
+#include "admin/page.h"
 #include "ccm/error.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
+
+/* What is asked for below /statusz. Valid during the call. */
+struct admin_status_request {
+    const char *path; /* "", "/objects", ... */
+    enum admin_page_format format;
+    /* Value of an argument, NULL = it is not given. */
+    const char *(*get)(void *arg, const char *name);
+    void *arg;
+};
 
 /* All texts are borrowed until admin_free(); "" = none. */
 struct admin_options {
@@ -28,7 +38,9 @@ struct admin_options {
     void (*ready)(void *arg, struct ccm_buf *wrong);
     /* Append the whole answer. */
     void (*metrics)(void *arg, struct ccm_buf *text);
-    void (*status)(void *arg, struct ccm_buf *html);
+    /* The same in the format that is asked for. 0; with one line of plain text: -ENOENT, there is
+     * no such page or object; -EINVAL: an argument is wrong; -EAGAIN: not yet. */
+    int (*status)(void *arg, const struct admin_status_request *request, struct ccm_buf *text);
     /* Append, as JSON, whether there is anything to do within horizon_ms (10 min at most), and how
      * far it is with what it has seen. False: there is. */
     bool (*idle)(void *arg, int64_t horizon_ms, struct ccm_buf *json);

@@ -6,6 +6,7 @@
 #ifndef CCM_DAEMON_COLLECT_H
 #define CCM_DAEMON_COLLECT_H
 
+#include "admin/server.h"
 #include "config/load.h"
 #include "daemon/caches.h"
 #include "daemon/reload.h"
@@ -42,7 +43,8 @@ void daemon_observe_live(void *arg, struct ccm_buf *wrong);
 void daemon_observe_hung(struct daemon_observed *seen, int64_t grace_ms, struct ccm_buf *wrong);
 void daemon_observe_ready(void *arg, struct ccm_buf *wrong);
 void daemon_observe_metrics(void *arg, struct ccm_buf *text);
-void daemon_observe_status(void *arg, struct ccm_buf *html);
+int daemon_observe_status(void *arg, const struct admin_status_request *request,
+                          struct ccm_buf *text);
 bool daemon_observe_idle(void *arg, int64_t horizon_ms, struct ccm_buf *json);
 
 /* Those that act: allow_removals and resync of struct admin_options. */

@@ -1,457 +1,607 @@
-/* /statusz: what is it doing, what is failing, when is the next try. One page without script. */
-#include "daemon/collect.h"
+/* /statusz: what is it doing, what is failing, when is the next try. One page for all. */
+#include "daemon/status_frame.h"
 
 #include "ccm/version.h"
-#include "sched/verdict.h"
+#include "daemon/status_cause.h"
+#include "daemon/status_rows.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX     500  /* failing objects that one page lists per plugin */
+#define ROWS_MAX     500  /* of a table of what plugins say, as JSON */
+#define ROWS_SHOWN   50   /* and for people */
+#define CAUSES_MAX   100  /* that are shown */
+#define NAMED_MAX    3    /* objects that are named of a cause */
 #define MAP_SHOWN_MS 1000 /* a map() that is younger is not shown */
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ccmd</title>\n"
-    "<meta name=\"viewport\" content=\"width=device-width\"><style>\n"
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;"
-    "color:#1d2129;background:#fff}\n"
-    "h1{font-size:1.5em;margin:0}h2{font-size:1.15em;margin:2em 0 .5em}\n"
-    "table{border-collapse:collapse;width:100%}\n"
-    "th{text-align:left;font-weight:600;border-bottom:2px solid #c9cdd4;padding:.3em .6em .3em 0}\n"
-    "td{vertical-align:top;border-bottom:1px solid #e5e6eb;padding:.3em .6em .3em 0}\n"
-    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-    ".good{color:#00783e}.bad{color:#b3261e;font-weight:600}.dim{color:#646a73}\n"
-    "td.o{min-width:11em}td.why{min-width:14em;overflow-wrap:anywhere}.w{overflow-x:auto}"
-    "pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}\n"
-    "a{color:inherit}nav a{margin-right:1em}\n"
-    "code{font:13px/1.45 ui-monospace,monospace;overflow-wrap:anywhere}\n"
-    "@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#17191d}"
-    "th{border-color:#4b5058}td{border-color:#2e3238}.good{color:#5fd08f}.bad{color:#ff8a80}"
-    ".dim{color:#9aa0a8}}\n"
-    "</style></head><body>\n";
-
-/* Text from the cluster or the cloud: none of it is markup. */
-static void add_escaped(struct ccm_buf *html, const char *text)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        switch (*p) {
-        case '<':
-            ccm_buf_adds(html, "&lt;");
-            break;
-        case '>':
-            ccm_buf_adds(html, "&gt;");
-            break;
-        case '&':
-            ccm_buf_adds(html, "&amp;");
-            break;
-        case '"':
-            ccm_buf_adds(html, "&quot;");
-            break;
-        case '\'':
-            ccm_buf_adds(html, "&#39;");
-            break;
-        default:
-            ccm_buf_addc(html, *p);
-            break;
-        }
-    }
-}
-
-/* "3 s", "5 min", "2 h", "4 d" */
-static void add_span(struct ccm_buf *html, int64_t ms)
-{
-    const int64_t s = ms < 0 ? 0 : ms / 1000;
-
-    if (s < 120) {
-        ccm_buf_addf(html, "%" PRId64 " s", s);
-    } else if (s < 7200) {
-        ccm_buf_addf(html, "%" PRId64 " min", s / 60);
-    } else if (s < 172800) {
-        ccm_buf_addf(html, "%" PRId64 " h", s / 3600);
-    } else {
-        ccm_buf_addf(html, "%" PRId64 " d", s / 86400);
-    }
-}
+/* --- the head --- */
 
 /* What /readyz and /livez say against it. */
-static void add_wrong(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_wrong(struct admin_page *page, const struct daemon_observed *seen)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
+    struct ccm_buf *html = admin_page_html(page);
 
     daemon_observe_live((void *)(uintptr_t)seen, &wrong);
     daemon_observe_ready((void *)(uintptr_t)seen, &wrong);
     if (wrong.len == 0) {
-        ccm_buf_adds(html, "<p><span class=\"good\">Ready</span>.</p>\n");
-        return;
+        admin_page_note(page, ADMIN_TONE_GOOD, "Ready.");
+    } else if (html == NULL) {
+        admin_page_note(page, ADMIN_TONE_BAD, "Not ready:");
+        admin_page_note(page, ADMIN_TONE_BAD, ccm_buf_str(&wrong));
+    } else {
+        ccm_buf_adds(html, "<p>Not ready:</p>\n<pre class=\"bad\">");
+        admin_page_escape(html, ccm_buf_str(&wrong));
+        ccm_buf_adds(html, "</pre>\n");
     }
-    ccm_buf_adds(html, "<p>Not ready:</p>\n<pre class=\"bad\">");
-    add_escaped(html, ccm_buf_str(&wrong));
-    ccm_buf_adds(html, "</pre>\n");
 }
 
 /* What the log said once and somebody may have missed. */
-static void add_config(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_config(struct admin_page *page, const struct daemon_observed *seen)
 {
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct daemon_reload_status status;
 
     daemon_reload_status(seen->reload, &status);
     if (status.failing) {
-        ccm_buf_adds(html, "<p class=\"bad\">The configuration file has problems, see the log: the "
-                           "configuration from before counts.</p>\n");
+        admin_page_note(page, ADMIN_TONE_BAD,
+                        "The configuration file has problems, see the log: the "
+                        "configuration from before counts.");
     } else if (status.restart_needed > 0) {
-        ccm_buf_addf(html,
-                     "<p>Options that were changed but need a restart, see the log: %" PRIu64
-                     ".</p>\n",
-                     (uint64_t)status.restart_needed);
+        text = ccm_text_format("Options that were changed but need a restart, see the log: %" PRIu64
+                               ".",
+                               (uint64_t)status.restart_needed);
+        admin_page_note(page, ADMIN_TONE_BAD, text == NULL ? "" : text);
     }
 }
 
 /* Why nothing is changed at the moment. */
-static void add_hold(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_hold(struct admin_page *page, const struct daemon_observed *seen)
 {
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct kube_continuity_view view;
 
     kube_continuity_view(&seen->services->continuity, &view);
     if (view.held) {
-        ccm_buf_adds(html, "<p class=\"bad\">Nothing is changed for ");
-        add_span(html, view.held_for_ms);
-        ccm_buf_adds(html, ", until the API server has answered consistently: ");
-        add_escaped(html, view.reason);
-        ccm_buf_adds(html, "</p>\n");
+        text = ccm_text_format("Nothing is changed for %" PRId64
+                               " s, until the API server has answered consistently: %s",
+                               view.held_for_ms / 1000, view.reason);
+        admin_page_note(page, ADMIN_TONE_BAD, text == NULL ? "" : text);
     }
 }
 
-static void add_head(const struct daemon_observed *seen, struct ccm_buf *html)
+/* Who leads, as a line for people. */
+static void page_add_leader(struct admin_page *page, const struct daemon_observed *seen,
+                            const struct kube_lease_status *lease)
 {
-    char time[CCM_CLOCK_TEXT];
-    struct kube_lease_status lease;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 2048 };
+    const char *holder = lease->holder[0] == '\0' ? "nobody" : lease->holder;
+    enum admin_cell_tone tone = ADMIN_TONE_GOOD;
 
-    ccm_clock_format(ccm_clock_wall_ms(), time, sizeof(time));
-    ccm_buf_adds(html, head);
-    ccm_buf_addf(html, "<h1>ccmd %s</h1>\n<p class=\"dim\">%s, up for ", CCM_VERSION, time);
-    add_span(html, ccm_clock_boot_ms() - seen->begun_ms);
-    ccm_buf_adds(html, "</p>\n<p>");
     if (seen->lease == NULL) {
-        ccm_buf_adds(html, "<span class=\"good\">Works</span>, without leader election.");
-        ccm_buf_adds(html, "</p>\n");
+        ccm_buf_adds(&text, "Works, without leader election.");
+    } else if (lease->leading) {
+        ccm_buf_addf(&text, "Leads as %s.", seen->identity);
+    } else if (lease->lost) {
+        ccm_buf_addf(&text, "Has lost the lease to %s.", holder);
+        tone = ADMIN_TONE_BAD;
+    } else {
+        ccm_buf_addf(&text, "Stands by with warm caches; the leader is %s.", holder);
+        tone = ADMIN_TONE_PLAIN;
+    }
+    admin_page_note(page, tone, ccm_buf_str(&text));
+    if (seen->lease != NULL && lease->error[0] != '\0') {
+        ccm_buf_reset(&text);
+        ccm_buf_addf(&text, "Lease: %s", lease->error);
+        admin_page_note(page, ADMIN_TONE_BAD, ccm_buf_str(&text));
+    }
+}
+
+/* The answer to the first question, before anything that is well. */
+static void page_add_sum(struct admin_page *page, const struct status_rows *rows)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
+    struct ccm_buf *html = admin_page_html(page);
+    const size_t failing = rows->counts[STATUS_FAILING];
+
+    if (failing > 0) {
+        ccm_buf_addf(&text, "%zu of %zu object%s fail%s", failing, rows->len,
+                     rows->len == 1 ? "" : "s", failing == 1 ? "s" : "");
+    } else {
+        ccm_buf_addf(&text, rows->len == 0 ? "There are no objects yet" : "No object of %zu fails",
+                     rows->len);
+    }
+    for (enum status_state state = STATUS_WAITING; state < STATUS_WELL; state++) {
+        if (rows->counts[state] > 0) {
+            ccm_buf_addf(&text, "; %zu %s", rows->counts[state],
+                         status_state_verb(state, rows->counts[state]));
+        }
+    }
+    if (html == NULL) {
+        admin_page_note(page, ADMIN_TONE_PLAIN, ccm_buf_str(&text));
         return;
     }
-    kube_lease_status(seen->lease, &lease);
-    if (lease.leading) {
-        ccm_buf_adds(html, "<span class=\"good\">Leads</span> as <code>");
-        add_escaped(html, seen->identity);
-    } else {
-        ccm_buf_adds(html, lease.lost ? "<span class=\"bad\">Has lost the lease</span> to <code>"
-                                      : "Stands by with warm caches; the leader is <code>");
-        add_escaped(html, lease.holder[0] == '\0' ? "nobody" : lease.holder);
-    }
-    ccm_buf_adds(html, "</code>.");
-    if (lease.error[0] != '\0') {
-        ccm_buf_adds(html, " <span class=\"bad\">Lease: ");
-        add_escaped(html, lease.error);
-        ccm_buf_adds(html, "</span>");
-    }
+    ccm_buf_addf(html, "<p class=\"sum %s\">", failing > 0 ? "bad" : "good");
+    admin_page_escape(html, ccm_buf_str(&text));
     ccm_buf_adds(html, "</p>\n");
 }
 
-/* --- what runs, what fails --- */
-
-struct rows {
-    struct ccm_buf *html;
-    const char *plugin;
-    int64_t now_ms;
-    size_t count;
-};
-
-static void add_call(struct rows *rows, const char *plugin, const char *call, const char *what,
-                     int64_t age_ms)
+/* The same for programs. */
+static void page_add_process(struct admin_page *page, const struct daemon_observed *seen,
+                             const struct kube_lease_status *lease, const struct status_rows *rows)
 {
-    if (rows->count++ == 0) {
-        ccm_buf_adds(rows->html, "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
-                                 "<th class=\"n\">for</th></tr>\n");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
+    struct ccm_jsonw *json = &page->json;
+
+    daemon_observe_live((void *)(uintptr_t)seen, &wrong);
+    daemon_observe_ready((void *)(uintptr_t)seen, &wrong);
+    ccm_jsonw_str(json, "version", CCM_VERSION);
+    ccm_jsonw_i64(json, "up_s", (ccm_clock_boot_ms() - seen->begun_ms) / 1000);
+    ccm_jsonw_bool(json, "leads", seen->lease == NULL || lease->leading);
+    ccm_jsonw_str(json, "leader", seen->lease == NULL ? NULL : lease->holder);
+    ccm_jsonw_bool(json, "ready", wrong.len == 0);
+    ccm_jsonw_str(json, "not_ready", wrong.len == 0 ? NULL : ccm_buf_str(&wrong));
+    ccm_jsonw_open(json, "count", '{');
+    ccm_jsonw_i64(json, "all", (int64_t)rows->len);
+    for (size_t i = 0; i < STATUS_STATES; i++) {
+        ccm_jsonw_i64(json, status_state_name((enum status_state)i), (int64_t)rows->counts[i]);
     }
-    ccm_buf_addf(rows->html, "<tr><td>%s</td><td>%s<code>", plugin, call);
-    add_escaped(rows->html, what);
-    ccm_buf_adds(rows->html, "</code></td><td class=\"n\">");
-    add_span(rows->html, age_ms);
-    ccm_buf_adds(rows->html, "</td></tr>\n");
+    ccm_jsonw_close(json, '}');
 }
 
-static void add_running_row(void *arg, const char *id, const char *what, int64_t age_ms)
+static void page_add_head(struct admin_page *page, const struct daemon_observed *seen,
+                          const struct status_rows *rows)
 {
-    struct rows *rows = arg;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
+    struct kube_lease_status lease = { 0 };
+    char time[CCM_CLOCK_TEXT];
 
-    (void)id; /* it is for the log */
-    add_call(rows, rows->plugin, "", what, age_ms);
-}
-
-/* A map() takes no time worth telling, unless something is wrong. */
-static void add_map_row(void *arg, const char *plugin, const char *what, int64_t age_ms)
-{
-    if (age_ms >= MAP_SHOWN_MS) {
-        add_call(arg, plugin, "map() of ", what, age_ms);
+    if (seen->lease != NULL) {
+        kube_lease_status(seen->lease, &lease);
     }
+    if (page->format == ADMIN_PAGE_JSON) {
+        page_add_process(page, seen, &lease, rows);
+        return;
+    }
+    ccm_clock_format(ccm_clock_wall_ms(), time, sizeof(time));
+    ccm_buf_addf(&text, "ccmd %s, %s, up for ", CCM_VERSION, time);
+    admin_page_format_span(&text, ccm_clock_boot_ms() - seen->begun_ms);
+    page_add_sum(page, rows);
+    admin_page_note(page, ADMIN_TONE_DIM, ccm_buf_str(&text));
+    page_add_leader(page, seen, &lease);
+    page_add_wrong(page, seen);
+    page_add_config(page, seen);
+    page_add_hold(page, seen);
 }
 
-static void add_stage_row(void *arg, const char *stage, const char *plugin, int64_t age_ms)
-{
-    add_call(arg, plugin, stage, "", age_ms);
-}
+/* --- objects of plugins --- */
 
-/* As long as nothing else can be said. */
-static void add_creating(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_counts(struct admin_page *page, const struct daemon_observed *seen,
+                            const struct status_rows *rows)
 {
-    struct rows rows = { .html = html };
-
-    ccm_buf_adds(html, "<h1>ccmd</h1>\n<p>Plugins are being created.</p>\n");
-    daemon_runners_list_stages(seen->runners, add_stage_row, &rows);
-    ccm_buf_adds(html, rows.count == 0 ? "" : "</table></div>\n");
-    ccm_buf_adds(html, "</body></html>\n");
-}
-
-static void add_running(const struct daemon_observed *seen, struct ccm_buf *html)
-{
+    struct admin_column columns[2 + STATUS_STATES] = {
+        { .id = "plugin", .title = "plugin" }, { .id = "all", .title = "objects", .number = true }
+    };
     struct daemon_runner_view view;
-    struct rows rows = { .html = html };
 
-    ccm_buf_adds(html, "<h2 id=\"running\">Running now</h2>\n");
+    for (size_t i = 0; i < STATUS_STATES; i++) {
+        columns[2 + i] = (struct admin_column){
+            .id = status_state_name((enum status_state)i),
+            .title = status_state_words((enum status_state)i),
+            .number = true,
+        };
+    }
+    admin_page_open_table(page, "objects", "Objects", columns, CCM_ARRAY_LEN(columns));
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        rows.plugin = view.name;
-        if (view.controller != NULL) {
-            sched_controller_list_running(view.controller, add_running_row, &rows);
+        struct admin_cell cells[2 + STATUS_STATES];
+        struct ccm_buf urls[2 + STATUS_STATES] = { { 0 } };
+        size_t counts[1 + STATUS_STATES] = { 0 };
+
+        for (size_t j = 0; j < rows->len; j++) {
+            if (rows->items[j].plugin_index == i) {
+                counts[0]++;
+                counts[1 + rows->items[j].state]++;
+            }
+        }
+        cells[0] = admin_cell_text(view.name);
+        for (size_t j = 0; j < CCM_ARRAY_LEN(counts); j++) {
+            const char *state = j == 0 ? "" : status_state_name((enum status_state)(j - 1));
+
+            ccm_buf_addf(&urls[j], "/statusz/objects?plugin=%s%s%s", view.name,
+                         j == 0 ? "" : "&state=", state);
+            cells[1 + j] = admin_cell_count(counts[j]);
+            cells[1 + j].tone = j == 1 && counts[j] > 0 ? ADMIN_TONE_BAD : ADMIN_TONE_PLAIN;
+            cells[1 + j].href = counts[j] == 0 ? NULL : ccm_buf_str(&urls[j]);
+        }
+        admin_page_row(page, cells);
+        for (size_t j = 0; j < CCM_ARRAY_LEN(urls); j++) {
+            ccm_buf_fini(&urls[j]);
         }
     }
-    daemon_watches_list_running(seen->watches, add_map_row, &rows);
-    daemon_runners_list_stages(seen->runners, add_stage_row, &rows);
-    ccm_buf_adds(html, rows.count == 0 ? "<p class=\"dim\">Nothing.</p>\n" : "</table></div>\n");
+    admin_page_close_table(page, NULL);
 }
 
-static void add_next(struct ccm_buf *html, int64_t rest_ms)
+/* --- what fails, by cause --- */
+
+struct cause {
+    const struct status_row *latest; /* that began to fail */
+    size_t count;
+    const char *named[NAMED_MAX];
+    int64_t next_ms; /* the first of them */
+};
+
+static int cause_compare_latest(const void *a, const void *b)
 {
-    if (rest_ms <= 0) {
-        ccm_buf_adds(html, "now");
-        return;
-    }
-    ccm_buf_adds(html, "in ");
-    add_span(html, rest_ms);
+    const int64_t left = ((const struct cause *)a)->latest->since_ms;
+    const int64_t right = ((const struct cause *)b)->latest->since_ms;
+
+    return left > right ? -1 : left < right ? 1 : 0;
 }
 
-static void add_row(void *arg, const struct admin_trouble_item *item)
+static int row_compare_cause(const void *a, const void *b)
 {
-    struct rows *rows = arg;
-    struct ccm_buf *html = rows->html;
+    const struct status_row *left = *(const struct status_row *const *)a;
+    const struct status_row *right = *(const struct status_row *const *)b;
 
-    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"o\"><code>", rows->plugin);
-    add_escaped(html, item->key);
-    ccm_buf_addf(html, "</code></td><td>%s</td><td class=\"why\">",
-                 sched_verdict_kind_name(item->kind));
-    add_escaped(html, item->message);
-    ccm_buf_addf(html, "</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">", item->failures);
-    add_span(html, rows->now_ms - item->since_ms);
-    ccm_buf_adds(html, "</td><td class=\"n\">");
-    add_next(html, item->next_ms - rows->now_ms);
-    ccm_buf_adds(html, "</td></tr>\n");
-    rows->count++;
+    if (left->cause != right->cause) {
+        return left->cause < right->cause ? -1 : 1;
+    }
+    return left->since_ms > right->since_ms ? -1 : left->since_ms < right->since_ms ? 1 : 0;
 }
 
-static size_t count_failing(const struct daemon_observed *seen)
+/* Those that fail, by cause and the latest first; NULL: none, or no memory. */
+static const struct status_row **rows_sort_failing(const struct status_rows *rows)
 {
-    struct daemon_runner_view view;
-    size_t total = 0;
+    const size_t count = rows->counts[STATUS_FAILING];
+    const struct status_row **failing = count == 0 ? NULL : calloc(count, sizeof(*failing));
+    size_t len = 0;
 
-    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        total += admin_trouble_count(view.trouble);
+    for (size_t i = 0; failing != NULL && i < rows->len && len < count; i++) {
+        if (rows->items[i].state == STATUS_FAILING) {
+            failing[len++] = &rows->items[i];
+        }
     }
-    return total;
+    if (failing != NULL) {
+        qsort(failing, len, sizeof(*failing), row_compare_cause);
+    }
+    return failing;
 }
 
-static void add_failing(const struct daemon_observed *seen, struct ccm_buf *html)
+static struct cause *causes_collect(const struct status_rows *rows, size_t *ret_count)
 {
-    const size_t total = count_failing(seen);
-    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
-    struct daemon_runner_view view;
+    CCM_CLEANUP(ccm_freep) const struct status_row **failing = rows_sort_failing(rows);
+    const size_t count = rows->counts[STATUS_FAILING];
+    struct cause *causes = failing == NULL ? NULL : calloc(count, sizeof(*causes));
+    size_t len = 0;
 
-    ccm_buf_addf(html, "<h2 id=\"failing\">Failing objects: <span class=\"%s\">%zu</span></h2>\n",
-                 total == 0 ? "good" : "bad", total);
-    if (total == 0) {
-        return;
+    for (size_t i = 0; causes != NULL && i < count; i++) {
+        if (i == 0 || failing[i]->cause != failing[i - 1]->cause) {
+            causes[len++] = (struct cause){ .latest = failing[i], .next_ms = failing[i]->next_ms };
+        }
+        struct cause *cause = &causes[len - 1];
+
+        if (cause->count < NAMED_MAX) {
+            cause->named[cause->count] = failing[i]->key;
+        }
+        cause->count++;
+        cause->next_ms =
+            failing[i]->next_ms < cause->next_ms ? failing[i]->next_ms : cause->next_ms;
     }
-    ccm_buf_adds(
-        html, "<div class=\"w\"><table><tr><th>plugin</th><th>object</th><th>kind</th><th>why</th>"
-              "<th class=\"n\">times</th><th class=\"n\">for</th>"
-              "<th class=\"n\">next try</th></tr>\n");
-    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        rows.plugin = view.name;
-        admin_trouble_list(view.trouble, ROWS_MAX, add_row, &rows);
+    if (causes != NULL) {
+        qsort(causes, len, sizeof(*causes), cause_compare_latest);
     }
-    ccm_buf_adds(html, "</table></div>\n");
-    ccm_buf_adds(html, "<p class=\"dim\">times: failures in a row. terminal: the object, or what "
-                       "it names, has to be "
-                       "changed; it is looked at again all the same.</p>\n");
-    if (total > rows.count) {
-        ccm_buf_addf(html, "<p class=\"dim\">and %zu more, that failed later.</p>\n",
-                     total - rows.count);
-    }
+    *ret_count = causes == NULL ? 0 : len;
+    return causes;
 }
 
-/* --- what is held back --- */
-
-static void add_held_row(void *arg, const struct daemon_held_item *item)
+static void page_add_cause(struct admin_page *page, const struct cause *cause, int64_t now)
 {
-    struct rows *rows = arg;
-    struct ccm_buf *html = rows->html;
+    const struct status_row *row = cause->latest;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf url = { .max = 4096 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf named = { .max = 8192 };
+    CCM_CLEANUP(ccm_freep)
+    char *what =
+        ccm_text_format("%s: %s", status_kind_words(row->kind), status_kind_remedy(row->kind));
 
-    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"o\"><code>", rows->plugin);
-    add_escaped(html, item->object);
-    ccm_buf_addf(html, "</code></td><td class=\"n\">%" PRIu64 "</td><td class=\"why\">",
-                 item->count);
-    add_escaped(html, item->reason);
-    ccm_buf_adds(html, "</td><td class=\"n\">");
-    add_span(html, rows->now_ms - item->since_ms);
-    ccm_buf_adds(html, "</td></tr>\n");
-    rows->count++;
+    for (size_t i = 0; i < cause->count && i < NAMED_MAX; i++) {
+        ccm_buf_addf(&named, "%s%s", i == 0 ? "" : ", ", cause->named[i]);
+    }
+    if (cause->count > NAMED_MAX) {
+        ccm_buf_addf(&named, " and %zu more", cause->count - NAMED_MAX);
+    }
+    if (cause->count == 1) {
+        status_link_object(row->plugin, row->key, &url);
+    } else {
+        ccm_buf_addf(&url, "/statusz/objects?plugin=%s&state=failing&cause=%" PRIx64, row->plugin,
+                     row->cause);
+    }
+
+    struct admin_cell count = admin_cell_count(cause->count);
+
+    count.href = ccm_buf_str(&url);
+    const struct admin_cell cells[] = {
+        count,
+        admin_cell_text(row->plugin),
+        admin_cell_code(ccm_buf_str(&named), ccm_buf_str(&url)),
+        admin_cell_text(row->why),
+        admin_cell_text(what == NULL ? "" : what),
+        admin_cell_span(ADMIN_CELL_SPAN, now - row->since_ms),
+        admin_cell_span(ADMIN_CELL_NEXT, cause->next_ms - now),
+    };
+
+    admin_page_row(page, cells);
 }
 
-/* A table of what plugins say of objects. */
-struct held_section {
-    const char *head; /* before the sum */
-    const char *columns;
+static void page_add_failing(struct admin_page *page, const struct status_rows *rows)
+{
+    static const struct admin_column columns[] = {
+        { "count", "objects", true, NULL },         { "plugin", "plugin", false, NULL },
+        { "objects", "which", false, NULL },        { "why", "why", false, NULL },
+        { "what", "what that means", false, NULL }, { "latest_since_s", "newest for", true, NULL },
+        { "next_try_s", "next try", true, NULL },
+    };
+    CCM_CLEANUP(ccm_freep)
+    char *title =
+        ccm_text_format("Failing objects: %zu of %zu", rows->counts[STATUS_FAILING], rows->len);
+    size_t count = 0;
+    CCM_CLEANUP(ccm_freep) struct cause *causes = causes_collect(rows, &count);
+    const int64_t now = ccm_clock_now_ms();
+
+    admin_page_open_table(page, "failing", title, columns, CCM_ARRAY_LEN(columns));
+    for (size_t i = 0; i < count && i < CAUSES_MAX; i++) {
+        page_add_cause(page, &causes[i], now);
+    }
+    admin_page_close_table(page, NULL);
+    if (count > CAUSES_MAX) {
+        admin_page_note(page, ADMIN_TONE_DIM, "There are more causes: see the list of objects.");
+    }
+}
+
+/* --- what plugins say of objects --- */
+
+struct rows {
+    struct admin_page *page;
+    const struct daemon_observed *seen;
+    const char *plugin;
+    int64_t now_ms;
+};
+
+/* A table of it. */
+struct said_section {
+    const char *id;
+    const char *title; /* "%" PRIu64 behind it where `sums` */
     const char *foot;
+    bool sums;
+    bool is_next;  /* the count is a time */
+    bool is_limit; /* the reason is a number, of which the count is used */
+    struct admin_column columns[5];
     struct daemon_held *(*get)(const struct daemon_runner_view *view);
 };
 
-static struct daemon_held *get_held(const struct daemon_runner_view *view)
+struct said_rows {
+    struct rows rows;
+    const struct said_section *section;
+    size_t room; /* for so many rows more */
+    size_t rest; /* that there was no room for */
+};
+
+static void page_add_said_row(void *arg, const struct daemon_held_item *item)
+{
+    struct said_rows *said = arg;
+    const struct said_section *section = said->section;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf url = { .max = 4096 };
+    const struct admin_cell reason = admin_cell_text(item->reason);
+    const struct admin_cell count =
+        section->is_next
+            ? admin_cell_span(ADMIN_CELL_NEXT, (int64_t)item->count - said->rows.now_ms)
+            : admin_cell_count(item->count);
+
+    if (said->room == 0) {
+        said->rest++;
+        return;
+    }
+    said->room--;
+    status_link_object(said->rows.plugin, item->object, &url);
+
+    const struct admin_cell cells[] = {
+        admin_cell_text(said->rows.plugin),
+        section->is_limit ? admin_cell_text(item->object)
+                          : admin_cell_code(item->object, ccm_buf_str(&url)),
+        section->is_limit ? count : reason,
+        section->is_limit ? reason : count,
+        admin_cell_span(ADMIN_CELL_SPAN, said->rows.now_ms - item->since_ms),
+    };
+
+    admin_page_row(said->rows.page, cells);
+}
+
+static struct daemon_held *view_get_waiting(const struct daemon_runner_view *view)
+{
+    return view->waiting;
+}
+
+static struct daemon_held *view_get_held(const struct daemon_runner_view *view)
 {
     return view->held;
 }
 
-static struct daemon_held *get_unserved(const struct daemon_runner_view *view)
+static struct daemon_held *view_get_unserved(const struct daemon_runner_view *view)
 {
     return view->unserved;
 }
 
-static const struct held_section held_removals = {
-    "<h2 id=\"held\">Held removals: <span class=\"bad\">",
-    "<th class=\"n\">held</th><th>why</th><th class=\"n\">for</th></tr>\n",
-    "They go by and by, or at once after <code>ccmd allow-removals PLUGIN</code>.",
-    get_held,
+static struct daemon_held *view_get_quotas(const struct daemon_runner_view *view)
+{
+    return view->quotas;
+}
+
+static const struct said_section said_sections[] = {
+    {
+        .id = "waiting",
+        .title = "Waiting objects",
+        .foot = "They have not failed: they go on when it is their turn.",
+        .is_next = true,
+        .columns = { { "plugin", "plugin", false, NULL },
+                     { "object", "object", false, NULL },
+                     { "what", "for what", false, NULL },
+                     { "goes_on_s", "goes on", true, NULL },
+                     { "for_s", "for", true, NULL } },
+        .get = view_get_waiting,
+    },
+    {
+        .id = "unserved",
+        .title = "Ports that nobody serves: ",
+        .foot = "They have a load balancer, and no ready, or no healthy, backend behind it.",
+        .sums = true,
+        .columns = { { "plugin", "plugin", false, NULL },
+                     { "object", "object", false, NULL },
+                     { "why", "why", false, NULL },
+                     { "ports", "ports", true, NULL },
+                     { "for_s", "for", true, NULL } },
+        .get = view_get_unserved,
+    },
+    {
+        .id = "held",
+        .title = "Held removals: ",
+        .foot = "They go by and by, or at once after `ccmd allow-removals PLUGIN`.",
+        .sums = true,
+        .columns = { { "plugin", "plugin", false, NULL },
+                     { "object", "object", false, NULL },
+                     { "why", "why", false, NULL },
+                     { "held", "held", true, NULL },
+                     { "for_s", "for", true, NULL } },
+        .get = view_get_held,
+    },
+    {
+        .id = "quotas",
+        .title = "Quotas used nearly up",
+        .foot = "At the limit the cloud refuses what comes; limits.md has the formulas.",
+        .is_limit = true,
+        .columns = { { "plugin", "plugin", false, NULL },
+                     { "quota", "quota", false, NULL },
+                     { "used", "used", true, NULL },
+                     { "of", "of", true, NULL },
+                     { "for_s", "for", true, NULL } },
+        .get = view_get_quotas,
+    },
 };
 
-static const struct held_section unserved_ports = {
-    "<h2 id=\"unserved\">Ports that nobody serves: <span class=\"bad\">",
-    "<th class=\"n\">ports</th><th>why</th><th class=\"n\">for</th></tr>\n",
-    "They have a load balancer, and no ready, or no healthy, backend behind it.",
-    get_unserved,
-};
+static void page_add_rest(struct admin_page *page, size_t rest)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *text = ccm_text_format("and %zu more: see the list of objects", rest);
+
+    if (rest > 0) {
+        admin_page_note(page, ADMIN_TONE_DIM, text == NULL ? "" : text);
+    }
+}
 
 /* Nothing at all, as nearly always, is not worth a heading. */
-static void add_held(const struct daemon_observed *seen, const struct held_section *section,
-                     struct ccm_buf *html)
+static void page_add_said(struct admin_page *page, const struct daemon_observed *seen,
+                          const struct said_section *section)
 {
-    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
+    CCM_CLEANUP(ccm_freep) char *title = NULL;
     struct daemon_runner_view view;
+    struct said_rows said = { .rows = { page, seen, NULL, ccm_clock_now_ms() },
+                              .section = section,
+                              .room = page->format == ADMIN_PAGE_JSON ? ROWS_MAX : ROWS_SHOWN };
     uint64_t total = 0;
 
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         total += section->get(&view) == NULL ? 0 : daemon_held_sum(section->get(&view));
     }
-    if (total == 0) {
+    if (total == 0 && page->format != ADMIN_PAGE_JSON) {
         return;
     }
-    ccm_buf_addf(html,
-                 "%s%" PRIu64 "</span></h2>\n"
-                 "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>%s",
-                 section->head, total, section->columns);
+    title = section->sums ? ccm_text_format("%s%" PRIu64, section->title, total)
+                          : strdup(section->title);
+    admin_page_open_table(page, section->id, title, section->columns,
+                          CCM_ARRAY_LEN(section->columns));
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        rows.plugin = view.name;
+        said.rows.plugin = view.name;
         if (section->get(&view) != NULL) {
-            daemon_held_list(section->get(&view), ROWS_MAX, add_held_row, &rows);
+            daemon_held_list(section->get(&view), SIZE_MAX, page_add_said_row, &said);
         }
     }
-    ccm_buf_addf(html, "</table></div>\n<p class=\"dim\">%s</p>\n", section->foot);
+    admin_page_close_table(page, NULL);
+    page_add_rest(page, said.rest);
+    admin_page_note(page, ADMIN_TONE_DIM, section->foot);
 }
 
-/* --- what waits, and for what --- */
+/* --- what runs --- */
 
-static void add_waiting_row(void *arg, const struct daemon_held_item *item)
+static void page_add_call(const struct rows *rows, const char *plugin, const char *call,
+                          const char *what, int64_t age_ms)
 {
-    struct rows *rows = arg;
-    struct ccm_buf *html = rows->html;
+    CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("%s%s", call, what);
+    const struct admin_cell cells[] = {
+        admin_cell_text(plugin),
+        admin_cell_code(text == NULL ? what : text, NULL),
+        admin_cell_span(ADMIN_CELL_SPAN, age_ms),
+    };
 
-    if (rows->count++ == 0) {
-        ccm_buf_adds(html, "<h2 id=\"waiting\">Waiting objects</h2>\n"
-                           "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
-                           "<th>for what</th><th class=\"n\">for</th>"
-                           "<th class=\"n\">goes on</th></tr>\n");
+    admin_page_row(rows->page, cells);
+}
+
+static void page_add_running_row(void *arg, const char *id, const char *what, int64_t age_ms)
+{
+    const struct rows *rows = arg;
+
+    (void)id; /* it is for the log */
+    page_add_call(rows, rows->plugin, "", what, age_ms);
+}
+
+/* A map() takes no time worth telling, unless something is wrong. */
+static void page_add_map_row(void *arg, const char *plugin, const char *what, int64_t age_ms)
+{
+    if (age_ms >= MAP_SHOWN_MS) {
+        page_add_call(arg, plugin, "map() of ", what, age_ms);
     }
-    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"o\"><code>", rows->plugin);
-    add_escaped(html, item->object);
-    ccm_buf_adds(html, "</code></td><td class=\"why\">");
-    add_escaped(html, item->reason);
-    ccm_buf_adds(html, "</td><td class=\"n\">");
-    add_span(html, rows->now_ms - item->since_ms);
-    ccm_buf_adds(html, "</td><td class=\"n\">");
-    add_next(html, (int64_t)item->count - rows->now_ms);
-    ccm_buf_adds(html, "</td></tr>\n");
 }
 
-static void add_waiting(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_stage_row(void *arg, const char *stage, const char *plugin, int64_t age_ms)
 {
-    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
-    struct daemon_runner_view view;
+    page_add_call(arg, plugin, stage, "", age_ms);
+}
 
+static const struct admin_column running_columns[] = {
+    { "plugin", "plugin", false, NULL },
+    { "object", "object", false, NULL },
+    { "for_s", "for", true, NULL },
+};
+
+static void page_add_running(struct admin_page *page, const struct daemon_observed *seen)
+{
+    struct daemon_runner_view view;
+    struct rows rows = { .page = page, .seen = seen };
+
+    admin_page_open_table(page, "running", "Running now", running_columns,
+                          CCM_ARRAY_LEN(running_columns));
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
-        if (view.waiting != NULL) {
-            daemon_held_list(view.waiting, ROWS_MAX, add_waiting_row, &rows);
+        if (view.controller != NULL) {
+            sched_controller_list_running(view.controller, page_add_running_row, &rows);
         }
     }
-    if (rows.count > 0) {
-        ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">They have not failed: they go on when "
-                           "it is their turn.</p>\n");
-    }
+    daemon_watches_list_running(seen->watches, page_add_map_row, &rows);
+    daemon_runners_list_stages(seen->runners, page_add_stage_row, &rows);
+    admin_page_close_table(page, "Nothing.");
 }
 
-/* --- quotas that are used nearly up --- */
-
-static void add_quota_row(void *arg, const struct daemon_held_item *item)
+/* As long as nothing else can be said. */
+static void page_add_creating(struct admin_page *page, const struct daemon_observed *seen)
 {
-    struct rows *rows = arg;
-    struct ccm_buf *html = rows->html;
+    struct rows rows = { .page = page, .seen = seen };
 
-    if (rows->count++ == 0) {
-        ccm_buf_adds(html, "<h2 id=\"quotas\">Quotas used nearly up</h2>\n"
-                           "<div class=\"w\"><table><tr><th>plugin</th><th>quota</th>"
-                           "<th class=\"n\">used</th><th class=\"n\">of</th>"
-                           "<th class=\"n\">for</th></tr>\n");
-    }
-    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"why\">", rows->plugin);
-    add_escaped(html, item->object);
-    ccm_buf_addf(html, "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", item->count);
-    add_escaped(html, item->reason);
-    ccm_buf_adds(html, "</td><td class=\"n\">");
-    add_span(html, rows->now_ms - item->since_ms);
-    ccm_buf_adds(html, "</td></tr>\n");
-}
-
-static void add_quotas(const struct daemon_observed *seen, struct ccm_buf *html)
-{
-    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
-    struct daemon_runner_view view;
-
-    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        rows.plugin = view.name;
-        if (view.quotas != NULL) {
-            daemon_held_list(view.quotas, ROWS_MAX, add_quota_row, &rows);
-        }
-    }
-    if (rows.count > 0) {
-        ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">At the limit the cloud refuses what "
-                           "comes; limits.md has the formulas.</p>\n");
-    }
+    admin_page_note(page, ADMIN_TONE_PLAIN, "Plugins are being created.");
+    admin_page_open_table(page, "running", NULL, running_columns, CCM_ARRAY_LEN(running_columns));
+    daemon_runners_list_stages(seen->runners, page_add_stage_row, &rows);
+    admin_page_close_table(page, NULL);
 }
 
 /* --- plugins and caches --- */
@@ -467,8 +617,8 @@ static uint64_t sum_failed(const struct sched_controller_stats *stats)
 }
 
 /* What a plugin that was created and not started waits for is what one wants to know of it. */
-static const char *state_of(const struct daemon_observed *seen,
-                            const struct daemon_runner_view *view)
+static const char *plugin_find_state(const struct daemon_observed *seen,
+                                     const struct daemon_runner_view *view)
 {
     struct kube_lease_status lease = { .leading = true };
 
@@ -481,100 +631,143 @@ static const char *state_of(const struct daemon_observed *seen,
     return lease.leading ? "waits for its caches, or starts" : "waits for its turn";
 }
 
-static void add_plugins(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_plugin(struct admin_page *page, const struct daemon_observed *seen,
+                            const struct daemon_runner_view *view)
 {
-    struct daemon_runner_view view;
+    const struct sched_controller_stats *stats = &view->stats;
+    const bool says = view->error[0] != '\0' && !view->started;
+    CCM_CLEANUP(ccm_freep)
+    char *state = ccm_text_format("%s%s%s", plugin_find_state(seen, view), says ? ": " : "",
+                                  says ? view->error : "");
+    uint64_t ready = 0;
 
-    ccm_buf_adds(
-        html,
-        "<h2 id=\"plugins\">Plugins</h2>\n<div class=\"w\"><table><tr><th>plugin</th><th>state</th>"
-        "<th class=\"n\">ready</th><th class=\"n\">delayed</th>"
-        "<th class=\"n\">running</th>"
-        "<th class=\"n\">done</th><th class=\"n\">failed</th></tr>\n");
-    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        const struct sched_controller_stats *stats = &view.stats;
-        uint64_t ready = 0;
-
-        for (size_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
-            ready += stats->queue.depth[lane];
-        }
-        ccm_buf_addf(html, "<tr><td>%s</td><td class=\"%s\">", view.name,
-                     view.failed    ? "bad"
-                     : view.started ? "good"
-                                    : "dim");
-        add_escaped(html, state_of(seen, &view));
-        if (view.error[0] != '\0' && !view.started) {
-            ccm_buf_adds(html, ": ");
-            add_escaped(html, view.error);
-        }
-        ccm_buf_addf(html,
-                     "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-                     "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-                     "</td><td class=\"n\">%" PRIu64 "</td></tr>\n",
-                     ready, stats->queue.delayed, stats->running.running,
-                     stats->succeeded + stats->requeued, sum_failed(stats));
+    for (size_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
+        ready += stats->queue.depth[lane];
     }
-    ccm_buf_adds(html, "</table></div>\n");
+    const struct admin_cell cells[] = {
+        admin_cell_text(view->name),
+        admin_cell_toned(admin_cell_text(state == NULL ? "" : state), view->failed ? ADMIN_TONE_BAD
+                                                                      : view->started
+                                                                          ? ADMIN_TONE_GOOD
+                                                                          : ADMIN_TONE_DIM),
+        admin_cell_count(ready),
+        admin_cell_count(stats->queue.delayed),
+        admin_cell_count(stats->running.running),
+        admin_cell_count(stats->succeeded + stats->requeued),
+        admin_cell_count(sum_failed(stats)),
+    };
+
+    admin_page_row(page, cells);
 }
 
-static void add_caches(const struct daemon_observed *seen, struct ccm_buf *html)
+static void page_add_plugins(struct admin_page *page, const struct daemon_observed *seen)
 {
+    static const struct admin_column columns[] = {
+        { "plugin", "plugin", false, NULL },  { "state", "state", false, NULL },
+        { "ready", "ready", true, NULL },     { "delayed", "delayed", true, NULL },
+        { "running", "running", true, NULL }, { "done", "done", true, NULL },
+        { "failed", "failed", true, NULL },
+    };
+    struct daemon_runner_view view;
+
+    admin_page_open_table(page, "plugins", "Plugins", columns, CCM_ARRAY_LEN(columns));
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        page_add_plugin(page, seen, &view);
+    }
+    admin_page_close_table(page, NULL);
+}
+
+static void page_add_cache(struct admin_page *page, const struct daemon_watch_view *view,
+                           int64_t now)
+{
+    const struct kube_reflector_status *status = &view->status;
+    const bool good = (status->synced || status->absent) && status->failures == 0;
+    CCM_CLEANUP(ccm_freep)
+    char *state = ccm_text_format("%s%s%s",
+                                  status->absent   ? "no such resource"
+                                  : status->synced ? "filled"
+                                                   : "not filled",
+                                  status->failures > 0 ? ", " : "",
+                                  status->failures > 0 ? status->error : "");
+    const struct admin_cell cells[] = {
+        admin_cell_text(view->name),
+        admin_cell_toned(admin_cell_text(state == NULL ? "" : state),
+                         good ? ADMIN_TONE_GOOD : ADMIN_TONE_BAD),
+        admin_cell_count(status->objects),
+        admin_cell_count(status->lists),
+        admin_cell_count(status->events),
+        status->last_event_ms == 0 ? admin_cell_none()
+                                   : admin_cell_span(ADMIN_CELL_AGO, now - status->last_event_ms),
+    };
+
+    admin_page_row(page, cells);
+}
+
+static void page_add_caches(struct admin_page *page, const struct daemon_observed *seen)
+{
+    static const struct admin_column columns[] = {
+        { "kind", "kind", false, NULL },      { "state", "state", false, NULL },
+        { "objects", "objects", true, NULL }, { "lists", "lists", true, NULL },
+        { "events", "events", true, NULL },   { "last_event_s", "last event", true, NULL },
+    };
     const int64_t now = ccm_clock_now_ms();
     struct daemon_watch_view view;
 
-    ccm_buf_adds(
-        html,
-        "<h2 id=\"caches\">Caches</h2>\n<div class=\"w\"><table><tr><th>kind</th><th>state</th>"
-        "<th class=\"n\">objects</th><th class=\"n\">lists</th>"
-        "<th class=\"n\">events</th><th class=\"n\">last event</th></tr>\n");
+    admin_page_open_table(page, "caches", "Caches", columns, CCM_ARRAY_LEN(columns));
     for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &view); i++) {
-        const bool good = (view.status.synced || view.status.absent) && view.status.failures == 0;
-        const char *filled = view.status.synced ? "filled" : "not filled";
-
-        ccm_buf_addf(html, "<tr><td>%s</td><td class=\"%s\">%s", view.name, good ? "good" : "bad",
-                     view.status.absent ? "no such resource" : filled);
-        if (view.status.failures > 0) {
-            ccm_buf_adds(html, ", ");
-            add_escaped(html, view.status.error);
-        }
-        ccm_buf_addf(html,
-                     "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-                     "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">",
-                     view.status.objects, view.status.lists, view.status.events);
-        if (view.status.last_event_ms == 0) {
-            ccm_buf_adds(html, "none yet");
-        } else {
-            add_span(html, now - view.status.last_event_ms);
-            ccm_buf_adds(html, " ago");
-        }
-        ccm_buf_adds(html, "</td></tr>\n");
+        page_add_cache(page, &view, now);
     }
-    ccm_buf_adds(html, "</table></div>\n");
+    admin_page_close_table(page, NULL);
 }
 
-void daemon_observe_status(void *arg, struct ccm_buf *html)
+void status_page_write(const struct daemon_observed *seen,
+                       const struct admin_status_request *request, struct ccm_buf *text)
+{
+    CCM_CLEANUP(status_rows_fini) struct status_rows rows = { 0 };
+    struct admin_page page;
+
+    status_frame_begin(&page, request, "ccmd", text);
+    if (atomic_load(&seen->creating)) {
+        page_add_creating(&page, seen);
+        admin_page_end(&page);
+        return;
+    }
+    status_rows_collect(seen, NULL, &rows);
+    page_add_head(&page, seen, &rows);
+    page_add_failing(&page, &rows);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(said_sections); i++) {
+        page_add_said(&page, seen, &said_sections[i]);
+    }
+    page_add_counts(&page, seen, &rows);
+    page_add_running(&page, seen);
+    page_add_plugins(&page, seen);
+    page_add_caches(&page, seen);
+    admin_page_end(&page);
+}
+
+int daemon_observe_status(void *arg, const struct admin_status_request *request,
+                          struct ccm_buf *text)
 {
     const struct daemon_observed *seen = arg;
 
-    if (atomic_load(&seen->creating)) {
-        ccm_buf_adds(html, head);
-        add_creating(seen, html);
-        return;
+    if (request->path[0] == '\0' || strcmp(request->path, "/") == 0) {
+        status_page_write(seen, request, text);
+        return 0;
     }
-    add_head(seen, html);
-    add_wrong(seen, html);
-    add_config(seen, html);
-    add_hold(seen, html);
-    ccm_buf_adds(html, "<nav><a href=\"#failing\">Failing objects</a>"
-                       "<a href=\"#running\">Running now</a><a href=\"#plugins\">Plugins</a>"
-                       "<a href=\"#caches\">Caches</a></nav>\n");
-    add_failing(seen, html);
-    add_waiting(seen, html);
-    add_held(seen, &unserved_ports, html);
-    add_held(seen, &held_removals, html);
-    add_quotas(seen, html);
-    add_running(seen, html);
-    add_plugins(seen, html);
-    add_caches(seen, html);
-    ccm_buf_adds(html, "</body></html>\n");
+    if (atomic_load(&seen->creating)) {
+        ccm_buf_adds(text, "plugins are being created\n");
+        return -EAGAIN;
+    }
+    if (strcmp(request->path, "/objects") == 0) {
+        return status_list_write(seen, request, text);
+    }
+    if (strcmp(request->path, "/object") == 0) {
+        return status_object_write(seen, request, text);
+    }
+    if (strcmp(request->path, "/quotas") == 0) {
+        status_quotas_write(seen, request, text);
+        return 0;
+    }
+    ccm_buf_adds(text, "/statusz /statusz/objects /statusz/object?key=KEY /statusz/quotas\n");
+    return -ENOENT;
 }

@@ -43,29 +43,35 @@ struct outcome {
     cJSON *json;
 };
 
-static void log_try(const struct progress *progress, const struct outcome *outcome,
-                    const struct ccm_error *err, int64_t ms)
+/* What came of a try, for people: the log at debug, and the page of the object that it was for. */
+static void progress_tell_try(const struct progress *progress, const struct outcome *outcome,
+                              const struct ccm_error *err, int64_t ms)
 {
     const struct ccm_host *host = progress->ctx->host;
+    const struct ali_call *call = progress->call;
     const char *id =
         outcome->result == 0 ? ccm_json_text(outcome->json, "RequestId") : err->request_id;
     char safe[CCM_ERROR_CODE_MAX];
+    char text[512];
 
-    if (!host->log_enabled(host, CCM_LEVEL_DEBUG)) {
-        return;
-    }
     ccm_text_copy(safe, sizeof(safe), id);
     for (char *p = safe; *p != '\0'; p++) {
         *p = *p > ' ' && *p <= '~' ? *p : '?';
     }
-    host->log(host, CCM_LEVEL_DEBUG, progress->call->object,
-              "%s %s: %s, RequestId %s, %" PRId64 " ms",
-              ali_endpoint_product(progress->call->product)->name, progress->call->action,
-              outcome->result == 0   ? "ok"
-              : err->code[0] != '\0' ? err->code
-              : outcome->answered    ? "no error code"
-                                     : "no answer",
-              safe[0] == '\0' ? "-" : safe, ms);
+    ccm_text_printf(text, sizeof(text), "%s %s: %s, RequestId %s, %" PRId64 " ms",
+                    ali_endpoint_product(call->product)->name, call->action,
+                    outcome->result == 0   ? "ok"
+                    : err->code[0] != '\0' ? err->code
+                    : outcome->answered    ? "no error code"
+                                           : "no answer",
+                    safe[0] == '\0' ? "-" : safe, ms);
+    host->log(host, CCM_LEVEL_DEBUG, call->object, "%s", text);
+    if (call->object != NULL && host->struct_size > offsetof(struct ccm_host, note_call)) {
+        host->note_call(host, call->object,
+                        (outcome->result < 0 ? CCM_CALL_FAILED : 0) |
+                            (call->repeat != ALI_READ ? CCM_CALL_CHANGES : 0),
+                        text);
+    }
 }
 
 static void progress_end_turn(struct progress *progress, enum ali_turn_end end, int64_t hint_ms)
@@ -120,7 +126,7 @@ static void try_once(struct progress *progress, const struct ali_credential *cre
     const int64_t took_ms = host->now_ms(host) - started;
 
     progress_end_turn(progress, outcome_turn_end(ret), ret->hint_ms);
-    log_try(progress, ret, err, took_ms);
+    progress_tell_try(progress, ret, err, took_ms);
     if (ret->answered || ret->maybe_run) { /* else nothing was sent */
         ali_measure_try(
             host, progress->call, took_ms,

@@ -91,6 +91,11 @@ struct ali_call {
 CCM_NODISCARD ALI_API int ali_call(const struct ali_caller *by, const struct ali_call *call,
                                    cJSON **ret, bool *ret_uncertain, struct ccm_error *err);
 
+/* Tell who the account is and, per action, what is used of its rate, what is allowed, who waits. As
+ * describe() of struct ccm_plugin; no call is made. */
+ALI_API void ali_describe(const struct ali_client *ali, const struct ccm_host *host,
+                          const struct ccm_view_sink *sink);
+
 /* The request over the object has ended: places that were kept for calls of earlier ones (see
  * patience_ms) and that it did not ask for again are given up. Without a request: all of them.
  * Never blocks. */

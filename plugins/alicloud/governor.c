@@ -219,6 +219,33 @@ void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum
     ccm_unlock(&governor->lock);
 }
 
+void ali_governor_list(struct ali_governor *governor, int64_t now_ms,
+                       void (*fn)(void *arg, const struct ali_governor_view *view), void *arg)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    ccm_lock(&governor->lock);
+    while (ccm_strmap_next(governor->buckets, &cursor, NULL, &value) != 0) {
+        struct ali_bucket *bucket = value;
+        struct ali_governor_view view = {
+            .product = bucket->product,
+            .action = bucket->action,
+            .used = ali_window_used(&bucket->window, now_ms, ali_bucket_span(bucket)),
+            .allowed = bucket->share.allowed,
+            .quota = bucket->rate.count,
+            .window_ms = bucket->rate.window_ms,
+            .held_ms = ali_share_held_ms(&bucket->share, now_ms, false),
+        };
+
+        for (const struct ali_ticket *one = bucket->line.first; one != NULL; one = one->next) {
+            view.waiting++;
+        }
+        fn(arg, &view);
+    }
+    ccm_unlock(&governor->lock);
+}
+
 int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product product,
                              const char *action)
 {

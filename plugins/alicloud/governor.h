@@ -86,6 +86,22 @@ enum ali_turn_end {
 void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
                       int64_t now_ms, int64_t hint_ms);
 
+/* One action, for people. */
+struct ali_governor_view {
+    enum ali_product product;
+    const char *action;
+    int64_t used;    /* calls that count now */
+    int64_t allowed; /* of so many in a window */
+    int64_t quota;   /* that the options say */
+    int64_t window_ms;
+    size_t waiting;  /* calls that wait, and places that are kept */
+    int64_t held_ms; /* nothing is sent for so long, because the cloud has throttled it */
+};
+
+/* Call fn for each action that was called, under the lock: it may only copy. */
+void ali_governor_list(struct ali_governor *governor, int64_t now_ms,
+                       void (*fn)(void *arg, const struct ali_governor_view *view), void *arg);
+
 /* Calls per window that the action has now. */
 int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product product,
                              const char *action);

@@ -148,6 +148,20 @@ static bool account_is_unknown_backend(const struct ccm_error *err)
     return false;
 }
 
+static void account_describe(void *account, const struct ccm_host *host,
+                             const struct ccm_view_sink *sink)
+{
+    ali_describe(account, host, sink);
+}
+
+/* "slb" and "nlb", as the console of the cloud has them. */
+static void account_format_console(const void *account, const char *product, const char *id,
+                                   struct ccm_buf *url)
+{
+    ccm_buf_addf(url, "https://slb.console.aliyun.com/%s/%s/%ss/%s", product, ali_region(account),
+                 product, id);
+}
+
 const struct lbc_cloud_ops alilb_cloud_ops = {
     .acquire = account_acquire,
     .release = account_release,
@@ -159,6 +173,8 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .forget_interface = account_forget_interface,
     .find_gone_instances = account_find_gone_instances,
     .end_pass = account_end_pass,
+    .describe = account_describe,
+    .console = account_format_console,
     .remedy = ali_error_remedy,
     .is_wait = ali_error_is_wait,
     .is_unknown_backend = account_is_unknown_backend,

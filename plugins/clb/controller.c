@@ -54,6 +54,7 @@ static const struct lbc_product product = {
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .no_backends_text = "There are no available nodes for LoadBalancer",
+    .console = "slb",
     .probes_from = "100.64.0.0/10",
     .vswitch_from = "annotation vswitch-id, option vswitch_ids of group alicloud",
     .finds_shown = true,

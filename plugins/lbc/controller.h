@@ -55,6 +55,7 @@ struct lbc_product {
     /* What is left undone because of them: before and behind the group's name; unset = nothing. */
     const char *kept_text[2];
     const char *no_backends_text;
+    const char *console;      /* word for the cloud's console(); NULL = there is none */
     const char *probes_from;  /* where health checks come from; for products with health() */
     const char *vswitch_from; /* what says where new ones stand; for products with vswitch() */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */

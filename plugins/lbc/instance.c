@@ -1,5 +1,6 @@
 #include "lbc/instance.h"
 
+#include "lbc/describe.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/reuse.h"
 #include "lbc/vswitch.h"
@@ -214,6 +215,11 @@ uint64_t lbc_plugin_resync(void *self, const char *key)
     }
     host->release_list(host, services, count);
     return found;
+}
+
+int lbc_plugin_describe(void *self, const char *key, const struct ccm_view_sink *sink)
+{
+    return lbc_describe(self, key, sink);
 }
 
 int64_t lbc_plugin_allow_removals(void *self)

@@ -49,6 +49,7 @@ CCM_NODISCARD int lbc_plugin_reconcile(void *self, const struct ccm_request *req
                                        struct ccm_result *ret, struct ccm_error *err);
 int64_t lbc_plugin_allow_removals(void *self);
 uint64_t lbc_plugin_resync(void *self, const char *key);
+int lbc_plugin_describe(void *self, const char *key, const struct ccm_view_sink *sink);
 /* Services, EndpointSlices, Nodes; mapping.c says what a change of them leads to. */
 extern const struct ccm_watch *const lbc_watches[];
 extern const struct ccm_right *const lbc_rights[];
@@ -71,7 +72,7 @@ extern const struct ccm_right *const lbc_rights[];
     .flags = CCM_PLUGIN_PLANS, .watches = lbc_watches, .create = plugin_create,                    \
     .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
     .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals,              \
-    .resync = lbc_plugin_resync, .rights = lbc_rights
+    .resync = lbc_plugin_resync, .rights = lbc_rights, .describe = lbc_plugin_describe
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

@@ -606,6 +606,43 @@ void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key)
     ccm_unlock(&mirrors->lock);
 }
 
+static int mirrors_view_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
+                               void (*fn)(void *arg, const struct lbc_entry *entry, bool valid),
+                               void *arg)
+{
+    struct lbc_shared *shared = entry->shared;
+
+    if (entry->busy || (shared != NULL && shared->busy)) {
+        return -EBUSY;
+    }
+    if (shared != NULL) {
+        lbc_state_move(entry->state, shared->state, mirrors->type);
+    }
+    const int r = lbc_state_wake(entry->state);
+
+    if (r == 0) {
+        fn(arg, entry, shared == NULL ? entry->valid : shared->valid);
+    }
+    lbc_state_rest(entry->state);
+    if (shared != NULL) {
+        lbc_state_move(shared->state, entry->state, mirrors->type);
+    }
+    return r;
+}
+
+int lbc_mirrors_view(struct lbc_mirrors *mirrors, const char *key,
+                     void (*fn)(void *arg, const struct lbc_entry *entry, bool valid), void *arg)
+{
+    ccm_lock(&mirrors->lock);
+    struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
+    const int r = entry == NULL || entry->uid == NULL
+                      ? -ENOENT
+                      : mirrors_view_locked(mirrors, entry, fn, arg);
+
+    ccm_unlock(&mirrors->lock);
+    return r;
+}
+
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
 {
     ccm_lock(&mirrors->lock);

@@ -102,6 +102,7 @@ struct lbc_entry {
     int64_t audit_due_ms;    /* monotonic; 0 = not known yet */
     uint32_t audit_put_off;  /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;         /* monotonic: when `state` was read; 0 = not known */
+    int64_t repaired_ms;     /* monotonic: when a second look last put something right; 0 = never */
     struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
@@ -148,6 +149,12 @@ void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);
 /* An operator asks for a look: the next claim finds look.asked set. Unknown keys are ignored: they
  * are read in any case. Every thread. */
 void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key);
+/* Call fn with the entry of a key and its mirror, awake, under the lock: it may only copy. valid:
+ * the mirror is what the cloud holds, else the last we knew. 0; -ENOENT: it is not known; -EBUSY:
+ * somebody works on it; -ENOMEM. Every thread. */
+CCM_NODISCARD int lbc_mirrors_view(struct lbc_mirrors *mirrors, const char *key,
+                                   void (*fn)(void *arg, const struct lbc_entry *entry, bool valid),
+                                   void *arg);
 /* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 

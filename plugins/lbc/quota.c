@@ -165,3 +165,32 @@ void lbc_quota_publish(struct lbc_instance *lbc)
         }
     }
 }
+
+void lbc_quota_tell(const struct lbc_instance *lbc, const struct ccm_view_sink *sink)
+{
+    static const char *const columns[] = { "quota", "whose", "used", "allowed", "option", NULL };
+
+    sink->table(sink, "Quotas", columns);
+    for (unsigned i = 0; i < LBC_QUOTA_COUNT; i++) {
+        const enum lbc_quota quota = (enum lbc_quota)i;
+        const uint64_t limit = quota_limit(lbc, quota);
+        bool whole = false;
+        char used[24];
+        char allowed[24];
+
+        if (quota_option(lbc, quota) == NULL) {
+            continue;
+        }
+        ccm_text_printf(used, sizeof(used), "%zu", lbc_usage_top(lbc->usage, quota, &whole));
+        ccm_text_printf(allowed, sizeof(allowed), "%llu", (unsigned long long)limit);
+
+        const char *const cells[] = { words[i].what,
+                                      words[i].topic != NULL       ? "the load balancer with most"
+                                      : quota == LBC_QUOTA_SERVERS ? "the server in most"
+                                                                   : "all Services",
+                                      used, limit == 0 ? "not looked at" : allowed,
+                                      quota_option(lbc, quota)->name };
+
+        sink->row(sink, cells);
+    }
+}

@@ -24,6 +24,8 @@
 void lbc_quota_emit(struct lbc_pass *pass);
 /* A claim was given back: metrics, and about what all share. */
 void lbc_quota_publish(struct lbc_instance *lbc);
+/* As a table: what is used of each, by the object that has most or by all together. */
+void lbc_quota_tell(const struct lbc_instance *lbc, const struct ccm_view_sink *sink);
 /* Nothing is left of the Service. */
 void lbc_quota_forget(const struct lbc_instance *lbc, const char *key);
 

@@ -286,6 +286,14 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     return r;
 }
 
+static void job_end_audit(struct job *job, int r, bool repaired)
+{
+    lbc_measure_audit(job->lbc, r, repaired);
+    if (r == 0 && repaired) {
+        job->entry->repaired_ms = job->lbc->host->now_ms(job->lbc->host);
+    }
+}
+
 static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_audit *audit = &job->lbc->audit;
@@ -294,7 +302,7 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
     int r = job_run_pass(job, false, ret, err);
 
     if (ends_audit && !job->put_off) {
-        lbc_measure_audit(job->lbc, r, true);
+        job_end_audit(job, r, true);
     }
     if (job->leaves || lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry ||
         job->put_off) {
@@ -304,7 +312,7 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
         r = job_run_pass(job, true, ret, err);
         lbc_audit_end(audit, job->entry, !job->put_off || job->entry->compares != LBC_COMPARE_NONE);
         if (!job->put_off) {
-            lbc_measure_audit(job->lbc, r, !job->idle);
+            job_end_audit(job, r, !job->idle);
         }
     }
     if (r == 0 && !job->put_off) {

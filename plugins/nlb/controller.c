@@ -57,6 +57,7 @@ static const struct lbc_product product = {
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
     .kept_text = { "Skip delete and update servers to servergroup ", " due to invalid servers: " },
     .no_backends_text = "There are no available nodes for NetworkLoadBalancer",
+    .console = "nlb",
     .probes_from = "the addresses of the load balancer in its vSwitches",
     .vswitch_from = "annotation zone-maps",
     .needs_port = true,

@@ -1,5 +1,6 @@
 """What the admin server says about a real ccmd in each of its states, and to whom."""
 
+import json
 import os
 import re
 import signal
@@ -152,8 +153,8 @@ def test_a_map_that_hangs(hanging):
     hanging.wait(lambda: re.search(r" warn  caches services default/web: hanging-map: map\(\) runs since \d+ ms\n", hanging.log()),
                  "the line", timeout=5)
     assert live(hanging)
-    page = hanging.admin("/statusz")[1]
-    assert "<tr><td>hanging-map</td><td>map() of <code>services default/web</code></td>" in page
+    running = json.loads(hanging.admin("/statusz?format=json")[1])["running"]
+    assert [(one["plugin"], one["object"]) for one in running] == [("hanging-map", "map() of services default/web")]
     hanging.wait(lambda: hanging.admin("/livez")[0] == 503, "a verdict", timeout=20)
     text = hanging.admin("/livez")[1]
     assert re.fullmatch(r"plugin hanging-map: map\(\) has been running for 1[5-9] s at services default/web, "
@@ -319,7 +320,12 @@ def test_methods_and_paths(world):
     world.start_ccmd()
     assert raw(world, b"POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc").startswith(
         b"HTTP/1.1 405 ")
-    assert world.admin("/")[0] == 404
+    status, links = world.admin("/")
+    assert status == 200 and all(f'href="{path}"' in links for path in ("/statusz", "/statusz/objects", "/metrics", "/readyz", "/livez"))
+    for path in ("/statusz/nothing", "/statuszz", "/statusz/object?key=default/none", "/statusz/objects/x"):
+        assert world.admin(path)[0] == 404, path
+    for path in ("/statusz?format=xml", "/statusz/objects?state=x", "/statusz/objects?sort=x", "/statusz/objects?limit=0", "/statusz/objects?page=-1"):
+        assert world.admin(path)[0] == 400, path
     assert world.admin("/livez/")[0] == 404
     assert world.admin("/../../etc/passwd")[0] == 404
     head = raw(world, b"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

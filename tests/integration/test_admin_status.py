@@ -1,6 +1,7 @@
 """/statusz: what it is doing, what is failing, when is the next try; for people, so read as a browser would."""
 
 import html.parser
+import json
 import re
 
 from tests.support import objects, views
@@ -9,7 +10,7 @@ from tests.support.world import wait
 PORTS = ((80, "TCP"),)
 ID = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-id"
 EVIL = "<script>alert('x')</script> & \"quotes\" <b>bold"
-VOID = {"meta"}
+VOID = {"meta", "input"}
 
 
 class Page(html.parser.HTMLParser):
@@ -63,8 +64,24 @@ def page(world, process=None):
     return Page(text)
 
 
-def row(world, key, heading="Failing objects"):
+def row(world, key, heading):
     return next((one for one in page(world).rows(heading) if one["object"] == key), None)
+
+
+def ask(world, path):
+    status, text = world.admin("/statusz" + path + ("&" if "?" in path else "?") + "format=json")
+    assert status == 200, text
+    return json.loads(text)
+
+
+def failing(world, key):
+    """Its row in the list of objects."""
+    return next((one for one in ask(world, "/objects?state=failing")["objects"] if one["object"] == key), None)
+
+
+def cause(world, key):
+    """Its row on the first page: what fails for one reason stands together."""
+    return next((one for one in page(world).rows("Failing objects") if key in one["which"]), None)
 
 
 def test_failing_objects(world):
@@ -72,23 +89,26 @@ def test_failing_objects(world):
     world.start_ccmd()
     world.cloud.fault(action="CreateVServerGroup", count=1000, code="ServiceUnavailable", http=503, message=EVIL)
     world.kube.create(objects.service("evil", PORTS), objects.service("gone", PORTS, annotations={ID: "lb-missing"}))
-    evil = world.wait(lambda: row(world, "default/evil"), "the failure", timeout=40)
+    evil = world.wait(lambda: cause(world, "default/evil"), "the failure", timeout=40)
     assert "CreateVServerGroup: ServiceUnavailable: " + EVIL in evil["why"]
-    assert (evil["plugin"], evil["kind"]) == ("clb", "transient")
+    assert evil["plugin"] == "clb" and "tried again by itself" in evil["what that means"]
     assert re.fullmatch(r"in \d+ s|now", evil["next try"])
-    gone = world.wait(lambda: row(world, "default/gone"), "the other")
-    assert gone["kind"] == "terminal" and re.fullmatch(r"in \d+ (s|min)", gone["next try"])
-    assert int(gone["times"]) >= 1 and re.fullmatch(r"\d+ s", gone["for"])
-    world.wait(lambda: int(row(world, "default/evil")["times"]) > 1, "another try", timeout=40)
-    seen = page(world)
-    assert "script" not in seen.tags and "b" not in seen.tags
-    assert re.search("Failing objects: 2", seen.text)
+    gone = world.wait(lambda: cause(world, "default/gone"), "the other")
+    assert "change the object" in gone["what that means"] and re.fullmatch(r"in \d+ (s|min)", gone["next try"])
+    assert gone["objects"] == "1" and re.fullmatch(r"\d+ s", gone["newest for"])
+    world.wait(lambda: failing(world, "default/evil")["failed_tries"] > 1, "another try", timeout=40)
+    for path in ("", "/objects", "/object?key=default/evil"):
+        status, text = world.admin("/statusz" + path)
+        seen = Page(text)
+        assert status == 200 and EVIL[:40] in seen.text, path
+        assert "script" not in seen.tags and "b" not in seen.tags, path
+    assert re.search("Failing objects: 2 of 2", page(world).text) and "2 of 2 objects fail" in page(world).text
     # What is well again, or is no more, leaves the list.
     world.cloud.clear_faults()
     world.wait(lambda: world.kube.ingress("evil"), "its address", timeout=60)
-    world.wait(lambda: row(world, "default/evil") is None, "a shorter list")
+    world.wait(lambda: failing(world, "default/evil") is None, "a shorter list")
     world.kube.delete("Service", "gone")
-    world.wait(lambda: re.search("Failing objects: 0", page(world).text), "an empty list")
+    world.wait(lambda: re.search("Failing objects: 0 of 1", page(world).text), "an empty list")
 
 
 def test_what_runs(world):
@@ -146,13 +166,22 @@ def test_a_configuration_that_does_not_count_is_told(world):
 
 
 def test_many_failing_objects(world):
+    """They fail for one reason, so they are one row; the list has them all, a page at a time."""
     count = 520
     views.nodes(world, 1)
     world.kube.create(*[objects.service(f"bad-{n}", PORTS, annotations={ID: f"lb-missing-{n}"}) for n in range(count)])
     world.start_ccmd(world.write_config(plugins='{ name = "clb"; workers = 16; }', log_level="info",
                                         alicloud="quotas: { slb_write = 1000000; slb_read = 1000000; };"))
-    world.wait(lambda: f"Failing objects: {count}" in page(world).text, "all of them", timeout=60)
-    seen = page(world)
-    assert len(seen.rows("Failing objects")) == 500
-    assert "and 20 more" in seen.text
+    world.wait(lambda: f"Failing objects: {count} of {count}" in page(world).text, "all of them", timeout=60)
+    (row_,) = page(world).rows("Failing objects")
+    assert row_["objects"] == str(count) and re.search(f"and {count - 3} more$", row_["which"])
+    (first,) = ask(world, "")["failing"]
+    assert first["count"] == count and first["latest_since_s"] >= 0
+    names = set()
+    for number in range(1, 7):
+        seen = ask(world, f"/objects?page={number}&limit=100")
+        assert (seen["all"], seen["failing"], seen["matching"]) == (count, count, count)
+        assert len(seen["objects"]) == (100 if number < 6 else 20)
+        names |= {one["object"] for one in seen["objects"]}
+    assert names == {f"default/bad-{n}" for n in range(count)}
     assert world.metrics()['ccmd_failing_objects{plugin="clb"}'] == count

@@ -7,6 +7,7 @@
 
 #include "ccm/plugin.h"
 #include "util/attr.h"
+#include "util/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,6 +74,13 @@ struct lbc_cloud_ops {
     /* The pass of by->req over the object has ended: what waits for calls that earlier passes
      * wanted and this one did not ask for is given up. Never blocks. NULL = nothing ever waits. */
     void (*end_pass)(const struct lbc_cloud_caller *by, const char *object);
+
+    /* Facts and tables about the account: as describe() of struct ccm_plugin, for the plugin as a
+     * whole. NULL = there are none. */
+    void (*describe)(void *account, const struct ccm_host *host, const struct ccm_view_sink *sink);
+    /* Where a person sees the load balancer of that id in a browser, an https URL; product: word of
+     * struct lbc_product. NULL = nowhere. */
+    void (*console)(const void *account, const char *product, const char *id, struct ccm_buf *url);
 
     /* What a person can do about a failed call; NULL (the function too) = nothing but wait. */
     const char *(*remedy)(const struct ccm_error *err);

@@ -1,0 +1,261 @@
+/* /statusz/object: all that is known of one key; /statusz/quotas: what plugins know of themselves.
+ */
+#include "daemon/status_frame.h"
+
+#include "daemon/journal.h"
+#include "daemon/status_cause.h"
+#include "daemon/status_rows.h"
+#include "daemon/status_view.h"
+#include "kube/object/object.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTORY 20 /* events and calls of an object that are shown */
+
+/* --- what the core knows --- */
+
+static void object_add_text(struct admin_page *page, const char *id, const char *title,
+                            const char *text)
+{
+    const struct admin_cell cell = admin_cell_text(text);
+
+    admin_page_fact(page, id, title, &cell);
+}
+
+static void object_add_time(struct admin_page *page, const char *id, const char *title,
+                            enum admin_cell_type type, int64_t ms)
+{
+    const struct admin_cell cell = admin_cell_span(type, ms);
+
+    admin_page_fact(page, id, title, &cell);
+}
+
+static void object_add_failure(struct admin_page *page, const struct status_row *row)
+{
+    const struct admin_cell why = admin_cell_toned(admin_cell_text(row->why), ADMIN_TONE_BAD);
+    const struct admin_cell tries = admin_cell_count(row->failures);
+    CCM_CLEANUP(ccm_freep)
+    char *what =
+        ccm_text_format("%s: %s", status_kind_words(row->kind), status_kind_remedy(row->kind));
+
+    admin_page_fact(page, "why", "why", &why);
+    object_add_text(page, "what", "what that means", what == NULL ? "" : what);
+    admin_page_fact(page, "failed_tries", "failed tries", &tries);
+}
+
+static void object_add_pass(struct admin_page *page, const struct status_row *row)
+{
+    const int64_t now = ccm_clock_now_ms();
+    const struct admin_cell passes = admin_cell_count(row->passes);
+    const struct admin_cell none = admin_cell_none();
+    const enum admin_cell_tone tone = row->state == STATUS_FAILING ? ADMIN_TONE_BAD
+                                      : row->state == STATUS_WELL  ? ADMIN_TONE_GOOD
+                                                                   : ADMIN_TONE_PLAIN;
+    const struct admin_cell state = admin_cell_toned(
+        admin_cell_text(page->format == ADMIN_PAGE_JSON ? status_state_name(row->state)
+                                                        : status_state_words(row->state)),
+        tone);
+
+    admin_page_fact(page, "state", "state", &state);
+    if (row->state == STATUS_FAILING) {
+        object_add_failure(page, row);
+    } else if (row->why[0] != '\0') {
+        object_add_text(page, "why", "why", row->why);
+    }
+    if (row->since_ms != 0) {
+        object_add_time(page, "for_s", "for", ADMIN_CELL_SPAN, now - row->since_ms);
+    }
+    if (row->running_ms >= 0) {
+        object_add_time(page, "running_s", "a pass has run for", ADMIN_CELL_SPAN, row->running_ms);
+    }
+    if (row->last_ms != 0) {
+        object_add_time(page, "last_pass_s", "last pass", ADMIN_CELL_AGO, now - row->last_ms);
+    } else {
+        admin_page_fact(page, "last_pass_s", "last pass", &none);
+    }
+    admin_page_fact(page, "passes", "passes", &passes);
+    if (row->queued && row->running_ms < 0) {
+        object_add_time(page, "next_pass_s", "next pass", ADMIN_CELL_NEXT, 0);
+    } else if (row->next_ms != 0) {
+        object_add_time(page, "next_pass_s", "next pass", ADMIN_CELL_NEXT, row->next_ms - now);
+    } else if (page->format == ADMIN_PAGE_JSON) {
+        admin_page_fact(page, "next_pass_s", "next pass", &none);
+    } else {
+        object_add_text(page, "next_pass_s", "next pass",
+                        row->comes ? "by itself later, or with the next change"
+                                   : "with the next change");
+    }
+}
+
+/* What the object says of itself. */
+static void object_add_service(struct admin_page *page, const struct ccm_service *service)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf addresses = { .max = 4096 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ports = { .max = 8192 };
+
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        ccm_buf_addf(&addresses, "%s%s", i == 0 ? "" : ", ",
+                     ccm_text_empty(one->ip) ? one->hostname : one->ip);
+    }
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        const struct ccm_service_port *one = service->ports[i];
+
+        ccm_buf_addf(&ports, "%s%" PRId64 "/%s", i == 0 ? "" : ", ", one->port, one->protocol);
+    }
+    object_add_text(page, "addresses", "addresses",
+                    addresses.len == 0 ? "none yet" : ccm_buf_str(&addresses));
+    object_add_text(page, "ports", "ports", ccm_buf_str(&ports));
+}
+
+static void object_add_facts(struct admin_page *page, const struct daemon_observed *seen,
+                             const struct status_row *row)
+{
+    CCM_CLEANUP(kube_object_unrefp)
+    const struct ccm_object *object = status_row_find_object(seen, row);
+
+    object_add_text(page, "plugin", "plugin", row->plugin);
+    object_add_pass(page, row);
+    if (object == NULL) {
+        object_add_text(page, "object", "object", "there is none of this name any more");
+    } else if (object->kind == CCM_KIND_SERVICE) {
+        object_add_service(page, (const struct ccm_service *)object);
+    }
+    if (object != NULL && object->deleted_ms != 0) {
+        object_add_text(page, "deleted", "object", "is being deleted");
+    }
+}
+
+/* --- history --- */
+
+static void object_add_history_row(void *arg, int64_t wall_ms, enum daemon_journal_kind kind,
+                                   const char *text)
+{
+    static const struct {
+        const char *words;
+        enum admin_cell_tone tone;
+    } kinds[] = {
+        [DAEMON_JOURNAL_READ] = { "read", ADMIN_TONE_DIM },
+        [DAEMON_JOURNAL_CHANGE] = { "change", ADMIN_TONE_PLAIN },
+        [DAEMON_JOURNAL_FAILED] = { "failed call", ADMIN_TONE_BAD },
+        [DAEMON_JOURNAL_EVENT] = { "event", ADMIN_TONE_PLAIN },
+        [DAEMON_JOURNAL_WARNING] = { "warning", ADMIN_TONE_BAD },
+    };
+    char time[CCM_CLOCK_TEXT];
+
+    ccm_clock_format(wall_ms, time, sizeof(time));
+
+    const struct admin_cell cells[] = {
+        admin_cell_code(time, NULL),
+        admin_cell_toned(admin_cell_text(kinds[kind].words), kinds[kind].tone),
+        admin_cell_text(text),
+    };
+
+    admin_page_row(arg, cells);
+}
+
+static void object_add_history(struct admin_page *page, const struct daemon_observed *seen,
+                               const char *key)
+{
+    static const struct admin_column columns[] = {
+        { "time", "time", false, NULL },
+        { "kind", "kind", false, NULL },
+        { "what", "what", false, NULL },
+    };
+
+    admin_page_open_table(page, "history", "Events and calls to the cloud, the latest first",
+                          columns, CCM_ARRAY_LEN(columns));
+    daemon_journal_list(seen->services->journal, key, HISTORY, object_add_history_row, page);
+    admin_page_close_table(page, "None is remembered.");
+}
+
+/* --- the pages --- */
+
+static void object_add_plugin(struct admin_page *page, const struct daemon_observed *seen,
+                              const struct status_row *row)
+{
+    struct daemon_runner_view view;
+    struct status_view told;
+
+    admin_page_open_facts(page, row->plugin, NULL);
+    object_add_facts(page, seen, row);
+    status_view_begin(&told, page, NULL);
+    if (daemon_runners_get_view(seen->runners, row->plugin_index, &view) &&
+        status_view_ask(&told, &view, row->key) == -EBUSY) {
+        object_add_text(page, "known", "what is known",
+                        "is being worked on now: load the page again");
+    }
+    status_view_end(&told);
+}
+
+int status_object_write(const struct daemon_observed *seen,
+                        const struct admin_status_request *request, struct ccm_buf *text)
+{
+    CCM_CLEANUP(status_rows_fini) struct status_rows rows = { 0 };
+    CCM_CLEANUP(ccm_freep) char *title = NULL;
+    const char *plugin = status_get(request, "plugin");
+    const char *key = status_get(request, "key");
+    struct admin_page page;
+    size_t found = 0;
+
+    status_rows_collect(seen, plugin[0] == '\0' ? NULL : plugin, &rows);
+    for (size_t i = 0; i < rows.len; i++) {
+        if (strcmp(rows.items[i].key, key) == 0) {
+            const struct status_row row = rows.items[i];
+
+            rows.items[i] = rows.items[found];
+            rows.items[found++] = row;
+        }
+    }
+    if (found == 0) {
+        ccm_buf_addf(text, "no plugin takes care of %.256s\n", key);
+        return -ENOENT;
+    }
+    title = ccm_text_format("ccmd: %s", key);
+    status_frame_begin(&page, request, title == NULL ? "ccmd" : title, text);
+    if (page.format == ADMIN_PAGE_JSON) {
+        ccm_jsonw_str(&page.json, "key", key);
+    } else if (page.format == ADMIN_PAGE_TEXT) {
+        admin_page_note(&page, ADMIN_TONE_PLAIN, key);
+    }
+    for (size_t i = 0; i < found; i++) {
+        object_add_plugin(&page, seen, &rows.items[i]);
+    }
+    object_add_history(&page, seen, key);
+    admin_page_end(&page);
+    return 0;
+}
+
+void status_quotas_write(const struct daemon_observed *seen,
+                         const struct admin_status_request *request, struct ccm_buf *text)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *told_rows = ccm_strmap_new(NULL);
+    struct daemon_runner_view view;
+    struct admin_page page;
+
+    status_frame_begin(&page, request, "ccmd: quotas", text);
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        struct status_view told;
+
+        if (view.loaded == NULL || view.loaded->desc->describe == NULL) {
+            continue;
+        }
+        admin_page_heading(&page, NULL, view.name, ADMIN_TONE_PLAIN);
+        admin_page_open_facts(&page, view.name, NULL);
+        status_view_begin(&told, &page, told_rows);
+        if (!view.started) {
+            object_add_text(&page, "state", "state", "does not work in this instance");
+        } else {
+            (void)status_view_ask(&told, &view, NULL); /* what it tells is on the page */
+        }
+        status_view_end(&told);
+    }
+    admin_page_end(&page);
+}

@@ -1,0 +1,295 @@
+#include "daemon/status_rows.h"
+
+#include "daemon/crash_mark.h"
+#include "daemon/status_cause.h"
+#include "kube/object/object.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- words --- */
+
+static const struct {
+    const char *name;
+    const char *words; /* of one */
+    const char *many;
+} states[STATUS_STATES] = {
+    [STATUS_FAILING] = { "failing", "fails", "fail" },
+    [STATUS_WAITING] = { "waiting", "waits", "wait" },
+    [STATUS_UNSERVED] = { "unserved", "serves nobody", "serve nobody" },
+    [STATUS_HELD] = { "held", "has removals held", "have removals held" },
+    [STATUS_NEW] = { "new", "not looked at yet", "not looked at yet" },
+    [STATUS_WELL] = { "well", "well", "well" },
+};
+
+const char *status_state_name(enum status_state state)
+{
+    return states[state].name;
+}
+
+const char *status_state_words(enum status_state state)
+{
+    return states[state].words;
+}
+
+const char *status_state_verb(enum status_state state, size_t count)
+{
+    return count == 1 ? states[state].words : states[state].many;
+}
+
+enum status_state status_state_parse(const char *name)
+{
+    for (size_t i = 0; i < STATUS_STATES; i++) {
+        if (ccm_text_equal(states[i].name, name)) {
+            return (enum status_state)i;
+        }
+    }
+    return STATUS_STATES;
+}
+
+/* --- rows --- */
+
+static void status_row_fini(struct status_row *row)
+{
+    free(row->key);
+    free(row->why);
+}
+
+void status_rows_fini(struct status_rows *rows)
+{
+    for (size_t i = 0; i < rows->len; i++) {
+        status_row_fini(&rows->items[i]);
+    }
+    free(rows->items);
+    *rows = (struct status_rows){ 0 };
+}
+
+/* The keys of one plugin, while its rows are put together. */
+struct collector {
+    struct status_rows *rows;
+    struct ccm_strmap *by_key; /* key -> index + 1 of the row */
+    const struct daemon_runner_view *view;
+    const struct daemon_host_services *services;
+    size_t plugin_index;
+    size_t first; /* row of this plugin */
+    enum status_state state;
+};
+
+static struct status_row *collector_find(const struct collector *c, const char *key)
+{
+    const size_t at = (size_t)(uintptr_t)ccm_strmap_get(c->by_key, key);
+
+    return at == 0 ? NULL : &c->rows->items[at - 1];
+}
+
+static struct status_row *collector_get(struct collector *c, const char *key)
+{
+    struct status_rows *rows = c->rows;
+    struct status_row *row = collector_find(c, key);
+    CCM_CLEANUP(ccm_freep) char *copy = NULL;
+    CCM_CLEANUP(ccm_freep) char *why = NULL;
+
+    if (row != NULL) {
+        return row;
+    }
+    copy = strdup(key);
+    why = strdup("");
+    if (copy == NULL || why == NULL ||
+        ccm_array_grow(&rows->items, &rows->cap, rows->len + 1, sizeof(*rows->items)) < 0 ||
+        ccm_strmap_set(c->by_key, key, (void *)(uintptr_t)(rows->len + 1)) < 0) {
+        rows->incomplete = true;
+        return NULL;
+    }
+    row = &rows->items[rows->len++];
+    *row = (struct status_row){
+        .plugin = c->view->name,
+        .plugin_index = c->plugin_index,
+        .key = CCM_STEAL(copy),
+        .why = CCM_STEAL(why),
+        .state = STATUS_NEW,
+        .running_ms = -1,
+    };
+    return row;
+}
+
+static void status_row_set_why(struct status_row *row, const char *why)
+{
+    char *copy = strdup(why);
+
+    if (copy != NULL) { /* else the row has none */
+        free(row->why);
+        row->why = copy;
+    }
+}
+
+static void collect_ledger_row(void *arg, const struct daemon_ledger_item *item)
+{
+    struct status_row *row = collector_get(arg, item->key);
+
+    if (row != NULL) {
+        row->passes = item->passes;
+        row->last_ms = item->last_ms;
+        row->next_ms = item->next_ms;
+        row->state = item->passes > 0 ? STATUS_WELL : STATUS_NEW;
+    }
+}
+
+static void collect_known_row(void *arg, const char *key)
+{
+    struct status_row *row = collector_get(arg, key);
+
+    if (row != NULL) {
+        row->comes = true;
+    }
+}
+
+static void collect_queued_row(void *arg, const char *key)
+{
+    struct status_row *row = collector_get(arg, key);
+
+    if (row != NULL) {
+        row->queued = true;
+    }
+}
+
+static void collect_running_row(void *arg, const char *id, const char *what, int64_t age_ms)
+{
+    struct status_row *row = collector_find(arg, what); /* of a batch it is no key */
+
+    (void)id; /* it is for the log */
+    if (row != NULL) {
+        row->running_ms = age_ms;
+    }
+}
+
+static void collect_failing_row(void *arg, const struct admin_trouble_item *item)
+{
+    struct collector *c = arg;
+    struct status_row *row = collector_get(c, item->key);
+
+    if (row != NULL) {
+        row->state = STATUS_FAILING;
+        row->kind = item->kind;
+        row->failures = item->failures;
+        row->since_ms = item->since_ms;
+        row->next_ms = item->next_ms;
+        status_row_set_why(row, item->message);
+    }
+}
+
+/* What plugins say of objects, which need not be keys. */
+static void collect_said_row(void *arg, const struct daemon_held_item *item)
+{
+    const struct collector *c = arg;
+    struct status_row *row = collector_find(c, item->object);
+
+    if (row != NULL && row->state > c->state) {
+        row->state = c->state;
+        row->since_ms = item->since_ms;
+        status_row_set_why(row, item->reason);
+        if (c->state == STATUS_WAITING) {
+            row->next_ms = (int64_t)item->count;
+        }
+    }
+}
+
+static void collect_said(struct collector *c, enum status_state state, struct daemon_held *said)
+{
+    if (said != NULL) {
+        c->state = state;
+        daemon_held_list(said, SIZE_MAX, collect_said_row, c);
+    }
+}
+
+const struct ccm_object *status_row_find_object(const struct daemon_observed *seen,
+                                                const struct status_row *row)
+{
+    struct daemon_runner_view view;
+
+    if (!daemon_runners_get_view(seen->runners, row->plugin_index, &view) || view.loaded == NULL) {
+        return NULL;
+    }
+    return daemon_crash_mark_find_object(seen->services, view.loaded->desc, row->key);
+}
+
+/* Keys of a plugin's own, such as that of a round over all objects, are nobody's while all is well.
+ */
+static bool status_row_counts(const struct status_row *row)
+{
+    return row->exists || row->state == STATUS_FAILING || row->state == STATUS_WAITING ||
+           (row->running_ms >= 0 && row->passes == 0);
+}
+
+static void collector_end(struct collector *c)
+{
+    struct status_rows *rows = c->rows;
+    size_t kept = c->first;
+
+    for (size_t i = c->first; i < rows->len; i++) {
+        struct status_row *row = &rows->items[i];
+        CCM_CLEANUP(kube_object_unrefp)
+        const struct ccm_object *object =
+            daemon_crash_mark_find_object(c->services, c->view->loaded->desc, row->key);
+
+        row->exists = object != NULL;
+        if (row->state == STATUS_FAILING) {
+            row->cause = status_cause_hash(row->plugin, row->kind, row->key, row->why);
+        }
+        if (!status_row_counts(row)) {
+            status_row_fini(row);
+            continue;
+        }
+        rows->counts[row->state]++;
+        rows->items[kept++] = *row;
+    }
+    rows->len = kept;
+}
+
+static void collect_plugin(struct collector *c)
+{
+    const struct sched_queue_calm known = { .horizon_ms = SCHED_QUEUE_DELAY_MAX_MS };
+    const struct sched_queue_calm ready = { .horizon_ms = 0 };
+    const struct daemon_runner_view *view = c->view;
+
+    c->by_key = ccm_strmap_new(NULL);
+    c->first = c->rows->len;
+    if (c->by_key == NULL) {
+        c->rows->incomplete = true;
+        return;
+    }
+    daemon_ledger_list(view->ledger, collect_ledger_row, c);
+    sched_controller_list_left(view->controller, &known, collect_known_row, c);
+    sched_controller_list_left(view->controller, &ready, collect_queued_row, c);
+    sched_controller_list_running(view->controller, collect_running_row, c);
+    admin_trouble_list(view->trouble, SIZE_MAX, collect_failing_row, c);
+    collect_said(c, STATUS_WAITING, view->waiting);
+    collect_said(c, STATUS_UNSERVED, view->unserved);
+    collect_said(c, STATUS_HELD, view->held);
+    collector_end(c);
+    ccm_strmap_free(c->by_key);
+}
+
+void status_rows_collect(const struct daemon_observed *seen, const char *plugin,
+                         struct status_rows *ret)
+{
+    struct daemon_runner_view view;
+
+    *ret = (struct status_rows){ 0 };
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        struct collector c = {
+            .rows = ret,
+            .view = &view,
+            .services = seen->services,
+            .plugin_index = i,
+        };
+
+        if (view.controller != NULL && view.ledger != NULL && view.loaded != NULL &&
+            (plugin == NULL || ccm_text_equal(plugin, view.name))) {
+            collect_plugin(&c);
+        }
+    }
+}
