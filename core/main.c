@@ -41,6 +41,8 @@ static const char doc[] =
     "because nodes are missing\n"
     "  resync         have the running daemon read the load balancer of a Service (NAMESPACE/NAME) "
     "again, and repair it; --all: of every one\n"
+    "  status         print what the running daemon does and what fails; with KEY "
+    "(NAMESPACE/SERVICE, NODE) all that is known of it\n"
     "  version        print the version\n";
 
 enum {
@@ -50,7 +52,9 @@ enum {
     KEY_EVENT,
     KEY_TIMEOUT,
     KEY_RBAC,
-    KEY_CONSTRUCTORS
+    KEY_CONSTRUCTORS,
+    KEY_QUOTAS,
+    KEY_WATCH
 };
 
 #define TIMEOUT_MAX_S 86400
@@ -68,7 +72,10 @@ static const struct argp_option options[] = {
       0 },
     { "constructors", KEY_CONSTRUCTORS, NULL, 0,
       "plugins, lint: a FILE may run code while it is being loaded", 0 },
-    { "all", KEY_ALL, NULL, 0, "resync: all Services", 0 },
+    { "all", KEY_ALL, NULL, 0, "resync: all Services; status: list all objects", 0 },
+    { "quotas", KEY_QUOTAS, NULL, 0, "status: quotas and call rates", 0 },
+    { "watch", KEY_WATCH, NULL, 0, "status: print it every 2 s", 0 },
+    { "output", 'o', "FORMAT", 0, "status: text (default) or json", 0 },
     { "timeout", KEY_TIMEOUT, "SECONDS", 0, "plan: give up after so long (default 300)", 0 },
     { 0 },
 };
@@ -99,6 +106,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ALL:
         arguments->args.all = true;
+        return 0;
+    case KEY_QUOTAS:
+        arguments->args.quotas = true;
+        return 0;
+    case KEY_WATCH:
+        arguments->args.watch = true;
+        return 0;
+    case 'o':
+        if (strcmp(arg, "json") != 0 && strcmp(arg, "text") != 0) {
+            argp_error(state, "--output %s: text or json", arg);
+            return EINVAL;
+        }
+        arguments->args.json = strcmp(arg, "json") == 0;
         return 0;
     case KEY_RBAC:
         arguments->args.rbac = true;
@@ -144,6 +164,7 @@ static const struct {
     { "convert-config", cli_command_convert, true },
     { "allow-removals", cli_command_allow_removals, true },
     { "resync", cli_command_resync, true },
+    { "status", cli_command_status, true },
 };
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */

@@ -17,7 +17,10 @@ struct cli_command_args {
     const char *plugin_dir; /* NULL = not given */
     const char *plugins[CLI_COMMAND_PLUGINS_MAX];
     size_t plugin_count;
-    bool all;          /* resync: every object */
+    bool all;          /* resync, status: every object */
+    bool quotas;       /* status: rates and quotas */
+    bool watch;        /* status: again and again */
+    bool json;         /* status: for programs */
     bool rbac;         /* plugins: roles with their rights */
     bool constructors; /* plugins, lint: files may have some */
     bool event;        /* plan: leave the result in an Event */
@@ -53,6 +56,10 @@ int cli_command_allow_removals(const struct cli_command_args *args);
 /* Has the daemon of this configuration, on this machine, look again at the object named by the
  * operand, or at all. */
 int cli_command_resync(const struct cli_command_args *args);
+
+/* Prints what the daemon of this configuration, on this machine, says of itself, of the object
+ * named by the operand, of all objects, or of its quotas. */
+int cli_command_status(const struct cli_command_args *args);
 
 /* What check() of a plugin found, to the stream `arg`: see daemon/option_check.h. */
 void cli_print_finding(void *arg, bool is_error, const char *line);

@@ -96,5 +96,5 @@ uint64_t status_cause_hash(const char *plugin, uint64_t kind, const char *key, c
             p += len;
         }
     }
-    return hash;
+    return hash >> 1; /* a number of a link, which fits into what links are parsed to */
 }

@@ -35,7 +35,7 @@ struct list_query {
     const char *plugin;      /* NULL = all */
     enum status_state state; /* STATUS_STATES = all */
     const char *words;
-    uint64_t cause; /* 0 = any */
+    int64_t cause; /* 0 = any */
     enum list_sort sort;
     bool reverse;
     int64_t limit;
@@ -83,8 +83,10 @@ static int list_parse(const struct admin_status_request *request, struct list_qu
         .plugin = plugin[0] == '\0' ? NULL : plugin,
         .state = status_state_parse(state),
         .words = status_get(request, "q"),
-        .cause = strtoull(cause, NULL, 16),
     };
+    if (cause[0] != '\0' && ccm_parse_i64(cause, 1, INT64_MAX, &ret->cause) < 0) {
+        return list_fail(text, "cause: a number, of the links of /statusz\n");
+    }
     if (state[0] != '\0' && ret->state == STATUS_STATES) {
         return list_fail(text, "state: failing, waiting, unserved, held, new or well\n");
     }
@@ -171,7 +173,7 @@ static void rows_filter(const struct daemon_observed *seen, const struct list_qu
     for (size_t i = 0; i < rows->len; i++) {
         const struct status_row row = rows->items[i];
         const bool holds = (query->state == STATUS_STATES || row.state == query->state) &&
-                           (query->cause == 0 || row.cause == query->cause) &&
+                           (query->cause == 0 || row.cause == (uint64_t)query->cause) &&
                            row_holds_words(seen, &row, query->words);
 
         if (holds) { /* the others move behind, to be freed */

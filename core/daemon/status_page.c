@@ -317,7 +317,7 @@ static void page_add_cause(struct admin_page *page, const struct cause *cause, i
     if (cause->count == 1) {
         status_link_object(row->plugin, row->key, &url);
     } else {
-        ccm_buf_addf(&url, "/statusz/objects?plugin=%s&state=failing&cause=%" PRIx64, row->plugin,
+        ccm_buf_addf(&url, "/statusz/objects?plugin=%s&state=failing&cause=%" PRIu64, row->plugin,
                      row->cause);
     }
 

@@ -1,6 +1,6 @@
 # Completion of ccmd for bash.
 _ccmd() {
-    local commands='run check-config plugins lint plan convert-config allow-removals resync version'
+    local commands='run check-config plugins lint plan convert-config allow-removals resync status version'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
 
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -21,6 +21,7 @@ _ccmd() {
         local options='--config --help --usage --version'
         [[ $command == lint ]] && options+=' --plugin --plugin-dir --constructors'
         [[ $command == resync ]] && options+=' --all'
+        [[ $command == status ]] && options+=' --all --quotas --watch --output'
         [[ $command == plugins ]] && options+=' --rbac --constructors'
         [[ $command == plan ]] && options+=' --event --timeout'
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

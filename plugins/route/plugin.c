@@ -1,4 +1,5 @@
 /* Descriptor and life cycle of the plugin `route`. */
+#include "alicloud/client.h"
 #include "alicloud/instance.h"
 #include "alicloud/options.h"
 #include "reconcile.h"
@@ -304,6 +305,36 @@ static int instance_start(void *self, struct ccm_error *err)
 }
 
 /* The nodes whose routes are held, and the pass for the orphans. */
+/* What of a node its routes go by. The tables themselves belong to the pass that works on them. */
+static int instance_describe(void *self, const char *key, const struct ccm_view_sink *sink)
+{
+    const struct route *route = self;
+    const struct ccm_host *host = route->host;
+
+    if (key == NULL) {
+        ali_describe(route->ali, host, sink);
+        return 0;
+    }
+    const struct ccm_object *object = host->get(host, CCM_KIND_NODE, key);
+    const struct ccm_node *node = (const struct ccm_node *)object;
+
+    if (object == NULL) {
+        return -ENOENT;
+    }
+    sink->fact(sink, "instance", node->provider_id, NULL);
+    for (uint64_t i = 0; i < node->pod_cidr_count; i++) {
+        sink->fact(sink, i == 0 ? "pod CIDR" : "further pod CIDR", node->pod_cidrs[i], NULL);
+    }
+    for (size_t i = 0; route->table_ids[i] != NULL; i++) {
+        sink->fact(sink, i == 0 ? "route table" : "further route table", route->table_ids[i], NULL);
+    }
+    sink->fact(sink, "network",
+               node->network_unavailable == CCM_CONDITION_TRUE ? "not available yet" : "available",
+               NULL);
+    host->release(host, object);
+    return 0;
+}
+
 static int64_t allow_removals(void *self)
 {
     struct route *route = self;
@@ -354,6 +385,7 @@ const struct ccm_plugin ccm_plugin = {
     .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",
     .batch_wait_ms = BURST_MS,
     .allow_removals = allow_removals,
+    .describe = instance_describe,
     .check = check_options,
     .rights = rights,
 };
