@@ -19,6 +19,7 @@
 #define START_RETRY_MS     1000
 #define START_RETRY_MAX_MS 60000
 #define START_TELL_MS      4000 /* from this pause on, Services are told */
+#define PLAN_START_MS      8000 /* from this pause on, a dry run does without the plugin */
 /* A dry run waits for retries that come this soon; what fails longer than that is told as failed.
  */
 #define PLAN_HORIZON_MS 3000
@@ -417,6 +418,9 @@ static int start_plugin(struct runner *runner)
     while (runner_call_start(runner) < 0) {
         if (plugin_registry_status(registry, runner->entry, NULL) == PLUGIN_STATE_FAILED) {
             return -ENOEXEC;
+        }
+        if (runner->owner->setup.services->plan != NULL && pause_ms >= PLAN_START_MS) {
+            return -ECANCELED; /* a person waits for the plan, which says why */
         }
         if (pause_ms >= START_TELL_MS) {
             daemon_unserved_look_all(runner->owner->setup.services->unserved);

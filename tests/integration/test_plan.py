@@ -109,6 +109,13 @@ def test_a_plugin_that_hangs_in_create_is_named(plan):
     assert lines == ["several", "    failed: create() hangs", "0 to change, 0 as they should be, 1 failed"]
 
 
+def test_a_plugin_that_does_not_start_is_not_waited_for_until_the_deadline(plan):
+    code, lines, err = plan(plugin="several", options='class = "late";')
+    assert code == 1 and err.count("starts later: ") == 4, err
+    assert lines[0] == "several" and lines[1].startswith("    failed: the plugin did not start: ")
+    assert lines[1].endswith("start: nobody is up yet") and lines[2] == "0 to change, 0 as they should be, 1 failed"
+
+
 def test_a_deadline_when_the_server_does_not_answer(world, plan):
     world.kube.fault("* /api/v1/services*", count=1000, delay_ms=20000)
     code, lines, err = plan("--timeout", "1")

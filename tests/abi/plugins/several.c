@@ -1,7 +1,7 @@
 /*
  * May run several times. Each instance takes the Services of the class that its option says, counts
  * them and tells event "Greeted" with the words of another option. Class "broken" fails in
- * create(), "hanging" hangs there.
+ * create(), "hanging" hangs there, "late" does not get through start().
  */
 #include <ccm/plugin.h>
 
@@ -87,6 +87,15 @@ static int several_create_instance(const struct ccm_host *host, void **ret_self,
     return 0;
 }
 
+static int several_start_instance(void *self, struct ccm_error *err)
+{
+    const struct several_instance *several = self;
+
+    return strcmp(several->class_, "late") == 0
+               ? ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "nobody is up yet")
+               : 0;
+}
+
 static void several_greet_service(struct several_instance *self, const struct ccm_object *service)
 {
     const struct ccm_host *host = self->host;
@@ -154,6 +163,7 @@ const struct ccm_plugin ccm_plugin = {
     .options = options,
     .watches = watches,
     .create = several_create_instance,
+    .start = several_start_instance,
     .reconcile = several_reconcile_keys,
     .destroy = several_destroy_instance,
     .version = "1.2.3",

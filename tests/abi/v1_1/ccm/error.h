@@ -53,10 +53,19 @@ struct ccm_error {
     uint64_t reserved[4];                /* 0 */
 };
 
+#ifdef __cplusplus /* before C++20 without names of members */
+#define CCM_ERROR_INIT                                                                             \
+    {                                                                                              \
+        sizeof(struct ccm_error), 0, 0, 0, "", "", "",                                             \
+        {                                                                                          \
+        }                                                                                          \
+    }
+#else
 #define CCM_ERROR_INIT                                                                             \
     {                                                                                              \
         .struct_size = sizeof(struct ccm_error)                                                    \
     }
+#endif
 
 /* Forget the failure. */
 CCM_FUNCTION void ccm_error_clear(struct ccm_error *err);
