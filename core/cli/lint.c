@@ -27,12 +27,39 @@ struct look {
     struct cli_lint_report *report;
 };
 
+/* Else a place is the path of a field, or NULL. */
+static bool lint_is_annotation(const char *place)
+{
+    return place != NULL && !ccm_text_starts(place, "spec.") &&
+           !ccm_text_starts(place, "metadata.") && !ccm_text_starts(place, "status.");
+}
+
+/* What people call an annotation: its key without the domain. */
+static const char *lint_short_name(const char *key)
+{
+    const char *slash = strrchr(key, '/');
+
+    return slash == NULL ? key : slash + 1;
+}
+
 static void sink_finding(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
                          const char *message)
 {
     const struct look *look = sink->core;
+    const unsigned line = cli_lint_item_line(look->item, place);
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
 
-    cli_lint_report_add(look->report, cli_lint_item_line(look->item, place), level, message);
+    if (!lint_is_annotation(place) || strstr(message, lint_short_name(place)) != NULL ||
+        strstr(message, "annotation") != NULL) {
+        cli_lint_report_add(look->report, line, level, message);
+        return;
+    }
+    text = ccm_text_format("annotation %s: %s", place, message);
+    if (text == NULL) {
+        look->report->error = -ENOMEM;
+        return;
+    }
+    cli_lint_report_add(look->report, line, level, text);
 }
 
 /* Default of an option that the plugin lists; NULL when it does not. */

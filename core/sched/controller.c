@@ -539,15 +539,25 @@ void sched_controller_free(struct sched_controller *controller)
 void sched_controller_enqueue(struct sched_controller *controller, const char *key, uint64_t lane,
                               uint64_t delay_ms)
 {
-    const int r = sched_queue_add_after(controller->queue, key, lane, cut_delay(delay_ms));
+    const bool empty = key == NULL || key[0] == '\0';
+    const int r =
+        empty ? -EINVAL : sched_queue_add_after(controller->queue, key, lane, cut_delay(delay_ms));
 
-    if (r < 0) {
+    if (empty) {
+        const struct ccm_log log = { .part = controller->name };
+
+        ccm_log_error(&log, "an empty key is enqueued by the plugin: dropped");
+    } else if (r == -EINVAL) {
+        const struct ccm_log log = { .part = controller->name };
+
+        ccm_log_error(&log,
+                      "a key of more than %d bytes is enqueued by the plugin: dropped: %.64s...",
+                      SCHED_QUEUE_KEY_MAX, key);
+    } else if (r < 0) {
         const struct ccm_log log = { .part = controller->name, .object = key };
 
         ccm_log_error(&log, "the key is lost until its next change: %s",
-                      r == -EINVAL   ? "it is empty or too long"
-                      : r == -ENOSPC ? "too many keys wait"
-                                     : "out of memory");
+                      r == -ENOSPC ? "too many keys wait" : "out of memory");
     }
 }
 

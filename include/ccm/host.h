@@ -238,7 +238,8 @@ struct ccm_host {
 
     /* --- scheduling --- */
 
-    /* Have this plugin's reconcile called with the key, at once or after delay_ms. A key that waits
+    /* Have this plugin's reconcile called with the key, at once or after delay_ms. A key is any
+     * text of 1 to 1,024 bytes; another is dropped, and logged. A key that waits
      * after CCM_ERROR_THROTTLED with retry_after_ms is not called before that time; after other
      * verdicts what is enqueued comes first. */
     void (*enqueue)(const struct ccm_host *host, const char *key, uint64_t lane, uint64_t delay_ms);

@@ -182,7 +182,8 @@ struct ccm_lint_sink {
     /* One finding. level: CCM_LEVEL_ERROR (the Service would fail, or part of it would be ignored),
      * CCM_LEVEL_WARN, or, since ABI 1.1, CCM_LEVEL_INFO: a hint, with which all is well. place: the
      * key of an annotation of the Service, or the path of a field as in "spec.ports[1].port"
-     * (counted from 0); NULL = the Service itself. */
+     * (counted from 0); NULL = the Service itself. A message without the name of that annotation
+     * gets it in front. */
     void (*finding)(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
                     const char *message);
 

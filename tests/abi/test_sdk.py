@@ -68,6 +68,7 @@ def test_only_the_sdk_is_installed(prefix):
         "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "ccm-lbc.pc", "CcmLbcConfig.cmake",
         "CcmLbcConfigVersion.cmake", "libccm-lbc.a", "libccm-util.a", "README.md", "plugin.c", "copyright",
         "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-loadbalancer.md", "plugin-shipping.md", "plugin-languages.md",
+        "plugin-questions.md",
     }  # fmt: skip
     assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
         "CMakeLists.txt", "README.md", "plugin.c"}

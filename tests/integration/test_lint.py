@@ -420,9 +420,9 @@ def test_options_count_for_nlb(world, lint):
 
 @pytest.mark.parametrize("mode, code, finding", [
     ("on", 0, ""),
-    ("tagged", 1, "6: warning: a: option reuse is tagged: the load balancer needs tag "
+    ("tagged", 1, f"6: warning: a: annotation {NEW}id: option reuse is tagged: the load balancer needs tag "
                   "ccm.alibabacloud.com/allow-namespaces with this namespace"),
-    ("off", 1, "6: error: a: option reuse is off: no load balancer is reused"),
+    ("off", 1, f"6: error: a: annotation {NEW}id: option reuse is off: no load balancer is reused"),
 ])
 def test_whether_load_balancers_are_reused(world, lint, mode, code, finding):
     config = world.write_config(plugins=f'{{ name = "clb"; reuse = "{mode}"; }}')
