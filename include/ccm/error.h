@@ -33,9 +33,9 @@ extern "C" {
 #define CCM_ERROR_TRANSIENT UINT64_C(1) /* try again, with backoff */
 #define CCM_ERROR_THROTTLED UINT64_C(2) /* nothing was done; try again after retry_after_ms */
 #define CCM_ERROR_CONFLICT  UINT64_C(3) /* changed by somebody else, or busy: look and try again */
-#define CCM_ERROR_NOT_FOUND UINT64_C(4) /* the object is not there */
+#define CCM_ERROR_NOT_FOUND UINT64_C(4) /* the object is not there; retried as TRANSIENT */
 #define CCM_ERROR_AUTH      UINT64_C(5) /* credentials or permissions: an operator has to act */
-#define CCM_ERROR_TERMINAL  UINT64_C(6) /* no use until the object or the configuration changes */
+#define CCM_ERROR_TERMINAL  UINT64_C(6) /* until object or configuration change; tried seldom */
 #define CCM_ERROR_CANCELLED UINT64_C(7) /* shutdown or deadline; says nothing about the object */
 #define CCM_ERROR_BUG       UINT64_C(8) /* cannot happen; report it */
 
