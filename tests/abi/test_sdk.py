@@ -63,10 +63,10 @@ def test_only_the_sdk_is_installed(prefix):
     names = {path.name for path in prefix.rglob("*") if path.is_file() and "ccm-lbc" not in path.parts}
     names -= {name for name in names if name.startswith("CcmPluginTargets-")}  # one per build type
     assert names == {
-        "error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
+        "error.h", "fake_host.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
         "plugin.map", "ccmd-plugin.pc", "libccm-plugin.a", "CMakeLists.txt", "ccm-lbc.pc", "CcmLbcConfig.cmake",
-        "CcmLbcConfigVersion.cmake", "libccm-lbc.a", "libccm-util.a", "README.md", "plugin.c", "copyright",
+        "CcmLbcConfigVersion.cmake", "ccm-fake-host.pc", "libccm-fake-host.a", "libccm-lbc.a", "libccm-util.a", "README.md", "plugin.c", "copyright",
         "plugin-guide.md", "plugin-example.md", "plugin-resource.md", "plugin-loadbalancer.md", "plugin-shipping.md", "plugin-languages.md",
         "plugin-questions.md",
     }  # fmt: skip
@@ -154,7 +154,7 @@ def test_missing_function_is_found_by_the_linker(prefix, template):
     assert "nobody" in done.stderr
 
 
-@pytest.mark.parametrize("header", ["error.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h"])
+@pytest.mark.parametrize("header", ["error.h", "fake_host.h", "function.h", "host.h", "object.h", "option.h", "plugin.h", "version.h"])
 @pytest.mark.parametrize("language", ["c", "c++11", "c++14", "c++17", "c++20"])
 def test_each_header_stands_alone(prefix, tmp_path, header, language):
     if language != "c" and shutil.which("c++") is None:
@@ -334,3 +334,28 @@ def test_another_minor_of_the_engine_is_refused(prefix, tmp_path):
                           capture_output=True, text=True, timeout=120)
     assert done.returncode != 0 and "version: 0.1" in done.stderr
     assert pkg_config(prefix, "--modversion", module="ccm-lbc") == ["0.1"]
+
+
+# --- the fake host ---
+
+
+def test_fake_host_with_cmake(prefix, template):
+    """The unit test of the page against the template, in a project of its own."""
+    if os.environ.get("CCM_SANITIZE"):
+        pytest.skip("the library asks for a sanitizer then")
+    text = (SOURCE / "docs/plugin-guide.md").read_text()
+    (template / "test.c").write_text(re.search(r"^cat >test.c <<'END'\n(.*?)^END$", text, re.M | re.S).group(1))
+    (template / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(mine LANGUAGES C)\nset(CMAKE_C_STANDARD 11)\nset(CMAKE_C_EXTENSIONS OFF)\n"
+        "find_package(CcmPlugin 1.1 REQUIRED)\nccm_add_plugin(mine SOURCES plugin.c)\n"
+        "add_executable(unit-test test.c plugin.c)\ntarget_link_libraries(unit-test ccm::fake_host)\n"
+        "enable_testing()\nadd_test(NAME unit-test COMMAND unit-test)\n")
+    build = template / "build"
+    run("cmake", "-B", build, "-S", template, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
+        f"-DCMAKE_C_FLAGS={' '.join(STRICT)}")  # fmt: skip
+    run("cmake", "--build", build)
+    assert "100% tests passed" in run("ctest", "--test-dir", build, "--output-on-failure")
+    source = (template / "plugin.c").read_text()
+    (template / "plugin.c").write_text(source.replace('"TemplateSeen"', '"TemplateLost"'))
+    run("cmake", "--build", build)
+    assert subprocess.run([build / "unit-test"], capture_output=True, timeout=60).returncode != 0

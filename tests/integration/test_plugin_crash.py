@@ -12,12 +12,6 @@ from tests.support import objects, proc
 PORTS = ((80, "TCP"),)
 
 
-def sanitizer(build):
-    """"address" or "thread" or ""."""
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
-        return re.search(r"^CCM_SANITIZE:\w+=(\w*)$", file.read(), re.M)[1]
-
-
 @pytest.fixture
 def crashing(world, build, tmp_path):
     """Starts ccmd with the test plugin alone."""
@@ -39,7 +33,7 @@ def ended(world, build, number):
     """It died of the signal, as it would have without a word."""
     process, world.ccmd = world.ccmd, None
     code = process.wait_exit()
-    assert code == -number or (sanitizer(build) and code != 0), process.err()
+    assert code == -number or (proc.sanitizer(build) and code != 0), process.err()
     return process.err()
 
 
@@ -54,7 +48,7 @@ def test_a_crash_names_its_culprit(world, build, crashing, how, number):
     lines = re.findall(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z error crashing default/web: crash of the plugin in reconcile\(\): (.*)$",
                        log, re.M)
     assert len(lines) == 1 and re.fullmatch(name + "( at address 0x[0-9a-f]+)?", lines[0]), log
-    if sanitizer(build) == "address" and how not in ("abort", "ill"):  # it had the signal first, and has it again
+    if proc.sanitizer(build) == "address" and how not in ("abort", "ill"):  # it had the signal first, and has it again
         assert log.index("crash of the plugin") < log.index("ERROR: AddressSanitizer: "), log
 
 

@@ -27,6 +27,10 @@ def shell(build, prefix, tmp_path):
     tools = tmp_path / "tools"
     tools.mkdir()
     tools.joinpath("kubectl").symlink_to(shutil.which(os.environ.get("KUBECTL", "kubectl")))
+    if proc.sanitizer(build):  # then the libraries of the SDK ask for it, too
+        cc = tools / "cc"
+        cc.write_text(f'#!/bin/sh\nexec {shutil.which(os.environ.get("CC", "cc"))} -fsanitize={proc.sanitizer(build)} "$@"\n')
+        cc.chmod(0o755)
     os.umask(0o022)
     with World(build, tmp_path / "world") as world:
         folder = tmp_path / "work"
@@ -74,14 +78,14 @@ def source(name):
 @pytest.mark.parametrize("names, processes", [
     (("plugin-guide.md", "plugin-example.md", "plugin-resource.md"), 5),
     (("plugin-loadbalancer.md",), 2)], ids=["guide", "loadbalancer"])
-def test_every_block_works(shell, names, processes):
+def test_every_block_works(build, shell, names, processes):
     numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
     found = [block for name in names for block in pages.blocks(name)]
     assert [block for block in found if block.language not in ("sh", "c", "text")] == []
     for number, block in enumerate(found):
         text = with_ports(block.text, numbers)
         after = found[number + 1] if number + 1 < len(found) else None
-        if block.language != "sh":
+        if block.language != "sh" or (block.mark == "sanitizer" and proc.sanitizer(build)):
             continue
         if block.mark == "daemon":
             shell.start(text.strip())
@@ -113,3 +117,38 @@ def test_code_is_clean(prefix, tmp_path, name):
         shutil.copy(os.path.join(ROOT, ".clang-format"), tmp_path)
         code, out, err = proc.run(["clang-format", "--dry-run", "--Werror", path])
         assert code == 0, err
+
+
+BUG = """    ((volatile char *)template)[sizeof(*template)] = 1;
+    *ret_self = template;"""
+
+
+def test_the_sanitizer_sees_what_a_plugin_does(build, shell):
+    """The commands of the page, with a bug in the plugin: the report of the sanitizer names its line."""
+    if proc.sanitizer(build):
+        pytest.skip("this ccmd has a sanitizer of its own")
+    found = [block.text for block in pages.blocks("plugin-guide.md") if block.mark == "sanitizer"]
+    assert len(found) == 1 and "LD_PRELOAD=" in found[0]
+    shell.run('cp -r "$PREFIX/share/doc/ccmd-dev/template" hello\ncd hello\n')
+    path = os.path.join(shell.folder, "hello", "plugin.c")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count("    *ret_self = template;") == 1
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("    *ret_self = template;", BUG))
+    line = text[:text.index("    *ret_self = template;")].count("\n") + 1
+    shell.run(found[0])
+    shell.run('cat >hello.conf <<END\nkubernetes: { kubeconfig = "$KUBECONFIG"; };\nleader_election: { enabled = false; };\n'
+              'admin: { listen = "127.0.0.1:0"; };\nplugins = ( { name = "template"; file = "$PWD/checked.so"; constructors = true; } );\nEND\n')
+    told = shell.run('export LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0\n'
+                     'if timeout 60 ccmd run --config hello.conf 2>told; then exit 1; fi\nunset LD_PRELOAD\ncat told')
+    assert "heap-buffer-overflow" in told and f"plugin.c:{line}" in told
+
+
+def test_valgrind_sees_what_a_plugin_does(build, shell):
+    """The unit test of the page, and the daemon with the plugin."""
+    if shutil.which("valgrind") is None or proc.sanitizer(build):
+        pytest.skip("no valgrind here, or a sanitizer")
+    shell.run('cp -r "$PREFIX/share/doc/ccmd-dev/template" hello\ncd hello\n')
+    shell.run(next(block.text for block in pages.blocks("plugin-guide.md") if "./unit-test" in block.text))
+    shell.run("valgrind -q --error-exitcode=9 --leak-check=full ./unit-test")

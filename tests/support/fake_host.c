@@ -249,10 +249,7 @@ static void note_unserved(const struct ccm_host *host, const char *object, uint6
 static void note_waiting(const struct ccm_host *host, const char *object, uint64_t ms,
                          const char *what)
 {
-    (void)host;
-    (void)object;
-    (void)ms;
-    (void)what;
+    fake_note(fake_host_of(host), fake_host_of(host)->waiting, object, ms, what);
 }
 
 static void note_quota(const struct ccm_host *host, const char *object, const char *quota,
@@ -287,6 +284,16 @@ const char *fake_host_unserved(struct fake_host *fake, const char *object)
     return fake_noted(fake, fake->unserved, object);
 }
 
+const char *fake_host_waiting(struct fake_host *fake, const char *object)
+{
+    return fake_noted(fake, fake->waiting, object);
+}
+
+const char *fake_host_noted_call(struct fake_host *fake, const char *object)
+{
+    return fake_noted(fake, fake->calls, object);
+}
+
 const char *fake_host_metrics(struct fake_host *fake)
 {
     ccm_buf_fini(&fake->metrics_text);
@@ -294,34 +301,81 @@ const char *fake_host_metrics(struct fake_host *fake)
     return ccm_buf_str(&fake->metrics_text);
 }
 
-/* Nothing is paused, and nothing waits. */
+/* A pause that is over is none. */
+static int64_t pause_find_locked(const struct fake_host *fake, const char *name)
+{
+    const int64_t *until = ccm_strmap_get(fake->pauses, name);
+
+    return until == NULL || *until <= fake->now_ms ? 0 : *until;
+}
+
 static void throttle(const struct ccm_host *host, const char *name, int64_t until_ms)
 {
-    (void)host;
-    (void)name;
-    (void)until_ms;
+    struct fake_host *fake = fake_host_of(host);
+    const char *key = name == NULL ? "" : name;
+    int64_t *until = fake_alloc(sizeof(*until));
+
+    fake_lock(fake);
+    *until = until_ms <= fake->now_ms                  ? 0
+             : until_ms > pause_find_locked(fake, key) ? until_ms
+                                                       : pause_find_locked(fake, key);
+    if (ccm_strmap_set(fake->pauses, key, until) < 0) {
+        abort();
+    }
+    fake_unlock(fake);
 }
 
 static int64_t paused_until(const struct ccm_host *host, const char *name)
 {
-    (void)host;
-    (void)name;
-    return 0;
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const int64_t until = pause_find_locked(fake, name);
+    fake_unlock(fake);
+    return until;
+}
+
+int64_t fake_host_paused_until(struct fake_host *fake)
+{
+    return paused_until(&fake->table, "");
 }
 
 static void withdraw(const struct ccm_host *host, const char *key)
 {
-    (void)host;
-    (void)key;
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    fake_list_add(&fake->withdrawn, fake_dup(key));
+    fake_unlock(fake);
+}
+
+size_t fake_host_withdraw_count(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const size_t count = fake->withdrawn.len;
+    fake_unlock(fake);
+    return count;
+}
+
+const char *fake_host_withdrawn(struct fake_host *fake, size_t index)
+{
+    fake_lock(fake);
+    const char *key = index < fake->withdrawn.len ? fake->withdrawn.items[index] : NULL;
+    fake_unlock(fake);
+    return key;
 }
 
 static void note_call(const struct ccm_host *host, const char *object, uint64_t flags,
                       const char *text)
 {
-    (void)host;
-    (void)object;
-    (void)flags;
-    (void)text;
+    struct fake_host *fake = fake_host_of(host);
+
+    (void)flags; /* how it is shown */
+    fake_lock(fake);
+    if (ccm_strmap_set(fake->calls, object, fake_dup(text)) < 0) {
+        abort();
+    }
+    fake_unlock(fake);
 }
 
 struct fake_host *fake_host_new(void)
@@ -338,6 +392,12 @@ struct fake_host *fake_host_new(void)
     fake->held = ccm_strmap_new(free);
     fake->unserved = ccm_strmap_new(free);
     fake->standing = ccm_strmap_new(free);
+    fake->waiting = ccm_strmap_new(free);
+    fake->calls = ccm_strmap_new(free);
+    fake->pauses = ccm_strmap_new(free);
+    if (fake->waiting == NULL || fake->calls == NULL || fake->pauses == NULL) {
+        abort();
+    }
     if (fake->options == NULL || fake->held == NULL || fake->unserved == NULL ||
         fake->standing == NULL || fake->metrics == NULL ||
         pthread_mutex_init(&fake->lock, NULL) != 0) {
@@ -371,6 +431,7 @@ struct fake_host *fake_host_new(void)
     fake_http_install(&fake->table);
     fake_cluster_install(&fake->table);
     fake_raw_install(&fake->table);
+    fake_write_install(&fake->table);
     return fake;
 }
 
@@ -382,6 +443,14 @@ void fake_host_free(struct fake_host *fake)
     fake_http_fini(fake);
     fake_cluster_fini(fake);
     fake_raw_fini(fake);
+    fake_write_fini(fake);
+    for (size_t i = 0; i < fake->withdrawn.len; i++) {
+        free(fake->withdrawn.items[i]);
+    }
+    free(fake->withdrawn.items);
+    ccm_strmap_free(fake->waiting);
+    ccm_strmap_free(fake->calls);
+    ccm_strmap_free(fake->pauses);
     for (size_t i = 0; i < fake->waits.len; i++) {
         free(fake->waits.items[i]);
     }

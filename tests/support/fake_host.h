@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct fake_host;
 
 struct fake_host *fake_host_new(void);
@@ -140,6 +144,30 @@ void fake_host_put_raw(struct fake_host *fake, const char *api_version, const ch
                        const struct ccm_raw *object);
 void fake_host_remove_raw(struct fake_host *fake, const char *api_version, const char *resource,
                           const char *key);
+/* For list_raw_by(): an index of the plugin's watch (borrowed). */
+void fake_host_index_raw(struct fake_host *fake, const char *api_version, const char *resource,
+                         const struct ccm_index *index);
+
+/* One call of fetch_raw(), create_raw(), update_raw(), patch_raw() or delete_raw(). It is kept and
+ * compared with what was put: CCM_ERROR_NOT_FOUND, CCM_ERROR_CONFLICT (of create_raw: -EEXIST) and,
+ * in a dry run, CCM_ERROR_CANCELLED are as on a server. It is not carried out: put what the server
+ * holds afterwards. The answer of create_raw() and update_raw() is the body with its name, as
+ * version "N" of uid "uid-N"; that of the others is the object as it was put. */
+struct fake_raw_call {
+    const char *verb; /* "get", "create", "update", "patch", "delete" */
+    char *api_version;
+    char *resource;
+    char *key;         /* namespace/name; of create_raw() without the name that the body has */
+    char *subresource; /* these four: "" when none */
+    char *body;
+    char *uid;
+    char *resource_version;
+    uint64_t patch; /* CCM_PATCH_*; 0 = none */
+};
+size_t fake_host_raw_call_count(struct fake_host *fake);
+const struct fake_raw_call *fake_host_raw_call(struct fake_host *fake, size_t index);
+/* What later calls answer: 0 = as above, or a negative errno with that kind. */
+void fake_host_raw_result(struct fake_host *fake, int result, uint64_t kind);
 /* Objects handed out and not released. */
 size_t fake_host_borrowed(struct fake_host *fake);
 /* Nodes handed out in lists of all nodes, so far. */
@@ -205,8 +233,19 @@ void fake_host_server_since(struct fake_host *fake, int64_t since_ms);
 /* The last word of note_held() about the object, as "3: reason"; NULL = nothing is held. And of
  * note_quota() about "object: quota", as "3: of 4". */
 const char *fake_host_held(struct fake_host *fake, const char *object);
-/* The same of note_unserved(). */
+/* The same of note_unserved(); of note_waiting(), as "300: a job". */
 const char *fake_host_unserved(struct fake_host *fake, const char *object);
+const char *fake_host_waiting(struct fake_host *fake, const char *object);
+/* What note_call() said of the object last; NULL = nothing. */
+const char *fake_host_noted_call(struct fake_host *fake, const char *object);
+
+/* The pause of the plugin, as paused_until() tells of names; 0 = none. Time goes on by
+ * fake_host_advance(). */
+int64_t fake_host_paused_until(struct fake_host *fake);
+
+/* Keys that withdraw() was called with, in order. */
+size_t fake_host_withdraw_count(struct fake_host *fake);
+const char *fake_host_withdrawn(struct fake_host *fake, size_t index);
 
 struct fake_plan {
     char *object;
@@ -214,5 +253,9 @@ struct fake_plan {
 };
 size_t fake_host_plan_count(struct fake_host *fake);
 const struct fake_plan *fake_host_plan(struct fake_host *fake, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,6 +2,7 @@
 #include "support/fake_state.h"
 
 #include "util/cleanup.h"
+#include "util/raw_values.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@ struct fake_raw {
     char *api_version;
     char *resource;
     struct fake_list objects; /* const struct ccm_object, borrowed */
+    struct fake_list indexes; /* const struct ccm_index, borrowed */
 };
 
 static struct fake_raw *find_locked(struct fake_host *fake, const char *api_version,
@@ -53,21 +55,26 @@ static size_t index_of(const struct fake_raw *raw, const char *key)
     return i;
 }
 
+const struct ccm_object *fake_raw_lend_locked(struct fake_host *fake, const char *api_version,
+                                              const char *resource, const char *key)
+{
+    const struct fake_raw *raw = find_locked(fake, api_version, resource);
+    const size_t at = raw == NULL ? 0 : index_of(raw, key);
+
+    if (raw == NULL || at == raw->objects.len) {
+        return NULL;
+    }
+    fake->borrowed++;
+    return raw->objects.items[at];
+}
+
 static const struct ccm_object *get_raw(const struct ccm_host *host, const char *api_version,
                                         const char *resource, const char *key)
 {
     struct fake_host *fake = fake_host_of(host);
-    const struct ccm_object *found = NULL;
 
     fake_lock(fake);
-
-    const struct fake_raw *raw = find_locked(fake, api_version, resource);
-    const size_t at = raw == NULL ? 0 : index_of(raw, key);
-
-    if (raw != NULL && at < raw->objects.len) {
-        found = raw->objects.items[at];
-        fake->borrowed++;
-    }
+    const struct ccm_object *found = fake_raw_lend_locked(fake, api_version, resource, key);
     fake_unlock(fake);
     return found;
 }
@@ -97,8 +104,66 @@ static int list_raw(const struct ccm_host *host, const char *api_version, const 
     return 0;
 }
 
+static bool raw_has_value(const struct ccm_index *index, const struct ccm_object *object,
+                          const char *value)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf values = { 0 };
+    const char *one = NULL;
+
+    ccm_raw_values(index, object, &values);
+    for (size_t at = 0; at < values.len; at += strlen(one) + 1) {
+        one = ccm_buf_str(&values) + at;
+        if (strcmp(one, value) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct ccm_index *raw_find_index(const struct fake_raw *raw, const char *name)
+{
+    for (size_t i = 0; raw != NULL && i < raw->indexes.len; i++) {
+        const struct ccm_index *index = raw->indexes.items[i];
+
+        if (ccm_text_equal(index->name, name)) {
+            return index;
+        }
+    }
+    return NULL;
+}
+
+static int list_raw_by(const struct ccm_host *host, const char *api_version, const char *resource,
+                       const char *name, const char *value,
+                       const struct ccm_object *const **ret_objects, size_t *ret_count)
+{
+    struct fake_host *fake = fake_host_of(host);
+    const struct ccm_object **found = NULL;
+    size_t count = 0;
+
+    fake_lock(fake);
+
+    const struct fake_raw *raw = find_locked(fake, api_version, resource);
+    const struct ccm_index *index = raw_find_index(raw, name);
+
+    for (size_t i = 0; index != NULL && i < raw->objects.len; i++) {
+        if (raw_has_value(index, raw->objects.items[i], value)) {
+            found = found == NULL ? fake_alloc(raw->objects.len * sizeof(*found)) : found;
+            found[count++] = raw->objects.items[i];
+        }
+    }
+    fake->borrowed += count;
+    fake_unlock(fake);
+    if (index == NULL) {
+        return -ENOTSUP;
+    }
+    *ret_objects = found;
+    *ret_count = count;
+    return 0;
+}
+
 void fake_raw_install(struct ccm_host *table)
 {
+    table->list_raw_by = list_raw_by;
     table->get_raw = get_raw;
     table->list_raw = list_raw;
 }
@@ -111,6 +176,7 @@ void fake_raw_fini(struct fake_host *fake)
         free(raw->api_version);
         free(raw->resource);
         free(raw->objects.items);
+        free(raw->indexes.items);
         free(raw);
     }
     free(fake->raw.items);
@@ -120,6 +186,17 @@ void fake_host_watch_raw(struct fake_host *fake, const char *api_version, const 
 {
     fake_lock(fake);
     (void)obtain_locked(fake, api_version, resource); /* being there is all */
+    fake_unlock(fake);
+}
+
+void fake_host_index_raw(struct fake_host *fake, const char *api_version, const char *resource,
+                         const struct ccm_index *index)
+{
+    void *item;
+
+    memcpy(&item, &index, sizeof(item)); /* kept const in fact: nobody writes through it */
+    fake_lock(fake);
+    fake_list_add(&obtain_locked(fake, api_version, resource)->indexes, item);
     fake_unlock(fake);
 }
 

@@ -71,6 +71,14 @@ struct fake_host {
     int64_t server_since_ms;
     struct ccm_strmap *held;     /* object -> "count: reason", owned */
     struct ccm_strmap *unserved; /* the same of note_unserved() */
+    struct ccm_strmap *waiting;  /* of note_waiting() */
+    struct ccm_strmap *calls;    /* object -> text of note_call(), owned */
+    struct ccm_strmap *pauses;   /* name, "" = the plugin -> int64_t, owned */
+    struct fake_list withdrawn;  /* char * */
+    struct fake_list raw_calls;  /* struct fake_raw_call */
+    struct fake_list made;       /* struct fake_made, see fake_write.c */
+    int raw_result;
+    uint64_t raw_kind;
 };
 
 struct fake_host *fake_host_of(const struct ccm_host *host);
@@ -87,5 +95,10 @@ void fake_cluster_install(struct ccm_host *table);
 void fake_cluster_fini(struct fake_host *fake);
 void fake_raw_install(struct ccm_host *table);
 void fake_raw_fini(struct fake_host *fake);
+/* The object of a resource, lent out, or NULL. */
+const struct ccm_object *fake_raw_lend_locked(struct fake_host *fake, const char *api_version,
+                                              const char *resource, const char *key);
+void fake_write_install(struct ccm_host *table);
+void fake_write_fini(struct fake_host *fake);
 
 #endif

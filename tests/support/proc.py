@@ -39,6 +39,12 @@ def free_port():
     return free_ports(1)[0]
 
 
+def sanitizer(build):
+    """With what a build is: "address" or "thread" or ""."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        return re.search(r"^CCM_SANITIZE:\w+=(\w*)$", file.read(), re.M)[1]
+
+
 class Process:
     """argv started with standard output in PREFIX.out and standard error in PREFIX.err."""
 
