@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 # Most tests wait most of the time; those that need more of the machine say so (PROCESSORS).
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 
-.PHONY: all build demo sandbox quick test soak check bench docs install deb image format clean
+.PHONY: all build demo sandbox pictures quick test soak check bench docs install deb image format clean
 
 all: build
 
@@ -26,6 +26,11 @@ demo: build
 sandbox: build
 	@scripts/bootstrap.sh test
 	@/usr/bin/python3 tests/support/sandbox.py --build $(BUILD)
+
+# docs/images, as Chromium shows the status pages.
+pictures: build
+	@scripts/bootstrap.sh check
+	@/usr/bin/python3 tests/support/pictures.py --build $(BUILD)
 
 # Before each commit: what tells within a minute whether something is broken.
 quick:
