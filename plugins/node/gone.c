@@ -1,6 +1,7 @@
 #include "gone.h"
 
 #include "events.h"
+#include "look.h"
 #include "measure.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -155,12 +156,15 @@ static void node_announce(const struct node_run *run, const struct node_item *it
                             text);
 }
 
+/* *ret_gone: it is gone, or may be: the server has not said no. */
 static int node_delete(struct node_run *run, struct node_item *item, const struct absence *absence,
-                       struct ccm_error *err)
+                       bool *ret_gone, struct ccm_error *err)
 {
     const struct ccm_host *host = run->control->host;
     const struct ccm_object *live = NULL;
     int r = node_read_again(run, item, &live, err);
+
+    *ret_gone = r == 0;
 
     if (r == 0) {
         const struct ccm_raw_call call = {
@@ -174,6 +178,7 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
 
         node_announce(run, item, absence);
         r = host->delete_raw(host, run->req, &call, err);
+        *ret_gone = r == 0 || err->http_status < 400 || err->http_status >= 500;
     }
     if (live != NULL) {
         host->release(host, live);
@@ -187,9 +192,13 @@ static void item_delete(struct node_run *run, struct node_item *item, size_t siz
     struct node_control *control = run->control;
     struct ccm_error err = CCM_ERROR_INIT;
     char text[700];
+    bool gone = false;
+    const int r = node_delete(run, item, absence, &gone, &err);
 
-    if (node_delete(run, item, absence, &err) == 0) {
+    if (gone) {
         ccm_removal_record(&control->absences->budget, &control->rule, size, 1, run->started_ms);
+    }
+    if (r == 0) {
         node_emit_event(control, item->object, false, "DeletedNode", item->object->name);
         node_measure_deletion(control);
         node_gone_forget(control, item->object->name);
@@ -203,6 +212,25 @@ static void item_delete(struct node_run *run, struct node_item *item, size_t siz
         item->failed = true;
         ccm_error_copy(&item->err, &err);
     }
+}
+
+/* Whether it is lacking in an answer of its own, too. */
+static bool item_is_still_absent(struct node_run *run, struct node_item *item)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (item->subject.kind != NODE_ECS) {
+        return true; /* each is asked for by itself */
+    }
+    if (node_look_again(run, item) < 0) {
+        (void)ccm_error_nomem(&err); /* the failure is kept in the item */
+        node_run_fail(run, item, &err, false);
+    } else if (item->answer == NODE_FOUND) {
+        node_gone_forget(run->control, item->object->name);
+    } else if (item->answer == NODE_UNPROVED) {
+        item->again_ms = (uint64_t)run->control->confirm_ms;
+    }
+    return item->answer == NODE_ABSENT;
 }
 
 static void item_decide(struct node_run *run, struct node_item *item, size_t size)
@@ -234,7 +262,9 @@ static void item_decide(struct node_run *run, struct node_item *item, size_t siz
             next_ms == CCM_REMOVAL_NEVER || next_ms <= now_ms ? 0 : (uint64_t)(next_ms - now_ms);
         return;
     }
-    item_delete(run, item, size, absence);
+    if (item_is_still_absent(run, item)) {
+        item_delete(run, item, size, absence);
+    }
 }
 
 /* What one answer says about a node that nobody hears of. */

@@ -12,7 +12,15 @@ struct batch {
     struct node_item **items; /* borrowed */
     size_t len;
     char witness[ALI_PROVIDER_PART]; /* asked for besides; "" = none */
+    struct ccm_strmap *ids;          /* that are asked for */
+    struct ccm_strmap *found;        /* instance -> its item of the answer to this call */
 };
+
+static void batch_fini(struct batch *batch)
+{
+    ccm_strmap_free(batch->ids);
+    ccm_strmap_free(batch->found);
+}
 
 static bool item_is_asked(const struct node_item *item)
 {
@@ -44,8 +52,9 @@ static bool batch_has(const struct batch *batch, bool (*is)(const struct node_it
 static bool node_is_witness(const struct ccm_node *node, const char *region,
                             struct node_subject *ret)
 {
-    if (node->ready != CCM_CONDITION_TRUE || node->meta.deleted_ms != 0) {
-        return false;
+    if (node->ready != CCM_CONDITION_TRUE || node->meta.deleted_ms != 0 ||
+        ccm_object_label(&node->meta, NODE_LABEL_SEEN) == NULL) {
+        return false; /* one of another account is ready, too, and in no answer */
     }
     node_subject_init(ret, node);
     return ret->kind == NODE_ECS && !ret->excluded && strcmp(ret->region, region) == 0;
@@ -69,29 +78,66 @@ static int batch_find_witness(struct batch *batch, const char *region)
     return r;
 }
 
+/* Whoever is ready and was seen before is there: an answer without it lacks others as well. */
+static bool batch_lacks_alive(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->len; i++) {
+        const struct node_item *item = batch->items[i];
+
+        if (item_is_alive(item) && ccm_object_label(item->object, NODE_LABEL_SEEN) != NULL &&
+            !ccm_strmap_has(batch->found, item->subject.instance)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An instance that nobody asked for: what was asked for may be there under another name. */
+static bool batch_has_stranger(const struct batch *batch)
+{
+    void *cursor = NULL;
+    const char *id = NULL;
+
+    while (ccm_strmap_next(batch->found, &cursor, &id, NULL) != 0) {
+        if (!ccm_strmap_has(batch->ids, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An instance that is there for certain, and in the answer; NULL: the answer proves nothing. */
 static const char *batch_confirm(const struct batch *batch)
 {
+    if (batch_lacks_alive(batch) || batch_has_stranger(batch)) {
+        return NULL;
+    }
     for (size_t i = 0; i < batch->len; i++) {
         const char *id = batch->items[i]->subject.instance;
 
-        if (item_is_alive(batch->items[i]) && ccm_strmap_has(batch->run->found, id)) {
+        if (item_is_alive(batch->items[i]) && ccm_strmap_has(batch->found, id)) {
             return id;
         }
     }
-    return batch->witness[0] != '\0' && ccm_strmap_has(batch->run->found, batch->witness)
+    return batch->witness[0] != '\0' && ccm_strmap_has(batch->found, batch->witness)
                ? batch->witness
                : NULL;
 }
 
 /* ---- one call ---- */
 
-static int batch_collect_ids(const struct batch *batch, struct ccm_strmap *ids)
+static int batch_collect_ids(struct batch *batch)
 {
-    int r = batch->witness[0] == '\0' ? 0 : ccm_strmap_set(ids, batch->witness, NULL);
+    int r = 0;
 
+    batch->ids = ccm_strmap_new(NULL);
+    batch->found = ccm_strmap_new(NULL);
+    if (batch->ids == NULL || batch->found == NULL) {
+        return -ENOMEM;
+    }
+    r = batch->witness[0] == '\0' ? 0 : ccm_strmap_set(batch->ids, batch->witness, NULL);
     for (size_t i = 0; i < batch->len && r == 0; i++) {
-        r = ccm_strmap_set(ids, batch->items[i]->subject.instance, NULL);
+        r = ccm_strmap_set(batch->ids, batch->items[i]->subject.instance, NULL);
     }
     return r;
 }
@@ -103,7 +149,7 @@ static void batch_settle(const struct batch *batch)
     for (size_t i = 0; i < batch->len; i++) {
         struct node_item *item = batch->items[i];
 
-        item->machine = ccm_strmap_get(batch->run->found, item->subject.instance);
+        item->machine = ccm_strmap_get(batch->found, item->subject.instance);
         item->answer = item->machine != NULL ? NODE_FOUND
                        : witness != NULL     ? NODE_ABSENT
                                              : NODE_UNPROVED;
@@ -115,17 +161,16 @@ static void batch_settle(const struct batch *batch)
 
 static int batch_ask(struct batch *batch)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *ids = ccm_strmap_new(NULL);
     struct node_run *run = batch->run;
     const struct node_call call = node_run_call(run);
     const char *region = batch->items[0]->subject.region;
     struct ccm_error err = CCM_ERROR_INIT;
-    int r = ids == NULL ? -ENOMEM : batch_collect_ids(batch, ids);
+    int r = batch_collect_ids(batch);
 
     if (r < 0) {
         return r;
     }
-    r = node_api_instances(&call, region, ids, &run->answers, run->found, &err);
+    r = node_api_instances(&call, region, batch->ids, &run->answers, batch->found, &err);
     if (r == 0) {
         batch_settle(batch);
         return 0;
@@ -185,7 +230,7 @@ int node_look(struct node_run *run)
     }
     qsort(asked, len, sizeof(*asked), compare_regions);
     for (size_t first = 0; first < len;) {
-        struct batch batch = { .run = run };
+        CCM_CLEANUP(batch_fini) struct batch batch = { .run = run };
         int r = batch_fill(&batch, asked + first, len - first);
 
         r = r < 0 ? r : batch_ask(&batch);
@@ -195,4 +240,14 @@ int node_look(struct node_run *run)
         first += batch.len;
     }
     return 0;
+}
+
+int node_look_again(struct node_run *run, struct node_item *item)
+{
+    CCM_CLEANUP(batch_fini) struct batch batch = { .run = run, .items = &item, .len = 1 };
+    int r = batch_find_witness(&batch, item->subject.region);
+
+    item->answer = NODE_NOT_ASKED;
+    r = r < 0 ? r : batch_ask(&batch);
+    return r < 0 ? -ENOMEM : 0;
 }

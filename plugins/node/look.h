@@ -11,9 +11,16 @@
  * others.
  *
  * A node that nobody hears of (Ready is Unknown) is asked about together with an instance that is
- * there for certain, since its node is ready: an answer without any of these proves nothing.
+ * there for certain, since its node is ready: an answer without any of these proves nothing. Nor
+ * does one that lacks a ready node which was seen before, or has what nobody asked for.
  * 0 or -ENOMEM.
  */
 CCM_NODISCARD int node_look(struct node_run *run);
+
+/*
+ * Asks once more about the instance of this node, with one that is there for certain and nobody
+ * else, and sets what node_look() sets: of a long answer something may be lacking. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int node_look_again(struct node_run *run, struct node_item *item);
 
 #endif

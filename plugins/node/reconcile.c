@@ -196,10 +196,9 @@ int node_reconcile(struct node_control *control, const struct ccm_request *req,
         .started_ms = host->now_ms(host),
         .dry = host->dry_run(host),
         .pass_key = NODE_NOBODY,
-        .found = ccm_strmap_new(NULL),
         .sync = CCM_ERROR_INIT,
     };
-    const int r = run.found == NULL ? ccm_error_nomem(err) : run_sync(&run, ret, err);
+    const int r = run_sync(&run, ret, err);
 
     ali_call_end_request(&(const struct ali_caller){ control->ali, host, req }, NODE_PLACE);
     if (run.answers.len > 0) {

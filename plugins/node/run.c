@@ -44,7 +44,6 @@ void node_run_fini(struct node_run *run)
     }
     free(run->items);
     free(run->page_end);
-    ccm_strmap_free(run->found);
     node_answers_fini(&run->answers);
 }
 

@@ -45,7 +45,6 @@ struct node_run {
     size_t page_rest; /* nodes behind it */
 
     struct node_answers answers;
-    struct ccm_strmap *found; /* instance -> its item of an answer */
     uint64_t wait_ms;         /* when calls that were put off come again; 0 = none was */
     struct ccm_error sync;    /* why something failed as a whole; kind 0 = it did not */
 };

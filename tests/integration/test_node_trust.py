@@ -1,0 +1,262 @@
+"""Plugin node: whatever the cloud answers, and whatever happens between two looks, never a node too many is deleted."""
+
+import contextlib
+import os
+import signal
+import struct
+
+import pytest
+
+from tests.integration.test_clock import Clock
+from tests.support import cloud_nodes as nodes
+from tests.support.forger import Forger
+from tests.support.world import World
+
+ALL = 100  # so that the share saves nobody
+UNLIMITED = "quotas: { ecs = 1000000; };"
+SHORT = "lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;"
+
+
+def names(world):
+    return sorted(nodes.all_nodes(world))
+
+
+def named(*numbers):
+    return sorted(f"node-{n}" for n in numbers)
+
+
+def lose(world, *numbers):
+    """Nobody hears of them any more."""
+    for number in numbers:
+        nodes.ready(world, f"node-{number}", "Unknown")
+
+
+def start(world, numbers, election="enabled = false;", env=None, forger=None, **options):
+    """Nodes that have been seen in the cloud, and a ccmd that looks every second."""
+    nodes.configure(world, election=election, alicloud=UNLIMITED, ecs=forger and forger.base, **{
+        **nodes.QUICK, "removal_share_percent": ALL, **options})
+    nodes.instances(world, numbers)
+    world.kube.create(*[nodes.register(f"node-{n}") for n in numbers])
+    world.start_ccmd(env=env)
+    world.wait(lambda: not nodes.tainted(world), "no taint")
+    world.wait(lambda: all(nodes.SEEN in item["metadata"]["labels"] for item in nodes.all_nodes(world).values()), "labels")
+
+
+def asked(world, since, name):
+    return [call for call in nodes.looks(world, since) if f'"i-{name}"' in call["params"]["InstanceIds"]]
+
+
+@pytest.fixture
+def world(build, tmp_path):
+    with World(build, tmp_path) as world:
+        yield world
+
+
+# ---- answers ----
+
+
+@pytest.fixture
+def forger(world):
+    with contextlib.closing(Forger(world.cloud.base)) as instance:
+        yield instance
+
+
+def listed(answer):
+    return answer["Instances"]["Instance"]
+
+
+def keep(answer, wanted):
+    answer["Instances"]["Instance"] = [item for item in listed(answer) if wanted(item["InstanceId"])]
+    return answer
+
+
+def short(_, answer):
+    """Of a long list no more than the beginning, as if that were all."""
+    answer["Instances"]["Instance"] = sorted(listed(answer), key=lambda item: item["InstanceId"])[:2]
+    return answer
+
+
+def paged(params, answer):
+    """In two pages, the second of which says the same as the first."""
+    half = max(1, len(listed(answer)) // 2)
+    answer["Instances"]["Instance"] = sorted(listed(answer), key=lambda item: item["InstanceId"])[:half]
+    answer["NextToken"] = "" if "NextToken" in params else "more"
+    return answer
+
+
+def broken_off(_, answer):
+    """A first page, and nothing says that there is another. The longer the list, the more is lacking."""
+    return keep(answer, lambda id: len(listed(answer)) <= 2 or id in ("i-node-1", "i-node-2", "i-node-3"))
+
+
+def renamed(_, answer):
+    for item in listed(answer):
+        if item["InstanceId"] in ("i-node-4", "i-node-5"):
+            item["InstanceId"] = item["InstanceId"].upper()
+    return answer
+
+
+def empty(_, answer):
+    return keep(answer, lambda id: False)
+
+
+def without_list(_, answer):
+    del answer["Instances"]
+    return answer
+
+
+def with_null(_, answer):
+    answer["Instances"] = None
+    return answer
+
+
+@pytest.mark.parametrize("forge", [short, paged, broken_off, renamed, empty, without_list, with_null], ids=lambda f: f.__name__)
+def test_a_wrong_answer_deletes_nobody(world, forger, forge):
+    """Nodes 4 and 5 are silent, and their instances are there."""
+    start(world, (1, 2, 3, 4, 5), forger=forger)
+    forger.forge = forge
+    lose(world, 4, 5)
+    nodes.looked(world, 8)
+    assert names(world) == named(1, 2, 3, 4, 5) and nodes.deletions(world) == []
+
+
+def test_an_answer_that_lacks_the_ready_proves_nothing(world, forger):
+    """Also of instances that are gone indeed: as long as one is lacking that is there, nobody knows."""
+    start(world, (1, 2, 3), forger=forger)
+    nodes.release(world, "node-3")
+    forger.forge = lambda _, answer: keep(answer, lambda id: id != "i-node-2")
+    lose(world, 3)
+    nodes.looked(world, 6)
+    assert names(world) == named(1, 2, 3)
+    forger.forge = None
+    world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=30)
+
+
+def test_a_stale_answer_deletes_nobody(world, forger):
+    """A replica that has not heard of the newest instance answers now and then, never twice in a row."""
+    start(world, (1, 2, 3), forger=forger, gone_confirm_s=1)
+    turn = iter(range(1000000))
+
+    def stale(_, answer):
+        return keep(answer, lambda id: id != "i-node-3") if next(turn) % 2 == 0 else answer
+
+    forger.forge = stale
+    lose(world, 3)
+    nodes.looked(world, 10)
+    assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+
+
+def test_the_last_question_is_about_one_alone(world):
+    start(world, (1, 2, 3, 4, 5))
+    nodes.release(world, "node-5")
+    since = world.cloud.mark()
+    lose(world, 5)
+    world.wait(lambda: names(world) == named(1, 2, 3, 4), "the node gone", timeout=30)
+    deleted_at = nodes.deletions(world)[0]["t"]
+    ids = [call["params"]["InstanceIds"] for call in asked(world, since, "node-5") if call["t"] < deleted_at]
+    assert len(ids) >= 3 and ids[-1].count("i-node") == 2, ids
+
+
+# ---- between two looks ----
+
+
+def seen_once(world, number):
+    """Its instance is gone, and one look has said so."""
+    nodes.release(world, f"node-{number}")
+    since = world.cloud.mark()
+    lose(world, number)
+    world.wait(lambda: any(call["http"] == 200 for call in asked(world, since, f"node-{number}")), "the first look")
+
+
+def check_begins_anew(world, since, name, confirm_s):
+    """What an earlier process saw counts for nothing: two answers of the new one lie as far apart as they have to."""
+    world.wait(lambda: world.kube.get("Node", name) is None, "the node gone", timeout=60)
+    deleted = nodes.deletions(world)
+    assert len(deleted) == 1
+    first = asked(world, since, name)[0]
+    assert deleted[0]["t"] - first["t"] >= confirm_s, (first, deleted)
+
+
+def test_a_restart_between_the_two_looks(world):
+    start(world, (1, 2, 3), gone_confirm_s=3)
+    seen_once(world, 3)
+    world.kill_ccmd()
+    since = world.cloud.mark()
+    world.start_ccmd()
+    check_begins_anew(world, since, "node-3", 3)
+    assert names(world) == named(1, 2)
+
+
+def test_another_leader_between_the_two_looks(world):
+    start(world, (1, 2, 3), election=SHORT, gone_confirm_s=3)
+    seen_once(world, 3)
+    first, world.ccmd = world.ccmd, None
+    os.kill(first.popen.pid, signal.SIGSTOP)
+    try:
+        since = world.cloud.mark()
+        second = world.start_ccmd()
+        check_begins_anew(world, since, "node-3", 3)
+        world.kube.create(nodes.seen("node-3"))  # again, by the same name
+        lose(world, 3)
+    finally:
+        os.kill(first.popen.pid, signal.SIGCONT)
+        second.stop()
+        world.ccmd = None
+        first.popen.wait(60)  # it has lost the Lease
+    assert len(nodes.deletions(world)) == 1 and names(world) == named(1, 2, 3)
+
+
+@pytest.mark.parametrize("hours", (-24, 24))
+def test_a_clock_that_jumps(build, tmp_path, hours):
+    """A day that passes on the wall between two looks is none."""
+    with contextlib.closing(Clock(build, tmp_path / "clock")) as clock, World(build, tmp_path / "world") as world:
+        start(world, (1, 2, 3), env=clock.env, gone_confirm_s=600)
+        seen_once(world, 3)
+        struct.pack_into("q", clock.page, 0, hours * 3600 * 1000)
+        nodes.looked(world, 4)
+        assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+
+
+def test_a_node_of_the_same_name_is_another_one(world):
+    """It takes the place of the old one while the deletion of that is on its way."""
+    start(world, (1, 2, 3))
+    world.kube.fault("DELETE /api/v1/nodes/node-3", delay_ms=600000)
+    nodes.release(world, "node-3")
+    lose(world, 3)
+    world.wait(lambda: any(call["http"] == 0 for call in nodes.deletions(world)), "the deletion on its way", timeout=30)
+    state = world.kube.state()
+    old = next(item for item in state["nodes"] if item["metadata"]["name"] == "node-3")
+    again = dict(old, metadata=dict(old["metadata"], uid="00000000-0000-4000-8000-000000000003"))
+    state["nodes"] = [again if item is old else item for item in state["nodes"]]
+    world.kube.http.request("POST", "/_sim/restore", state)
+    nodes.instances(world, (3,))
+    world.kube.clear_faults()
+    world.wait(lambda: nodes.deletions(world)[0]["http"] == 409, "a conflict")
+    assert world.kube.get("Node", "node-3")["metadata"]["uid"] == again["metadata"]["uid"]
+
+
+# ---- how many ----
+
+
+def test_a_third_of_all_at_once(world):
+    """Of 40 nodes 12: no more than four go within the window, whoever they are."""
+    start(world, range(1, 41), removal_share_percent=10)
+    for number in range(20, 32):
+        nodes.release(world, f"node-{number}")
+    lose(world, *range(20, 32))
+    world.wait(lambda: len(names(world)) == 36, "a tenth of them", timeout=30)
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 8, "the others held", timeout=30)
+    nodes.looked(world, 4)
+    assert len(names(world)) == 36 and len(nodes.deletions(world)) == 4
+
+
+def test_deletions_whose_answers_are_lost_count(world):
+    start(world, range(1, 21), removal_share_percent=10)
+    world.kube.fault("DELETE /api/v1/nodes/*", cut="after", count=1000)
+    for number in range(6, 16):
+        nodes.release(world, f"node-{number}")
+    lose(world, *range(6, 16))
+    world.wait(lambda: len(names(world)) <= 18, "a tenth of them", timeout=30)
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}', 0) >= 8, "the others held", timeout=30)
+    nodes.looked(world, 6)
+    assert len(names(world)) == 18
