@@ -47,6 +47,8 @@ const struct docs_reason docs_reasons[] = {
     { "DuplicateLoadBalancer", "Warning",
       "Several load balancers carry the ownership tag of the Service.",
       "Delete the others, or take the tag off them." },
+    { "DuplicateProviderID", "Warning", "On a node: another node has the same instance.",
+      "Delete the one whose kubelet does not run any more." },
     { "EnsuredLoadBalancer", "Normal", "The load balancer is as the Service asks for.",
       "Nothing." },
     { "EnsuringLoadBalancer", "Normal",

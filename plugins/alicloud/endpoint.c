@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 static const struct ali_product_row products[ALI_ENDPOINT_PRODUCTS] = {
-    [ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT" },
-    [ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT" },
-    [ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT" },
-    [ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT" },
-    [ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT" },
+    [ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT", NULL },
+    [ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT", NULL },
+    [ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT", NULL },
+    [ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT", NULL },
+    [ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT", NULL },
+    [ALI_EFLO] = { "eflo", "2022-12-15", "EFLO_ENDPOINT", "eflo-controller" },
 };
 
 /* Regions whose public endpoint does not follow the rule; closed ones are left to the options. */
@@ -190,7 +191,8 @@ int ali_endpoint_find(enum ali_product product, const char *region, const char *
 
         if (vpc || !endpoint_find_mapped(product, region, &endpoint)) {
             ccm_text_printf(endpoint.host, sizeof(endpoint.host), "%s%s.%s.aliyuncs.com",
-                            info->name, vpc ? "-vpc" : "", region);
+                            info->host == NULL ? info->name : info->host, vpc ? "-vpc" : "",
+                            region);
         }
     }
     if (r == 0) {

@@ -129,6 +129,8 @@ ENDPOINT_OPTION(endpoint_ecs, "endpoints.ecs", "", WITH_TLS,
                 "Endpoint of ECS; the environment variable ECS_ENDPOINT wins.");
 ENDPOINT_OPTION(endpoint_sts, "endpoints.sts", "", WITH_TLS,
                 "Endpoint of STS; the environment variable STS_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_eflo, "endpoints.eflo", "", WITH_TLS,
+                "Endpoint of Lingjun; the environment variable EFLO_ENDPOINT wins.");
 ENDPOINT_OPTION(
     endpoint_metadata, "endpoints.metadata", "http://100.100.100.200",
     "https://.*|(http://)?(100\\.100\\.100\\.200|169\\.254\\.[0-9.]+)(:[0-9]+)?/?",

@@ -213,26 +213,41 @@ int node_api_interfaces(const struct node_call *call, const char *region,
     return api_list(call, &query, answers, found, err);
 }
 
-int node_api_forward(const struct node_call *call, const char *region, const char *id,
-                     struct ccm_error *err)
+/* One call without a list in its answer. */
+static int api_send(const struct node_call *call, enum ali_product product, const char *action,
+                    const struct ali_params *params, enum ali_repeat repeat, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     const struct ali_call request = {
-        .product = ALI_ECS,
-        .action = "ModifyNetworkInterfaceAttribute",
-        .params = &params,
+        .product = product,
+        .action = action,
+        .params = params,
         .priority = call->priority,
-        .repeat = ALI_IDEMPOTENT,
+        .repeat = repeat,
         .object = NODE_PLACE,
         .patience_ms = ALI_PATIENCE_MS,
     };
 
+    return params->error < 0
+               ? ccm_error_nomem(err)
+               : ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request,
+                          NULL, NULL, err);
+}
+
+int node_api_forward(const struct node_call *call, const char *region, const char *id,
+                     struct ccm_error *err)
+{
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+
     ali_param_add(&params, "RegionId", region);
     ali_param_add(&params, "NetworkInterfaceId", id);
     ali_param_add(&params, "SourceDestCheck", "false");
-    if (params.error < 0) {
-        return ccm_error_nomem(err);
-    }
-    return ali_call(&(const struct ali_caller){ call->ali, call->host, call->req }, &request, NULL,
-                    NULL, err);
+    return api_send(call, ALI_ECS, "ModifyNetworkInterfaceAttribute", &params, ALI_IDEMPOTENT, err);
+}
+
+int node_api_lingjun(const struct node_call *call, const char *id, struct ccm_error *err)
+{
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+
+    ali_param_add(&params, "NodeId", id);
+    return api_send(call, ALI_EFLO, "DescribeNode", &params, ALI_READ, err);
 }

@@ -42,6 +42,10 @@ CCM_NODISCARD int node_api_interfaces(const struct node_call *call, const char *
                                       const struct ccm_strmap *ids, struct node_answers *answers,
                                       struct ccm_strmap *found, struct ccm_error *err);
 
+/* A Lingjun node by its provider id. */
+CCM_NODISCARD int node_api_lingjun(const struct node_call *call, const char *id,
+                                   struct ccm_error *err);
+
 /* Let the interface forward packets that are neither from nor for its own addresses. */
 CCM_NODISCARD int node_api_forward(const struct node_call *call, const char *region, const char *id,
                                    struct ccm_error *err);

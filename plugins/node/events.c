@@ -40,7 +40,7 @@ void node_stand(struct node_control *control, const struct ccm_object *object,
         .struct_size = sizeof(event),
         .object = object,
         .component = NODE_COMPONENT,
-        .reason = "SyncNodeFailed",
+        .reason = what->reason == NULL ? "SyncNodeFailed" : what->reason,
         .message = what->message,
         .warning = 1,
         .topic = what->topic,
@@ -62,7 +62,7 @@ void node_stand(struct node_control *control, const struct ccm_object *object,
 
 void node_events_forget(struct node_control *control, const char *name)
 {
-    static const char *const topics[] = { TOPIC_SYNC, TOPIC_LABEL };
+    static const char *const topics[] = { TOPIC_SYNC, TOPIC_LABEL, NODE_TOPIC_TWIN };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(topics); i++) {
         CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s %s", name, topics[i]);

@@ -18,7 +18,10 @@ void node_emit_event(const struct node_control *control, const struct ccm_object
                      bool warning, const char *reason, const char *message);
 
 /* One that lasts, about a node; message "": it is over. cause NULL: the message. */
+#define NODE_TOPIC_TWIN "twin"
+
 struct node_standing {
+    const char *reason; /* NULL = SyncNodeFailed */
     const char *topic;
     const char *cause;
     const char *message;

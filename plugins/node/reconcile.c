@@ -1,8 +1,11 @@
 #include "reconcile.h"
 
+#include "address.h"
+#include "duplicate.h"
 #include "events.h"
 #include "forward.h"
 #include "gone.h"
+#include "lingjun.h"
 #include "look.h"
 #include "measure.h"
 #include "page.h"
@@ -61,7 +64,7 @@ static void item_judge_missing(struct node_run *run, struct node_item *item)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (!item->subject.fresh || item->failed ||
+    if (!item->subject.fresh || item->failed || item->subject.kind != NODE_ECS ||
         (item->answer != NODE_ABSENT && item->answer != NODE_UNPROVED)) {
         return;
     }
@@ -170,6 +173,12 @@ static int run_sync(struct node_run *run, struct ccm_result *ret, struct ccm_err
     int r = run_take_keys(run);
 
     r = r < 0 ? r : node_look(run);
+    if (r == 0 && run->control->find) {
+        r = node_address_look(run);
+    }
+    if (r == 0) {
+        node_lingjun_look(run);
+    }
     for (size_t i = 0; r == 0 && i < run->len; i++) {
         item_judge_missing(run, &run->items[i]);
     }
@@ -180,6 +189,7 @@ static int run_sync(struct node_run *run, struct ccm_result *ret, struct ccm_err
     }
     if (!run->dry) {
         node_emit_items(run);
+        node_duplicates_emit(run);
         node_emit_sync(run);
         node_gone_publish(run->control);
     }

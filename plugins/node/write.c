@@ -107,7 +107,7 @@ static int draft_make(struct draft *draft, struct ccm_error *err)
         .node = node_item_object(item),
         .subject = &item->subject,
         .machine = item->machine,
-        .closed = item->closed || (item->machine == NULL && !item->subject.excluded),
+        .closed = item->closed,
         .told = node_memory_facts(control->memory, item->object->name),
     };
 
@@ -144,10 +144,18 @@ static int item_refresh(struct node_run *run, struct node_item *item, struct ccm
     return 0;
 }
 
+/* Nothing else of it is our business. */
+static bool item_is_only_untainted(const struct node_item *item)
+{
+    return item->subject.fresh && !item->failed &&
+           (item->subject.kind == NODE_LINGJUN
+                ? item->answer == NODE_NOT_ASKED || item->answer == NODE_FOUND
+                : item->subject.kind == NODE_ECS && item->subject.excluded);
+}
+
 static bool item_is_written(const struct node_item *item)
 {
-    return item->machine != NULL ||
-           (item->subject.excluded && item->subject.fresh && item->subject.kind == NODE_ECS);
+    return item->machine != NULL || item_is_only_untainted(item);
 }
 
 static int item_try_write(struct draft *draft, struct ccm_error *err)

@@ -14,7 +14,7 @@ import urllib.parse
 import uuid
 
 VERSIONS = {"slb": "2014-05-15", "ecs": "2014-05-26", "vpc": "2016-04-28", "nlb": "2022-04-30", "sts": "2015-04-01",
-            "cas": "2020-06-19"}
+            "cas": "2020-06-19", "eflo": "2022-12-15"}
 
 
 class CloudError(Exception):

@@ -596,6 +596,13 @@ def _(kit):
     return {"CertIdentifier": "101-cn-hangzhou"}
 
 
+@recipe("eflo", "DescribeNode")
+def _(kit):
+    name = f"e01-{kit.next()}"
+    kit.control("POST", "edit", {"op": "create", "type": "lingjun_node", "id": name})
+    return {"NodeId": name}
+
+
 # ---- NLB
 
 

@@ -246,7 +246,7 @@ class World:
         """Which actions each plugin really called, for the test of the RAM policies."""
         folder = os.environ.get("CCM_CALLS_DIR")
         logs = self.log() if folder else ""
-        seen = sorted(set(re.findall(r" (clb|nlb|route|node)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts) ([A-Z][A-Za-z0-9]+): ", logs)))
+        seen = sorted(set(re.findall(r" (clb|nlb|route|node)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts|eflo) ([A-Z][A-Za-z0-9]+): ", logs)))
         if seen:
             os.makedirs(folder, exist_ok=True)
             with open(os.path.join(folder, f"{uuid.uuid4()}.json"), "w", encoding="utf-8") as file:
@@ -290,7 +290,7 @@ class World:
         if "unserved_wait_s" not in plugins:  # most Services of tests have no pods: on a slow machine they would be told so
             plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 unserved_wait_s = 3600;", plugins)
         if endpoints is None:
-            endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "metadata"))
+            endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "eflo", "metadata"))
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";

@@ -718,6 +718,7 @@ def _(kit, action):
 
 
 stateless("sts", "nothing but the parameters and the rights of the caller decide", "AssumeRole GetCallerIdentity")
+stateless("eflo", "reads what there is", "DescribeNode")
 stateless("cas", "reads what there is", "DescribeSSLCertificateList DescribeSSLCertificatePublicKeyDetail")
 
 

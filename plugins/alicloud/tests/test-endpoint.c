@@ -35,6 +35,7 @@ static const struct {
     { ALI_ECS, "cn-hangzhou", "vpc", "", "ecs-vpc.cn-hangzhou.aliyuncs.com", false },
     { ALI_VPC, "cn-hangzhou", "vpc", "", "vpc-vpc.cn-hangzhou.aliyuncs.com", false },
     { ALI_STS, "cn-hangzhou", "vpc", "", "sts-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_EFLO, "cn-beijing", "vpc", "", "eflo-controller-vpc.cn-beijing.aliyuncs.com", false },
     { ALI_SLB, "cn-hangzhou", "public", "", "slb.aliyuncs.com", false },
     { ALI_NLB, "cn-hangzhou", "public", "", "nlb.cn-hangzhou.aliyuncs.com", false },
     { ALI_ECS, "cn-hangzhou", "public", "", "ecs-cn-hangzhou.aliyuncs.com", false },

@@ -50,8 +50,9 @@ static const struct ccm_cloud_limits default_limits = {
 };
 
 const char *const ccm_cloud_product_names[CCM_CLOUD_PRODUCTS] = {
-    [CCM_CLOUD_SLB] = "slb", [CCM_CLOUD_ECS] = "ecs", [CCM_CLOUD_VPC] = "vpc",
-    [CCM_CLOUD_STS] = "sts", [CCM_CLOUD_CAS] = "cas", [CCM_CLOUD_NLB] = "nlb",
+    [CCM_CLOUD_SLB] = "slb",   [CCM_CLOUD_ECS] = "ecs", [CCM_CLOUD_VPC] = "vpc",
+    [CCM_CLOUD_STS] = "sts",   [CCM_CLOUD_CAS] = "cas", [CCM_CLOUD_NLB] = "nlb",
+    [CCM_CLOUD_EFLO] = "eflo",
 };
 
 static int actions_add(struct ccm_cloud *cloud, enum ccm_cloud_product product,
@@ -109,6 +110,7 @@ static int actions_init(struct ccm_cloud *cloud)
         { CCM_CLOUD_VPC, ccm_cloud_eip_actions },
         { CCM_CLOUD_STS, ccm_cloud_sts_actions },
         { CCM_CLOUD_CAS, ccm_cloud_cas_actions },
+        { CCM_CLOUD_EFLO, ccm_cloud_eflo_actions },
         { CCM_CLOUD_NLB, ccm_cloud_nlb_lb_actions },
         { CCM_CLOUD_NLB, ccm_cloud_nlb_zone_actions },
         { CCM_CLOUD_NLB, ccm_cloud_nlb_join_actions },

@@ -26,6 +26,7 @@ enum ccm_cloud_product {
     CCM_CLOUD_STS,
     CCM_CLOUD_CAS,
     CCM_CLOUD_NLB,
+    CCM_CLOUD_EFLO,
     CCM_CLOUD_PRODUCTS
 };
 
@@ -45,6 +46,7 @@ enum ccm_cloud_kind {
     CCM_CLOUD_SECURITY_GROUP,
     CCM_CLOUD_SECURITY_RULE,
     CCM_CLOUD_CAS_CERT,
+    CCM_CLOUD_LINGJUN,
     CCM_CLOUD_ROLE, /* that STS lets one assume */
     CCM_CLOUD_BANDWIDTH_PACKAGE,
     CCM_CLOUD_KINDS

@@ -31,11 +31,11 @@
  * TYPE and what names the object (underscores in a type do not count):
  *     loadbalancer, vservergroup, vpc (to update), vswitch, instance, eni, account (not to update),
  *     acl, acl_entry, server_certificate, ca_certificate, domain_extension, route_table, route,
- * eip, security_group, security_rule, cas_certificate, role, bandwidth_package, nlb, nlblistener,
- *     servergroup, job         "id"; of an acl_entry "ACL BLOCK"
- *     listener                 "load_balancer", "port", "protocol"
- *     backend                  "vserver_group", "server_id", "port", optional "server_ip"
- * The rules for network load balancers beyond these are those of op call with product "nlb".
+ * eip, security_group, security_rule, cas_certificate, lingjun_node, role, bandwidth_package, nlb,
+ * nlblistener, servergroup, job         "id"; of an acl_entry "ACL BLOCK" listener "load_balancer",
+ * "port", "protocol" backend                  "vserver_group", "server_id", "port", optional
+ * "server_ip" The rules for network load balancers beyond these are those of op call with product
+ * "nlb".
  */
 #include "edit.h"
 #include "control.h"
@@ -65,6 +65,7 @@ static cJSON *fixture_of(const cJSON *json)
         { "certificate", "certificates" },
         { "securitygroup", "security_groups" },
         { "cascertificate", "cas_certificates" },
+        { "lingjunnode", "lingjun_nodes" },
         { "role", "roles" },
         { "bandwidthpackage", "bandwidth_packages" },
     };

@@ -37,6 +37,7 @@ extern const struct ccm_cloud_action ccm_cloud_route_read_actions[];
 extern const struct ccm_cloud_action ccm_cloud_eip_actions[];
 extern const struct ccm_cloud_action ccm_cloud_sts_actions[];
 extern const struct ccm_cloud_action ccm_cloud_cas_actions[];
+extern const struct ccm_cloud_action ccm_cloud_eflo_actions[];
 extern const struct ccm_cloud_action ccm_cloud_nlb_lb_actions[];
 extern const struct ccm_cloud_action ccm_cloud_nlb_zone_actions[];
 extern const struct ccm_cloud_action ccm_cloud_nlb_join_actions[];

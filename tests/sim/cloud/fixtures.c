@@ -22,6 +22,7 @@
  *              [{"id", "type": "server"|"ca", "name", "domain", "sans": ["..."],
  *                "expires_in_days": N}]
  *              those of SLB; a negative number: expired
+ * "lingjun_nodes"    {"id", "group"}
  * "cas_certificates"
  *              [{"id", "name", "domain", "sans": ["..."], "pem", "expires_in_days": N}]
  * "security_groups"
@@ -348,6 +349,7 @@ static int load_member(struct ccm_cloud *cloud, const cJSON *item, struct ccm_bu
         { "accounts", add_account },
         { "certificates", ccm_cloud_fixture_cert },
         { "cas_certificates", ccm_cloud_fixture_cas_cert },
+        { "lingjun_nodes", ccm_cloud_fixture_lingjun },
         { "security_groups", ccm_cloud_fixture_security_group },
         { "roles", ccm_cloud_fixture_role },
         { "bandwidth_packages", ccm_cloud_fixture_bandwidth_package },

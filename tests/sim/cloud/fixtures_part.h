@@ -28,6 +28,8 @@ CCM_NODISCARD int ccm_cloud_fixture_eni(struct ccm_cloud *cloud, const cJSON *js
                                         struct ccm_buf *why);
 CCM_NODISCARD int ccm_cloud_fixture_cert(struct ccm_cloud *cloud, const cJSON *json,
                                          struct ccm_buf *why);
+CCM_NODISCARD int ccm_cloud_fixture_lingjun(struct ccm_cloud *cloud, const cJSON *json,
+                                            struct ccm_buf *why);
 CCM_NODISCARD int ccm_cloud_fixture_cas_cert(struct ccm_cloud *cloud, const cJSON *json,
                                              struct ccm_buf *why);
 CCM_NODISCARD int ccm_cloud_fixture_security_group(struct ccm_cloud *cloud, const cJSON *json,

@@ -108,6 +108,17 @@ int ccm_cloud_fixture_cas_cert(struct ccm_cloud *cloud, const cJSON *json, struc
     return r < 0 ? r : expiry_set(json, cert, NULL, "AfterDate");
 }
 
+int ccm_cloud_fixture_lingjun(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = { "id", "group", NULL };
+    static const struct ccm_cloud_pair rows[] = { { "group", "NodeGroupId" }, { 0 } };
+    struct ccm_cloud_obj *node = NULL;
+    int r = ccm_cloud_fixture_check(json, "lingjun node", names, why);
+
+    r = r < 0 ? r : plain_add(cloud, json, CCM_CLOUD_LINGJUN, "lingjun node", why, &node);
+    return r < 0 ? r : plain_fill(json, node, rows);
+}
+
 int ccm_cloud_fixture_security_group(struct ccm_cloud *cloud, const cJSON *json,
                                      struct ccm_buf *why)
 {

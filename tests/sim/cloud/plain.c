@@ -159,6 +159,7 @@ static const struct {
     [CCM_CLOUD_SECURITY_GROUP] = { "securitygroup", "securityGroups", "SecurityGroupId" },
     [CCM_CLOUD_SECURITY_RULE] = { "securityrule", "securityRules", "SecurityGroupRuleId" },
     [CCM_CLOUD_CAS_CERT] = { "cascertificate", "casCertificates", "CertIdentifier" },
+    [CCM_CLOUD_LINGJUN] = { "lingjunnode", "lingjunNodes", "NodeId" },
     [CCM_CLOUD_ROLE] = { "role", "roles", "Arn" },
     [CCM_CLOUD_BANDWIDTH_PACKAGE] = { "bandwidthpackage", "bandwidthPackages",
                                       "BandwidthPackageId" },

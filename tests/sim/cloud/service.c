@@ -127,9 +127,10 @@ static void fault(void *self, const struct ccm_sim_request *req,
 static const char *product_of(const char *version)
 {
     static const char *const versions[CCM_CLOUD_PRODUCTS] = {
-        [CCM_CLOUD_SLB] = "2014-05-15", [CCM_CLOUD_ECS] = "2014-05-26",
-        [CCM_CLOUD_VPC] = "2016-04-28", [CCM_CLOUD_STS] = "2015-04-01",
-        [CCM_CLOUD_CAS] = "2020-06-19", [CCM_CLOUD_NLB] = "2022-04-30",
+        [CCM_CLOUD_SLB] = "2014-05-15",  [CCM_CLOUD_ECS] = "2014-05-26",
+        [CCM_CLOUD_VPC] = "2016-04-28",  [CCM_CLOUD_STS] = "2015-04-01",
+        [CCM_CLOUD_CAS] = "2020-06-19",  [CCM_CLOUD_NLB] = "2022-04-30",
+        [CCM_CLOUD_EFLO] = "2022-12-15",
     };
 
     for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
