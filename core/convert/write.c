@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define BLANKS         " \t\r\n"
-#define BATCH_SIZE_MAX 40 /* of --sg-batch-size */
+#define BATCH_SIZE_MAX 40  /* of --sg-batch-size */
+#define NODE_BATCH_MAX 100 /* of --node-reconcile-batch-size */
 
 struct writer {
     const struct convert_input *in;
@@ -33,7 +34,6 @@ static const struct remark remarks[] = {
     { "--cluster-name", "alicloud.cluster_id is what marks resources, there as here" },
     { "--allocate-node-cidrs", "pod CIDRs come from kube-controller-manager" },
     { "--use-service-account-credentials", "one identity serves all plugins" },
-    { "--node-monitor-period", "nodes are watched" },
     { "--allow-untagged-cloud", "alicloud.cluster_id is required" },
     { "--leader-elect-resource-lock", "the lock is a Lease" },
     { "--concurrent-service-syncs", "workers are an option of each plugin, 16 by default" },
@@ -48,11 +48,10 @@ static const struct remark remarks[] = {
     { "--pprof-bind-addr", "there is no profiling server" },
     { "--dry-run", "use `ccmd plan`" },
     { "--enable-imdsv2", "session tokens are used, plain reads where the service refuses them" },
-    { "--skip-disable-source-dest-check", "node initialisation is not part of ccmd" },
-    { "--node-reconcile-batch-size", "node initialisation is not part of ccmd" },
-    { "nodemaxconcurrentreconciles", "node initialisation is not part of ccmd" },
-    { "nodemonitorperiod", "nodes are watched" },
-    { "nodeaddrsyncperiod", "node initialisation is not part of ccmd" },
+    { "nodemaxconcurrentreconciles",
+      "nodes go by one batch at a time, with several writes at once" },
+    { "nodemonitorperiod", "it had no effect there either; option period_s of plugin node" },
+    { "nodeaddrsyncperiod", "it had no effect there either; option period_s of plugin node" },
     { "routemaxconcurrentreconciles", "routes are changed by one batch at a time per VPC" },
     { "zoneid", "zones follow from vSwitches and annotations" },
     { "privatezoneid", "private DNS zones are not part of ccmd" },
@@ -369,27 +368,65 @@ static void write_route(const struct writer *w)
     }
 }
 
+/* A batch of 0 is the default there, and larger ones break the call. */
+static void add_node_batch(const struct writer *w)
+{
+    const char *text = writer_get_value(w, "--node-reconcile-batch-size");
+    int64_t batch = 0;
+
+    if (text[0] == '\0' || ccm_parse_i64(text, 0, INT32_MAX, &batch) < 0 || batch == 0) {
+        return;
+    }
+    if (batch > NODE_BATCH_MAX) {
+        writer_add_remark(w, "--node-reconcile-batch-size",
+                          "at most 100 nodes are asked about at once");
+        return;
+    }
+    ccm_buf_addf(w->out, "      batch = %" PRId64 ";\n", batch);
+}
+
+/* routes: nodes wait for theirs. */
+static void write_node(const struct writer *w, bool routes)
+{
+    begin_entry(w);
+    ccm_buf_adds(w->out, "{ name = \"node\";\n");
+    add_duration(w, "      ", "period_s", "--node-monitor-period", 1);
+    add_node_batch(w);
+    if (routes) {
+        ccm_buf_adds(w->out, "      network_condition = true;\n");
+    }
+    if (strcmp(writer_get_value(w, "--skip-disable-source-dest-check"), "true") == 0) {
+        ccm_buf_adds(w->out, "      disable_source_dest_check = false;\n");
+    }
+    if (writer_has_feature_gate(w, "IPv6DualStack")) {
+        ccm_buf_adds(w->out, "      ipv6 = true;\n");
+    }
+    ccm_buf_adds(w->out, "    }");
+}
+
 static void write_plugins(const struct writer *w)
 {
-    static const char *const others[] = { "node", "ingress", "pvtz" };
+    static const char *const others[][2] = {
+        { "ingress", "ingress is not part of ccmd: see docs/migration.md" },
+        { "pvtz", "pvtz is not part of ccmd: see docs/migration.md" },
+    };
     const char *told = writer_get_value(w, "--controllers");
     const char *controllers = told[0] == '\0' ? "node,route,service,nlb" : told;
+    const bool routes = has_item(controllers, "route") &&
+                        strcmp(writer_get_value(w, "--configure-cloud-routes"), "false") != 0;
 
     ccm_buf_adds(w->out, "plugins = (");
     write_balancers(w, controllers);
-    if (has_item(controllers, "route") &&
-        strcmp(writer_get_value(w, "--configure-cloud-routes"), "false") != 0) {
+    if (routes) {
         write_route(w);
+    }
+    if (has_item(controllers, "node")) {
+        write_node(w, routes);
     }
     ccm_buf_adds(w->out, "\n);\n");
     for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
-        if (has_item(controllers, others[i])) {
-            writer_add_remark(
-                w, "--controllers",
-                i == 0   ? "node is not part of ccmd: keep the reference running with "
-                           "--controllers=node and a lease name of its own, see docs/migration.md"
-                : i == 1 ? "ingress is not part of ccmd"
-                         : "pvtz is not part of ccmd");
+        if (has_item(controllers, others[i][0])) {
+            writer_add_remark(w, "--controllers", others[i][1]);
         }
     }
 }
@@ -411,6 +448,9 @@ static bool is_used(const char *key)
         "--network",
         "--controllers",
         "--configure-cloud-routes",
+        "--node-monitor-period",
+        "--node-reconcile-batch-size",
+        "--skip-disable-source-dest-check",
         "--cluster-cidr",
         "--route-reconciliation-period",
         "--sg-batch-size",

@@ -62,7 +62,8 @@ def test_everything_that_has_a_counterpart(build, files, tmp_path):
                  'name = "clb"; default_backend_type = "eni"; disable_public_slb = true; '
                  "filter_services_on_node_change = true;"):
         assert line in done.stdout, line
-    assert "node is not part of ccmd" in done.stderr
+    assert 'name = "node";\n      network_condition = true;' in done.stdout
+    assert "node is not part" not in done.stderr
 
 
 def test_result_is_accepted(build, files, tmp_path):
@@ -140,7 +141,10 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--kube-api-qps=50", None, "--kube-api-qps: there is no limit on this side"),
     ("--dry-run=true", None, "--dry-run: use `ccmd plan`"),
     ("--enable-imdsv2=false", None, "--enable-imdsv2: session tokens are used"),
-    ("--skip-disable-source-dest-check=true", None, "--skip-disable-source-dest-check: node initialisation is not part"),
+    ("--skip-disable-source-dest-check=true", "disable_source_dest_check = false;", ""),
+    ("--node-reconcile-batch-size=50", "batch = 50;", ""),
+    ("--node-reconcile-batch-size=500", None, "--node-reconcile-batch-size: at most 100 nodes"),
+    ("--controllers=node,route,service,nlb,ingress", None, "--controllers: ingress is not part of ccmd"),
     ("--address=0.0.0.0", None, "--address: is not known, and left out"),
     ("--feature-gates=ServiceNodeExclusion=true", None, "--feature-gates: is not known, and left out"),
     ("--master=https://k", None, "--master: is not known, and left out"),
@@ -151,7 +155,7 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--cluster-name=k", None, "--cluster-name: alicloud.cluster_id is"),
     ("--allocate-node-cidrs=true", None, "--allocate-node-cidrs: pod CIDRs come from"),
     ("--use-service-account-credentials=true", None, "--use-service-account-credentials: one identity"),
-    ("--node-monitor-period=5m", None, "--node-monitor-period: nodes are watched"),
+    ("--node-monitor-period=7m", "period_s = 420;", ""),
     ("--allow-untagged-cloud=true", None, "--allow-untagged-cloud: alicloud.cluster_id is required"),
     ("--cloud-config=/etc/c", None, "--cloud-config: the file is read"),
     ("--leader-elect-resource-lock=leases", None, "--leader-elect-resource-lock: the lock is a Lease"),
@@ -168,7 +172,7 @@ def test_each_flag(build, tmp_path, flag, line, words):
     """Each is carried over, or left out with the reason."""
     cloud = tmp_path / "cloud.conf"
     cloud.write_text(json.dumps({"Global": {"clusterID": "c"}}))
-    rest = ("--controllers=route,service,nlb", "--cluster-cidr=172.20.0.0/16")
+    rest = ("--controllers=node,route,service,nlb", "--cluster-cidr=172.20.0.0/16")
     plain, done = convert(build, str(cloud), "--", *rest), convert(build, str(cloud), "--", *rest, flag)
     assert (plain.returncode, plain.stderr, done.returncode) == (0, "", 0)
     assert done.stdout == plain.stdout if line is None else line in done.stdout and line not in plain.stdout

@@ -98,7 +98,7 @@ def lease_events(world):
 
 
 def deletions(world):
-    return [action for action in world.kube.actions() if action.startswith("DELETE nodes")]
+    return [action for action in world.kube.actions() if action.startswith("DELETE /api/v1/nodes")]
 
 
 def test_the_node_of_a_released_instance_is_deleted(world):
