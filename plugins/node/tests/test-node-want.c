@@ -1,6 +1,6 @@
 /* What has to be changed of a node, and the patches that do it. */
-#include "patch.h"
-#include "want.h"
+#include "node/patch.h"
+#include "node/want.h"
 
 #include <errno.h>
 #include <setjmp.h>
