@@ -13,6 +13,7 @@ import yaml
 from tests.integration import test_nlb_takeover, test_takeover
 from tests.support import pages, proc, reference, scenario_look, views
 from tests.support.products import PREFIX, Nlb
+from tests.support import nodes
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
@@ -64,7 +65,7 @@ KUBECTL = """#!/bin/bash
 case "$*" in
 *"get daemonset"*) cat "$TOOLS/daemonset.yaml" ;;
 "replace -f"*) n=$(ls "$TOOLS"/replaced-* 2>/dev/null | wc -l); cat "${3/#-//dev/stdin}" >"$TOOLS/replaced-$n"; echo "$*" >>"$TOOLS/workloads" ;;
-*"get lease ccm-node"*) echo master-1_nodes ;;
+*"get lease ccm-rest"*) echo master-1_rest ;;
 *daemonset* | *deployment* | *"wait --for=delete pod"*) echo "$*" >>"$TOOLS/workloads" ;;
 "apply -k"*) echo "$*" >>"$TOOLS/workloads"; exec "$REAL" kustomize "$3" ;;
 *) exec "$REAL" "$@" ;;
@@ -100,7 +101,7 @@ class Cluster:
         cloud = world.cloud.base
         work = folder / "work"
         work.mkdir()
-        env = {f"{name}_ENDPOINT": cloud for name in ("SLB", "NLB", "VPC", "ECS", "STS", "METADATA")} | {"ALICLOUD_CLIENT_SCHEME": "HTTP"}
+        env = {f"{name}_ENDPOINT": cloud for name in ("SLB", "NLB", "VPC", "ECS", "STS", "EFLO", "METADATA")} | {"ALICLOUD_CLIENT_SCHEME": "HTTP"}
         self.shell = pages.Shell(work, {
             **env, "PREFIX": prefix, "PATH": f"{tools}:{prefix}/bin:{os.environ['PATH']}", "TOOLS": str(tools),
             "KUBECONFIG": os.path.abspath(world.kubeconfig), "HOME": str(work), "ACCESS_KEY_ID": "", "ACCESS_KEY_SECRET": "",
@@ -134,7 +135,8 @@ def leave(world, key_pair):
     world.kube.http.request("POST", CONFIGMAPS, {
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cloud-config", "namespace": "kube-system"},
         "data": {"cloud-config.conf": json.dumps({"Global": config})}})
-    world.kube.create(*[node(f"node-{number}") for number in (1, 2, 3)])
+    found = nodes.instances(world)
+    world.kube.create(*[nodes.initialised(node(f"node-{number}"), found[f"i-node-{number}"]) for number in (1, 2, 3)])
     for number in (1, 2, 3):
         cidr = f"10.96.{number}.0/24"
         done = world.cloud.edit("call", product="vpc", action="CreateRouteEntry", params={
@@ -205,13 +207,13 @@ def start(cluster):
     return cluster.shell.start("ccmd run --config ccmd.conf")
 
 
-def check_nodes_are_kept_by_the_reference(cluster):
+def check_the_rest_is_kept_by_the_reference(cluster):
     """Step 6: the same DaemonSet with other flags and another port for its probe, no longer parked."""
-    cluster.run("--controllers=node")
+    cluster.run("--controllers=ingress,pvtz")
     ours, theirs = (yaml.safe_load(text) for text in ((cluster.tools / "replaced-0").read_text(), DAEMONSET))
     container = ours["spec"]["template"]["spec"]["containers"][0]
     assert container["command"] == [
-        "/cloud-controller-manager", "--controllers=node", "--leader-elect-resource-name=ccm-node", "--health-probe-bind-addr=:10268",
+        "/cloud-controller-manager", "--controllers=ingress,pvtz", "--leader-elect-resource-name=ccm-rest", "--health-probe-bind-addr=:10268",
         "--metrics-bind-addr=0", "--kubeconfig=/etc/kubernetes/cloud-controller-manager.conf",
         "--cloud-config=/etc/kubernetes/config/cloud-config.conf", "--configure-cloud-routes=true", f"--cluster-cidr={CLUSTER_CIDR}"]
     assert container["livenessProbe"]["httpGet"]["port"] == 10268
@@ -229,7 +231,7 @@ def test_the_rehearsal_stops_on_values_that_meant_something_else(cluster):
     convert(cluster)
     rehearsal = next(block for block in cluster.blocks if "ccmd plan" in block.text)
     told = cluster.run("ccmd plan")
-    assert told.splitlines()[-1] == "0 to change, 6 as they should be, 0 failed", told
+    assert told.splitlines()[-1] == "0 to change, 9 as they should be, 0 failed", told
     with pytest.raises(AssertionError, match="proxy-protocol"):
         cluster.run("UnclearValue")
     path = os.path.join(cluster.shell.folder, "ccmd.conf")
@@ -240,7 +242,7 @@ def test_the_rehearsal_stops_on_values_that_meant_something_else(cluster):
         file.write(text.replace('name = "nlb";', 'name = "nlb"; loose_switches = true;'))
     told = cluster.shell.run(rehearsal.text.replace("| tee", "|| true #"))
     assert "ProxyProtocolEnabled" in told and "warning: UnclearValue: annotation proxy-protocol" in told, told
-    assert told.splitlines()[-1] == "1 to change, 5 as they should be, 0 failed", told
+    assert told.splitlines()[-1] == "1 to change, 8 as they should be, 0 failed", told
 
 
 def test_there_and_back(cluster):
@@ -250,8 +252,8 @@ def test_there_and_back(cluster):
 
     convert(cluster)
     told = cluster.run("ccmd plan")
-    # Two Services, three nodes, and the pass over all nodes.
-    assert told.splitlines()[-1] == "0 to change, 6 as they should be, 0 failed", told
+    # Two Services; three nodes, of two plugins each, and the pass over their routes.
+    assert told.splitlines()[-1] == "0 to change, 9 as they should be, 0 failed", told
     cluster.run("UnclearValue")
     cluster.run('"parked"')
     process = start(cluster)
@@ -268,9 +270,9 @@ def test_there_and_back(cluster):
     assert "_the-reference" not in cluster.run("get lease ccm ")
     verified = cluster.run("/metrics")
     assert not re.search(r"alicloud_api", verified), verified
-    assert sorted(re.findall(r'ccmd_failing_objects\{plugin="(\w+)"\} 0', verified)) == ["clb", "nlb", "route"]
+    assert sorted(re.findall(r'ccmd_failing_objects\{plugin="(\w+)"\} 0', verified)) == ["clb", "nlb", "node", "route"]
 
-    check_nodes_are_kept_by_the_reference(cluster)
+    check_the_rest_is_kept_by_the_reference(cluster)
 
     # It works: a Service of each kind, and a node.
     ports = world.kube.get("Service", "web")["spec"]["ports"]
@@ -300,8 +302,8 @@ def test_there_and_back(cluster):
                          if one["type"] == "NetworkUnavailable")
         assert (condition["status"], condition["reason"]) == ("False", "RouteCreated")
     assert cluster.blocks == [], [block.text for block in cluster.blocks]
-    parked, waited, applied, rolled, nodes, watched, scaled, back = cluster.workloads.read_text().splitlines()
-    assert "ccmd-migration" in parked and nodes == "replace -f ccm-node.yaml" and back == "replace -f -"
+    parked, waited, applied, rolled, rest, watched, scaled, back = cluster.workloads.read_text().splitlines()
+    assert "ccmd-migration" in parked and rest == "replace -f ccm-rest.yaml" and back == "replace -f -"
     assert "wait --for=delete" in waited and applied == "apply -k deploy" and "rollout status" in rolled and "scale" in scaled
     assert "rollout status daemonset" in watched
     restored = yaml.safe_load((cluster.tools / "replaced-1").read_text())
