@@ -41,6 +41,7 @@ struct node_control {
     struct node_absences *absences;
     char *page_after; /* the periodic look goes on behind this place, see page.h; NULL = at the
                          beginning */
+    bool page_failed; /* the page there failed when it was looked at last */
     struct ccm_strmap *told; /* "NAME TOPIC" of events that stand */
     bool sync_told;          /* one stands about all of them */
 };

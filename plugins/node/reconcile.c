@@ -108,7 +108,8 @@ static bool run_has_page_failed(const struct node_run *run)
     return false;
 }
 
-/* A page that failed comes again, after the period at the latest. */
+/* A page that failed comes again, after the period at the latest. When it fails again the others
+ * have their turn: a region that cannot be asked keeps nobody waiting. */
 static void run_settle_pass(struct node_run *run)
 {
     const struct ccm_host *host = run->control->host;
@@ -124,8 +125,13 @@ static void run_settle_pass(struct node_run *run)
             node_measure_world(run->control);
         }
         node_page_turn(run);
+        run->control->page_failed = false;
         host->settle(host, run->req, run->pass_key, ms, NULL);
     } else if (failed) {
+        if (run->control->page_failed) {
+            node_page_turn(run);
+        }
+        run->control->page_failed = !run->control->page_failed;
         host->settle(host, run->req, run->pass_key, (uint64_t)run->control->period_ms, &run->sync);
     } /* else it waits, with the call */
 }

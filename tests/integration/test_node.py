@@ -162,12 +162,15 @@ def test_a_wrong_region_deletes_nobody(world):
 def test_nodes_of_a_region_that_cannot_be_asked_stay(world):
     """The cloud refuses the region of their provider ids; nodes of the other region are not kept waiting by that."""
     joined(world, (1, 2), removal_share_percent=100)
-    world.kube.create(*[objects.node(f"far-{n}", f"i-node-{n}", region="cn-nowhere", labels={
+    world.kube.create(*[objects.node(f"far-{n}", f"i-node-{n}", region="cn-aaa", labels={
         "node.alibabacloud.com/instance-charge-type": "PostPaid"}) for n in (3, 4)])
     ready(world, "far-3", "Unknown")
     world.cloud.edit("delete", type="instance", id="i-node-2")
     ready(world, "node-2", "Unknown")
     world.wait(lambda: names(world) == ["far-3", "far-4", "node-1"], "the only one that is gone", timeout=30)
+    # Nor does the periodic look stop at it.
+    world.cloud.edit("update", type="instance", id="i-node-1", attributes={"InstanceType": "ecs.c6.xlarge"})
+    world.wait(lambda: labels(world, "node-1")["node.kubernetes.io/instance-type"] == "ecs.c6.xlarge", "the new type", timeout=60)
 
 
 @pytest.mark.parametrize("code, http", [("SignatureDoesNotMatch", 400), ("Forbidden.RAM", 403), ("InvalidAccessKeyId.NotFound", 404)])
