@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t step = (size_t)1 + (data[0] >> 3);
 
     list.kind.kind = CCM_KIND_SERVICE + (data[0] & 7U) % 5U;
+    list.kind.node_info = true;
     kube_jsonstream_init(&stream, KUBE_JSONSTREAM_MEMBERS, "items", 65536, &sink);
     for (size_t at = 1; r == 0 && at < size; at += step) {
         r = kube_jsonstream_feed(&stream, (const char *)data + at,
