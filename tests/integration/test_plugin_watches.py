@@ -85,8 +85,12 @@ def test_a_resource_that_is_not_installed_holds_nothing_up(world):
     bucket(world, "a", BUCKETS, "red", "ann")
     says(world, "all: 0, 1: default/a", "ann: 0, 1: default/a")
     # it goes, and its objects with it
+    absent = "the server has no such resource; it is looked for again\n"
+    before = world.log().count(absent)
     world.kube.http.request("DELETE", f"{CRDS}/buckets.example.com")
     world.wait(lambda: re.search(r"default/a.*red: deleted", world.log()), "the deletion", timeout=60)
+    world.wait(lambda: world.log().count(absent) == before + 2, "that both watches find it gone", timeout=60)
+    world.kube.http.request("PATCH", CONFIGMAPS.format("default") + "/settings", {"data": {"a": "b"}}, "application/merge-patch+json")
     says(world, "all: -2, 0:")
     assert world.admin("/readyz")[0] == 200
     # and once more
