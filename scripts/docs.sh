@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs.sh write|check DOCS-GEN [PLUGIN...]: the pages of docs/ that are generated, written anew or compared.
+# docs.sh write|check DOCS-GEN [PLUGIN...]: what is generated of docs/, etc/man and etc/completion, written anew or compared.
 set -euo pipefail
 mode=$1
 generator=$2
@@ -9,15 +9,29 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=0
 
-for page in annotations configuration troubleshooting; do
-    plugins=()
-    [[ $page == configuration ]] && plugins=("$@")
-    "$generator" "$page" "$root/docs/gen/$page.head.md" "${plugins[@]}" >"$scratch/$page.md"
+# take FILE: standard input is what belongs there.
+take() {
+    cat >"$scratch/page"
     if [[ $mode == write ]]; then
-        cp "$scratch/$page.md" "$root/docs/$page.md"
-    elif ! diff -u "$root/docs/$page.md" "$scratch/$page.md"; then
-        echo "docs/$page.md is stale: run make docs"
+        cp "$scratch/page" "$root/$1"
+    elif ! diff -u "$root/$1" "$scratch/page"; then
+        echo "$1 is stale: run make docs"
         bad=1
     fi
+}
+
+"$generator" annotations "$root/docs/gen/annotations.head.md" >"$scratch/annotations"
+"$generator" configuration "$root/docs/gen/configuration.head.md" "$@" >"$scratch/configuration"
+"$generator" troubleshooting "$root/docs/gen/troubleshooting.head.md" >"$scratch/troubleshooting"
+for page in annotations configuration troubleshooting; do
+    take "docs/$page.md" <"$scratch/$page"
+done
+for page in ccmd.8 ccmd.conf.5; do
+    "$generator" manual "$root/docs/gen/$page.in" "$@" >"$scratch/$page"
+    take "etc/man/$page" <"$scratch/$page"
+done
+for shell in bash zsh fish; do
+    "$generator" completion "$shell" >"$scratch/$shell"
+    take "etc/completion/ccmd.$shell" <"$scratch/$shell"
 done
 exit $bad

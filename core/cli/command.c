@@ -2,11 +2,13 @@
 
 #include "ccm/plugin.h"
 #include "ccm/version.h"
+#include "cli/findings.h"
 #include "daemon/daemon.h"
 #include "daemon/option_check.h"
 #include "daemon/setup.h"
 #include "daemon/start_check.h"
 #include "util/cleanup.h"
+#include "util/jsonw.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -15,52 +17,58 @@
 
 static const struct ccm_log command_log = { .part = "ccmd" };
 
-int cli_command_version(const struct cli_command_args *args)
-{
-    (void)args; /* takes none */
-    printf("ccmd %s (plugin ABI %u)\n", CCM_VERSION, CCM_ABI_MAJOR);
-    return 0;
-}
-
-void cli_print_finding(void *arg, bool is_error, const char *line)
-{
-    (void)is_error; /* the line says so */
-    fprintf(arg, "%s\n", line);
-}
-
 int cli_command_check_config(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
+    CCM_CLEANUP(cli_findings_fini)
+    struct cli_findings findings = { .json = args->output == CLI_OUTPUT_JSON };
+    CCM_CLEANUP(daemon_setup_fini)
+    struct daemon_setup setup = { .tell = cli_findings_add, .tell_arg = &findings };
     int r = daemon_setup_load(args->config, &setup);
 
     if (r == 0 &&
-        daemon_start_check(setup.config, cli_print_finding, stderr) +
-                daemon_option_check(setup.config, setup.registry, cli_print_finding, stderr) >
+        daemon_start_check(setup.config, cli_findings_add, &findings) +
+                daemon_option_check(setup.config, setup.registry, cli_findings_add, &findings) >
             0) {
         r = -EINVAL;
     }
     if (r == 0 && setup.refused > 0) {
         r = -ENOEXEC;
     }
-    if (r == 0) {
+    if (findings.json) {
+        cli_findings_print_json(&findings, args->config, r == 0);
+    } else if (r == 0) {
         printf("%s: ok, plugins: %zu\n", args->config, plugin_registry_len(setup.registry));
     }
     return r;
 }
 
-/* instance: NULL = it is in no configuration. */
-static void command_print_plugin(const struct plugin_loaded_plugin *plugin, const char *instance,
-                                 bool rbac)
+/* instance: its name in the configuration; NULL = it is in none. */
+typedef void (*command_print_fn)(FILE *out, const struct plugin_loaded_plugin *plugin,
+                                 const char *instance);
+
+static void print_rbac(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance)
 {
-    if (rbac) {
-        plugin_print_rbac(stdout, plugin);
-    } else {
-        plugin_print(stdout, plugin, instance);
-    }
+    (void)instance; /* the rights of all instances are the same */
+    plugin_print_rbac(out, plugin);
+}
+
+static void print_name(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance)
+{
+    (void)fprintf(out, "%s\n", instance == NULL ? plugin->desc->name : instance); /* sticks */
+}
+
+/* One line of JSON for each plugin. */
+static void print_json(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { 0 };
+    struct ccm_jsonw w = { .buf = &json };
+
+    plugin_print_json(&w, plugin, instance);
+    (void)fprintf(out, "%s\n", ccm_buf_str(&json)); /* sticks in the stream */
 }
 
 /* Files given by hand: relative names are fine here, a plugin is only looked at. */
-static int inspect_file(const char *name, const struct cli_command_args *args)
+static int inspect_file(const char *name, unsigned flags, command_print_fn print)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
@@ -71,14 +79,13 @@ static int inspect_file(const char *name, const struct cli_command_args *args)
         return -ENOENT;
     }
 
-    const unsigned flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U;
     const int r = plugin_load(path, NULL, flags, &plugin, &err);
 
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    command_print_plugin(plugin, NULL, args->rbac);
+    print(stdout, plugin, NULL);
     return 0;
 }
 
@@ -97,33 +104,45 @@ static bool registry_has_before(struct plugin_registry *registry, size_t index)
     return false;
 }
 
-int cli_command_plugins(const struct cli_command_args *args)
+static int print_configured(const struct cli_command_args *args, command_print_fn print)
 {
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
-    int result = 0;
+    CCM_CLEANUP(daemon_setup_fini)
+    struct daemon_setup setup = { .tell = cli_print_finding, .tell_arg = stderr };
+    const int r = daemon_setup_load(args->config, &setup);
 
-    for (size_t i = 0; i < args->operand_count; i++) {
-        const int r = inspect_file(args->operands[i], args);
-
-        if (r < 0) {
-            result = r;
-        }
-    }
-    if (args->operand_count > 0) {
-        return result;
-    }
-    result = daemon_setup_load(args->config, &setup);
-    if (result != 0) {
-        return result;
+    if (r != 0) {
+        return r;
     }
     for (size_t i = 0; i < plugin_registry_len(setup.registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(setup.registry, i);
 
         if (entry->loaded != NULL && !(args->rbac && registry_has_before(setup.registry, i))) {
-            command_print_plugin(entry->loaded, entry->name, args->rbac);
+            print(stdout, entry->loaded, entry->name);
         }
     }
     return setup.refused > 0 ? -ENOEXEC : 0;
+}
+
+int cli_command_plugins(const struct cli_command_args *args)
+{
+    const command_print_fn print = args->rbac                        ? print_rbac
+                                   : args->output == CLI_OUTPUT_JSON ? print_json
+                                   : args->output == CLI_OUTPUT_NAME ? print_name
+                                                                     : plugin_print;
+    const unsigned flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U;
+    int result = 0;
+
+    if (args->operand_count == 0) {
+        return print_configured(args, print);
+    }
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const int r = inspect_file(args->operands[i], flags, print);
+
+        if (r < 0) {
+            result = r;
+        }
+    }
+    return result;
 }
 
 /* A core dump would hold every secret that the process holds, and land where others may read it. */

@@ -11,6 +11,15 @@
 
 #define CLI_COMMAND_PLUGINS_MAX 64
 
+enum cli_output {
+    CLI_OUTPUT_TEXT,
+    CLI_OUTPUT_JSON,
+    CLI_OUTPUT_SARIF,
+    CLI_OUTPUT_GITHUB,
+    CLI_OUTPUT_NAME
+};
+
+/* What the command line says; see cli/parse.h. */
 struct cli_command_args {
     const char *config;     /* path */
     bool config_is_set;     /* on the command line */
@@ -20,11 +29,13 @@ struct cli_command_args {
     bool all;          /* resync, status: every object */
     bool quotas;       /* status: rates and quotas */
     bool watch;        /* status: again and again */
-    bool json;         /* status: for programs */
     bool rbac;         /* plugins: roles with their rights */
     bool constructors; /* plugins, lint: files may have some */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
+    enum cli_output output;
+    const char *kubeconfig; /* plan; NULL = not given, and so is the next */
+    const char *context;
     const char *const *operands;
     size_t operand_count;
 };
@@ -42,8 +53,8 @@ int cli_command_plugins(const struct cli_command_args *args);
  * something could not be checked. */
 int cli_command_lint(const struct cli_command_args *args);
 
-/* What would change if the daemon ran: 0 nothing, 1 something, or something could not be looked at.
- */
+/* What would change if the daemon ran: 0 nothing, 3 something, 1 something failed or could not be
+ * looked at. */
 int cli_command_plan(const struct cli_command_args *args);
 
 /* A configuration from that of cloud-provider-alibaba-cloud, on standard output. */
@@ -61,9 +72,12 @@ int cli_command_resync(const struct cli_command_args *args);
  * named by the operand, of all objects, or of its quotas. */
 int cli_command_status(const struct cli_command_args *args);
 
-/* What check() of a plugin found, to the stream `arg`: see daemon/option_check.h. */
-void cli_print_finding(void *arg, bool is_error, const char *line);
-
 int cli_command_version(const struct cli_command_args *args);
+
+/* The completion of the shell named by the operand. */
+int cli_command_completion(const struct cli_command_args *args);
+
+/* What there is, or what the command named by the operand does: 0, or 2: there is none. */
+int cli_command_help(const struct cli_command_args *args);
 
 #endif

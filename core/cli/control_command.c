@@ -3,6 +3,7 @@
 #include "admin/control_token.h"
 #include "cli/ask_daemon.h"
 #include "cli/command.h"
+#include "cli/findings.h"
 #include "daemon/setup.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -43,7 +44,8 @@ static int send_order(const struct config_tree *config, const char *order, struc
 static int give_order(const struct cli_command_args *args, const char *command, char *order)
 {
     CCM_CLEANUP(ccm_freep) char *owned = order;
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { .checks = true };
+    CCM_CLEANUP(daemon_setup_fini)
+    struct daemon_setup setup = { .tell = cli_print_finding, .tell_arg = stderr };
     struct ccm_error err = CCM_ERROR_INIT;
     int r = owned == NULL ? -ENOMEM : daemon_setup_load(args->config, &setup);
 

@@ -1,5 +1,6 @@
 /* `ccmd lint`: gathers plugins that can check manifests, and asks them about each file. */
 #include "cli/command.h"
+#include "cli/findings.h"
 #include "cli/lint.h"
 #include "daemon/option_check.h"
 #include "daemon/plugin_dir.h"
@@ -159,7 +160,8 @@ static int gather_configured(struct party *party, const struct cli_command_args 
 {
     int r;
 
-    party->setup.checks = true;
+    party->setup.tell = cli_print_finding;
+    party->setup.tell_arg = stderr;
     r = daemon_setup_load(args->config, &party->setup);
 
     if (r == 0 && daemon_option_check(party->setup.config, party->setup.registry, cli_print_finding,

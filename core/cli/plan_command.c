@@ -22,6 +22,7 @@
 
 #define DEFAULT_TIMEOUT_S 300
 #define EVENT_TIMEOUT_MS  10000
+#define EXIT_CHANGES      3 /* something would change, and nothing failed */
 /* What the reference writes at the end of its dry run; tools around it look for this name. */
 #define EVENT_PATH "/api/v1/namespaces/kube-system/events"
 #define EVENT_NAME "CloudControllerManagerPrecheckResult"
@@ -31,7 +32,8 @@ static const struct ccm_log plan_log = { .part = "plan" };
 struct report {
     struct daemon_plan_book *book;
     bool event;
-    bool found; /* something to change, or something that failed */
+    bool json;
+    int status; /* what to exit with */
 };
 
 static void print_event(struct daemon_plan_book *book, struct ccm_buf *body)
@@ -98,6 +100,19 @@ static int write_event(struct daemon_plan_book *book, struct kube_client *kube,
     return kube_do(kube, &call, NULL, err);
 }
 
+static int plan_print_book(const struct report *report, struct daemon_plan_counts *counts)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { 0 };
+
+    if (!report->json) {
+        daemon_plan_book_print(report->book, stdout, counts);
+        return 0;
+    }
+    daemon_plan_book_print_objects(report->book, &json, counts);
+    (void)printf("%s\n", ccm_buf_str(&json)); /* sticks in the stream, which is looked at */
+    return ccm_buf_error(&json);
+}
+
 /* While the daemon still stands. */
 static int plan_report_book(void *arg, struct kube_client *kube)
 {
@@ -105,8 +120,11 @@ static int plan_report_book(void *arg, struct kube_client *kube)
     struct ccm_error err = CCM_ERROR_INIT;
     struct daemon_plan_counts counts;
 
-    daemon_plan_book_print(report->book, stdout, &counts);
-    report->found = counts.changing + counts.failed > 0;
+    if (plan_print_book(report, &counts) < 0) {
+        ccm_log_error(&plan_log, "out of memory");
+        return -ENOMEM;
+    }
+    report->status = counts.failed > 0 ? 1 : counts.changing > 0 ? EXIT_CHANGES : 0;
     if (fflush(stdout) != 0) {
         ccm_log_error(&plan_log, "the plan cannot be written");
         return -EIO;
@@ -124,7 +142,11 @@ static int plan_run_daemon(const struct cli_command_args *args, struct daemon_se
 {
     CCM_CLEANUP(daemon_plan_book_freep) struct daemon_plan_book *book = daemon_plan_book_new();
     const int64_t timeout_s = args->timeout_s == 0 ? DEFAULT_TIMEOUT_S : args->timeout_s;
-    struct report found = { .book = book, .event = args->event };
+    struct report report = {
+        .book = book,
+        .event = args->event,
+        .json = args->output == CLI_OUTPUT_JSON,
+    };
 
     if (book == NULL) {
         ccm_log_error(&plan_log, "out of memory");
@@ -132,12 +154,12 @@ static int plan_run_daemon(const struct cli_command_args *args, struct daemon_se
     }
 
     const int r = daemon_plan(setup->config, setup->registry, book,
-                              ccm_clock_now_ms() + timeout_s * 1000, plan_report_book, &found);
+                              ccm_clock_now_ms() + timeout_s * 1000, plan_report_book, &report);
 
     if (r == -ETIMEDOUT) {
         book = NULL; /* a plugin hangs in a call, and may still add to it */
     }
-    return r < 0 ? r : found.found ? 1 : 0;
+    return r < 0 ? r : report.status;
 }
 
 int cli_command_plan(const struct cli_command_args *args)

@@ -2,6 +2,7 @@
  * as text or JSON. */
 #include "cli/ask_daemon.h"
 #include "cli/command.h"
+#include "cli/findings.h"
 #include "daemon/setup.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -22,7 +23,7 @@
 /* Behind the "/" of the URL; heap, NULL = out of memory. */
 static char *status_make_path(const struct cli_command_args *args)
 {
-    const char *format = args->json ? "json" : "text";
+    const char *format = args->output == CLI_OUTPUT_JSON ? "json" : "text";
     CCM_CLEANUP(ccm_freep) char *key = NULL;
 
     if (args->operand_count == 1) {
@@ -95,7 +96,8 @@ static int status_watch(const struct cli_command_args *args, const struct config
 
 int cli_command_status(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    CCM_CLEANUP(daemon_setup_fini)
+    struct daemon_setup setup = { .tell = cli_print_finding, .tell_arg = stderr };
     CCM_CLEANUP(ccm_freep) char *path = status_make_path(args);
     struct ccm_error err = CCM_ERROR_INIT;
 

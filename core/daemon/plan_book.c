@@ -6,6 +6,7 @@
 #include "util/text.h"
 #include "util/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -315,6 +316,69 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
     }
     (void)fprintf(out, "%zu to change, %zu as they should be, %zu failed\n", counts.changing,
                   counts.settled, counts.failed);
+    ccm_unlock(&book->lock);
+    *ret = counts;
+}
+
+/* --- for programs --- */
+
+/* Each line of the text. */
+static void json_add_lines(struct ccm_jsonw *w, const char *key, const char *text)
+{
+    ccm_jsonw_open(w, key, '[');
+    for (const char *line = text == NULL ? "" : text; *line != '\0';) {
+        const size_t len = strcspn(line, "\n");
+        CCM_CLEANUP(ccm_freep) char *one = ccm_text_format("%.*s", (int)len, line);
+
+        if (one == NULL) {
+            w->buf->error = -ENOMEM;
+            return;
+        }
+        ccm_jsonw_str(w, NULL, one);
+        line += len + (line[len] == '\n' ? 1 : 0);
+    }
+    ccm_jsonw_close(w, ']');
+}
+
+static void json_add_entry(struct ccm_jsonw *w, const struct entry *entry)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "plugin", entry->plugin);
+    ccm_jsonw_str(w, "object", entry->object);
+    ccm_jsonw_str(w, "state",
+                  entry->failure != NULL ? "failed"
+                  : has_steps(entry)     ? "changes"
+                  : entry->steps != NULL ? "settled"
+                                         : "unknown");
+    json_add_lines(w, "steps", entry->steps);
+    json_add_lines(w, "warnings", entry->warnings);
+    json_add_lines(w, "failures", entry->failure);
+    ccm_jsonw_close(w, '}');
+}
+
+void daemon_plan_book_print_objects(struct daemon_plan_book *book, struct ccm_buf *buf,
+                                    struct daemon_plan_counts *ret)
+{
+    struct ccm_jsonw w = { .buf = buf };
+    struct daemon_plan_counts counts = { 0 };
+    size_t len = 0;
+
+    ccm_lock(&book->lock);
+
+    CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "objects", '[');
+    for (size_t i = 0; i < len; i++) {
+        json_add_entry(&w, list[i]);
+        entry_count_state(list[i], &counts);
+    }
+    ccm_jsonw_close(&w, ']');
+    counts.failed += book->lost;
+    ccm_jsonw_i64(&w, "changing", (int64_t)counts.changing);
+    ccm_jsonw_i64(&w, "settled", (int64_t)counts.settled);
+    ccm_jsonw_i64(&w, "failed", (int64_t)counts.failed);
+    ccm_jsonw_close(&w, '}');
     ccm_unlock(&book->lock);
     *ret = counts;
 }

@@ -52,7 +52,13 @@ struct daemon_plan_counts {
 void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
                             struct daemon_plan_counts *ret);
 
-/* The same for programs, in the form in which the reference leaves it: JSON with State, Reason and
+/* The same for programs: {"objects": [{"plugin", "object", "state", "steps": [...], "warnings":
+ * [...], "failures": [...]}], "changing", "settled", "failed"}, with all objects that were looked
+ * at. */
+void daemon_plan_book_print_objects(struct daemon_plan_book *book, struct ccm_buf *buf,
+                                    struct daemon_plan_counts *ret);
+
+/* The same in the form in which the reference leaves it: JSON with State, Reason and
  * CheckResults, one per plugin, with at most 20 objects each, failed ones first. */
 void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *buf);
 

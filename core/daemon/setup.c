@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The file that an entry names: absolute, or in the plugin directory. NULL on ENOMEM. */
 static char *plugin_path(const struct config_tree *config, const struct config_plugin *plugin)
@@ -28,8 +29,31 @@ static void setup_print_refusal(const struct daemon_setup *setup,
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)plugin_registry_status(setup->registry, entry, &err); /* known to have failed */
-    (void)fprintf(stderr, "%s:%u: plugin %s: %s\n", config_file(setup->config), plugin->line,
-                  plugin->name, err.message); /* sticks */
+
+    CCM_CLEANUP(ccm_freep)
+    char *line = ccm_text_format("%s:%u: plugin %s: %s", config_file(setup->config), plugin->line,
+                                 plugin->name, err.message);
+
+    setup->tell(setup->tell_arg, true, line == NULL ? "out of memory" : line);
+}
+
+/* All of them; without any, the one in err. */
+static void setup_print_problems(const struct daemon_setup *setup, const struct ccm_error *err)
+{
+    const char *text = config_problems(setup->config);
+
+    if (setup->tell == NULL || text[0] == '\0') {
+        (void)fprintf(stderr, "%s%s", text[0] == '\0' ? err->message : text, /* sticks */
+                      text[0] == '\0' ? "\n" : "");
+        return;
+    }
+    for (size_t len; *text != '\0'; text += len + 1) { /* each line is ended */
+        len = strcspn(text, "\n");
+
+        CCM_CLEANUP(ccm_freep) char *line = ccm_text_format("%.*s", (int)len, text);
+
+        setup->tell(setup->tell_arg, true, line == NULL ? "out of memory" : line);
+    }
 }
 
 /* Load one plugin and make its options known. */
@@ -48,7 +72,7 @@ static int load_plugin(struct daemon_setup *setup, const struct config_plugin *p
 
     if (plugin_registry_load(setup->registry, plugin->name, path, NULL, flags, &entry) < 0) {
         setup->refused++;
-        if (entry != NULL && setup->checks) {
+        if (entry != NULL && setup->tell != NULL) {
             setup_print_refusal(setup, plugin, entry);
         }
         return entry == NULL ? -ENOMEM : 0;
@@ -95,7 +119,7 @@ static int setup_load_config(const char *config_path, struct daemon_setup *setup
         return -ENOMEM;
     }
 
-    if (setup->checks) {
+    if (setup->tell != NULL) {
         plugin_registry_leave_refusals(setup->registry);
     }
 
@@ -108,10 +132,7 @@ static int setup_load_config(const char *config_path, struct daemon_setup *setup
     const int r = load_all(setup);
 
     if (r == -EINVAL || loaded < 0) {
-        const char *problems = config_problems(setup->config);
-
-        fprintf(stderr, "%s%s", problems[0] == '\0' ? err.message : problems,
-                problems[0] == '\0' ? "\n" : "");
+        setup_print_problems(setup, &err);
         return -EINVAL;
     }
     return r;

@@ -9,11 +9,16 @@
 #include "plugin/registry.h"
 #include "util/attr.h"
 
+#include <stdbool.h>
+
 struct daemon_setup {
     struct config_tree *config;
     struct plugin_registry *registry;
     size_t refused; /* plugins that could not be loaded; each was told */
-    bool checks;    /* set before: they are printed like problems, with file and line, not logged */
+    /* Set before, by who starts nothing: gets refusals, which are logged without it, and problems,
+     * which are printed without it, as lines without their end, with file and line in front. */
+    void (*tell)(void *arg, bool is_error, const char *line);
+    void *tell_arg;
 };
 
 /*

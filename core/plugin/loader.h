@@ -48,6 +48,11 @@ void plugin_freep(struct plugin_loaded_plugin **plugin);
  * stream. */
 void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance);
 
+/* The same as a JSON object. */
+struct ccm_jsonw;
+void plugin_print_json(struct ccm_jsonw *w, const struct plugin_loaded_plugin *plugin,
+                       const char *instance);
+
 /* The same for `--rbac`: a ClusterRole "ccmd-plugin-NAME", and a Role of that name in each
  * namespace that a watch or a right is confined to, as YAML for kubectl. */
 void plugin_print_rbac(FILE *out, const struct plugin_loaded_plugin *plugin);

@@ -1,6 +1,7 @@
 #include "config/doc.h"
 #include "config/options.h"
 #include "pages.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #define MAX_ROWS 512
@@ -48,32 +49,42 @@ static void rows_add_plugin(struct rows *rows, const struct ccm_plugin *plugin, 
     rows->items[rows->len] = NULL;
 }
 
-void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
-                        size_t plugin_count)
+void docs_visit_options(struct plugin_loaded_plugin *const *plugins, size_t plugin_count,
+                        docs_options_fn visit, struct ccm_buf *page)
 {
     struct rows shared = { .len = 0 };
 
-    ccm_buf_adds(page,
-                 "\n## The daemon\n\nTop level and groups: `log.level` is `log: { level = ...; "
-                 "};`.\n\n");
-    config_option_doc(page, NULL, config_core_options);
-    ccm_buf_adds(page,
-                 "\n## Every plugin\n\nIn its entry of the list `plugins = ( { ... }, { ... } "
-                 ");`.\n\n");
-    config_option_doc(page, NULL, config_entry_options);
+    visit(page, "The daemon", "Top level and groups: `log.level` is `log: { level = ...; };`.",
+          config_core_options);
+    visit(page, "Every plugin", "In its entry of the list `plugins = ( { ... }, { ... } );`.",
+          config_entry_options);
     for (size_t i = 0; i < plugin_count; i++) {
         const struct ccm_plugin *plugin = plugins[i]->desc;
+        CCM_CLEANUP(ccm_freep) char *title = ccm_text_format("Plugin `%s`", plugin->name);
+        CCM_CLEANUP(ccm_freep)
+        char *intro = ccm_text_format("%s. In its own entry.", plugin->summary);
         struct rows own = { .len = 0 };
 
         rows_add_plugin(&own, plugin, false);
         rows_add_plugin(&shared, plugin, true);
-        ccm_buf_addf(page, "\n## Plugin `%s`\n\n%s. In its own entry.\n\n", plugin->name,
-                     plugin->summary);
-        config_option_doc(page, NULL, own.items);
+        visit(page, title, intro, own.items);
     }
     if (shared.len > 0) {
-        ccm_buf_adds(page, "\n## Groups that plugins share\n\nAt the top level, once for all "
-                           "plugins; names with several dots nest further.\n\n");
-        config_option_doc(page, NULL, shared.items);
+        visit(page, "Groups that plugins share",
+              "At the top level, once for all plugins; names with several dots nest further.",
+              shared.items);
     }
+}
+
+static void page_add_options(struct ccm_buf *page, const char *title, const char *intro,
+                             const struct ccm_option *const *rows)
+{
+    ccm_buf_addf(page, "\n## %s\n\n%s\n\n", title, intro);
+    config_option_doc(page, NULL, rows);
+}
+
+void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
+                        size_t plugin_count)
+{
+    docs_visit_options(plugins, plugin_count, page_add_options, page);
 }

@@ -28,6 +28,16 @@ extern const size_t docs_reason_count;
 /* A cell of a table: bars and line feeds are taken care of. */
 void docs_cell(struct ccm_buf *page, const char *text);
 
+/* Each table of options with its title and what comes before it, in the order of the pages. */
+typedef void (*docs_options_fn)(struct ccm_buf *page, const char *title, const char *intro,
+                                const struct ccm_option *const *rows);
+void docs_visit_options(struct plugin_loaded_plugin *const *plugins, size_t plugin_count,
+                        docs_options_fn visit, struct ccm_buf *page);
+
+/* A manual page in mdoc: the text, with generated sections in place of its lines "@NAME@". */
+void docs_manual(struct ccm_buf *page, const char *text,
+                 struct plugin_loaded_plugin *const *plugins, size_t plugin_count);
+
 void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
                         size_t plugin_count);
 void docs_annotations(struct ccm_buf *page);

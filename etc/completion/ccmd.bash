@@ -1,37 +1,146 @@
-# Completion of ccmd for bash.
+# Completion of ccmd for bash, as `ccmd completion bash` prints it.
+_ccmd_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
+_ccmd_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
+}
 _ccmd() {
-    local commands='run check-config plugins lint plan convert-config allow-removals resync status version'
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
+    local commands='run check-config plan lint plugins status resync allow-removals convert-config completion version help'
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' i config=()
 
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-        [[ " $commands " == *" $word "* ]] && command=$word && break
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ -z $command && " $commands " == *" ${COMP_WORDS[i]} "* ]] && command=${COMP_WORDS[i]}
+        [[ ${COMP_WORDS[i]} == --config ]] && config=(--config "${COMP_WORDS[i + 1]/#=/${COMP_WORDS[i + 2]}}")
     done
-    case $prev in
-    --config | --plugin)
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-        return
+    # bash makes three words of --name=value.
+    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}
+    [[ $cur == '=' ]] && cur=''
+    case $command in
+    '')
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --help --version'
+        else
+            _ccmd_words "$commands"
+        fi
         ;;
-    --plugin-dir)
-        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-        return
+    run)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    check-config)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        --output | -o) _ccmd_words 'text json'; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --output --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    plan)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        --output | -o) _ccmd_words 'text json'; return ;;
+        --timeout) COMPREPLY=(); return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --output --event --timeout --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    lint)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        --plugin) _ccmd_files -f; return ;;
+        --plugin-dir) _ccmd_files -d; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --plugin --plugin-dir --constructors --help --version'
+        else
+            _ccmd_files -f
+        fi
+        ;;
+    plugins)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        --output | -o) _ccmd_words 'text json name'; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --output --rbac --constructors --help --version'
+        else
+            _ccmd_files -f
+        fi
+        ;;
+    status)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        --output | -o) _ccmd_words 'text json'; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --output --all --quotas --watch --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    resync)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --all --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    allow-removals)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --help --version'
+        else
+            _ccmd_words "$("${COMP_WORDS[0]}" plugins -o name "${config[@]}" 2>/dev/null)"
+        fi
+        ;;
+    convert-config)
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --help --version'
+        else
+            _ccmd_files -f
+        fi
+        ;;
+    completion)
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --help --version'
+        else
+            _ccmd_words 'bash zsh fish'
+        fi
+        ;;
+    version)
+        case $prev in
+        --output | -o) _ccmd_words 'text json'; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --output --help --version'
+        else
+            COMPREPLY=()
+        fi
+        ;;
+    help)
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --help --version'
+        else
+            _ccmd_words "$commands"
+        fi
         ;;
     esac
-    if [[ $cur == -* ]]; then
-        local options='--config --help --usage --version'
-        [[ $command == lint ]] && options+=' --plugin --plugin-dir --constructors'
-        [[ $command == resync ]] && options+=' --all'
-        [[ $command == status ]] && options+=' --all --quotas --watch --output'
-        [[ $command == plugins ]] && options+=' --rbac --constructors'
-        [[ $command == plan ]] && options+=' --event --timeout'
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
-    elif [[ -z $command ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
-    elif [[ $command == allow-removals ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'clb nlb route' -- "$cur")
-    else
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-    fi
 }
 complete -F _ccmd ccmd

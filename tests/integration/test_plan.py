@@ -75,6 +75,22 @@ def test_what_would_change_sorted_and_nothing_written(world, plan):
     assert world.kube.items("Event") == [] and world.kube.items("Event", "kube-system") == []
 
 
+def test_exit_codes_and_json(world, plan):
+    """A script can tell: nothing to do, something would change, something failed."""
+    assert json.loads("\n".join(plan("-o", "json")[1])) == {"objects": [], "changing": 0, "settled": 0, "failed": 0}
+    world.kube.create(service("ant", steps="", warn="odd"), service("zebra", steps="create a load balancer;create listener 80"))
+    code, lines, err = plan("--output=json")
+    assert code == 3, err
+    assert json.loads("\n".join(lines)) == {"changing": 1, "settled": 1, "failed": 0, "objects": [
+        {"plugin": "planner", "object": "default/ant", "state": "settled", "steps": [], "warnings": ["Worried: odd"], "failures": []},
+        {"plugin": "planner", "object": "default/zebra", "state": "changes", "steps": ["create a load balancer", "create listener 80"],
+         "warnings": [], "failures": []}]}
+    world.kube.create(service("bee", fail="no such load balancer"))
+    code, lines, _ = plan("-o", "json")
+    failed = [one for one in json.loads("\n".join(lines))["objects"] if one["state"] == "failed"]
+    assert code == 1 and [(one["object"], one["failures"]) for one in failed] == [("default/bee", ["no such load balancer"])]
+
+
 def test_a_plugin_that_cannot_plan_is_not_run(plan):
     code, lines, err = plan(plugin="good")
     assert code == 1, err
@@ -91,7 +107,7 @@ def test_an_event_on_request(world, plan):
         world.kube.patch("Service", "web", {"metadata": {"annotations": {"steps": steps}}})
         since = world.kube.mark()
         code, _, err = plan("--event")
-        assert code == 1 and " error " not in err, err
+        assert code == 3 and " error " not in err, err
         event = world.kube.get("Event", EVENT, "kube-system")
         assert event["reason"] == "Success" and event["type"] == "Normal"
         assert event["involvedObject"] == {"kind": "Pod", "namespace": "kube-system", "name": "ccm-precheck-pod"}
@@ -127,7 +143,7 @@ def test_what_comes_again_soon_is_not_waited_for(world, plan):
     """A key with a plan was looked at, however soon it comes again."""
     world.kube.create(service("poll", steps="delete it", again="50"), service("audit", steps="", again="50"))
     code, lines, err = plan("--timeout", "60")
-    assert code == 1, err
+    assert code == 3, err
     assert lines == ["planner default/poll", "    delete it", "1 to change, 1 as they should be, 0 failed"]
 
 

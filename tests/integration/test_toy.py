@@ -163,7 +163,7 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
     name = default_name(meta["metadata"]["uid"])
     groups = [f"k8s/{port['nodePort']}/web/default/c-toy" for port in meta["spec"]["ports"]]
     servers = ["[" + " ".join(f"10.0.0.{n}:{port['nodePort']}=100" for n in (1, 2)) + "]" for port in meta["spec"]["ports"]]
-    assert code == 1
+    assert code == 3
     assert lines == [
         "toy default/web",
         f"    add finalizer {FINALIZER} to the Service",

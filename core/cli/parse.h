@@ -1,0 +1,23 @@
+/* From the words of the command line to a command and its arguments, by the table of cli/table.h.
+ * One thread. */
+#ifndef CCM_CLI_PARSE_H
+#define CCM_CLI_PARSE_H
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "util/attr.h"
+
+#define CLI_EXIT_USAGE 2
+
+/*
+ * Options may stand before, between and behind operands, until "--". 0: *ret is the command
+ * (without one: run), --version and --help of any command being version and help of it; args is
+ * filled, and points into argv, whose order is changed. CLI_EXIT_USAGE: what is wrong was printed
+ * to standard error: an option or a command that does not exist, with the one that was probably
+ * meant; an option of other commands; a value that is missing, not wanted or none of the choices;
+ * too few or too many operands.
+ */
+CCM_NODISCARD int cli_parse(int argc, char **argv, struct cli_command_args *args,
+                            const struct cli_command **ret);
+
+#endif
