@@ -142,7 +142,11 @@ static void ask_plugins(struct file *file, const struct cli_lint_item *item,
 
         ccm_crash_begin(&call);
 
+        file->report.origin = look.plugin->name;
+
         const int r = look.plugin->desc->lint(service, &sink);
+
+        file->report.origin = NULL;
 
         ccm_crash_end(&call);
 
@@ -314,7 +318,7 @@ static int lint_check_text(struct cli_lint *lint, const char *name, const char *
 
     const int r = cli_lint_visit_services(text, len, &file.report, check_service, &file);
 
-    cli_lint_report_print(&file.report, name, lint->out);
+    cli_lint_format_add(lint->format, &file.report, name);
     lint->findings += cli_lint_report_count_bad(&file.report);
     return r < 0 ? r : file.report.error;
 }

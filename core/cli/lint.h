@@ -7,6 +7,7 @@
 #define CCM_LINT_H
 
 #include "ccm/plugin.h"
+#include "cli/lint_format.h"
 #include "config/load.h"
 #include "util/attr.h"
 
@@ -22,8 +23,8 @@ struct cli_lint_plugin {
 struct cli_lint {
     const struct cli_lint_plugin *plugins;
     size_t plugin_count;
-    FILE *out;       /* findings: "FILE:LINE: level: message" */
-    FILE *complaint; /* what could not be read or checked */
+    struct cli_lint_format *format; /* of findings */
+    FILE *complaint;                /* what could not be read or checked */
     /* Results, added up. */
     size_t services;
     size_t findings;

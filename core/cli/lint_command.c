@@ -1,4 +1,5 @@
 /* `ccmd lint`: gathers plugins that can check manifests, and asks them about each file. */
+#include "cli/color.h"
 #include "cli/command.h"
 #include "cli/findings.h"
 #include "cli/lint.h"
@@ -183,10 +184,16 @@ static int gather_configured(struct party *party, const struct cli_command_args 
 
 static int check_all(const struct party *party, const struct cli_command_args *args)
 {
+    CCM_CLEANUP(cli_lint_format_fini)
+    struct cli_lint_format format = {
+        .output = args->output,
+        .out = stdout,
+        .color = cli_color_is_wanted(stdout),
+    };
     struct cli_lint lint = {
         .plugins = party->plugins,
         .plugin_count = party->len,
-        .out = stdout,
+        .format = &format,
         .complaint = stderr,
     };
 
@@ -195,6 +202,10 @@ static int check_all(const struct party *party, const struct cli_command_args *a
             fprintf(stderr, "%s: out of memory\n", args->operands[i]);
             return EXIT_UNCHECKED;
         }
+    }
+    if (cli_lint_format_end(&format, lint.services) < 0) {
+        fprintf(stderr, "ccmd: out of memory\n");
+        return EXIT_UNCHECKED;
     }
     if (lint.services == 0 && lint.findings == 0 && lint.failures == 0) {
         fprintf(stderr, "ccmd: no Service found\n");

@@ -13,6 +13,7 @@ void cli_lint_report_fini(struct cli_lint_report *report)
 {
     for (size_t i = 0; i < report->len; i++) {
         free(report->items[i].text);
+        free(report->items[i].subject);
     }
     free(report->items);
     *report = (struct cli_lint_report){ 0 };
@@ -62,9 +63,27 @@ void cli_lint_report_add(struct cli_lint_report *report, unsigned line, uint64_t
         report->error = -ENOMEM;
         return;
     }
-    if (!is_known(report, line, level, text)) {
-        report->items[report->len++] = (struct cli_lint_finding){ line, level, CCM_STEAL(text) };
+    if (is_known(report, line, level, text)) {
+        return;
     }
+
+    CCM_CLEANUP(ccm_freep)
+    char *subject = report->subject == NULL ? NULL : strdup(report->subject);
+    const size_t skip = subject == NULL ? 0 : strlen(subject) + strlen(": ");
+
+    if (subject == NULL && report->subject != NULL) {
+        report->error = -ENOMEM;
+        return;
+    }
+    report->items[report->len++] = (struct cli_lint_finding){
+        .line = line,
+        .level = level,
+        .subject = CCM_STEAL(subject),
+        .message = text + (skip < strlen(text) ? skip : 0),
+        .origin = report->origin == NULL ? "manifest" : report->origin,
+        .text = text,
+    };
+    text = NULL; /* the report's now */
 }
 
 size_t cli_lint_report_count_bad(const struct cli_lint_report *report)
@@ -77,15 +96,7 @@ size_t cli_lint_report_count_bad(const struct cli_lint_report *report)
     return count;
 }
 
-static const char *level_name(uint64_t level)
-{
-    if (level == CCM_LEVEL_ERROR) {
-        return "error";
-    }
-    return level == CCM_LEVEL_WARN ? "warning" : "hint";
-}
-
-void cli_lint_report_print(struct cli_lint_report *report, const char *name, FILE *out)
+void cli_lint_report_sort(struct cli_lint_report *report)
 {
     /* Insertion sort: stable, and they come almost in order. */
     for (size_t i = 1; i < report->len; i++) {
@@ -96,10 +107,5 @@ void cli_lint_report_print(struct cli_lint_report *report, const char *name, FIL
             report->items[k] = report->items[k - 1];
         }
         report->items[k] = item;
-    }
-    for (size_t i = 0; i < report->len; i++) {
-        const struct cli_lint_finding *item = &report->items[i];
-
-        fprintf(out, "%s:%u: %s: %s\n", name, item->line, level_name(item->level), item->text);
     }
 }

@@ -7,17 +7,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct cli_lint_finding {
-    unsigned line;  /* from 1 */
-    uint64_t level; /* CCM_LEVEL_ERROR, _WARN, or _INFO: a hint, with which all is well */
-    char *text;
+    unsigned line;       /* from 1 */
+    uint64_t level;      /* CCM_LEVEL_ERROR, _WARN, or _INFO: a hint, with which all is well */
+    char *text;          /* the Service first */
+    char *subject;       /* the Service; NULL = none */
+    const char *message; /* in `text`, without it */
+    const char *origin;  /* who found it: a plugin, or "manifest"; borrowed */
 };
 
 /* A zeroed struct is ready for use. */
 struct cli_lint_report {
     const char *subject; /* "namespace/name", put before messages; borrowed; NULL = no Service */
+    const char *origin;  /* the plugin that is asked; borrowed; NULL = what reads manifests */
     struct cli_lint_finding *items;
     size_t len;
     size_t cap;
@@ -34,7 +37,7 @@ void cli_lint_report_add(struct cli_lint_report *report, unsigned line, uint64_t
 /* How many are no hints. */
 size_t cli_lint_report_count_bad(const struct cli_lint_report *report);
 
-/* "NAME:LINE: error: message" each, by line. */
-void cli_lint_report_print(struct cli_lint_report *report, const char *name, FILE *out);
+/* By line; those of one line stay in their order. */
+void cli_lint_report_sort(struct cli_lint_report *report);
 
 #endif

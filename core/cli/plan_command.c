@@ -16,9 +16,12 @@
 #include "util/clock.h"
 #include "util/jsonw.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #define DEFAULT_TIMEOUT_S 300
 #define EVENT_TIMEOUT_MS  10000
@@ -138,10 +141,37 @@ static int plan_report_book(void *arg, struct kube_client *kube)
     return r;
 }
 
+/* Which API server a person means, as kubectl would, though what the configuration says comes
+ * before the environment. kubeconfig NULL: the configuration, or the pod. */
+static struct kube_place plan_find_place(const struct cli_command_args *args,
+                                         const struct config_tree *config, char **ret_home)
+{
+    const char *configured = config_string(config, NULL, "kubernetes", "kubeconfig");
+    const char *variable = getenv("KUBECONFIG");
+    const char *home = getenv("HOME");
+    struct kube_place place = { .kubeconfig = args->kubeconfig, .context = args->context };
+
+    if (place.kubeconfig != NULL) {
+        return place;
+    }
+    if (configured[0] != '\0') {
+        place.kubeconfig = configured;
+    } else if (!ccm_text_empty(variable)) {
+        place.kubeconfig = variable;
+        place.is_list = true;
+    } else if (ccm_text_empty(getenv("KUBERNETES_SERVICE_HOST")) && !ccm_text_empty(home)) {
+        *ret_home = ccm_text_format("%s/.kube/config", home);
+        place.kubeconfig = *ret_home != NULL && access(*ret_home, F_OK) == 0 ? *ret_home : NULL;
+    }
+    return place;
+}
+
 static int plan_run_daemon(const struct cli_command_args *args, struct daemon_setup *setup)
 {
     CCM_CLEANUP(daemon_plan_book_freep) struct daemon_plan_book *book = daemon_plan_book_new();
     const int64_t timeout_s = args->timeout_s == 0 ? DEFAULT_TIMEOUT_S : args->timeout_s;
+    CCM_CLEANUP(ccm_freep) char *home = NULL;
+    const struct kube_place place = plan_find_place(args, setup->config, &home);
     struct report report = {
         .book = book,
         .event = args->event,
@@ -153,8 +183,14 @@ static int plan_run_daemon(const struct cli_command_args *args, struct daemon_se
         return -ENOMEM;
     }
 
-    const int r = daemon_plan(setup->config, setup->registry, book,
-                              ccm_clock_now_ms() + timeout_s * 1000, plan_report_book, &report);
+    const struct daemon_plan_setup plan = {
+        .book = book,
+        .place = place.kubeconfig == NULL ? NULL : &place,
+        .deadline_ms = ccm_clock_now_ms() + timeout_s * 1000,
+        .report = plan_report_book,
+        .arg = &report,
+    };
+    const int r = daemon_plan(setup->config, setup->registry, &plan);
 
     if (r == -ETIMEDOUT) {
         book = NULL; /* a plugin hangs in a call, and may still add to it */

@@ -34,6 +34,35 @@ static const struct cli_option output_names = {
     CLI_COMPLETE_CHOICE,
     "how to print them: text (default), json, or their names alone",
 };
+static const struct cli_option output_findings = {
+    CLI_OPTION_OUTPUT,
+    "output",
+    'o',
+    "FORMAT",
+    "text|json|sarif|github",
+    CLI_COMPLETE_CHOICE,
+    "how to print findings: text (default), json, sarif (for code scanning), or github "
+    "(annotations "
+    "of a workflow)",
+};
+static const struct cli_option kubeconfig = {
+    CLI_OPTION_KUBECONFIG,
+    "kubeconfig",
+    '\0',
+    "FILE",
+    NULL,
+    CLI_COMPLETE_FILE,
+    "kubeconfig to use instead of that of the configuration",
+};
+static const struct cli_option context = {
+    CLI_OPTION_CONTEXT,
+    "context",
+    '\0',
+    "NAME",
+    NULL,
+    CLI_COMPLETE_NOTHING,
+    "context of the kubeconfig to use instead of its current one",
+};
 static const struct cli_option event = {
     CLI_OPTION_EVENT,
     "event",
@@ -118,9 +147,11 @@ const struct cli_option *const cli_common_options[] = { &help, &version, NULL };
 static const struct cli_option *const no_options[] = { NULL };
 static const struct cli_option *const config_options[] = { &config, NULL };
 static const struct cli_option *const check_options[] = { &config, &output, NULL };
-static const struct cli_option *const plan_options[] = { &config, &output, &event, &timeout, NULL };
-static const struct cli_option *const lint_options[] = { &config, &plugin, &plugin_dir,
-                                                         &constructors, NULL };
+static const struct cli_option *const plan_options[] = { &config, &kubeconfig, &context, &output,
+                                                         &event,  &timeout,    NULL };
+static const struct cli_option *const lint_options[] = { &config,          &plugin,
+                                                         &plugin_dir,      &constructors,
+                                                         &output_findings, NULL };
 static const struct cli_option *const plugins_options[] = { &config, &output_names, &rbac,
                                                             &constructors, NULL };
 static const struct cli_option *const status_options[] = { &config, &output, &all_objects,
@@ -130,6 +161,11 @@ static const struct cli_option *const version_options[] = { &output, NULL };
 
 /* --- environment ---------------------------------------------------------------------------- */
 
+static const struct cli_variable kubeconfig_variable = {
+    "KUBECONFIG",
+    "kubeconfig files, separated by colons, that are read as one; used when neither an option nor "
+    "the configuration names one. Then come the service account of the pod and ~/.kube/config",
+};
 static const struct cli_variable in_cluster_variable = {
     "KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT",
     "where the API server is, in a pod; used when the configuration names no kubeconfig",
@@ -155,7 +191,8 @@ static const struct cli_variable *const run_variables[] = {
     &in_cluster_variable, &key_variable, &role_variable, &proxy_variable, NULL,
 };
 static const struct cli_variable *const plan_variables[] = {
-    &in_cluster_variable, &key_variable, &role_variable, &proxy_variable, &color_variable, NULL,
+    &kubeconfig_variable, &in_cluster_variable, &key_variable, &role_variable,
+    &proxy_variable,      &color_variable,      NULL,
 };
 static const struct cli_variable *const check_variables[] = { &key_variable, &role_variable,
                                                               &color_variable, NULL };
@@ -230,6 +267,8 @@ static const char *const plan_about[] = {
 };
 static const struct cli_example plan_examples[] = {
     { "ccmd plan", "with the configuration and the kubeconfig of the daemon" },
+    { "ccmd plan --config ./ccmd.conf --context staging",
+      "with a context of one's own kubeconfig" },
     { "ccmd plan -o json >plan.json", "for a program" },
     { NULL, NULL },
 };
@@ -243,6 +282,8 @@ static const char *const lint_about[] = {
 static const struct cli_example lint_examples[] = {
     { "ccmd lint --plugin-dir /usr/lib/ccmd/plugins manifests/", "all manifests of a folder" },
     { "helm template web | ccmd lint -", "what a chart renders" },
+    { "ccmd lint -o sarif manifests/ >ccmd.sarif", "for code scanning" },
+    { "ccmd lint -o github manifests/", "in a workflow: findings stand beside the lines" },
     { NULL, NULL },
 };
 

@@ -41,6 +41,7 @@ struct daemon_instance {
     const struct config_tree *config;
     struct plugin_registry *registry;
     struct daemon_host_services services;
+    const struct kube_place *place;     /* of a dry run; NULL = as the configuration says */
     struct kube_continuity *continuity; /* that of the services */
     struct daemon_watches *watches;
     struct daemon_runners *runners;
@@ -185,7 +186,9 @@ static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
 static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
 {
     struct daemon_host_services *services = &daemon->services;
-    const char *kubeconfig = config_string(daemon->config, NULL, "kubernetes", "kubeconfig");
+    const struct kube_place configured = {
+        .kubeconfig = config_string(daemon->config, NULL, "kubernetes", "kubeconfig"),
+    };
 
     services->config = daemon->config;
     services->metrics = ccm_metrics_new();
@@ -202,7 +205,8 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
 
-    int r = kube_client_new(services->http, kubeconfig, &services->kube, err);
+    int r = kube_client_new_at(services->http, daemon->place == NULL ? &configured : daemon->place,
+                               &services->kube, err);
 
     if (r == 0 && config_int(daemon->config, NULL, "kubernetes", "plain_http") == 0) {
         r = kube_client_check_plain(services->kube, err);
@@ -685,15 +689,15 @@ static int plan_create_plugins(struct daemon_instance *daemon, int64_t deadline_
 }
 
 int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,
-                struct daemon_plan_book *book, int64_t deadline_ms,
-                int (*report)(void *arg, struct kube_client *kube), void *arg)
+                const struct daemon_plan_setup *plan)
 {
     struct daemon_instance *daemon = daemon_new(config, registry);
 
     if (daemon == NULL) {
         return -ENOMEM;
     }
-    daemon->services.plan = book;
+    daemon->services.plan = plan->book;
+    daemon->place = plan->place;
 
     int r = open_and_log_server(daemon);
 
@@ -704,18 +708,18 @@ int daemon_plan(const struct config_tree *config, struct plugin_registry *regist
         r = open_guard(daemon);
     }
     if (r == 0) {
-        r = plan_create_plugins(daemon, deadline_ms);
+        r = plan_create_plugins(daemon, plan->deadline_ms);
     }
     if (r == -ETIMEDOUT) {
-        (void)report(arg, daemon->services.kube); /* it has failed already */
+        (void)plan->report(plan->arg, daemon->services.kube); /* it has failed already */
         return r;
     }
     if (r == 0) {
         r = daemon_start_threads(daemon);
     }
     if (r == 0 || r == -ENOEXEC) {
-        daemon_runners_await_plan(daemon->runners, deadline_ms);
-        r = report(arg, daemon->services.kube);
+        daemon_runners_await_plan(daemon->runners, plan->deadline_ms);
+        r = plan->report(plan->arg, daemon->services.kube);
     }
     return daemon_stop_and_release(daemon, r);
 }

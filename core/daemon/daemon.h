@@ -5,6 +5,7 @@
 #include "config/load.h"
 #include "daemon/plan_book.h"
 #include "kube/client/client.h"
+#include "kube/client/place.h"
 #include "plugin/registry.h"
 #include "util/attr.h"
 
@@ -26,8 +27,14 @@ CCM_NODISCARD int daemon_run(const struct config_tree *config, struct plugin_reg
  * deadline_ms: monotonic; what is missing then is noted as failed. 0 or what report() returned;
  * negative: as above.
  */
+struct daemon_plan_setup {
+    struct daemon_plan_book *book;
+    const struct kube_place *place; /* NULL = as the configuration says */
+    int64_t deadline_ms;
+    int (*report)(void *arg, struct kube_client *kube);
+    void *arg;
+};
 CCM_NODISCARD int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,
-                              struct daemon_plan_book *book, int64_t deadline_ms,
-                              int (*report)(void *arg, struct kube_client *kube), void *arg);
+                              const struct daemon_plan_setup *plan);
 
 #endif

@@ -47,11 +47,13 @@ _ccmd() {
     plan)
         case $prev in
         --config | -c) _ccmd_files -f; return ;;
+        --kubeconfig) _ccmd_files -f; return ;;
+        --context) COMPREPLY=(); return ;;
         --output | -o) _ccmd_words 'text json'; return ;;
         --timeout) COMPREPLY=(); return ;;
         esac
         if [[ $cur == -* ]]; then
-            _ccmd_words ' --config --output --event --timeout --help --version'
+            _ccmd_words ' --config --kubeconfig --context --output --event --timeout --help --version'
         else
             COMPREPLY=()
         fi
@@ -61,9 +63,10 @@ _ccmd() {
         --config | -c) _ccmd_files -f; return ;;
         --plugin) _ccmd_files -f; return ;;
         --plugin-dir) _ccmd_files -d; return ;;
+        --output | -o) _ccmd_words 'text json sarif github'; return ;;
         esac
         if [[ $cur == -* ]]; then
-            _ccmd_words ' --config --plugin --plugin-dir --constructors --help --version'
+            _ccmd_words ' --config --plugin --plugin-dir --constructors --output --help --version'
         else
             _ccmd_files -f
         fi

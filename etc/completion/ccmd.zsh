@@ -48,6 +48,8 @@ _ccmd() {
     plan)
         _arguments \
             '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '--kubeconfig[kubeconfig to use instead of that of the configuration]:FILE:_files' \
+            '--context[context of the kubeconfig to use instead of its current one]:NAME: ' \
             '(-o --output)'{-o,--output}'[how to print what was found\: text (default) or json]:FORMAT:(text json)' \
             '--event[leave the result in the Event kube-system/CloudControllerManagerPrecheckResult too]' \
             '--timeout[give up after so long (default 300)]:SECONDS: ' \
@@ -60,6 +62,7 @@ _ccmd() {
             '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
             '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
             '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
+            '(-o --output)'{-o,--output}'[how to print findings\: text (default), json, sarif (for code scanning), or github (annotations of a workflow)]:FORMAT:(text json sarif github)' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '*:operand:_files'

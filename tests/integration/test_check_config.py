@@ -58,6 +58,10 @@ def files(folder):
     for name, text in (("no-json", "access_key_id = x"), ("half.json", '{"access_key_id": "key"}'), ("empty.json", ""),
                        ("no-user", USER.replace("user: me}", "user: you}") + "    token: t\n"),
                        ("basic", USER + "    username: root\n"),
+                       ("exec", USER + "    exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program-here}\n"),
+                       ("exec-old", USER + "    exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: /bin/true}\n"),
+                       ("exec-always", USER + "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                        "      command: /bin/true\n      interactiveMode: Always\n"),
                        ("broken", "clusters: [\n")):
         (folder / name).write_text(text)
         (folder / name).chmod(0o600)
@@ -108,6 +112,9 @@ CASES = [
     ("kubeconfig-folder", kube("D/folder"), 7, "D/folder"),
     ("kubeconfig-user", kube("D/no-user"), 7, 'none is named "you"'),
     ("kubeconfig-basic", kube("D/basic"), 7, "basic authentication is not supported"),
+    ("exec-missing", kube("D/exec"), 7, "no-such-program-here: is not in PATH"),
+    ("exec-old", kube("D/exec-old"), 7, "v1alpha1 is not supported"),
+    ("exec-always", kube("D/exec-always"), 7, "asks a person"),
     # --- plugins ---
     ("plugin-missing", BASE.replace('"clb"', '"cbl"'), 5, "plugin cbl: P/cbl.so: no such file"),
     ("plugin-file", clb('file = "D/fake.so";'), 5, "plugin clb: D/fake.so"),

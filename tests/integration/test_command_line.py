@@ -206,13 +206,13 @@ def test_completion_of_zsh(build, table, tmp_path):
         shell.end()
 
 
-def test_completion_of_fish(build, table):
+def test_completion_of_fish(build, table, tmp_path):
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed")
 
     def fish(line):
         code, out, err = proc.run(["fish", "--no-config", "-c", f"source {ROOT}/etc/completion/ccmd.fish; complete -C '{line}'"],
-                                  env={"PATH": f"{build}/bin:{os.environ['PATH']}", "HOME": "/nonexistent"})
+                                  env={"PATH": f"{build}/bin:{os.environ['PATH']}", "HOME": str(tmp_path)})
         assert code == 0, err
         return {row.split("\t")[0] for row in out.splitlines()}
 

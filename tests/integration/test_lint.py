@@ -1,7 +1,10 @@
 """`ccmd lint` on folders of good and bad manifests: exact findings with line numbers, exit codes, usage."""
 
+import json
 import os
 import pathlib
+import pty
+import subprocess
 
 import pytest
 
@@ -432,7 +435,7 @@ def test_whether_load_balancers_are_reused(world, lint, mode, code, finding):
 
 
 @pytest.mark.parametrize("plugins, operands, words", [
-    ((), (), "files"),
+    ((), (), "FILE... is missing"),
     ((), ("x.yaml",), "--plugin FILE"),
     (("--config", "/nonexistent"), ("x.yaml",), "/nonexistent"),
     (("--config", "/nonexistent", "--plugin", "clb"), ("x.yaml",), "not both"),
@@ -457,3 +460,88 @@ def test_unreadable(lint, tmp_path):
     code, out, err = lint(missing, HERE / "bad" / "protocol.yaml")
     assert (code, out) == (2, expected("protocol.yaml"))  # the others are checked all the same
     assert err == f"{missing}: No such file or directory\n"
+
+
+# --- for programs ---
+
+OUTPUT = """apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  namespace: shop
+  annotations:
+    service.beta.kubernetes.io/alibaba-cloud-loadbalancer-scheduler: "fast, slow"
+    service.beta.kubernetes.io/alibaba-cloud-loadbalancer-adress-type: intranet
+spec:
+  type: LoadBalancer
+  ports:
+  - {port: 80, protocol: TCP}
+"""
+
+
+@pytest.fixture
+def lint_as(build, tmp_path):
+    (tmp_path / "web service.yaml").write_text(OUTPUT)
+
+    def run(output, *words):
+        return proc.run(["env", f"--chdir={tmp_path}", os.path.join(build, "bin", "ccmd"), "lint", "--plugin-dir",
+                         os.path.join(build, "plugins"), "--plugin", "clb", "-o", output, *(words or ["web service.yaml"])])
+
+    return run
+
+
+def test_findings_as_json(lint_as):
+    code, out, err = lint_as("json")
+    told = json.loads(out)
+    assert (code, err, told["services"]) == (1, "", 1)
+    assert [(f["file"], f["line"], f["level"], f["service"], f["rule"]) for f in told["findings"]] == [
+        ("web service.yaml", 7, "error", "shop/web", "clb"), ("web service.yaml", 8, "warning", "shop/web", "clb")]
+    assert told["findings"][0]["message"].startswith("annotation service.beta.kubernetes.io/alibaba-cloud-loadbalancer-scheduler must be")
+
+
+def test_findings_as_sarif(lint_as):
+    code, out, _ = lint_as("sarif")
+    log = json.loads(out)
+    (run,) = log["runs"]
+    assert code == 1 and log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "ccmd lint"
+    assert [result["level"] for result in run["results"]] == ["error", "warning"]
+    first = run["results"][0]
+    (place,) = first["locations"]
+    assert place["physicalLocation"] == {"artifactLocation": {"uri": "web%20service.yaml"}, "region": {"startLine": 7}}
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "shop/web"}] and first["message"]["text"].startswith("shop/web: annotation ")
+    assert first["ruleId"] == "clb"
+
+
+def test_findings_as_annotations_of_a_workflow(lint_as):
+    code, out, _ = lint_as("github")
+    first, second = out.splitlines()
+    assert code == 1 and first.startswith("::error file=web service.yaml,line=7,title=shop/web::annotation ")
+    assert second.startswith("::warning file=web service.yaml,line=8,title=shop/web::annotation ")
+
+
+def test_nothing_found_is_told_too(lint_as, tmp_path):
+    (tmp_path / "good.yaml").write_text("kind: ConfigMap\napiVersion: v1\n")
+    assert json.loads(lint_as("json", "good.yaml")[1]) == {"services": 0, "findings": []}
+    assert json.loads(lint_as("sarif", "good.yaml")[1])["runs"][0]["results"] == []
+    assert lint_as("github", "good.yaml")[:2] == (0, "")
+
+
+def test_colours_on_a_terminal_only(build, lint_as, tmp_path):
+    assert "\033[" not in lint_as("text")[1]
+
+    def behind_a_terminal(**env):
+        master, slave = pty.openpty()
+        with subprocess.Popen([os.path.join(build, "bin", "ccmd"), "lint", "--plugin-dir", os.path.join(build, "plugins"), "--plugin", "clb",
+                               str(tmp_path / "web service.yaml")], stdout=slave, env={**os.environ, "TERM": "xterm", "NO_COLOR": "", **env}):
+            os.close(slave)
+            text = b""
+            try:
+                while more := os.read(master, 4096):
+                    text += more
+            except OSError:
+                pass  # its end
+        os.close(master)
+        return text.decode()
+
+    assert "\033[31merror\033[0m: shop/web: " in behind_a_terminal()
+    assert "\033[" not in behind_a_terminal(NO_COLOR="1") and "\033[" not in behind_a_terminal(TERM="dumb")

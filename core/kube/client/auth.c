@@ -21,6 +21,7 @@ void kube_auth_fini(struct kube_auth *auth)
     free(auth->token_file);
     ccm_secret_fini(&auth->key_data);
     ccm_secret_fini(&auth->token);
+    kube_exec_free(auth->exec);
     *auth = (struct kube_auth){ 0 };
 }
 
@@ -102,7 +103,7 @@ int kube_auth_in_cluster(const char *host, const char *port, const char *folder,
 
     if (ccm_text_empty(host) || ccm_text_empty(port)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "no kubeconfig is configured and this is no pod: "
+                             "option kubernetes.kubeconfig is not set, and this is no pod: "
                              "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
     }
     if (strspn(host, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:-") !=

@@ -6,6 +6,8 @@
 #define CCM_KUBE_AUTH_H
 
 #include "ccm/error.h"
+#include "kube/client/exec.h"
+#include "kube/client/place.h"
 #include "util/attr.h"
 #include "util/secret.h"
 
@@ -25,6 +27,7 @@ struct kube_auth {
     bool insecure;
     char *token_file; /* wins over token */
     struct ccm_secret token;
+    struct kube_exec *exec; /* a program that says who we are; wins over all that is above */
 };
 
 /* Safe on a zeroed one. */
@@ -36,6 +39,11 @@ void kube_auth_fini(struct kube_auth *auth);
  * (CCM_ERROR_TERMINAL, names file and line or field) and *ret untouched.
  */
 CCM_NODISCARD int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *err);
+
+/* The same of a context, or of several files that are read as one, as kubectl does: the first that
+ * has a value or a name wins, one that does not exist is passed over. */
+CCM_NODISCARD int kube_auth_read_place(const struct kube_place *place, struct kube_auth *ret,
+                                       struct ccm_error *err);
 
 /* The service account of a pod: host and port as the environment gives them (NULL = not set),
  * folder with `token` and `ca.crt`. Returns as above. */

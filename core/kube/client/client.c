@@ -1,6 +1,7 @@
 #include "kube/client/client.h"
 
 #include "kube/client/auth.h"
+#include "kube/client/exec_token.h"
 #include "kube/client/measure.h"
 #include "kube/client/token.h"
 #include "util/buf.h"
@@ -24,8 +25,9 @@ struct kube_client {
     struct net_tls tls;
     char *origin; /* server without its path */
     struct kube_token token;
-    const struct ccm_gate *gate; /* of changes; does not change */
-    struct ccm_metrics *metrics; /* does not change */
+    struct kube_exec_token *exec; /* NULL = the credential is in auth and token */
+    const struct ccm_gate *gate;  /* of changes; does not change */
+    struct ccm_metrics *metrics;  /* does not change */
 };
 
 static bool is_local(const char *origin)
@@ -59,6 +61,12 @@ static int client_init(struct kube_client *client)
         .insecure = auth->insecure,
     };
     client->origin = strndup(auth->server, (size_t)(host - auth->server) + strcspn(host, "/"));
+    if (auth->exec != NULL) {
+        client->exec = kube_exec_token_new(CCM_STEAL(auth->exec));
+        if (client->exec == NULL) {
+            return -ENOMEM;
+        }
+    }
     if (client->origin == NULL ||
         kube_token_init(&client->token, auth->token_file, &auth->token) < 0) {
         return -ENOMEM;
@@ -74,6 +82,14 @@ static int client_init(struct kube_client *client)
 int kube_client_new(struct net_http *http, const char *kubeconfig, struct kube_client **ret,
                     struct ccm_error *err)
 {
+    const struct kube_place place = { .kubeconfig = kubeconfig };
+
+    return kube_client_new_at(http, &place, ret, err);
+}
+
+int kube_client_new_at(struct net_http *http, const struct kube_place *place,
+                       struct kube_client **ret, struct ccm_error *err)
+{
     CCM_CLEANUP(ccm_freep) struct kube_client *client = calloc(1, sizeof(*client));
     int r;
 
@@ -81,17 +97,18 @@ int kube_client_new(struct net_http *http, const char *kubeconfig, struct kube_c
         return ccm_error_nomem(err);
     }
     client->http = http;
-    if (ccm_text_empty(kubeconfig)) {
+    if (ccm_text_empty(place->kubeconfig)) {
         r = kube_auth_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
                                  getenv("KUBERNETES_SERVICE_PORT"), SERVICE_ACCOUNT, &client->auth,
                                  err);
     } else {
-        r = kube_auth_read(kubeconfig, &client->auth, err);
+        r = kube_auth_read_place(place, &client->auth, err);
     }
     if (r < 0) {
         return r;
     }
     if (client_init(client) < 0) {
+        kube_exec_token_free(client->exec);
         free(client->origin);
         kube_auth_fini(&client->auth);
         return ccm_error_nomem(err);
@@ -104,6 +121,7 @@ void kube_client_free(struct kube_client *client)
 {
     if (client != NULL) {
         kube_token_fini(&client->token);
+        kube_exec_token_free(client->exec);
         kube_auth_fini(&client->auth);
         free(client->origin);
         free(client);
@@ -152,7 +170,8 @@ struct kube_exchange {
     char *url;
     char *type;
     const char *headers[3];
-    struct ccm_secret token;
+    struct kube_credential credential; /* of this try */
+    struct net_tls tls;
     struct kube_measure measure; /* of a stream ends with its head */
     struct net_exchange http;
     struct net_http_ticket *ticket;
@@ -165,7 +184,7 @@ static void exchange_freep(struct kube_exchange **exchange)
     if (*exchange != NULL) {
         free((*exchange)->url);
         free((*exchange)->type);
-        ccm_secret_fini(&(*exchange)->token);
+        kube_credential_fini(&(*exchange)->credential);
         free(*exchange);
     }
 }
@@ -213,10 +232,10 @@ static int exchange_init(struct kube_exchange *exchange, struct kube_client *cli
         .method = call->method,
         .url = exchange->url,
         .headers = exchange->headers,
-        .bearer = &exchange->token,
+        .bearer = &exchange->credential.token,
         .body = call->body,
         .body_len = call->body == NULL ? 0 : strlen(call->body),
-        .tls = &client->tls,
+        .tls = &exchange->tls,
         .http2 = true,
         .repeatable = reads,
         .deadline_ms = call->deadline_ms,
@@ -232,14 +251,42 @@ static int exchange_init(struct kube_exchange *exchange, struct kube_client *cli
     return exchange->url == NULL || exchange->type == NULL ? -ENOMEM : 0;
 }
 
+/* Whom this try speaks for. */
+static int exchange_take_credential(struct kube_exchange *exchange, struct ccm_error *err)
+{
+    struct kube_client *client = exchange->client;
+    struct kube_credential *credential = &exchange->credential;
+
+    kube_credential_fini(credential);
+    exchange->tls = client->tls;
+    if (client->exec == NULL) {
+        return kube_token_get(&client->token, exchange->sent_ms, &credential->token) < 0
+                   ? ccm_error_nomem(err)
+                   : 0;
+    }
+
+    const int r = kube_exec_token_get(client->exec, exchange->call.deadline_ms,
+                                      exchange->call.cancel, credential, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "API server %s", client->origin);
+    }
+    if (credential->cert != NULL) {
+        exchange->tls.cert_data = credential->cert;
+        exchange->tls.key_data = &credential->key;
+    }
+    return 0;
+}
+
 static int exchange_send(struct kube_exchange *exchange, struct ccm_error *err)
 {
     struct kube_client *client = exchange->client;
+    int r;
 
     exchange->sent_ms = ccm_clock_now_ms();
-    ccm_secret_fini(&exchange->token);
-    if (kube_token_get(&client->token, exchange->sent_ms, &exchange->token) < 0) {
-        return ccm_error_nomem(err);
+    r = exchange_take_credential(exchange, err);
+    if (r < 0) {
+        return r;
     }
     exchange->measure = kube_measure_begin(client->metrics, strstr(client->origin, "://") + 3,
                                            exchange->call.method);
@@ -331,11 +378,18 @@ int kube_begin(struct kube_client *client, const struct kube_call *call, struct 
     return r;
 }
 
-/* Whether a 401 is worth another attempt: the token file holds another token by now. */
+/* Whether a 401 is worth another attempt: the token file holds another token by now, or a plugin
+ * may say another. */
 static bool exchange_may_repeat(struct kube_exchange *exchange, uint64_t status)
 {
-    return status == 401 && !exchange->repeated &&
-           kube_token_renew(&exchange->client->token, exchange->sent_ms, &exchange->token);
+    struct kube_client *client = exchange->client;
+    const struct kube_credential *used = &exchange->credential;
+
+    if (status != 401 || exchange->repeated) {
+        return false;
+    }
+    return client->exec != NULL ? kube_exec_token_renew(client->exec, used)
+                                : kube_token_renew(&client->token, exchange->sent_ms, &used->token);
 }
 
 int kube_end(struct kube_exchange *waited, struct ccm_http_response **ret, struct ccm_error *err)

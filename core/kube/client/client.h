@@ -6,6 +6,7 @@
 #ifndef CCM_KUBE_CLIENT_H
 #define CCM_KUBE_CLIENT_H
 
+#include "kube/client/place.h"
 #include "net/http.h"
 #include "util/metrics.h"
 
@@ -16,13 +17,16 @@ struct kube_client;
  * kubeconfig: path of a file; NULL or "" = in-cluster (KUBERNETES_SERVICE_HOST/PORT and the files
  * of the service account). Understood in a kubeconfig: current-context, cluster server,
  * certificate-authority(-data), insecure-skip-tls-verify (logged as a warning at every start),
- * tls-server-name; user token, tokenFile, client-certificate(-data), client-key(-data). exec and
- * auth-provider users, basic auth and proxies are refused with a message that says so. A token file
- * is read again when it changes (checked at most once in 10 s) and at once after a 401. On failure
- * err names file and line or field. http is borrowed and must live longer than the client.
+ * tls-server-name; user token, tokenFile, client-certificate(-data), client-key(-data), exec (see
+ * exec.h and exec_token.h; nothing is run yet). auth-provider users, basic auth and proxies are
+ * refused with a message that says so. A token file is read again when it changes (checked at most
+ * once in 10 s) and at once after a 401. On failure err names file and line or field. http is
+ * borrowed and must live longer than the client.
  */
 CCM_NODISCARD int kube_client_new(struct net_http *http, const char *kubeconfig,
                                   struct kube_client **ret, struct ccm_error *err);
+CCM_NODISCARD int kube_client_new_at(struct net_http *http, const struct kube_place *place,
+                                     struct kube_client **ret, struct ccm_error *err);
 void kube_client_free(struct kube_client *client);
 
 /* Whether credentials go to another machine without TLS: -EINVAL and err, for whoever has not been
@@ -76,14 +80,15 @@ struct kube_call {
  *   any of TERMINAL or NOT_FOUND that an admission webhook or policy chose  AUTH -EACCES
  *
  * Without an answer: what net_http_do() returns. A 401 is repeated once when the token file holds
- * another token by now. A GET may go out twice when a kept connection was dead; nothing else does.
+ * another token by now, or a credential plugin can be asked again. A GET may go out twice when a
+ * kept connection was dead; nothing else does.
  */
 CCM_NODISCARD int kube_do(struct kube_client *client, const struct kube_call *call,
                           struct ccm_http_response **ret, struct ccm_error *err);
 
-/* The two halves of it: begin() returns at once, and what the call points to is borrowed until
- * end(). end() waits. KUBE_REPEATED: that 401; the exchange goes on, its end is to be waited for
- * again. */
+/* The two halves of it: begin() returns at once, unless a credential plugin has to be waited for,
+ * and what the call points to is borrowed until end(). end() waits. KUBE_REPEATED: that 401; the
+ * exchange goes on, its end is to be waited for again. */
 #define KUBE_REPEATED 1
 struct kube_exchange;
 CCM_NODISCARD int kube_begin(struct kube_client *client, const struct kube_call *call,

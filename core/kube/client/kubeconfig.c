@@ -3,21 +3,42 @@
 #include "util/base64.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
+#include "util/jsonw.h"
 #include "util/log.h"
 #include "util/text.h"
 #include "util/yaml.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct ccm_log kube_log = { .part = "kube" };
 
-/* One file being read. `what` is the entry that the fields below belong to: "users[admin].user". */
+#define FILES_MAX 32
+
+/* One of the files that are read as one. */
+struct source {
+    char *path;
+    struct ccm_secret text; /* outlives the document */
+    struct ccm_yaml yaml;
+    struct fy_document *document;
+};
+
+struct sources {
+    struct source items[FILES_MAX];
+    size_t len;
+};
+
+/* What is being read. `what` is the entry that the fields below belong to: "users[admin].user";
+ * `path` and `root` are of the file in which it was found. */
 struct reader {
     const char *path;
     struct kube_auth *auth;
     struct ccm_error *err;
     struct fy_node *root;
     const char *what;
+    const struct sources *sources;
+    struct fy_node *cluster; /* NULL until it was found */
 };
 
 /* node (NULL = none) gives the line. */
@@ -253,8 +274,7 @@ static int refuse_user(const struct reader *in, struct fy_node *user)
         const char *field;
         const char *text;
     } unsupported[] = {
-        { "exec", "exec plugins are not supported; use tokenFile or a client certificate" },
-        { "auth-provider", "is not supported; use tokenFile or a client certificate" },
+        { "auth-provider", "is not supported; use exec, tokenFile or a client certificate" },
         { "username", "basic authentication is not supported; use a token" },
         { "password", "basic authentication is not supported; use a token" },
         { "as", "impersonation is not supported" },
@@ -298,6 +318,232 @@ static int read_token(const struct reader *in, struct fy_node *user)
     return kube_auth_read_file(what, in->auth->token_file, &unused.hidden, in->err);
 }
 
+/* --- exec ----------------------------------------------------------------------------------- */
+
+/* KUBERNETES_EXEC_INFO: what a plugin is told of us, and with provideClusterInfo of the cluster. */
+static char *exec_make_info(const struct reader *in, const char *version, bool with_cluster)
+{
+    const struct kube_auth *auth = in->auth;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf info = { .max = 2 * KUBE_FILE_MAX };
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret file = { 0 };
+    struct ccm_jsonw w = { .buf = &info };
+    const char *pem = auth->ca_data;
+    char *text = NULL;
+
+    if (with_cluster && auth->ca_file != NULL &&
+        ccm_text_read_file(auth->ca_file, KUBE_FILE_MAX, &file.hidden, NULL) == 0) {
+        pem = file.hidden;
+    }
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "kind", "ExecCredential");
+    ccm_jsonw_str(&w, "apiVersion", version);
+    ccm_jsonw_open(&w, "spec", '{');
+    ccm_jsonw_bool(&w, "interactive", false);
+    if (with_cluster) {
+        ccm_jsonw_open(&w, "cluster", '{');
+        ccm_jsonw_str(&w, "server", auth->server);
+        if (auth->server_name != NULL) {
+            ccm_jsonw_str(&w, "tls-server-name", auth->server_name);
+        }
+        if (auth->insecure) {
+            ccm_jsonw_bool(&w, "insecure-skip-tls-verify", true);
+        }
+        if (pem != NULL) {
+            CCM_CLEANUP(ccm_buf_fini) struct ccm_buf data = { .max = 2 * KUBE_FILE_MAX };
+
+            ccm_base64_encode(&data, pem, strlen(pem));
+            ccm_jsonw_str(&w, "certificate-authority-data", ccm_buf_str(&data));
+        }
+        ccm_jsonw_close(&w, '}');
+    }
+    ccm_jsonw_close_all(&w, "}}");
+    return ccm_buf_take(&info, &text) < 0 ? NULL : text;
+}
+
+/* Room for so many texts and the NULL at their end. */
+static char **texts_alloc(size_t count)
+{
+    return calloc(count + 1, sizeof(char *));
+}
+
+/* A list of texts; `first`, if there is one, stands before it. */
+static int read_args(const struct reader *in, struct fy_node *exec, const char *first, char ***ret)
+{
+    struct fy_node *list = kubeconfig_find_member(exec, "args");
+    struct fy_node *item;
+    void *cursor = NULL;
+    size_t len = 1;
+
+    if (list != NULL && !fy_node_is_sequence(list)) {
+        return kubeconfig_fail_at(in, list, "args", "is no list");
+    }
+    *ret = texts_alloc(1 + (list == NULL ? 0 : (size_t)fy_node_sequence_item_count(list)));
+    if (*ret == NULL || ((*ret)[0] = strdup(first)) == NULL) {
+        return ccm_error_nomem(in->err);
+    }
+    while (list != NULL && (item = fy_node_sequence_iterate(list, &cursor)) != NULL) {
+        const char *text = fy_node_is_scalar(item) ? fy_node_get_scalar0(item) : NULL;
+
+        if (text == NULL) {
+            return kubeconfig_fail_at(in, item, "args", "has an entry that is no plain text");
+        }
+        (*ret)[len] = strdup(text);
+        if ((*ret)[len++] == NULL) {
+            return ccm_error_nomem(in->err);
+        }
+    }
+    return 0;
+}
+
+/* "NAME=value" of each { name, value }. */
+static int read_env(const struct reader *in, struct fy_node *exec, char ***ret)
+{
+    struct fy_node *list = kubeconfig_find_member(exec, "env");
+    struct fy_node *item;
+    void *cursor = NULL;
+    size_t len = 0;
+
+    if (list != NULL && !fy_node_is_sequence(list)) {
+        return kubeconfig_fail_at(in, list, "env", "is no list");
+    }
+    *ret = texts_alloc(list == NULL ? 0 : (size_t)fy_node_sequence_item_count(list));
+    if (*ret == NULL) {
+        return ccm_error_nomem(in->err);
+    }
+    while (list != NULL && (item = fy_node_sequence_iterate(list, &cursor)) != NULL) {
+        const char *name = NULL;
+        const char *value = NULL;
+        int r = read_text(in, item, "name", &name);
+
+        if (r == 0) {
+            r = read_text(in, item, "value", &value);
+        }
+        if (r < 0) {
+            return r;
+        }
+        if (name == NULL || strchr(name, '=') != NULL) {
+            return kubeconfig_fail_at(in, item, "env", "has an entry without a usable name");
+        }
+        (*ret)[len] = ccm_text_format("%s=%s", name, value == NULL ? "" : value);
+        if ((*ret)[len++] == NULL) {
+            return ccm_error_nomem(in->err);
+        }
+    }
+    return 0;
+}
+
+static int read_exec_version(const struct reader *in, struct fy_node *node, char **ret)
+{
+    const char *version;
+    const char *mode;
+    int r = read_text(in, node, "apiVersion", &version);
+
+    if (r == 0) {
+        r = read_text(in, node, "interactiveMode", &mode);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (!ccm_text_equal(version, KUBE_EXEC_V1) && !ccm_text_equal(version, KUBE_EXEC_V1BETA1)) {
+        CCM_CLEANUP(ccm_freep)
+        char *text = ccm_text_format("%.80s is not supported; " KUBE_EXEC_V1 " and v1beta1 are",
+                                     version == NULL ? "a missing version" : version);
+
+        return kubeconfig_fail_at(in, kubeconfig_find_member(node, "apiVersion"), "apiVersion",
+                                  text == NULL ? "is not supported" : text);
+    }
+    if (ccm_text_equal(mode, "Always")) {
+        return kubeconfig_fail_at(in, kubeconfig_find_member(node, "interactiveMode"),
+                                  "interactiveMode", "the plugin asks a person, and there is none");
+    }
+    *ret = strdup(version);
+    return *ret == NULL ? ccm_error_nomem(in->err) : 0;
+}
+
+/* A bare name is looked for in PATH, any other is relative to the folder of the kubeconfig. */
+static int read_exec_command(const struct reader *in, struct fy_node *node, char **ret)
+{
+    struct fy_node *member = kubeconfig_find_member(node, "command");
+    const char *command;
+    const char *hint;
+    int r = read_text(in, node, "command", &command);
+
+    if (r == 0) {
+        r = read_text(in, node, "installHint", &hint);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (command == NULL) {
+        return kubeconfig_fail_at(in, NULL, "command", "is missing");
+    }
+    *ret = strchr(command, '/') == NULL ? strdup(command) : kubeconfig_resolve_path(in, command);
+    if (*ret == NULL) {
+        return ccm_error_nomem(in->err);
+    }
+    if (kube_exec_is_there(*ret)) {
+        return 0;
+    }
+
+    CCM_CLEANUP(ccm_freep)
+    char *text =
+        ccm_text_format("%s: %s%s%.200s", *ret,
+                        strchr(*ret, '/') == NULL ? "is not in PATH" : "there is no such program",
+                        hint == NULL ? "" : ": ", hint == NULL ? "" : hint);
+
+    return kubeconfig_fail_at(in, member, "command", text == NULL ? "is not there" : text);
+}
+
+static int read_exec_parts(const struct reader *in, struct fy_node *node, struct kube_exec *exec)
+{
+    const char *hint;
+    bool with_cluster = false;
+    int r = read_exec_version(in, node, &exec->api_version);
+
+    if (r == 0) {
+        r = read_exec_command(in, node, &exec->command);
+    }
+    if (r == 0) {
+        r = read_args(in, node, exec->command, &exec->args);
+    }
+    if (r == 0) {
+        r = read_env(in, node, &exec->env);
+    }
+    if (r == 0) {
+        r = read_bool(in, node, "provideClusterInfo", &with_cluster);
+    }
+    if (r == 0) {
+        r = read_text(in, node, "installHint", &hint);
+    }
+    if (r < 0) {
+        return r;
+    }
+    exec->info = exec_make_info(in, exec->api_version, with_cluster);
+    exec->hint = strdup(hint == NULL ? "" : hint);
+    return exec->info == NULL || exec->hint == NULL ? ccm_error_nomem(in->err) : 0;
+}
+
+static int read_exec(const struct reader *in, struct fy_node *user)
+{
+    struct fy_node *node = kubeconfig_find_member(user, "exec");
+    CCM_CLEANUP(ccm_freep) char *what = ccm_text_format("%s.exec", in->what);
+    struct reader inner = *in;
+
+    if (node == NULL) {
+        return 0;
+    }
+    if (!fy_node_is_mapping(node)) {
+        return kubeconfig_fail_at(in, node, "exec", "is no mapping");
+    }
+    if (what == NULL) {
+        return ccm_error_nomem(in->err);
+    }
+    inner.what = what;
+    in->auth->exec = calloc(1, sizeof(*in->auth->exec));
+    return in->auth->exec == NULL ? ccm_error_nomem(in->err)
+                                  : read_exec_parts(&inner, node, in->auth->exec);
+}
+
 static int read_user(const struct reader *in, struct fy_node *user)
 {
     struct kube_auth *auth = in->auth;
@@ -305,6 +551,9 @@ static int read_user(const struct reader *in, struct fy_node *user)
     CCM_CLEANUP(ccm_freep) char *key_file = NULL;
     int r = refuse_user(in, user);
 
+    if (r == 0) {
+        r = read_exec(in, user);
+    }
     if (r == 0) {
         r = read_token(in, user);
     }
@@ -330,7 +579,8 @@ static int read_user(const struct reader *in, struct fy_node *user)
         kube_auth_warn_mode("token", in->path);
     }
 
-    const char *field = auth->token_file != NULL     ? ".tokenFile"
+    const char *field = auth->exec != NULL           ? ".exec"
+                        : auth->token_file != NULL   ? ".tokenFile"
                         : auth->token.hidden != NULL ? ".token"
                         : auth->cert_data != NULL    ? ".client-certificate"
                                                      : NULL;
@@ -340,17 +590,17 @@ static int read_user(const struct reader *in, struct fy_node *user)
     return auth->credential == NULL ? ccm_error_nomem(in->err) : 0;
 }
 
-/* The entry called `name` of a list such as contexts, and its inner part. */
-static int find_entry(struct reader *in, const char *list, const char *name, const char *inner,
-                      struct fy_node **ret)
+/* The entry called `name` of a list in the present file; *ret NULL = there is none. */
+static int find_entry_here(struct reader *in, const char *list, const char *name,
+                           struct fy_node **ret)
 {
     struct fy_node *entries = kubeconfig_find_member(in->root, list);
     struct fy_node *entry;
     void *cursor = NULL;
 
-    in->what = "";
+    *ret = NULL;
     if (entries == NULL || !fy_node_is_sequence(entries)) {
-        return kubeconfig_fail_at(in, NULL, list, "is missing or is no list");
+        return 0;
     }
     while ((entry = fy_node_sequence_iterate(entries, &cursor)) != NULL) {
         const char *text;
@@ -360,16 +610,65 @@ static int find_entry(struct reader *in, const char *list, const char *name, con
             return r;
         }
         if (text != NULL && strcmp(text, name) == 0) {
-            *ret = kubeconfig_find_member(entry, inner);
-            if (*ret == NULL || !fy_node_is_mapping(*ret)) {
-                return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL,
-                                     "%s: %s[%s].%s: is missing", in->path, list, name, inner);
-            }
+            *ret = entry;
             return 0;
         }
     }
-    return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL, "%s: %s: none is named \"%s\"",
-                         in->path, list, name);
+    return 0;
+}
+
+static void reader_open(struct reader *in, size_t index)
+{
+    in->path = in->sources->items[index].path;
+    in->root = fy_document_root(in->sources->items[index].document);
+}
+
+static bool has_list(struct reader *in, const char *list)
+{
+    for (size_t i = 0; i < in->sources->len; i++) {
+        reader_open(in, i);
+
+        struct fy_node *entries = kubeconfig_find_member(in->root, list);
+
+        if (entries != NULL && fy_node_is_sequence(entries)) {
+            return true;
+        }
+    }
+    reader_open(in, 0);
+    return false;
+}
+
+/* The entry called `name` of a list such as contexts, and its inner part. The file that has it is
+ * the present one then. */
+static int find_entry(struct reader *in, const char *list, const char *name, const char *inner,
+                      struct fy_node **ret)
+{
+    struct fy_node *entry = NULL;
+
+    in->what = "";
+    if (!has_list(in, list)) {
+        return kubeconfig_fail_at(in, NULL, list, "is missing or is no list");
+    }
+    for (size_t i = 0; i < in->sources->len && entry == NULL; i++) {
+        reader_open(in, i);
+
+        const int r = find_entry_here(in, list, name, &entry);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    if (entry == NULL) {
+        reader_open(in, 0);
+        return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL, "%s: %s: none is named \"%s\"",
+                             in->path, list, name);
+    }
+    *ret = kubeconfig_find_member(entry, inner);
+    if (*ret == NULL || !fy_node_is_mapping(*ret)) {
+        return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL, "%s: %s[%s].%s: is missing",
+                             in->path, list, name, inner);
+    }
+    return 0;
 }
 
 /* Follow a reference out of the context and read what it leads to. */
@@ -409,28 +708,48 @@ static int read_part(struct reader *in, struct fy_node *context, const char *con
     return r;
 }
 
-static int read_config(struct reader *in)
+/* The name in the first file that says one; NULL = none does. */
+static int read_current(struct reader *in, const char **ret)
+{
+    int r = 0;
+
+    *ret = NULL;
+    for (size_t i = 0; i < in->sources->len && r == 0 && *ret == NULL; i++) {
+        reader_open(in, i);
+        if (!fy_node_is_mapping(in->root)) {
+            return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is no kubeconfig",
+                                 in->path);
+        }
+        r = read_text(in, in->root, "current-context", ret);
+    }
+    return r;
+}
+
+/* wanted: NULL = the current context. */
+static int read_config(struct reader *in, const char *wanted)
 {
     struct fy_node *context = NULL;
     const char *name;
 
     in->what = "";
-    if (!fy_node_is_mapping(in->root)) {
-        return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is no kubeconfig",
-                             in->path);
-    }
 
-    int r = read_text(in, in->root, "current-context", &name);
+    int r = read_current(in, &name);
 
+    name = wanted == NULL ? name : wanted;
     if (r == 0 && name == NULL) {
+        reader_open(in, 0);
         r = kubeconfig_fail_at(in, NULL, "current-context", "is missing");
     }
     if (r == 0) {
         r = find_entry(in, "contexts", name, "context", &context);
     }
+
+    const char *path = in->path; /* of the context */
+
     if (r == 0) {
         r = read_part(in, context, name, "cluster", "clusters", read_cluster);
     }
+    in->path = path;
     if (r == 0) {
         r = read_part(in, context, name, "user", "users", read_user);
     }
@@ -456,47 +775,109 @@ static void warn_about(const char *path, const struct kube_auth *auth)
     }
 }
 
-int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *err)
+static void sources_freep(struct sources **sources)
 {
-    CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 }; /* outlives the document */
-    CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
-    CCM_CLEANUP(ccm_yaml_document_freep) struct fy_document *document = NULL;
-    int r = kube_auth_read_file("kubeconfig", path, &text.hidden, err);
+    for (size_t i = 0; *sources != NULL && i < (*sources)->len; i++) {
+        struct source *source = &(*sources)->items[i];
 
-    if (r < 0) {
-        return r;
+        ccm_yaml_document_freep(&source->document);
+        ccm_yaml_fini(&source->yaml);
+        ccm_secret_fini(&source->text);
+        free(source->path);
     }
-    if (ccm_secret_text(&text)[strspn(ccm_secret_text(&text), " \t\r\n")] == '\0') {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is empty", path);
+    free(*sources);
+    *sources = NULL;
+}
+
+static int source_parse(struct source *source, struct ccm_error *err)
+{
+    const char *text = ccm_secret_text(&source->text);
+
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is empty", source->path);
     }
     /* The parser loops for ever over some characters that YAML forbids. */
-    if (ccm_text_printable(ccm_secret_text(&text), strlen(ccm_secret_text(&text))) !=
-        strlen(ccm_secret_text(&text))) {
+    if (ccm_text_printable(text, strlen(text)) != strlen(text)) {
         return ccm_error_set(
             err, -EINVAL, CCM_ERROR_TERMINAL,
-            "%s: is no text: it has control characters, or bytes that are no UTF-8", path);
+            "%s: is no text: it has control characters, or bytes that are no UTF-8", source->path);
     }
-    if (ccm_yaml_init(&yaml) < 0) {
+    if (ccm_yaml_init(&source->yaml) < 0) {
         return ccm_error_nomem(err);
     }
-    document = fy_document_build_from_string(&yaml.config, ccm_secret_text(&text), FY_NT);
-    if (document == NULL || fy_document_root(document) == NULL) {
-        return syntax_error(path, &yaml, err);
+    source->document = fy_document_build_from_string(&source->yaml.config, text, FY_NT);
+    if (source->document == NULL || fy_document_root(source->document) == NULL) {
+        return syntax_error(source->path, &source->yaml, err);
     }
+    return 0;
+}
 
-    struct reader in = {
-        .path = path,
-        .auth = &auth,
-        .err = err,
-        .root = fy_document_root(document),
-    };
+/* path, of which `len` bytes count, as the next source; optional: unless it does not exist. */
+static int sources_add(struct sources *sources, const char *path, size_t len, bool optional,
+                       struct ccm_error *err)
+{
+    struct source *source = &sources->items[sources->len];
 
-    r = read_config(&in);
+    if (sources->len == FILES_MAX) {
+        return ccm_error_set(err, -E2BIG, CCM_ERROR_TERMINAL, "more than %d kubeconfig files",
+                             FILES_MAX);
+    }
+    *source = (struct source){ .path = strndup(path, len) };
+    if (source->path == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (optional && access(source->path, F_OK) < 0 && errno == ENOENT) {
+        free(CCM_STEAL(source->path));
+        return 0;
+    }
+    sources->len++; /* the caller frees it, however far it came */
+
+    const int r = kube_auth_read_file("kubeconfig", source->path, &source->text.hidden, err);
+
+    return r < 0 ? r : source_parse(source, err);
+}
+
+static int read_sources(const struct sources *sources, const char *context, struct kube_auth *ret,
+                        struct ccm_error *err)
+{
+    CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
+    struct reader in = { .auth = &auth, .err = err, .sources = sources };
+    const int r = read_config(&in, context);
+
     if (r == 0) {
-        warn_about(path, &auth);
+        warn_about(sources->items[0].path, &auth);
         *ret = auth;
         auth = (struct kube_auth){ 0 };
     }
     return r;
+}
+
+int kube_auth_read_place(const struct kube_place *place, struct kube_auth *ret,
+                         struct ccm_error *err)
+{
+    CCM_CLEANUP(sources_freep) struct sources *sources = calloc(1, sizeof(*sources));
+    const char *const paths = place->kubeconfig;
+    int r = sources == NULL ? ccm_error_nomem(err) : 0;
+
+    if (r == 0 && !place->is_list) {
+        r = sources_add(sources, paths, strlen(paths), false, err);
+    }
+    for (const char *at = place->is_list ? paths : NULL; r == 0 && at != NULL;) {
+        const size_t len = strcspn(at, ":");
+
+        r = len == 0 ? 0 : sources_add(sources, at, len, true, err);
+        at = at[len] == ':' ? at + len + 1 : NULL;
+    }
+    if (r == 0 && sources->len == 0) {
+        r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL, "%s: there is no such kubeconfig",
+                          paths);
+    }
+    return r < 0 ? r : read_sources(sources, place->context, ret, err);
+}
+
+int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *err)
+{
+    const struct kube_place place = { .kubeconfig = path };
+
+    return kube_auth_read_place(&place, ret, err);
 }
