@@ -255,9 +255,14 @@ def test_what_check_config_refuses(world, admin, problem):
 
 @pytest.mark.parametrize("admin", [
     "", 'listen = "";', 'listen = "127.8.9.1:1";', 'listen = "[::1]:10258";',
-    'listen = "0.0.0.0:1"; tls_cert_file = "/a"; tls_key_file = "/b"; token_file = "/c";'])
-def test_what_check_config_takes(world, admin):
-    config = world.write_config(extra=f"admin: {{ {admin} }};")
+    'listen = "0.0.0.0:1"; tls_cert_file = "DIR/a"; tls_key_file = "DIR/b"; token_file = "DIR/c";'])
+def test_what_check_config_takes(world, tmp_path, admin):
+    made = proc.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                     "-subj", "/CN=ccmd", "-out", tmp_path / "a", "-keyout", tmp_path / "b"])
+    assert made[0] == 0, made
+    (tmp_path / "c").write_text("a-token-0123456789\n")
+    (tmp_path / "c").chmod(0o600)
+    config = world.write_config(extra=f"admin: {{ {admin.replace('DIR', str(tmp_path))} }};")
     code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", config])
     assert code == 0, out + err
 

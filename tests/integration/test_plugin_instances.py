@@ -101,7 +101,7 @@ def test_commands_name_the_instance(instances, tmp_path):
     instances.create("w", "example.com/west")
     assert instances.ccmd("check-config")[:2] == (0, f"{instances.config}: ok, plugins: 2\n")
     code, out, err = instances.ccmd("plan")
-    assert code == 1 and out.splitlines() == [
+    assert code == 3 and out.splitlines() == [
         "east default/e", "    good day", "west default/w", "    good night", "2 to change, 0 as they should be, 0 failed"], (out, err)
     out = instances.ccmd("plugins")[1]
     assert "several 1.2.3 as east\n" in out and "several 1.2.3 as west\n" in out

@@ -142,9 +142,10 @@ def install_it(reader, world):
     said = reader.run(take(reader, "rollout status").replace("NAME", "web"))
     assert "HOLDER" in said and "EnsuredLoadBalancer" in said
     for line in take(reader, "make deb").splitlines():
-        said = reader.run(line)
+        said = reader.run(f"{{ {line.split('#')[0]}; }} || [ $? -eq 3 ]" if "ccmd plan" in line else line)
         assert "ccmd check-config" not in line or "plugins: 3" in said
-        assert "ccmd plan" not in line or "0 to change, 1 as they should be, 0 failed" in said, said
+        # The nodes of this world have neither labels nor addresses of the cloud.
+        assert "ccmd plan" not in line or "2 to change, 1 as they should be, 0 failed" in said, said
     assert f'cluster_id = "{CLUSTER_ID}"' in open(os.path.join(reader.env["ETC"], "ccmd.conf"), encoding="utf-8").read()
     assert world.ccmd.alive()
 
