@@ -90,7 +90,8 @@ struct lbc_read_ops {
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
     /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made; NULL
-     * = always. No call. */
+     * = always. No call. The next pass asks what is remembered, not the cloud: where lb() has to
+     * read again for the answer to change, also set pass->entry->valid = false. */
     int (*status)(struct lbc_pass *pass, struct ccm_error *err);
     /* Whether an address of the Service's status may be one of somebody else's load balancer;
      * NULL = it is not asked. No call. */

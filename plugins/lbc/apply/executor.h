@@ -107,7 +107,8 @@ struct lbc_apply_ops {
     const struct lbc_refusal_row *too_many;
     unsigned small_batch;
     /* Whether the load balancer is still being made or deleted: nothing is done, again_ms says when
-     * to come again. NULL = never. */
+     * to come again. Asked once, before the first step of a plan: a step of that plan that makes a
+     * load balancer which is not ready at once sets again_ms in its send(). NULL = never. */
     bool (*is_unready)(struct lbc_apply *apply);
     bool counts_problems; /* what was wrong before the first step counts as failed */
     bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */

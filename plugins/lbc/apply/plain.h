@@ -68,7 +68,8 @@ CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error 
 CCM_NODISCARD int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
                                        struct ccm_error *err);
 
-/* Make it: its name is the step's value. Delete it with all that is in it. */
+/* Make it: its name is the step's value. Delete it with all that is in it, as a single step: a
+ * cloud that refuses that while it has listeners has them deleted by that step's send(). */
 CCM_NODISCARD int lbc_plan_create_lb(struct lbc_work *work);
 CCM_NODISCARD int lbc_plan_drop_lb(struct lbc_work *work);
 
