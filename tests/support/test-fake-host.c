@@ -37,7 +37,7 @@ static void test_no_member_is_missing(void **state)
     fake_host_free(fake);
 }
 
-static struct ccm_raw bucket(const char *key, const char *json)
+static struct ccm_raw make_bucket(const char *key, const char *json)
 {
     return (struct ccm_raw){
         .meta = { .struct_size = sizeof(struct ccm_raw),
@@ -57,7 +57,7 @@ static void test_writes_are_kept_and_judged(void **state)
 {
     struct fake_host *fake = fake_host_new();
     const struct ccm_host *host = fake_host_table(fake);
-    const struct ccm_raw one = bucket("default/one", "{}");
+    const struct ccm_raw one = make_bucket("default/one", "{}");
     const char *body =
         "{\"kind\":\"Bucket\",\"metadata\":{\"name\":\"two\",\"namespace\":\"default\"}}";
     const struct ccm_object *object = NULL;
@@ -142,8 +142,8 @@ static void test_objects_are_found_by_an_index(void **state)
     struct fake_host *fake = fake_host_new();
     const struct ccm_host *host = fake_host_table(fake);
     const struct ccm_object *const *list = NULL;
-    struct ccm_raw one = bucket("default/one", "{\"spec\":{\"classes\":[\"a\",\"b\"]}}");
-    struct ccm_raw two = bucket("default/two", "{\"spec\":{\"classes\":[\"b\"]}}");
+    struct ccm_raw one = make_bucket("default/one", "{\"spec\":{\"classes\":[\"a\",\"b\"]}}");
+    struct ccm_raw two = make_bucket("default/two", "{\"spec\":{\"classes\":[\"b\"]}}");
     size_t count = 0;
 
     (void)state;

@@ -14,7 +14,8 @@ static const struct lbc_product product = { .type = "CLBType",
                                             .vswitch_from = "annotation vswitch-id" };
 static const char *const both[] = { "vsw-1", "vsw-2" };
 
-static void record(struct lbc_vswitches *set, const char *id, uint64_t used, uint64_t total)
+static void vswitches_record_usage(struct lbc_vswitches *set, const char *id, uint64_t used,
+                                   uint64_t total)
 {
     const struct lbc_vswitch_use use = { used, total };
 
@@ -65,7 +66,7 @@ static void test_what_is_told(void **state)
     (void)state;
     lbc_vswitches_hold(set, "a/web", both, 2);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        record(set, "vsw-1", rows[i].used, 100);
+        vswitches_record_usage(set, "vsw-1", rows[i].used, 100);
         if (rows[i].held == NULL) {
             assert_null(HELD("vsw-1"));
         } else {
@@ -78,7 +79,7 @@ static void test_what_is_told(void **state)
     assert_string_equal(fake_host_event(fake, 0)->reason, "QuotaNear");
     lbc_vswitches_hold(set, "a/web", both + 1, 1); /* it stands elsewhere now */
     assert_null(HELD("vsw-1"));
-    record(set, "vsw-1", 90, 100); /* an answer that comes late */
+    vswitches_record_usage(set, "vsw-1", 90, 100); /* an answer that comes late */
     assert_null(HELD("vsw-1"));
     lbc_vswitches_free(set);
     fake_host_free(fake);
@@ -93,12 +94,12 @@ static void test_the_last_one_ends_it(void **state)
     (void)state;
     lbc_vswitches_hold(set, "a/web", both, 1);
     lbc_vswitches_hold(set, "b/web", both, 1);
-    record(set, "vsw-1", 4, 4);
+    vswitches_record_usage(set, "vsw-1", 4, 4);
     lbc_vswitches_hold(set, "a/web", NULL, 0);
     assert_string_equal(HELD("vsw-1"), "4: of 4");
     lbc_vswitches_hold(set, "b/web", NULL, 0);
     assert_null(HELD("vsw-1"));
-    record(set, "vsw-1", 0, 0); /* a vSwitch without any */
+    vswitches_record_usage(set, "vsw-1", 0, 0); /* a vSwitch without any */
     assert_null(HELD("vsw-1"));
     lbc_vswitches_free(set);
     fake_host_free(fake);

@@ -25,13 +25,13 @@ static void seen_add(void *arg, int64_t wall_ms, enum daemon_journal_kind kind, 
     ccm_text_copy(seen->texts[seen->count++], sizeof(seen->texts[0]), text);
 }
 
-static int setup(void **state)
+static int journal_set_up(void **state)
 {
     *state = daemon_journal_new();
     return *state == NULL ? -1 : 0;
 }
 
-static int teardown(void **state)
+static int journal_tear_down(void **state)
 {
     daemon_journal_free(*state);
     return 0;
@@ -114,9 +114,10 @@ static void test_bounded(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_latest_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_lasts_is_kept_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_latest_first, journal_set_up, journal_tear_down),
+        cmocka_unit_test_setup_teardown(test_what_lasts_is_kept_once, journal_set_up,
+                                        journal_tear_down),
+        cmocka_unit_test_setup_teardown(test_bounded, journal_set_up, journal_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

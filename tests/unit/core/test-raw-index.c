@@ -89,7 +89,7 @@ static const struct ccm_object *raw_build(struct world *w, const char *version, 
     return object;
 }
 
-static int put(struct world *w, const char *version, const char *names)
+static int world_put_object(struct world *w, const char *version, const char *names)
 {
     CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *object = raw_build(w, version, names);
@@ -98,7 +98,8 @@ static int put(struct world *w, const char *version, const char *names)
 }
 
 /* How many are found by this value, with what version. */
-static void expect(struct world *w, const char *value, size_t count, const char *version)
+static void world_expect_found(struct world *w, const char *value, size_t count,
+                               const char *version)
 {
     const struct ccm_object *const *found = NULL;
     size_t got = 0;
@@ -136,12 +137,12 @@ static void test_values(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         CCM_CLEANUP(ccm_freep) char *version = ccm_text_format("%zu", i + 1);
 
-        assert_int_equal(put(w, version, rows[i].names), 0);
-        expect(w, rows[i].value, rows[i].count, version);
+        assert_int_equal(world_put_object(w, version, rows[i].names), 0);
+        world_expect_found(w, rows[i].value, rows[i].count, version);
     }
     kube_store_delete(w->store, "d/a", NULL, NULL);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        expect(w, rows[i].value, 0, "");
+        world_expect_found(w, rows[i].value, 0, "");
     }
 }
 
@@ -150,14 +151,14 @@ static void test_no_memory_when_it_goes(void **state)
 {
     struct world *w = *state;
 
-    assert_int_equal(put(w, "1", "[\"x\",\"x\",\"y\"]"), 0);
+    assert_int_equal(world_put_object(w, "1", "[\"x\",\"x\",\"y\"]"), 0);
     tree_watch(true);
     tree_is_short = true;
     kube_store_delete(w->store, "d/a", NULL, NULL);
     tree_watch(false);
     assert_int_equal(kube_store_len(w->store), 0);
-    expect(w, "x", 0, "");
-    expect(w, "y", 0, "");
+    world_expect_found(w, "x", 0, "");
+    world_expect_found(w, "y", 0, "");
 }
 
 /* It is taken with its values, or not at all: one that no index knows looks as if it were not
@@ -167,7 +168,7 @@ static void test_no_memory_when_it_comes(void **state)
     struct world *w = *state;
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *next = NULL;
 
-    assert_int_equal(put(w, "1", "[\"x\"]"), 0);
+    assert_int_equal(world_put_object(w, "1", "[\"x\"]"), 0);
     next = raw_build(w, "2", "[\"y\"]");
     tree_watch(true);
     tree_is_short = true;
@@ -175,11 +176,11 @@ static void test_no_memory_when_it_comes(void **state)
 
     tree_watch(false);
     assert_int_equal(r, -ENOMEM);
-    expect(w, "x", 1, "1");
-    expect(w, "y", 0, "");
+    world_expect_found(w, "x", 1, "1");
+    world_expect_found(w, "y", 0, "");
     assert_int_equal(kube_store_put(w->store, next, NULL, NULL), 0);
-    expect(w, "x", 0, "");
-    expect(w, "y", 1, "2");
+    world_expect_found(w, "x", 0, "");
+    world_expect_found(w, "y", 1, "2");
 }
 
 /* Anybody may write an object of a megabyte with a list of sixty names: it is read once. */
