@@ -25,10 +25,10 @@ int cli_command_check_config(const struct cli_command_args *args)
     struct daemon_setup setup = { .tell = cli_findings_add, .tell_arg = &findings };
     int r = daemon_setup_load(args->config, &setup);
 
-    if (r == 0 &&
-        daemon_start_check(setup.config, cli_findings_add, &findings) +
-                daemon_option_check(setup.config, setup.registry, cli_findings_add, &findings) >
-            0) {
+    if (r == 0 && daemon_start_check(setup.config, cli_findings_add, &findings) +
+                          daemon_option_check_files(setup.config, setup.registry, cli_findings_add,
+                                                    &findings) >
+                      0) {
         r = -EINVAL;
     }
     if (r == 0 && setup.refused > 0) {

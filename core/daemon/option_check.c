@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 /* One plugin that is asked. */
 struct option_check {
@@ -252,8 +253,39 @@ static const struct plugin_entry *registry_find(struct plugin_registry *registry
     return NULL;
 }
 
-size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
-                           void (*fn)(void *arg, bool is_error, const char *line), void *arg)
+/* A file that somebody has set and that cannot be read now. One that is required is missed by every
+ * start; another may come later. What the plugin has said about it itself is not said again. */
+static void check_look_at_file(struct option_check *check, const struct ccm_option *row)
+{
+    const char *path = check_option_string(&check->host, row->group, row->name);
+    const struct ccm_check_sink sink = { .struct_size = sizeof(sink), .core = check };
+
+    if (ccm_text_empty(path) || ccm_text_equal(path, row->fallback) || access(path, R_OK) == 0 ||
+        strstr(ccm_buf_str(check->told), path) != NULL) {
+        return;
+    }
+    const char *why = strerror(errno);
+    CCM_CLEANUP(ccm_freep)
+    char *text = ccm_text_format("%s%s%s: %s: %s", row->group == NULL ? "option " : row->group,
+                                 row->group == NULL ? "" : ".", row->name, path, why);
+
+    check_add_finding(&sink,
+                      (row->flags & CCM_OPTION_REQUIRED) != 0 ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN,
+                      text == NULL ? "out of memory" : text);
+}
+
+static void check_look_at_files(struct option_check *check, const struct ccm_plugin *desc)
+{
+    for (size_t i = 0; desc->options != NULL && desc->options[i] != NULL; i++) {
+        if (desc->options[i]->type == CCM_OPTION_PATH) {
+            check_look_at_file(check, desc->options[i]);
+        }
+    }
+}
+
+static size_t check_ask_all(const struct config_tree *config, struct plugin_registry *registry,
+                            bool files, void (*fn)(void *arg, bool is_error, const char *line),
+                            void *arg)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf told = { 0 };
     size_t errors = 0;
@@ -271,10 +303,28 @@ size_t daemon_option_check(const struct config_tree *config, struct plugin_regis
         };
 
         check.host.core = &check;
-        if (plugin->enabled && entry != NULL && entry->loaded->desc->check != NULL) {
-            check_ask_plugin(&check, entry->loaded->desc);
-            errors += check.errors;
+        if (!plugin->enabled || entry == NULL) {
+            continue;
         }
+        if (entry->loaded->desc->check != NULL) {
+            check_ask_plugin(&check, entry->loaded->desc);
+        }
+        if (files) {
+            check_look_at_files(&check, entry->loaded->desc);
+        }
+        errors += check.errors;
     }
     return errors;
+}
+
+size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
+                           void (*fn)(void *arg, bool is_error, const char *line), void *arg)
+{
+    return check_ask_all(config, registry, false, fn, arg);
+}
+
+size_t daemon_option_check_files(const struct config_tree *config, struct plugin_registry *registry,
+                                 void (*fn)(void *arg, bool is_error, const char *line), void *arg)
+{
+    return check_ask_all(config, registry, true, fn, arg);
 }

@@ -16,4 +16,9 @@
 size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
                            void (*fn)(void *arg, bool is_error, const char *line), void *arg);
 
+/* The same, and whether the files are there that options of type CCM_OPTION_PATH name: an error
+ * where the option is required, else a warning. Their defaults are not looked at. */
+size_t daemon_option_check_files(const struct config_tree *config, struct plugin_registry *registry,
+                                 void (*fn)(void *arg, bool is_error, const char *line), void *arg);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "net/http.h"
 #include "util/cleanup.h"
+#include "util/header.h"
 #include "util/secret.h"
 #include "util/text.h"
 
@@ -130,12 +131,5 @@ void net_http_response_freep(struct ccm_http_response **response)
 
 const char *net_http_header(const struct ccm_http_response *response, const char *name)
 {
-    const size_t len = strlen(name);
-
-    for (const char *const *line = response->headers; *line != NULL; line++) {
-        if (strncmp(*line, name, len) == 0 && (*line)[len] == ':') {
-            return *line + len + 2;
-        }
-    }
-    return NULL;
+    return ccm_header_get(response->headers, name);
 }

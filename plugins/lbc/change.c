@@ -16,6 +16,7 @@
 #define OLDER_MS            300000
 #define TOKEN_WAIT_MS       60000  /* so long what was made is looked for before another is */
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
+#define UNFINISHED_MS       1000   /* until what is still being made is looked at again */
 #define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
 
 /* --- what a plan is made from --- */
@@ -143,6 +144,20 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
         pass->unfinished = true;
         pass->requeue_ms = apply->again_ms;
     }
+}
+
+int lbc_pass_check_status(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    const int r = read->status == NULL ? 0 : read->status(pass, err);
+
+    if (r < 0 || pass->unfinished) {
+        pass->entry->valid = false;
+    }
+    if (pass->unfinished && pass->requeue_ms == 0) {
+        pass->requeue_ms = UNFINISHED_MS;
+    }
+    return r;
 }
 
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass)

@@ -89,9 +89,8 @@ struct lbc_read_ops {
      * `state`. */
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
-    /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made; NULL
-     * = always. No call. The next pass asks what is remembered, not the cloud: where lb() has to
-     * read again for the answer to change, also set pass->entry->valid = false. */
+    /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made, and
+     * pass->requeue_ms to when it is read again (0: in a second); NULL = always. No call. */
     int (*status)(struct lbc_pass *pass, struct ccm_error *err);
     /* Whether an address of the Service's status may be one of somebody else's load balancer;
      * NULL = it is not asked. No call. */

@@ -246,10 +246,14 @@ static bool pass_leaves_label(const struct lbc_pass *pass)
                                           pass->life.finalizer);
 }
 
-/* What the Service says about its load balancer. False: nothing serves yet, leave alone. */
+/* What the Service says about its load balancer. False: nothing serves yet, leave alone. What a
+ * dry run leaves undone serves once it is done. */
 static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
 {
-    if (pass->model->mismatch || !lbc_pass_lb_serves(pass)) {
+    const bool serves = lbc_pass_lb_serves(pass) ||
+                        (pass->dry && lbc_pass_lb(pass)->id != NULL && pass->problems.count == 0);
+
+    if (pass->model->mismatch || !serves) {
         return false;
     }
     state->lb_id = pass_leaves_label(pass) ? NULL : lbc_pass_lb(pass)->id;

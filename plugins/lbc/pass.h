@@ -240,6 +240,9 @@ CCM_NODISCARD int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan
  * write labels.
  */
 const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present);
+/* The product's read->status(). What it cannot work on is read again by the next pass. 0, or
+ * pass->unfinished, or negative with err. No call. */
+CCM_NODISCARD int lbc_pass_check_status(struct lbc_pass *pass, struct ccm_error *err);
 /* A plan made from a mirror that may be old refused something: have the next pass read, if the
  * problems are news or some time has passed; a standing refusal must not read again every time. */
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass);

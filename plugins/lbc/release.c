@@ -181,7 +181,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    if (ops->read->status != NULL && ops->read->status(pass, err) < 0) {
+    if (lbc_pass_check_status(pass, err) < 0) {
         ccm_error_clear(err); /* it can go all the same */
     }
     if (pass->unfinished) {

@@ -141,8 +141,8 @@ static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
 
     entry->gone = false;
     entry->valid = r == 0;
-    if (r == 0 && read->status != NULL) {
-        r = read->status(pass, err);
+    if (r == 0) {
+        r = lbc_pass_check_status(pass, err);
     }
     if (r == 0 && !pass->unfinished && reused) {
         r = lbc_reuse_check(pass, err);

@@ -150,7 +150,6 @@ static bool lb_is_unready(struct lbc_apply *apply)
     if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Provisioning")) {
         apply->again_ms = NLB_MAKING_MS;
     } else if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Deleting")) {
-        apply->surprised = true;
         apply->again_ms = LBC_DELETING_MS;
     }
     return apply->again_ms > 0;

@@ -104,9 +104,6 @@ int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
         pass->unfinished = true;
         pass->requeue_ms = BUSY_MS;
     }
-    if (r < 0 || pass->unfinished) {
-        pass->entry->valid = false; /* it is looked at again by the next pass */
-    }
     return r;
 }
 

@@ -1,5 +1,8 @@
 """Options with which a plugin would be left out are found before: by check-config, lint, and when a changed configuration is read."""
 
+import os
+import re
+
 import pytest
 
 from tests.support import proc
@@ -27,6 +30,25 @@ def test_check_config(world, route, edit, words):
     path = spoilt(world, route, edit)
     code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", path])
     assert code == 1 and words in err and path in err, (out, err)
+
+
+def asking(world, options):
+    path = os.path.join(world.folder, "asking.conf")
+    file = os.path.abspath(os.path.join(world.build, "tests", "abi", "asking.so"))
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(f'kubernetes: {{ kubeconfig = "{os.path.abspath(world.kubeconfig)}"; }};\n'
+                  f'plugins = ( {{ name = "asking"; file = "{file}"; {options} }} );\n')
+    return path, *proc.run([world.binary("ccmd"), "check-config", "--config", path])
+
+
+def test_check_config_looks_for_the_files_of_options(world, tmp_path):
+    """Also for those of a plugin that checks nothing by itself: one that may come later is a warning."""
+    path, code, out, err = asking(world, f'secret_file = "{tmp_path}/none";')
+    assert code == 0, err
+    assert re.search(rf"^{re.escape(str(path))}:\d+: plugin asking: warning: option secret_file: {tmp_path}/none: No such file", err, re.M), err
+    (tmp_path / "none").write_text("good")
+    assert asking(world, f'secret_file = "{tmp_path}/none";')[1::2] == (0, "")
+    assert asking(world, "")[1::2] == (0, "")
 
 
 def test_lint(world, tmp_path):

@@ -182,6 +182,18 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
     assert plan(world, cloud)[1][:2] == ["toy default/web", f"    update listener 80/tcp {groups[0]}: Scheduler rr -> least"]
 
 
+def test_a_plan_after_drift_is_about_the_drift_alone(world, cloud):
+    """The Service says already what it will say again once its only listener is back."""
+    start(world, cloud, objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS))
+    world.settled()
+    world.stop_ccmd()
+    with cloud.lock:
+        only(cloud)["Listeners"].clear()
+    code, lines = plan(world, cloud)
+    assert code == 3 and len(lines) == 3, lines
+    assert lines[1].startswith("    create listener 80/tcp "), lines
+
+
 def start_again(world):
     world.start_ccmd()
     world.wait(lambda: reference.HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")

@@ -7,6 +7,7 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/header.h"
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -14,8 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SERVICE_ACCOUNT   "/var/run/secrets/kubernetes.io/serviceaccount"
-#define RETRY_AFTER_MAX_S 3600
+#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 static const struct ccm_log kube_log = { .part = "kube" };
 
@@ -312,14 +312,9 @@ static int exchange_wait(struct kube_exchange *exchange, struct ccm_http_respons
 
 static void add_retry_after(const struct ccm_http_response *response, struct ccm_error *err)
 {
-    const char *text = net_http_header(response, "retry-after");
-    int64_t seconds;
+    const uint64_t ms = ccm_header_retry_after_ms(response->headers);
 
-    /* The form with a date is not used by API servers. */
-    if (text != NULL && ccm_parse_i64(text, 0, INT64_MAX, &seconds) == 0) {
-        err->retry_after_ms =
-            (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000;
-    }
+    err->retry_after_ms = ms > 0 ? ms : err->retry_after_ms;
 }
 
 /* What the operator has to look at. */

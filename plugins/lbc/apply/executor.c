@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNREADY_MS 1000 /* where a product does not say when to look again */
+
 static void run_fini(struct lbc_run *run)
 {
     ccm_buf_fini(&run->left_out);
@@ -310,6 +312,23 @@ static size_t stage_end(const struct lbc_plan *plan, size_t from)
     return to;
 }
 
+/* Its state comes from the cloud, so what the mirror has of it is no good to the next run. */
+static bool run_must_wait(struct lbc_apply *apply)
+{
+    const struct lbc_apply_ops *ops = apply->ops;
+
+    if (apply->again_ms > 0) {
+        return true;
+    }
+    if (ops->is_unready == NULL || !ops->is_unready(apply)) {
+        apply->again_ms = 0;
+        return false;
+    }
+    apply->surprised = true;
+    apply->again_ms = apply->again_ms == 0 ? UNREADY_MS : apply->again_ms;
+    return true;
+}
+
 int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
 {
     CCM_CLEANUP(run_fini)
@@ -333,11 +352,11 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
             return r;
         }
     }
-    if (plan->len == 0 || (ops->is_unready != NULL && ops->is_unready(apply))) {
+    if (plan->len == 0 || run_must_wait(apply)) {
         return 0;
     }
     apply->failed = ops->counts_problems ? apply->problems->count : 0;
-    for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
+    for (size_t from = 0; r == 0 && from < plan->len && !run_must_wait(apply); from = to) {
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }

@@ -106,9 +106,10 @@ struct lbc_apply_ops {
     /* Backends were too many for one call, and how many never are. */
     const struct lbc_refusal_row *too_many;
     unsigned small_batch;
-    /* Whether the load balancer is still being made or deleted: nothing is done, again_ms says when
-     * to come again. Asked once, before the first step of a plan: a step of that plan that makes a
-     * load balancer which is not ready at once sets again_ms in its send(). NULL = never. */
+    /* Whether the load balancer, as the mirror has it, takes no change just now: it is being made,
+     * changed or deleted. Nothing more is done, again_ms says when to come again (0: in a second),
+     * and the next pass reads it anew. Asked before each stage of a plan: a send() whose answer
+     * says so puts that into the mirror, or sets again_ms itself. NULL = never. */
     bool (*is_unready)(struct lbc_apply *apply);
     bool counts_problems; /* what was wrong before the first step counts as failed */
     bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */
@@ -152,7 +153,7 @@ struct lbc_apply {
     bool asked_lb;       /* out: the creation of a load balancer was sent, and failed in doubt */
     bool token_taken;    /* out: its ClientToken stands for another request, says the cloud */
     uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
-                            problem, and come again then; 0 = no. Its status in the mirror tells */
+                            problem, come again then and read it; 0 = no */
 };
 
 /*

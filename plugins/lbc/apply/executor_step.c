@@ -192,6 +192,7 @@ int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *e
     *apply->uncertain = false;
     lbc_sent_fini(&step->sent);
     r = step_ops(run, step)->send(apply, step, err);
+    apply->surprised = apply->surprised || apply->again_ms > 0;
     step->verdict = r < 0 ? LBC_VERDICT_FAILED : LBC_VERDICT_SENT;
     apply->asked_lb =
         apply->asked_lb || (step->type == LBC_STEP_CREATE_LB && r < 0 && *apply->uncertain);

@@ -50,9 +50,48 @@ int lbc_plan_create_lb(struct lbc_work *work)
                : 0;
 }
 
+static int plain_drop_listeners(struct lbc_work *work)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->have->listener_count; i++) {
+        r = lbc_plan_drop_listener(work, work->have->listeners[i]);
+    }
+    return r;
+}
+
+/* They go with the load balancer, whoever made them, unless they may be those of another one. */
+static int plain_drop_groups(struct lbc_work *work)
+{
+    int r = 0;
+
+    if (work->ops->lists_all) {
+        return lbc_plan_drop_groups(work);
+    }
+    for (size_t i = 0; r == 0 && i < work->have->group_count; i++) {
+        struct lbc_group *group = work->have->groups[i];
+
+        r = lbc_work_group_step(work, LBC_STEP_DELETE_GROUP, group, group) == NULL ? -ENOMEM : 0;
+    }
+    return r;
+}
+
 int lbc_plan_drop_lb(struct lbc_work *work)
 {
-    return work->lb->id != NULL && lbc_work_lb_step(work, LBC_STEP_DELETE_LB) == NULL ? -ENOMEM : 0;
+    int r = 0;
+
+    if (work->lb->id == NULL) {
+        return 0;
+    }
+    if ((work->ops->empties & LBC_EMPTIES_LISTENERS) != 0) {
+        r = plain_drop_listeners(work);
+        r = r < 0 ? r : lbc_plan_next_stage(work);
+    }
+    if (r == 0 && (work->ops->empties & LBC_EMPTIES_GROUPS) != 0) {
+        r = plain_drop_groups(work);
+        r = r < 0 ? r : lbc_plan_next_stage(work);
+    }
+    return r < 0 ? r : lbc_work_last_step(work, LBC_STEP_DELETE_LB);
 }
 
 const lbc_plan_fn lbc_plain_ensure[] = { lbc_plan_create_lb,

@@ -12,10 +12,11 @@
 
 struct lbc_plain_state {
     struct lbc_state lbc;
-    struct lbc_lb lb; /* texts: name, address */
+    struct lbc_lb lb; /* texts: name, address, state */
 };
 
 #define LBC_PLAIN_ADDRESS (LBC_LB_NAME + 1)
+#define LBC_PLAIN_STATE   (LBC_LB_NAME + 2) /* the cloud's word, where is_unready() asks for it */
 
 extern const struct lbc_state_type lbc_plain_type;
 
@@ -68,8 +69,7 @@ CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error 
 CCM_NODISCARD int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
                                        struct ccm_error *err);
 
-/* Make it: its name is the step's value. Delete it with all that is in it, as a single step: a
- * cloud that refuses that while it has listeners has them deleted by that step's send(). */
+/* Make it: its name is the step's value. Delete it, behind what ops->empties says. */
 CCM_NODISCARD int lbc_plan_create_lb(struct lbc_work *work);
 CCM_NODISCARD int lbc_plan_drop_lb(struct lbc_work *work);
 

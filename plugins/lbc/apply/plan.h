@@ -17,6 +17,9 @@
 
 struct lbc_work;
 
+#define LBC_EMPTIES_LISTENERS (1U << 0)
+#define LBC_EMPTIES_GROUPS    (1U << 1)
+
 /* Appends the steps of a part of a plan; 0 or -ENOMEM. */
 typedef int (*lbc_plan_fn)(struct lbc_work *work);
 
@@ -63,6 +66,9 @@ struct lbc_plan_ops {
     const char *guards;  /* attributes that limit who may connect begin so; NULL = none do */
     size_t batch;        /* backends per call at most */
     size_t create_batch; /* backends that the creation of a group takes */
+    /* What lbc_plan_drop_lb() deletes first, one step each, because the cloud deletes no load
+     * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it. */
+    unsigned empties;
     bool names_listener; /* a listener that has the port is told with its own protocol and port */
     bool tells_changes;  /* steps carry what becomes different, for people */
     bool deletes_used;   /* a group goes whoever uses it: the cloud refuses that, and says so */

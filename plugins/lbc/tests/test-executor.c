@@ -651,6 +651,42 @@ static void test_new_group(void **state)
            "port 443/tcp: add: 1 of 2 backends fit: FullOfBackends");
 }
 
+/* Takes no change once it has a group, and says when to look again only where that is 443's. */
+static bool is_busy_with_groups(struct lbc_apply *apply)
+{
+    const struct toy *toy = (const struct toy *)apply;
+
+    apply->again_ms = 3000;
+    if (toy->have.group_count > 0 && group_of(&((struct toy *)apply)->have, 443) == NULL) {
+        apply->again_ms = 0;
+    }
+    return toy->have.group_count > 0;
+}
+
+/* A load balancer that a step makes busy gets no further one, and is read anew by the next run. */
+static void test_busy(void **state)
+{
+    struct lbc_apply_ops ops = without_jobs;
+
+    (void)state;
+    ops.is_unready = is_busy_with_groups;
+    for (uint16_t first = 0; first < 2; first++) {
+        const uint16_t port = first == 0 ? 443 : 80;
+        struct toy toy;
+
+        toy_begin(&toy, &ops);
+        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, port, 7, 2);
+        plan_step(&toy, 1, LBC_STEP_CREATE_GROUP, 8080, 7, 2);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log),
+                            port == 443 ? "group 443 x2; " : "group 80 x2; ");
+        assert_int_equal(toy.lbc.again_ms, port == 443 ? 3000 : 1000);
+        assert_true(toy.lbc.surprised);
+        assert_int_equal(toy.problems.count, 0);
+        toy_end(&toy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,6 +701,7 @@ int main(void)
         cmocka_unit_test(test_jobs_that_fail),
         cmocka_unit_test(test_exchange),
         cmocka_unit_test(test_new_group),
+        cmocka_unit_test(test_busy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
