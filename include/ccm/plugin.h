@@ -229,6 +229,39 @@ struct ccm_view_sink {
     void *core; /* private to the core */
 };
 
+/*
+ * An annotation of Services that a plugin acts on, in words for people. NULL = there is nothing to
+ * say. Since ABI 1.1.
+ */
+struct ccm_annotation {
+    uint64_t struct_size;
+    const char *key;      /* "example.com/size"; mandatory */
+    const char *old_key;  /* counts where `key` is absent */
+    const char *name;     /* by which people call it, "size"; NULL = the key */
+    const char *subject;  /* what has it, "NLB"; annotations of one name may have several */
+    const char *heading;  /* under which it is listed, "Listeners" */
+    const char *help;     /* what it means, in sentences; mandatory */
+    const char *values;   /* "1 to 5000", "on, off" */
+    const char *fallback; /* what holds without it */
+    const char *example;  /* a value that is taken */
+    const char *scope;    /* where it counts, "ports of https"; NULL = everywhere */
+    const char *needs;    /* what else has to be there */
+    const char *change;   /* what a change, or its end, does to what is there */
+    const char *field;    /* what it is called by the system behind the plugin */
+    const char *page;     /* where to read on: a URL, or a page that comes with the plugin */
+};
+
+/* Where annotations() tells them. Valid during the call. Since ABI 1.1. */
+struct ccm_annotation_sink {
+    uint64_t struct_size;
+
+    /* One annotation. What it points to is not needed longer than the call. */
+    void (*annotation)(const struct ccm_annotation_sink *sink,
+                       const struct ccm_annotation *annotation);
+
+    void *core; /* private to the core */
+};
+
 struct ccm_plugin {
     uint32_t abi_major;   /* CCM_ABI_MAJOR. These two never move, in any major */
     uint32_t struct_size; /* sizeof(struct ccm_plugin) as the plugin was built */
@@ -331,6 +364,11 @@ struct ccm_plugin {
      * what log, metrics, /statusz and commands show. Instances must not work on the same objects:
      * by an option they tell theirs apart. 0 = once, under its own name. */
     uint64_t instances;
+
+    /* Since ABI 1.1. The annotations of Services that this plugin acts on, for `ccmd explain`.
+     * Pure: no instance, no I/O, any thread, without create(). 0, or a negative errno when it could
+     * not. NULL = there are none, or nothing is told. */
+    int (*annotations)(const struct ccm_annotation_sink *sink);
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

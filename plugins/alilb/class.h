@@ -36,6 +36,7 @@ bool alilb_class_has_none(const struct ccm_service *service);
 #define ALILB_TYPE_ROW                                                                             \
     {                                                                                              \
         .name = ALILB_TYPE_KEY, .group = LBC_ANNO_CLASS, .flags = LBC_ANNO_FIXED,                  \
+        .example = "nlb",                                                                          \
         .help = "Kind of load balancer of a Service without class: nlb, or empty for CLB. Counts " \
                 "only with option type_annotation."                                                \
     }

@@ -6,6 +6,7 @@
 #define CCM_LBC_INSTANCE_H
 
 #include "lbc/controller.h"
+#include "lbc/model/annotation_text.h"
 #include "util/lease_event.h"
 #include "util/removal_budget.h"
 
@@ -54,8 +55,8 @@ int lbc_plugin_describe(void *self, const char *key, const struct ccm_view_sink 
 extern const struct ccm_watch *const lbc_watches[];
 extern const struct ccm_right *const lbc_rights[];
 
-/* create() and lint() of a descriptor, which have no other way to know what they belong to: by its
- * ops and what lbc_plugin_create() calls configure(). */
+/* create(), lint() and annotations() of a descriptor, which have no other way to know what they
+ * belong to: by its ops and what lbc_plugin_create() calls configure(). */
 #define LBC_PLUGIN_ENTRIES(ops, configure)                                                         \
     static int plugin_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)  \
     {                                                                                              \
@@ -65,6 +66,10 @@ extern const struct ccm_right *const lbc_rights[];
     {                                                                                              \
         lbc_lint_service((ops).product->rules, service, sink);                                     \
         return 0;                                                                                  \
+    }                                                                                              \
+    static int plugin_annotations(const struct ccm_annotation_sink *sink)                          \
+    {                                                                                              \
+        return lbc_anno_list((ops).product->rules->annotations, sink);                             \
     }
 /* Members of a descriptor behind them: all but its name, options, version and summary. */
 #define LBC_PLUGIN                                                                                 \
@@ -72,7 +77,8 @@ extern const struct ccm_right *const lbc_rights[];
     .flags = CCM_PLUGIN_PLANS, .watches = lbc_watches, .create = plugin_create,                    \
     .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
     .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals,              \
-    .resync = lbc_plugin_resync, .rights = lbc_rights, .describe = lbc_plugin_describe
+    .resync = lbc_plugin_resync, .rights = lbc_rights, .describe = lbc_plugin_describe,            \
+    .annotations = plugin_annotations
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

@@ -123,11 +123,12 @@ struct lbc_anno {
     unsigned id; /* INSTANCE: the product's number of the attribute, from 1 on; 0 = it has none */
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
-    const char *label; /* how messages call it; NULL = field or, without one, name */
-    const char *form;  /* what refusals say that a text must be; NULL = they say it. Of a number:
-                        * its unit, or NULL */
-    const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
-    unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
+    const char *label;   /* how messages call it; NULL = field or, without one, name */
+    const char *example; /* a value that is taken; NULL = a choice that is not the default */
+    const char *form;    /* what refusals say that a text must be; NULL = they say it. Of a number:
+                          * its unit, or NULL */
+    const char *ids;     /* kind of the account's ids that it names (allow.h); NULL = none */
+    unsigned piece;      /* which part of each "a:b:c" of the list they are, counted from 0 */
     const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
     const char *help;  /* one sentence for people */
 };
@@ -137,6 +138,7 @@ struct lbc_anno_table {
     size_t count;
     const char *kind;    /* of the load balancer, for messages */
     const char *foreign; /* "a|b": suffixes that only the other kind knows */
+    const char *page;    /* of the documentation that has a section for each group; NULL = none */
     /* What to do instead of one or another of them, behind "load balancers do not have it"; ends
      * with a NULL suffix. NULL: nothing but to take it away. */
     const struct lbc_anno_instead {

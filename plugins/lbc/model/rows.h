@@ -22,16 +22,20 @@
 /* clang-format off */
 #define LBC_ROW_ID(api)                                                                            \
     { LBC_ROW_INSTANCE("id"), .decides = LBC_DECIDES_ALL, .flags = LBC_ANNO_FIXED, .field = (api), \
+      .example = "lb-0123456789abcdef",                                                            \
       .help = "Use an existing load balancer, made in the console, instead of a new one." }
 #define LBC_ROW_NAME(api)                                                                          \
     { LBC_ROW_INSTANCE("name"), .field = (api), .id = 1U + LBC_LB_NAME,                            \
+      .example = "web",                                                                            \
       .help = "Name of the load balancer; it is found again by tag, whatever its name. Not the "   \
               "default name of another Service (a and 31 hexadecimal digits)." }
 #define LBC_ROW_TAGS(api)                                                                          \
     { LBC_ROW_INSTANCE("additional-resource-tags"), .field = (api),                                \
+      .example = "team=shop,stage=test",                                                           \
       .help = "Further tags, key=value separated by commas." }
 #define LBC_ROW_PRESERVE                                                                           \
     { LBC_ROW_INSTANCE("preserve-lb-on-delete"),                                                   \
+      .example = "true",                                                                           \
       .help = "Any value but false, off, no or 0: the load balancer stays, with all that serves, " \
               "when the Service is deleted." }
 #define LBC_ROW_OVERRIDE                                                                           \
@@ -40,18 +44,21 @@
       .help = "With annotation id. true: manage listeners of the existing load balancer too, and " \
               "take over those that are on the ports of the Service. Else listeners are made by "  \
               "hand." }
-#define LBC_ROW_PROTOCOLS(known, example)                                                          \
+#define LBC_ROW_PROTOCOLS(known, sample)                                                           \
     { LBC_ROW_LISTENER("protocol-port", 0), .decides = LBC_DECIDES_PORTS, .type = LBC_ANNO_ANY,    \
       .fallback = "protocol of the port",                                                          \
-      .form = "protocol:port separated by commas, such as " example,                               \
+      .form = "protocol:port separated by commas, such as " sample,                                \
+      .example = sample,                                                                           \
       .help = "Protocol by port: protocol:port separated by commas; " known "." }
 #define LBC_ROW_LABELS                                                                             \
     { LBC_ROW_BACKEND("backend-label", LBC_DECIDES_BACKENDS), .type = LBC_ANNO_ANY,                \
       .form = "label=value separated by commas",                                                   \
+      .example = "zone=a",                                                                         \
       .help = "Only nodes with all these labels: k1=v1,k2=v2." }
 #define LBC_ROW_UNSCHEDULED(kind)                                                                  \
     { LBC_ROW_BACKEND("remove-unscheduled-backend", LBC_DECIDES_ATTRIBUTE), .type = (kind),        \
-      .fallback = "off", .help = "on: nodes that are cordoned take no traffic." }
+      .fallback = "off", .example = "on",                                                          \
+      .help = "on: nodes that are cordoned take no traffic." }
 #define LBC_ROW_FAMILIES(more)                                                                     \
     { LBC_ROW_BACKEND("backend-ip-version", LBC_DECIDES_BACKENDS), .type = LBC_ANNO_ENUM,          \
       .flags = LBC_ANNO_NO_CASE, .values = "ipv4|ipv6|dualstack", .fallback = "ipv4",              \
@@ -59,16 +66,20 @@
 #define LBC_ROW_GROUPS(more)                                                                       \
     { LBC_ROW_BACKEND("vgroup-port", LBC_DECIDES_PORTS),                                           \
       .form = "group:port separated by commas",                                                    \
+      .example = "rsp-0123456789:80",                                                              \
       .help = "Use existing server groups by port: group:port separated by commas." more }
 #define LBC_ROW_KEEP_WEIGHTS(kind)                                                                 \
     { LBC_ROW_BACKEND("ignore-weight-update", LBC_DECIDES_ATTRIBUTE), .type = (kind),              \
-      .fallback = "off", .help = "on: weights that somebody changed in the console stay." }
+      .fallback = "off", .example = "on",                                                          \
+      .help = "on: weights that somebody changed in the console stay." }
 #define LBC_ROW_WEIGHT(api, message)                                                               \
     { LBC_ROW_BACKEND("default-weight", LBC_DECIDES_WEIGHTS), LBC_ROW_NUMBER(0, 100),              \
       .fallback = "100", .field = (api), .says = (message), .label = "default weight",             \
+      .example = "50",                                                                             \
       .help = "Weight of one backend, not with Local policy." }
 #define LBC_ROW_BACKEND_TYPE                                                                       \
     { LBC_ROW_CLASS(LBC_BACKEND_TYPE_KEY), .fallback = "configuration",                            \
+      .example = LBC_BACKEND_TYPE_PODS,                                                            \
       .help = LBC_BACKEND_TYPE_PODS ": pods by their own address; anything else: nodes." }
 /* clang-format on */
 
