@@ -19,6 +19,7 @@ static int (*const functions[CLI_COMMAND_COUNT])(const struct cli_command_args *
     [CLI_CHECK_CONFIG] = cli_command_check_config,
     [CLI_PLAN] = cli_command_plan,
     [CLI_LINT] = cli_command_lint,
+    [CLI_EXPLAIN] = cli_command_explain,
     [CLI_PLUGINS] = cli_command_plugins,
     [CLI_STATUS] = cli_command_status,
     [CLI_RESYNC] = cli_command_resync,

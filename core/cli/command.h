@@ -30,7 +30,7 @@ struct cli_command_args {
     bool quotas;       /* status: rates and quotas */
     bool watch;        /* status: again and again */
     bool rbac;         /* plugins: roles with their rights */
-    bool constructors; /* plugins, lint: files may have some */
+    bool constructors; /* plugins, lint, explain: files may have some */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
     enum cli_output output;
@@ -52,6 +52,9 @@ int cli_command_plugins(const struct cli_command_args *args);
 /* Checks the Services in these files and folders: 0 no finding, 1 findings, 2 wrong usage or
  * something could not be checked. */
 int cli_command_lint(const struct cli_command_args *args);
+
+/* What an annotation of Services means, or which there are: 0, or 1: there is none of that name. */
+int cli_command_explain(const struct cli_command_args *args);
 
 /* What would change if the daemon ran: 0 nothing, 3 something, 1 something failed or could not be
  * looked at. */

@@ -45,6 +45,11 @@ static void bash_print_action(FILE *out, enum cli_complete complete, const char 
                     "2>/dev/null)\"",
                     out);
         return;
+    case CLI_COMPLETE_ANNOTATION:
+        (void)fputs("_ccmd_words \"$(\"${COMP_WORDS[0]}\" explain -o name \"${config[@]}\" "
+                    "2>/dev/null)\"",
+                    out);
+        return;
     case CLI_COMPLETE_COMMAND:
         (void)fputs("_ccmd_words \"$commands\"", out);
         return;
@@ -156,6 +161,9 @@ static void zsh_print_action(FILE *out, enum cli_complete complete, const char *
     case CLI_COMPLETE_PLUGIN:
         (void)fputs("_ccmd_plugins", out);
         return;
+    case CLI_COMPLETE_ANNOTATION:
+        (void)fputs("_ccmd_annotations", out);
+        return;
     case CLI_COMPLETE_COMMAND:
         (void)fputs("_ccmd_commands", out);
         return;
@@ -205,17 +213,23 @@ static void zsh_print_command(FILE *out, const struct cli_command *command)
 
 static void zsh_print(FILE *out)
 {
-    (void)fputs("#compdef ccmd\n"
-                "# Completion of ccmd for zsh, as `ccmd completion zsh` prints it.\n"
-                "_ccmd_plugins() {\n"
-                "    local -a names\n"
-                "    names=(${(f)\"$(_call_program plugins ccmd plugins -o name 2>/dev/null)\"})\n"
-                "    compadd -a names\n"
-                "}\n"
-                "_ccmd_commands() {\n"
-                "    local -a commands\n"
-                "    commands=(\n",
-                out);
+    (void)fputs(
+        "#compdef ccmd\n"
+        "# Completion of ccmd for zsh, as `ccmd completion zsh` prints it.\n"
+        "_ccmd_plugins() {\n"
+        "    local -a names\n"
+        "    names=(${(f)\"$(_call_program plugins ccmd plugins -o name 2>/dev/null)\"})\n"
+        "    compadd -a names\n"
+        "}\n"
+        "_ccmd_annotations() {\n"
+        "    local -a names\n"
+        "    names=(${(f)\"$(_call_program annotations ccmd explain -o name 2>/dev/null)\"})\n"
+        "    compadd -a names\n"
+        "}\n"
+        "_ccmd_commands() {\n"
+        "    local -a commands\n"
+        "    commands=(\n",
+        out);
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
         (void)fprintf(out, "        '%s:", cli_commands[i].name);
         print_quoted(out, cli_commands[i].summary, "");
@@ -256,6 +270,9 @@ static void fish_print_action(FILE *out, enum cli_complete complete, const char 
         return;
     case CLI_COMPLETE_PLUGIN:
         (void)fputs(" -a '(ccmd plugins -o name 2>/dev/null)'", out);
+        return;
+    case CLI_COMPLETE_ANNOTATION:
+        (void)fputs(" -a '(ccmd explain -o name 2>/dev/null)'", out);
         return;
     case CLI_COMPLETE_COMMAND:
         (void)fputs(" -a '", out);

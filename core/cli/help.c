@@ -29,8 +29,13 @@ static void help_wrap(FILE *out, size_t at, size_t indent, const char *text)
     (void)fputc('\n', out);
 }
 
-/* "  LABEL  text", the text in a column of its own; a label that is too wide has a line. */
-static void help_print_row(FILE *out, const char *label, size_t column, const char *text)
+void cli_help_print_text(size_t column, const char *text, FILE *out)
+{
+    (void)fprintf(out, "%*s", (int)column, "");
+    help_wrap(out, column, column, text);
+}
+
+void cli_help_print_row(const char *label, size_t column, const char *text, FILE *out)
 {
     (void)fprintf(out, "  %-*s", (int)(column - 2), label);
     if (strlen(label) + 3 > column) {
@@ -51,7 +56,7 @@ static void help_print_options(FILE *out, const struct cli_option *const *option
                         option->letter == '\0' ? "   " : letter, option->name,
                         option->value == NULL ? "" : " ",
                         option->value == NULL ? "" : option->value);
-        help_print_row(out, label, 27, option->help);
+        cli_help_print_row(label, 27, option->help, out);
     }
 }
 
@@ -62,7 +67,7 @@ void cli_help_print_overview(FILE *out)
                 "Commands:\n",
                 out);
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
-        help_print_row(out, cli_commands[i].name, 18, cli_commands[i].summary);
+        cli_help_print_row(cli_commands[i].name, 18, cli_commands[i].summary, out);
     }
     (void)fputs("\nOptions of every command:\n", out);
     help_print_options(out, cli_common_options);
@@ -89,7 +94,7 @@ static void help_print_details(const struct cli_command *command, FILE *out)
     (void)fputs("\nExit status:\n", out);
     for (size_t i = 0; exits[i].help != NULL; i++) {
         ccm_text_printf(code, sizeof(code), "%d", exits[i].code);
-        help_print_row(out, code, 6, exits[i].help);
+        cli_help_print_row(code, 6, exits[i].help, out);
     }
 }
 

@@ -10,4 +10,9 @@
 void cli_help_print_overview(FILE *out);
 void cli_help_print_command(const struct cli_command *command, FILE *out);
 
+/* A paragraph, wrapped, that begins at this column. */
+void cli_help_print_text(size_t column, const char *text, FILE *out);
+/* "  LABEL  text", the text wrapped in a column of its own; a label that is too wide has a line. */
+void cli_help_print_row(const char *label, size_t column, const char *text, FILE *out);
+
 #endif

@@ -22,7 +22,7 @@
 
 /* What the sink of one call stands for. */
 struct look {
-    const struct cli_lint_plugin *plugin;
+    const struct cli_party_plugin *plugin;
     const struct cli_lint_item *item;
     struct cli_lint_report *report;
 };
@@ -78,7 +78,7 @@ static const char *fallback_of(const struct ccm_plugin *plugin, const char *grou
 static const char *sink_option_string(const struct ccm_lint_sink *sink, const char *group,
                                       const char *name)
 {
-    const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
+    const struct cli_party_plugin *plugin = ((const struct look *)sink->core)->plugin;
 
     if (plugin->config != NULL) {
         return config_string(plugin->config, plugin->name, group, name);
@@ -92,7 +92,7 @@ static const char *sink_option_string(const struct ccm_lint_sink *sink, const ch
 static int64_t sink_option_int(const struct ccm_lint_sink *sink, const char *group,
                                const char *name)
 {
-    const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
+    const struct cli_party_plugin *plugin = ((const struct look *)sink->core)->plugin;
 
     if (plugin->config != NULL) {
         return config_int(plugin->config, plugin->name, group, name);

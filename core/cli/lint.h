@@ -6,22 +6,14 @@
 #ifndef CCM_LINT_H
 #define CCM_LINT_H
 
-#include "ccm/plugin.h"
 #include "cli/lint_format.h"
-#include "config/load.h"
+#include "cli/party.h"
 #include "util/attr.h"
 
 #include <stdio.h>
 
-/* A plugin that takes part. Everything borrowed. */
-struct cli_lint_plugin {
-    const struct ccm_plugin *desc;    /* desc->lint is there */
-    const char *name;                 /* in the configuration, or its own */
-    const struct config_tree *config; /* its options; NULL = defaults */
-};
-
 struct cli_lint {
-    const struct cli_lint_plugin *plugins;
+    const struct cli_party_plugin *plugins; /* each has lint() */
     size_t plugin_count;
     struct cli_lint_format *format; /* of findings */
     FILE *complaint;                /* what could not be read or checked */

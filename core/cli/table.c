@@ -152,6 +152,9 @@ static const struct cli_option *const plan_options[] = { &config, &kubeconfig, &
 static const struct cli_option *const lint_options[] = { &config,          &plugin,
                                                          &plugin_dir,      &constructors,
                                                          &output_findings, NULL };
+static const struct cli_option *const explain_options[] = { &config,       &plugin,
+                                                            &plugin_dir,   &constructors,
+                                                            &output_names, NULL };
 static const struct cli_option *const plugins_options[] = { &config, &output_names, &rbac,
                                                             &constructors, NULL };
 static const struct cli_option *const status_options[] = { &config, &output, &all_objects,
@@ -225,6 +228,12 @@ static const struct cli_exit plan_exits[] = {
     { 3, "something would change, and nothing failed" },
     { 0, NULL },
 };
+static const struct cli_exit explain_exits[] = {
+    { 0, "it was explained" },
+    { 1, "no plugin knows it, or something failed" },
+    { 2, "wrong usage" },
+    { 0, NULL },
+};
 static const struct cli_exit lint_exits[] = {
     { 0, "nothing was found" },
     { 1, "there are errors or warnings" },
@@ -284,6 +293,24 @@ static const struct cli_example lint_examples[] = {
     { "helm template web | ccmd lint -", "what a chart renders" },
     { "ccmd lint -o sarif manifests/ >ccmd.sarif", "for code scanning" },
     { "ccmd lint -o github manifests/", "in a workflow: findings stand beside the lines" },
+    { NULL, NULL },
+};
+
+static const char *const explain_about[] = {
+    "Says what an annotation of Services means: which load balancers have it, which values it "
+    "takes, "
+    "what holds without it, and what a change does to a load balancer that is there. ANNOTATION is "
+    "a "
+    "whole key, what stands behind its prefix, or a part of that; without one all are listed.",
+    "Nobody is asked over the network. Without a configuration the plugins that are installed tell "
+    "what they know.",
+    NULL,
+};
+static const struct cli_example explain_examples[] = {
+    { "ccmd explain bandwidth", "one annotation" },
+    { "ccmd explain health-check", "all that have to do with health checks" },
+    { "ccmd explain --plugin ./mine.so", "those of a plugin" },
+    { "ccmd explain -o json", "all, for a program" },
     { NULL, NULL },
 };
 
@@ -397,6 +424,13 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
         .summary = "check the Services in manifests without a cluster",
         .about = lint_about, .options = lint_options, .examples = lint_examples,
         .variables = color_variables, .exits = lint_exits,
+    },
+    [CLI_EXPLAIN] = {
+        .name = "explain", .operands = "[ANNOTATION]", .operands_max = 1,
+        .complete = CLI_COMPLETE_ANNOTATION,
+        .summary = "say what an annotation of Services means, or list them",
+        .about = explain_about, .options = explain_options, .examples = explain_examples,
+        .variables = color_variables, .exits = explain_exits,
     },
     [CLI_PLUGINS] = {
         .name = "plugins", .operands = "[FILE...]", .operands_max = SIZE_MAX,

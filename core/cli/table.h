@@ -15,6 +15,7 @@ enum cli_command_id {
     CLI_CHECK_CONFIG,
     CLI_PLAN,
     CLI_LINT,
+    CLI_EXPLAIN,
     CLI_PLUGINS,
     CLI_STATUS,
     CLI_RESYNC,
@@ -49,7 +50,8 @@ enum cli_complete {
     CLI_COMPLETE_NOTHING,
     CLI_COMPLETE_FILE,
     CLI_COMPLETE_FOLDER,
-    CLI_COMPLETE_PLUGIN, /* its name */
+    CLI_COMPLETE_PLUGIN,     /* its name */
+    CLI_COMPLETE_ANNOTATION, /* its short name */
     CLI_COMPLETE_COMMAND,
     CLI_COMPLETE_CHOICE /* one of the choices */
 };

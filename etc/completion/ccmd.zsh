@@ -5,6 +5,11 @@ _ccmd_plugins() {
     names=(${(f)"$(_call_program plugins ccmd plugins -o name 2>/dev/null)"})
     compadd -a names
 }
+_ccmd_annotations() {
+    local -a names
+    names=(${(f)"$(_call_program annotations ccmd explain -o name 2>/dev/null)"})
+    compadd -a names
+}
 _ccmd_commands() {
     local -a commands
     commands=(
@@ -12,6 +17,7 @@ _ccmd_commands() {
         'check-config:tell every problem of a configuration, start nothing'
         'plan:print what run would change now, change nothing'
         'lint:check the Services in manifests without a cluster'
+        'explain:say what an annotation of Services means, or list them'
         'plugins:list the configured plugins, or inspect plugin files'
         'status:print what the running daemon does and what fails'
         'resync:have the daemon read a load balancer again and repair it'
@@ -66,6 +72,17 @@ _ccmd() {
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '*:operand:_files'
+        ;;
+    explain)
+        _arguments \
+            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
+            '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
+            '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
+            '(-o --output)'{-o,--output}'[how to print them\: text (default), json, or their names alone]:FORMAT:(text json name)' \
+            '(-h --help)'{-h,--help}'[print this help]' \
+            '(-V --version)'{-V,--version}'[print the version]' \
+            '1:operand:_ccmd_annotations'
         ;;
     plugins)
         _arguments \

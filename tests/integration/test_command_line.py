@@ -158,6 +158,7 @@ def test_completion_of_bash(build, table, config):
     assert bash(build, "plan", "-o", "") == bash(build, "plan", "--output", "=", "") == {"text", "json"}
     assert bash(build, "check-config", "--config", "etc/ccmd.c") == {"etc/ccmd.conf"}
     assert bash(build, "allow-removals", "--config", config, "") == {"clb"}
+    assert bash(build, "explain", "--config", config, "bandw") == {"bandwidth"}
 
 
 class Zsh:

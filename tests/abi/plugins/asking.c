@@ -208,6 +208,20 @@ static int asking_lint(const struct ccm_service *service, const struct ccm_lint_
     return 0;
 }
 
+static int asking_list_annotations(const struct ccm_annotation_sink *sink)
+{
+    static const struct ccm_annotation ask = {
+        .struct_size = sizeof(ask),
+        .key = "example.com/ask",
+        .help = "What the plugin does with the Service.",
+        .values = "nodes, pods",
+        .example = "say \"pods\"",
+    };
+
+    sink->annotation(sink, &ask);
+    return 0;
+}
+
 static void asking_destroy(void *self)
 {
     (void)self; /* no state */
@@ -224,6 +238,7 @@ const struct ccm_plugin ccm_plugin = {
     .reconcile = asking_reconcile,
     .destroy = asking_destroy,
     .lint = asking_lint,
+    .annotations = asking_list_annotations,
     .version = "1.2.3",
     .summary = "does what it is asked, for tests",
 };

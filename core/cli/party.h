@@ -1,0 +1,47 @@
+/*
+ * Plugins that a command asks without running them: those of a configuration, or files that the
+ * command line names. One thread.
+ */
+#ifndef CCM_CLI_PARTY_H
+#define CCM_CLI_PARTY_H
+
+#include "ccm/plugin.h"
+#include "cli/command.h"
+#include "daemon/setup.h"
+#include "plugin/loader.h"
+
+/* One that takes part. Everything borrowed. */
+struct cli_party_plugin {
+    const struct ccm_plugin *desc;
+    const char *name;                 /* in the configuration, or its own */
+    const struct config_tree *config; /* its options; NULL = defaults */
+};
+
+/* Zeroed but for `has`, `cannot` and `flags` before it is filled. */
+struct cli_party {
+    bool (*has)(const struct ccm_plugin *desc); /* what the command asks for; others stay away */
+    const char *cannot;                         /* of one that was named: "does not ..." */
+    unsigned flags;                             /* PLUGIN_LOAD_* of those given by file */
+    struct cli_party_plugin *plugins;
+    size_t len;
+    /* Private: what keeps them alive. */
+    size_t cap;
+    struct daemon_setup setup;
+    struct plugin_loaded_plugin **loaded; /* given by file */
+    size_t loaded_len;
+    size_t loaded_cap;
+};
+
+void cli_party_fini(struct cli_party *party);
+
+/* Those of --plugin and --plugin-dir; with neither, all of the folder where plugins are installed.
+ * What fails is printed. 0, or negative: no use to go on. */
+CCM_NODISCARD int cli_party_load_files(struct cli_party *party,
+                                       const struct cli_command_args *args);
+
+/* Those of the configuration, whose findings are printed to standard error. With `check` its
+ * options have to be good, too. As above. */
+CCM_NODISCARD int cli_party_load_configured(struct cli_party *party,
+                                            const struct cli_command_args *args, bool check);
+
+#endif
