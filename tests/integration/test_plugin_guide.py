@@ -101,6 +101,73 @@ def test_every_block_works(build, shell, names, processes):
     assert len(shell.processes) == processes
 
 
+# The cloud of the page, but slow and strict: what is new or was changed takes no change until it was looked at twice.
+STRICT = (
+    ('"Tags": {}, "Groups": [], "Listeners": []})', '"Tags": {}, "Groups": [], "Listeners": [], "State": "making", "Looks": 0})'),
+    ("    def ListLoadBalancers(self, ask):\n", """    def ListLoadBalancers(self, ask):
+        for lb in lbs.values():
+            lb["Looks"] += 1
+            lb["State"] = "ready" if lb["Looks"] >= 2 else lb["State"]
+"""),
+    ("            self.answer(200, json.dumps(getattr(Cloud(), self.path.strip(\"/\"))(json.loads(body))))", """            action, ask = self.path.strip("/"), json.loads(body)
+            lb = lbs.get(ask["Id"])
+            if action != "ListLoadBalancers" and lb and (lb["State"] != "ready" or (
+                    action == "DeleteLoadBalancer" and lb["Listeners"] + lb["Groups"])):
+                refused.append(action)
+                self.answer(409, json.dumps({"Code": "Busy", "Message": f"{action}: not now"}))
+                return
+            self.answer(200, json.dumps(getattr(Cloud(), action)(ask)))"""),
+    ('text = f"{len(lbs)} load balancers\\n"', 'text = f"{len(lbs)} load balancers\\nrefused: {refused}\\n"'),
+    ("lbs = {}", "refused = []\nlbs = {}"),
+)
+
+
+def replace_once(text, old, new):
+    assert text.count(old) == 1, (text.count(old), old)
+    return text.replace(old, new)
+
+
+def snippet(mark):
+    (block,) = [block for block in pages.blocks(SOURCES["balancer"]) if block.mark == mark]
+    return block.text
+
+
+def for_strict_cloud():
+    """The provider with what the page says about such clouds."""
+    text = replace_once(source("balancer"), "static const struct lbc_plan_ops plan_ops = { LBC_PLAIN_RULES(&annotations, 50) };\n",
+                        snippet("empties"))
+    text = replace_once(text, "static const struct lbc_apply_ops apply_ops", snippet("unready") + "static const struct lbc_apply_ops apply_ops")
+    text = replace_once(text, ".lb_gone = lb_gone\n", ".lb_gone = lb_gone, .is_unready = lb_is_unready\n")
+    return replace_once(text, 'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||',
+                        'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||\n'
+                        'answer_copy_text(&state->lb.texts[LBC_PLAIN_STATE], json, "State") < 0 ||')
+
+
+def test_a_cloud_that_takes_its_time_and_deletes_step_by_step(build, shell):
+    """No call is made that such a cloud refuses."""
+    numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
+    found = [block for block in pages.blocks(SOURCES["balancer"]) if block.language == "sh"]
+
+    def text_of(words):
+        return with_ports(next(block.text for block in found if words in block.text), numbers)
+
+    cloud = text_of("cat >cloud.py")
+    for old, new in STRICT:
+        cloud = replace_once(cloud, old, new)
+    shell.run(cloud)
+    shell.start(text_of("python3 cloud.py").strip())
+    with open(os.path.join(shell.folder, "balancer", "balancer.c"), "w", encoding="utf-8") as file:
+        file.write(for_strict_cloud())
+    for words in ("cc -std=c11", "cat >nodes.yaml", "sed -i 's/: fast/", "cat >balancer.conf"):
+        shell.run(text_of(words))
+    shell.start(text_of("ccmd run").strip())
+    look = text_of("curl -s http")
+    shell.see(look, "TCP 80 least -> 10.0.0.1=1\nrefused: []")
+    shell.see(text_of("kubectl get service web"), "192.0.2.1")
+    shell.run("kubectl delete service web")
+    shell.see(look, "0 load balancers\nrefused: []")
+
+
 def test_a_load_balancer_is_not_much_to_write():
     assert len(source("balancer").splitlines()) <= 400
 

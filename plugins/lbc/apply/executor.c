@@ -320,7 +320,8 @@ static bool run_must_wait(struct lbc_apply *apply)
     if (apply->again_ms > 0) {
         return true;
     }
-    if (ops->is_unready == NULL || !ops->is_unready(apply)) {
+    if (lbc_state_lb(apply->have)->id == NULL || ops->is_unready == NULL ||
+        !ops->is_unready(apply)) {
         apply->again_ms = 0;
         return false;
     }

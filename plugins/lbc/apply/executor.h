@@ -108,8 +108,9 @@ struct lbc_apply_ops {
     unsigned small_batch;
     /* Whether the load balancer, as the mirror has it, takes no change just now: it is being made,
      * changed or deleted. Nothing more is done, again_ms says when to come again (0: in a second),
-     * and the next pass reads it anew. Asked before each stage of a plan: a send() whose answer
-     * says so puts that into the mirror, or sets again_ms itself. NULL = never. */
+     * and the next pass reads it anew. Asked before each stage of a plan, once there is one: a
+     * send() whose answer says so puts that into the mirror, or sets again_ms itself. NULL = never.
+     */
     bool (*is_unready)(struct lbc_apply *apply);
     bool counts_problems; /* what was wrong before the first step counts as failed */
     bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */

@@ -675,6 +675,7 @@ static void test_busy(void **state)
         struct toy toy;
 
         toy_begin(&toy, &ops);
+        assert_int_equal(lbc_text_set(&toy.lb.id, "lb-1"), 0);
         plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, port, 7, 2);
         plan_step(&toy, 1, LBC_STEP_CREATE_GROUP, 8080, 7, 2);
         assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
