@@ -331,13 +331,15 @@ static const char *const status_about[] = {
     "Prints what the daemon of the same configuration on this machine does, what fails, why, and "
     "when "
     "it is tried again: the page /statusz.",
-    "With KEY (NAMESPACE/SERVICE, or the name of a node) all that is known of that object: load "
+    "With KEY (NAMESPACE/SERVICE, or a node, also as node/NAME) all that is known of that object: "
+    "load "
     "balancer, listeners, backends, who is missing and why, and the last events and calls.",
     NULL,
 };
 static const struct cli_example status_examples[] = {
     { "ccmd status", "what fails, and what it does" },
     { "ccmd status default/web", "all about one Service" },
+    { "ccmd status node/node-1", "all about one node: its instance, why it stays" },
     { "ccmd status --quotas --watch", "what waits for a quota, again and again" },
     { NULL, NULL },
 };

@@ -2,11 +2,13 @@
  */
 #include "daemon/status_frame.h"
 
+#include "daemon/crash_mark.h"
 #include "daemon/journal.h"
 #include "daemon/status_cause.h"
 #include "daemon/status_rows.h"
 #include "daemon/status_view.h"
 #include "kube/object/object.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -16,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTORY 20 /* events and calls of an object that are shown */
+#define NODE_PREFIX "node/"
+#define HISTORY     20 /* events and calls of an object that are shown */
 
 /* --- what the core knows --- */
 
@@ -122,7 +125,9 @@ static void object_add_facts(struct admin_page *page, const struct daemon_observ
     const struct ccm_object *object = status_row_find_object(seen, row);
 
     object_add_text(page, "plugin", "plugin", row->plugin);
-    object_add_pass(page, row);
+    if (row->state != STATUS_STATES) {
+        object_add_pass(page, row);
+    }
     if (object == NULL) {
         object_add_text(page, "object", "object", "there is none of this name any more");
     } else if (object->kind == CCM_KIND_SERVICE) {
@@ -195,6 +200,97 @@ static void object_add_plugin(struct admin_page *page, const struct daemon_obser
     status_view_end(&told);
 }
 
+/* The rows of that key come to the front. Returns how many there are. */
+static size_t rows_select_key(struct status_rows *rows, const char *key)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < rows->len; i++) {
+        if (strcmp(rows->items[i].key, key) == 0) {
+            const struct status_row row = rows->items[i];
+
+            rows->items[i] = rows->items[found];
+            rows->items[found++] = row;
+        }
+    }
+    return found;
+}
+
+static bool rows_have_plugin(const struct status_rows *rows, size_t found, size_t plugin_index)
+{
+    for (size_t i = 0; i < found; i++) {
+        if (rows->items[i].plugin_index == plugin_index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there is such an object, and the plugin has something to tell about it. */
+static bool runner_knows_object(const struct daemon_observed *seen,
+                                const struct daemon_runner_view *view, const char *key)
+{
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
+
+    if (view->loaded == NULL) {
+        return false;
+    }
+    object = daemon_crash_mark_find_object(seen->services, view->loaded->desc, key);
+    if (object == NULL) {
+        return false;
+    }
+
+    const int r = status_view_probe(view, key);
+
+    return r == 0 || r == -EBUSY;
+}
+
+/* One that passes see without its key, in a round over all of them: nothing is known of its passes.
+ */
+static void rows_put_unvisited(struct status_rows *rows, size_t at, const char *plugin,
+                               size_t plugin_index, const char *key)
+{
+    CCM_CLEANUP(ccm_freep) char *copy = strdup(key);
+    CCM_CLEANUP(ccm_freep) char *why = strdup("");
+
+    if (copy == NULL || why == NULL ||
+        ccm_array_grow(&rows->items, &rows->cap, rows->len + 1, sizeof(*rows->items)) < 0) {
+        rows->incomplete = true;
+        return;
+    }
+    if (at < rows->len) {
+        rows->items[rows->len] = rows->items[at];
+    }
+    rows->len++;
+    rows->items[at] = (struct status_row){
+        .plugin = plugin,
+        .plugin_index = plugin_index,
+        .key = CCM_STEAL(copy),
+        .why = CCM_STEAL(why),
+        .state = STATUS_STATES,
+        .running_ms = -1,
+    };
+}
+
+/* Rows of the key, of one plugin or (NULL) of all, at the front; how many. */
+static size_t rows_find_key(const struct daemon_observed *seen, const char *plugin, const char *key,
+                            struct status_rows *rows)
+{
+    size_t found = rows_select_key(rows, key);
+    struct daemon_runner_view view;
+
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
+        const size_t before = rows->len;
+
+        if ((plugin == NULL || strcmp(view.name, plugin) == 0) &&
+            !rows_have_plugin(rows, found, i) && runner_knows_object(seen, &view, key)) {
+            rows_put_unvisited(rows, found, view.name, i, key);
+        }
+        found += rows->len - before;
+    }
+    return found;
+}
+
 int status_object_write(const struct daemon_observed *seen,
                         const struct admin_status_request *request, struct ccm_buf *text)
 {
@@ -205,14 +301,12 @@ int status_object_write(const struct daemon_observed *seen,
     struct admin_page page;
     size_t found = 0;
 
-    status_rows_collect(seen, plugin[0] == '\0' ? NULL : plugin, &rows);
-    for (size_t i = 0; i < rows.len; i++) {
-        if (strcmp(rows.items[i].key, key) == 0) {
-            const struct status_row row = rows.items[i];
-
-            rows.items[i] = rows.items[found];
-            rows.items[found++] = row;
-        }
+    plugin = plugin[0] == '\0' ? NULL : plugin;
+    status_rows_collect(seen, plugin, &rows);
+    found = rows_find_key(seen, plugin, key, &rows);
+    if (found == 0 && ccm_text_starts(key, NODE_PREFIX)) {
+        key += strlen(NODE_PREFIX); /* as kubectl names it */
+        found = rows_find_key(seen, plugin, key, &rows);
     }
     if (found == 0) {
         ccm_buf_addf(text, "no plugin takes care of %.256s\n", key);

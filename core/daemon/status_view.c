@@ -145,8 +145,8 @@ void status_view_begin(struct status_view *view, struct admin_page *page, struct
     view->sink.core = view;
 }
 
-int status_view_ask(struct status_view *view, const struct daemon_runner_view *plugin,
-                    const char *key)
+static int plugin_describe(const struct daemon_runner_view *plugin, const char *key,
+                           const struct ccm_view_sink *sink)
 {
     const struct ccm_plugin *desc = plugin->loaded == NULL ? NULL : plugin->loaded->desc;
     struct ccm_crash_call call = {
@@ -161,10 +161,53 @@ int status_view_ask(struct status_view *view, const struct daemon_runner_view *p
     }
     ccm_crash_begin(&call);
 
-    const int r = desc->describe(plugin->self, key, &view->sink);
+    const int r = desc->describe(plugin->self, key, sink);
 
     ccm_crash_end(&call);
     return r;
+}
+
+int status_view_ask(struct status_view *view, const struct daemon_runner_view *plugin,
+                    const char *key)
+{
+    return plugin_describe(plugin, key, &view->sink);
+}
+
+/* --- nobody listens --- */
+
+static void probe_drop_fact(const struct ccm_view_sink *sink, const char *name, const char *value,
+                            const char *link)
+{
+    (void)sink;
+    (void)name;
+    (void)value;
+    (void)link;
+}
+
+static void probe_drop_table(const struct ccm_view_sink *sink, const char *name,
+                             const char *const *columns)
+{
+    (void)sink;
+    (void)name;
+    (void)columns;
+}
+
+static void probe_drop_row(const struct ccm_view_sink *sink, const char *const *cells)
+{
+    (void)sink;
+    (void)cells;
+}
+
+int status_view_probe(const struct daemon_runner_view *plugin, const char *key)
+{
+    static const struct ccm_view_sink sink = {
+        .struct_size = sizeof(sink),
+        .fact = probe_drop_fact,
+        .table = probe_drop_table,
+        .row = probe_drop_row,
+    };
+
+    return plugin_describe(plugin, key, &sink);
 }
 
 void status_view_end(struct status_view *view)

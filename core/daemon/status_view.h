@@ -27,5 +27,7 @@ void status_view_begin(struct status_view *view, struct admin_page *page, struct
 int status_view_ask(struct status_view *view, const struct daemon_runner_view *plugin,
                     const char *key);
 void status_view_end(struct status_view *view);
+/* Whether the plugin would tell anything about the key: 0, or as status_view_ask(). */
+int status_view_probe(const struct daemon_runner_view *plugin, const char *key);
 
 #endif

@@ -4,10 +4,10 @@
 #include "lbc/pass.h"
 #include "lbc/quota.h"
 #include "util/cleanup.h"
+#include "util/span_text.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,20 +30,14 @@ static void described_tell_fact(const struct described *d, const char *name, con
     d->sink->fact(d->sink, name, value, NULL);
 }
 
-/* "3 s ago", "in 5 min" */
 static void described_tell_time(const struct described *d, const char *name, int64_t at_ms)
 {
-    const int64_t ms = at_ms - d->lbc->host->now_ms(d->lbc->host);
-    const int64_t s = (ms < 0 ? -ms : ms) / 1000;
-    char span[40];
-    char text[64];
+    char text[CCM_SPAN_TEXT];
 
     if (at_ms == 0) {
         return;
     }
-    ccm_text_printf(span, sizeof(span), s < 120 ? "%" PRId64 " s" : "%" PRId64 " min",
-                    s < 120 ? s : s / 60);
-    ccm_text_printf(text, sizeof(text), ms < 0 ? "%s ago" : "in %s", span);
+    ccm_span_format_moment(at_ms - d->lbc->host->now_ms(d->lbc->host), text);
     described_tell_fact(d, name, text);
 }
 

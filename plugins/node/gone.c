@@ -65,6 +65,20 @@ void node_gone_forget(struct node_control *control, const char *name)
     ccm_strmap_del(control->absences->nodes, name);
 }
 
+const char *node_gone_explain(const struct node_control *control, const char *name)
+{
+    static const char *const reasons[] = {
+        [ABSENCE_SEEN_ONCE] = "a second look, gone_confirm_s after the first, has to say the same",
+        [ABSENCE_HELD] = "held: removal_share_percent of all nodes have gone; "
+                         "`ccmd allow-removals node` lets it go",
+        [ABSENCE_STRANGE] = "its instance was never seen with these credentials: it may be of "
+                            "another account. Delete the node if it is of no use",
+    };
+    const struct absence *absence = ccm_strmap_get(control->absences->nodes, name);
+
+    return absence == NULL ? NULL : reasons[absence->state];
+}
+
 static size_t count_nodes(const struct ccm_host *host)
 {
     const struct ccm_object *const *objects = NULL;

@@ -27,6 +27,10 @@ void node_gone(struct node_run *run);
 /* The node is not there any more. */
 void node_gone_forget(struct node_control *control, const char *name);
 
+/* Why the node is still there, as the last call about it has it; NULL: its instance is not lacking.
+ */
+const char *node_gone_explain(const struct node_control *control, const char *name);
+
 /* Tell how many are held, and why, when that has changed. */
 void node_gone_publish(struct node_control *control);
 

@@ -20,6 +20,7 @@
 #define NODE_BATCH_MAX 100
 
 struct node_absences; /* gone.h */
+struct node_views;    /* view.h */
 
 struct node_control {
     /* Fixed after create(). */
@@ -30,6 +31,7 @@ struct node_control {
     bool find;    /* nodes without provider id are looked for by their address */
 
     struct node_memory *memory; /* any thread */
+    struct node_views *views;   /* any thread */
     atomic_bool running;        /* between start() and destroy() */
     _Atomic int64_t released_until_ms;
 

@@ -1,10 +1,12 @@
 /* Descriptor and life cycle of the plugin `node`. */
+#include "alicloud/client.h"
 #include "alicloud/instance.h"
 #include "alicloud/options.h"
 #include "gone.h"
 #include "reconcile.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
+#include "view.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,6 +131,7 @@ static void instance_destroy(void *self)
 
     node_memory_free(control->memory);
     node_absences_free(control->absences);
+    node_views_free(control->views);
     ccm_strmap_free(control->told);
     free(control->page_after);
     ali_release(control->ali);
@@ -160,8 +163,10 @@ static int instance_configure(struct node_control *control, struct ccm_error *er
     control->find = host->option_int(host, NULL, opt_find.name) != 0;
     control->memory = node_memory_new();
     control->absences = node_absences_new();
+    control->views = node_views_new();
     control->told = ccm_strmap_new(NULL);
-    return control->memory == NULL || control->absences == NULL || control->told == NULL
+    return control->memory == NULL || control->absences == NULL || control->views == NULL ||
+                   control->told == NULL
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -247,6 +252,17 @@ static uint64_t instance_resync(void *self, const char *key)
     return 1;
 }
 
+static int instance_describe(void *self, const char *key, const struct ccm_view_sink *sink)
+{
+    const struct node_control *control = self;
+
+    if (key != NULL) {
+        return node_views_describe(control, key, sink);
+    }
+    ali_describe(control->ali, control->host, sink);
+    return 0;
+}
+
 static int instance_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
                               struct ccm_error *err)
 {
@@ -288,4 +304,5 @@ const struct ccm_plugin ccm_plugin = {
     .resync = instance_resync,
     .check = check_options,
     .rights = rights,
+    .describe = instance_describe,
 };

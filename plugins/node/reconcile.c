@@ -9,6 +9,7 @@
 #include "look.h"
 #include "measure.h"
 #include "page.h"
+#include "view.h"
 #include "write.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ static void run_forget(const struct node_run *run, size_t key)
     node_memory_forget(control->memory, name);
     node_gone_forget(control, name);
     node_events_forget(control, name);
+    node_views_forget(control->views, name);
     control->host->settle(control->host, run->req, key, 0, NULL);
 }
 
@@ -194,6 +196,7 @@ static int run_sync(struct node_run *run, struct ccm_result *ret, struct ccm_err
                             : ccm_error_set(err, r, CCM_ERROR_BUG, "nodes are not watched");
     }
     if (!run->dry) {
+        node_views_take(run);
         node_emit_items(run);
         node_duplicates_emit(run);
         node_emit_sync(run);
