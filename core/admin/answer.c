@@ -106,7 +106,9 @@ static int request_find_format(struct MHD_Connection *connection, enum admin_pag
     for (size_t i = 0; i < CCM_ARRAY_LEN(formats); i++) {
         if (name != NULL ? strcmp(name, formats[i].name) == 0
                          : accept != NULL && ccm_text_starts(accept, formats[i].type)) {
-            *ret = (enum admin_page_format)i;
+            *ret = i == ADMIN_PAGE_TEXT && request_get_argument(connection, "color") != NULL
+                       ? ADMIN_PAGE_TERMINAL
+                       : (enum admin_page_format)i;
             return 0;
         }
     }
@@ -120,6 +122,7 @@ static enum MHD_Result answer_status(const struct admin_options *options,
         [ADMIN_PAGE_HTML] = "text/html; charset=utf-8",
         [ADMIN_PAGE_JSON] = "application/json",
         [ADMIN_PAGE_TEXT] = "text/plain; charset=utf-8",
+        [ADMIN_PAGE_TERMINAL] = "text/plain; charset=utf-8",
     };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANSWER_MAX };
     struct admin_status_request request = {

@@ -118,6 +118,18 @@ void admin_page_format_span(struct ccm_buf *text, int64_t ms)
     }
 }
 
+static const char *page_tone_begin(const struct admin_page *page, enum admin_cell_tone tone)
+{
+    static const char *const codes[] = { "", "\033[32m", "\033[31m", "\033[2m" };
+
+    return page->color ? codes[tone] : "";
+}
+
+static const char *page_tone_end(const struct admin_page *page, enum admin_cell_tone tone)
+{
+    return page->color && tone != ADMIN_TONE_PLAIN ? "\033[0m" : "";
+}
+
 /* A control character would do things to a terminal. */
 static void add_plain(struct ccm_buf *text, const char *from)
 {
@@ -225,7 +237,12 @@ static void html_begin(struct ccm_buf *html, const char *title, int64_t refresh_
 void admin_page_begin(struct admin_page *page, struct ccm_buf *out, enum admin_page_format format,
                       const char *title, int64_t refresh_s)
 {
-    *page = (struct admin_page){ .out = out, .format = format, .json = { .buf = out } };
+    *page = (struct admin_page){
+        .out = out,
+        .format = format == ADMIN_PAGE_TERMINAL ? ADMIN_PAGE_TEXT : format,
+        .json = { .buf = out },
+        .color = format == ADMIN_PAGE_TERMINAL,
+    };
     if (format == ADMIN_PAGE_HTML) {
         html_begin(out, title, refresh_s);
     } else if (format == ADMIN_PAGE_JSON) {
@@ -256,9 +273,10 @@ void admin_page_heading(struct admin_page *page, const char *id, const char *tit
         return;
     }
     if (page->format == ADMIN_PAGE_TEXT) {
-        ccm_buf_adds(page->out, page->out->len > 0 ? "\n" : "");
+        ccm_buf_addf(page->out, "%s%s%s", page->out->len > 0 ? "\n" : "",
+                     page->color ? "\033[1m" : "", page_tone_begin(page, tone));
         add_plain(page->out, title);
-        ccm_buf_addc(page->out, '\n');
+        ccm_buf_addf(page->out, "%s\n", page->color ? "\033[0m" : "");
     } else if (page->format == ADMIN_PAGE_HTML) {
         ccm_buf_adds(page->out, "<h2");
         if (id != NULL) {
@@ -276,8 +294,9 @@ void admin_page_heading(struct admin_page *page, const char *id, const char *tit
 void admin_page_note(struct admin_page *page, enum admin_cell_tone tone, const char *text)
 {
     if (page->format == ADMIN_PAGE_TEXT) {
+        ccm_buf_adds(page->out, page_tone_begin(page, tone));
         add_plain(page->out, text);
-        ccm_buf_addc(page->out, '\n');
+        ccm_buf_addf(page->out, "%s\n", page_tone_end(page, tone));
     } else if (page->format == ADMIN_PAGE_HTML) {
         ccm_buf_addf(page->out, "<p class=\"%s\">", tone_class(tone));
         admin_page_escape(page->out, text);
@@ -318,8 +337,9 @@ void admin_page_fact(struct admin_page *page, const char *id, const char *title,
     ccm_buf_adds(page->out, "  ");
     add_plain(page->out, title);
     ccm_buf_addf(page->out, ":%*s", (int)(strlen(title) < 18 ? 18 - strlen(title) : 1), "");
+    ccm_buf_adds(page->out, page_tone_begin(page, cell->tone));
     add_plain(page->out, ccm_buf_str(&text));
-    ccm_buf_addc(page->out, '\n');
+    ccm_buf_addf(page->out, "%s\n", page_tone_end(page, cell->tone));
 }
 
 void admin_page_close_facts(struct admin_page *page)
@@ -395,6 +415,7 @@ void admin_page_row(struct admin_page *page, const struct admin_cell *cells)
             CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CELL_TEXT_MAX };
 
             cell_format(&cells[i], &text);
+            ccm_buf_addc(&page->cells, (char)('0' + cells[i].tone));
             add_plain(&page->cells, ccm_buf_str(&text));
             ccm_buf_add(&page->cells, "", 1);
         }
@@ -418,20 +439,27 @@ struct text_layout {
     bool wide[ADMIN_PAGE_COLUMNS]; /* too wide to stand beside others: lines of their own */
 };
 
+/* A text of a table, with its tone. */
+struct text_cell {
+    const char *text;
+    enum admin_cell_tone tone;
+};
+
 /* Titles, or the cells of a row, in columns. */
-static void text_add_line(struct admin_page *page, const char *const *texts,
+static void text_add_line(struct admin_page *page, const struct text_cell *cells,
                           const struct text_layout *layout)
 {
     ccm_buf_addc(page->out, ' ');
     for (size_t i = 0; i < page->column_count; i++) {
-        const size_t width = text_width(texts[i]);
+        const size_t width = text_width(cells[i].text);
         const int pad = width < layout->widths[i] ? (int)(layout->widths[i] - width) : 0;
 
         if (!layout->wide[i]) {
             const bool number = page->columns[i].number;
 
-            ccm_buf_addf(page->out, " %*s%s%*s ", number ? pad : 0, "", texts[i], number ? 0 : pad,
-                         "");
+            ccm_buf_addf(page->out, " %*s%s%s%s%*s ", number ? pad : 0, "",
+                         page_tone_begin(page, cells[i].tone), cells[i].text,
+                         page_tone_end(page, cells[i].tone), number ? 0 : pad, "");
         }
     }
     while (page->out->len > 0 && page->out->data[page->out->len - 1] == ' ') {
@@ -440,22 +468,25 @@ static void text_add_line(struct admin_page *page, const char *const *texts,
     ccm_buf_addc(page->out, '\n');
 }
 
-static const char *text_take_row(const struct admin_page *page, const char *at, const char **ret)
+static const char *text_take_row(const struct admin_page *page, const char *at,
+                                 struct text_cell *ret)
 {
     for (size_t i = 0; i < page->column_count; i++) {
-        ret[i] = at;
+        ret[i] = (struct text_cell){ at + 1, (enum admin_cell_tone)(at[0] - '0') };
         at += strlen(at) + 1;
     }
     return at;
 }
 
-static void text_add_row(struct admin_page *page, const char *const *texts,
+static void text_add_row(struct admin_page *page, const struct text_cell *cells,
                          const struct text_layout *layout)
 {
-    text_add_line(page, texts, layout);
+    text_add_line(page, cells, layout);
     for (size_t i = 0; i < page->column_count; i++) {
-        if (layout->wide[i] && texts[i][0] != '\0') {
-            ccm_buf_addf(page->out, "      %s: %s\n", page->columns[i].title, texts[i]);
+        if (layout->wide[i] && cells[i].text[0] != '\0') {
+            ccm_buf_addf(page->out, "      %s: %s%s%s\n", page->columns[i].title,
+                         page_tone_begin(page, cells[i].tone), cells[i].text,
+                         page_tone_end(page, cells[i].tone));
         }
     }
 }
@@ -463,13 +494,13 @@ static void text_add_row(struct admin_page *page, const char *const *texts,
 static void text_add_table(struct admin_page *page)
 {
     struct text_layout layout = { 0 };
-    const char *texts[ADMIN_PAGE_COLUMNS];
+    struct text_cell cells[ADMIN_PAGE_COLUMNS];
     const char *at = ccm_buf_str(&page->cells);
 
     for (size_t row = 0; row < page->rows; row++) {
-        at = text_take_row(page, at, texts);
+        at = text_take_row(page, at, cells);
         for (size_t i = 0; i < page->column_count; i++) {
-            const size_t width = text_width(texts[i]);
+            const size_t width = text_width(cells[i].text);
 
             layout.wide[i] = layout.wide[i] || (width > TEXT_COLUMN && i + 1 < page->column_count);
             layout.widths[i] = width > layout.widths[i] ? width : layout.widths[i];
@@ -478,14 +509,14 @@ static void text_add_table(struct admin_page *page)
     for (size_t i = 0; i < page->column_count; i++) {
         const size_t width = strlen(page->columns[i].title);
 
-        texts[i] = page->columns[i].title;
+        cells[i] = (struct text_cell){ page->columns[i].title, ADMIN_TONE_DIM };
         layout.widths[i] = width > layout.widths[i] ? width : layout.widths[i];
     }
-    text_add_line(page, texts, &layout);
+    text_add_line(page, cells, &layout);
     at = ccm_buf_str(&page->cells);
     for (size_t row = 0; row < page->rows; row++) {
-        at = text_take_row(page, at, texts);
-        text_add_row(page, texts, &layout);
+        at = text_take_row(page, at, cells);
+        text_add_row(page, cells, &layout);
     }
 }
 

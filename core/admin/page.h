@@ -18,7 +18,12 @@
 
 #define ADMIN_PAGE_COLUMNS 12
 
-enum admin_page_format { ADMIN_PAGE_HTML, ADMIN_PAGE_JSON, ADMIN_PAGE_TEXT };
+enum admin_page_format {
+    ADMIN_PAGE_HTML,
+    ADMIN_PAGE_JSON,
+    ADMIN_PAGE_TEXT,
+    ADMIN_PAGE_TERMINAL /* text with colours; `format` of the page is ADMIN_PAGE_TEXT then */
+};
 
 enum admin_cell_type {
     ADMIN_CELL_TEXT,
@@ -54,7 +59,8 @@ struct admin_page {
     const struct admin_column *columns; /* of the table that is open */
     size_t column_count;
     size_t rows;
-    struct ccm_buf cells; /* of a table as text: NUL behind each */
+    struct ccm_buf cells; /* of a table as text: a tone before each, NUL behind it */
+    bool color;
 };
 
 /* Begin one; `out` is empty. refresh_s: how often a browser loads it again, 0 = never. */

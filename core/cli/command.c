@@ -2,6 +2,7 @@
 
 #include "ccm/plugin.h"
 #include "ccm/version.h"
+#include "cli/color.h"
 #include "cli/findings.h"
 #include "daemon/daemon.h"
 #include "daemon/option_check.h"
@@ -37,7 +38,10 @@ int cli_command_check_config(const struct cli_command_args *args)
     if (findings.json) {
         cli_findings_print_json(&findings, args->config, r == 0);
     } else if (r == 0) {
-        printf("%s: ok, plugins: %zu\n", args->config, plugin_registry_len(setup.registry));
+        const bool color = cli_color_is_wanted(stdout);
+
+        printf("%s: %sok%s, plugins: %zu\n", args->config, cli_color_text(color, CLI_COLOR_GREEN),
+               cli_color_text(color, CLI_COLOR_PLAIN), plugin_registry_len(setup.registry));
     }
     return r;
 }

@@ -1,5 +1,6 @@
 #include "cli/findings.h"
 
+#include "cli/color.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
 #include "util/text.h"
@@ -11,12 +12,6 @@
 void cli_findings_fini(struct cli_findings *findings)
 {
     ccm_buf_fini(&findings->list);
-}
-
-void cli_print_finding(void *arg, bool is_error, const char *line)
-{
-    (void)is_error;                   /* the line says so */
-    (void)fprintf(arg, "%s\n", line); /* sticks */
 }
 
 /* Where the text of "FILE:LINE: text" begins; *ret_len bytes are the file, 0 = there is none. */
@@ -41,6 +36,23 @@ static const char *finding_split(const char *line, size_t *ret_len, int64_t *ret
     }
     *ret_len = 0;
     return line;
+}
+
+void cli_print_finding(void *arg, bool is_error, const char *line)
+{
+    static const char warning[] = "warning:";
+    const bool color = cli_color_is_wanted(arg);
+    const char *plain = cli_color_text(color, CLI_COLOR_PLAIN);
+    size_t len = 0;
+    int64_t number = 0;
+    const char *text = finding_split(line, &len, &number);
+    const bool has_word = !is_error && ccm_text_starts(text, warning);
+    const size_t word = has_word ? strlen(warning) : strlen(text);
+
+    (void)fprintf(arg, "%s%.*s%s%s%.*s%s%s\n", cli_color_text(color, CLI_COLOR_BOLD),
+                  (int)(text - line), line, plain,
+                  cli_color_text(color, is_error ? CLI_COLOR_RED : CLI_COLOR_YELLOW), (int)word,
+                  text, plain, text + word); /* sticks */
 }
 
 void cli_findings_add(void *arg, bool is_error, const char *line)

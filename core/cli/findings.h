@@ -22,7 +22,7 @@ void cli_findings_add(void *arg, bool is_error, const char *line);
  * the configuration: what its findings begin with. */
 void cli_findings_print_json(struct cli_findings *findings, const char *file, bool ok);
 
-/* cli_findings_add() for who only prints: to the stream `arg`. */
+/* cli_findings_add() for who only prints: to the stream `arg`, with colours on a terminal. */
 void cli_print_finding(void *arg, bool is_error, const char *line);
 
 #endif

@@ -7,7 +7,9 @@
  * no read (ali_call()). The one write is the Event that option --event asks for, by write_event()
  * below.
  */
+#include "cli/color.h"
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "daemon/daemon.h"
 #include "daemon/plan_book.h"
 #include "daemon/setup.h"
@@ -37,6 +39,7 @@ struct report {
     bool event;
     bool json;
     int status; /* what to exit with */
+    struct cli_progress progress;
 };
 
 static void print_event(struct daemon_plan_book *book, struct ccm_buf *body)
@@ -108,12 +111,27 @@ static int plan_print_book(const struct report *report, struct daemon_plan_count
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { 0 };
 
     if (!report->json) {
-        daemon_plan_book_print(report->book, stdout, counts);
+        const bool color = cli_color_is_wanted(stdout);
+        const struct daemon_plan_paint paint = {
+            .object = cli_color_text(color, CLI_COLOR_BOLD),
+            .warning = cli_color_text(color, CLI_COLOR_YELLOW),
+            .failure = cli_color_text(color, CLI_COLOR_RED),
+            .plain = cli_color_text(color, CLI_COLOR_PLAIN),
+        };
+
+        daemon_plan_book_print(report->book, &paint, stdout, counts);
         return 0;
     }
     daemon_plan_book_print_objects(report->book, &json, counts);
     (void)printf("%s\n", ccm_buf_str(&json)); /* sticks in the stream, which is looked at */
     return ccm_buf_error(&json);
+}
+
+static void plan_show_progress(void *arg, const char *text)
+{
+    struct report *report = arg;
+
+    cli_progress_show(&report->progress, text);
 }
 
 /* While the daemon still stands. */
@@ -123,6 +141,7 @@ static int plan_report_book(void *arg, struct kube_client *kube)
     struct ccm_error err = CCM_ERROR_INIT;
     struct daemon_plan_counts counts;
 
+    cli_progress_end(&report->progress);
     if (plan_print_book(report, &counts) < 0) {
         ccm_log_error(&plan_log, "out of memory");
         return -ENOMEM;
@@ -188,10 +207,15 @@ static int plan_run_daemon(const struct cli_command_args *args, struct daemon_se
         .place = place.kubeconfig == NULL ? NULL : &place,
         .deadline_ms = ccm_clock_now_ms() + timeout_s * 1000,
         .report = plan_report_book,
+        .progress = plan_show_progress,
         .arg = &report,
     };
+
+    cli_progress_begin(&report.progress);
+
     const int r = daemon_plan(setup->config, setup->registry, &plan);
 
+    cli_progress_end(&report.progress);
     if (r == -ETIMEDOUT) {
         book = NULL; /* a plugin hangs in a call, and may still add to it */
     }

@@ -1,6 +1,7 @@
 /* `ccmd status`: what the daemon on this machine says of itself and its objects: the status pages
  * as text or JSON. */
 #include "cli/ask_daemon.h"
+#include "cli/color.h"
 #include "cli/command.h"
 #include "cli/findings.h"
 #include "daemon/setup.h"
@@ -23,7 +24,9 @@
 /* Behind the "/" of the URL; heap, NULL = out of memory. */
 static char *status_make_path(const struct cli_command_args *args)
 {
-    const char *format = args->output == CLI_OUTPUT_JSON ? "json" : "text";
+    const char *format = args->output == CLI_OUTPUT_JSON ? "json"
+                         : cli_color_is_wanted(stdout)   ? "text&color=1"
+                                                         : "text";
     CCM_CLEANUP(ccm_freep) char *key = NULL;
 
     if (args->operand_count == 1) {

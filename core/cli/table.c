@@ -444,6 +444,7 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
         .name = "status", .operands = "[KEY]", .operands_max = 1,
         .summary = "print what the running daemon does and what fails",
         .about = status_about, .options = status_options, .examples = status_examples,
+        .variables = color_variables,
     },
     [CLI_RESYNC] = {
         .name = "resync", .operands = "NAMESPACE/SERVICE", .operands_max = 1,

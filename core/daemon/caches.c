@@ -621,15 +621,32 @@ int daemon_watches_wait_synced(struct daemon_watches *watches, const struct ccm_
     return 0;
 }
 
+static void source_get_view(const struct source *source, struct daemon_watch_view *ret)
+{
+    ret->name = source->name;
+    kube_reflector_status(source->reflector, &ret->status);
+}
+
 bool daemon_watches_get_view(struct daemon_watches *watches, size_t index,
                              struct daemon_watch_view *ret)
 {
     if (index >= watches->len) {
         return false;
     }
-    ret->name = watches->items[index]->name;
-    kube_reflector_status(watches->items[index]->reflector, &ret->status);
+    source_get_view(watches->items[index], ret);
     return true;
+}
+
+bool daemon_watches_find_unlisted(struct daemon_watches *watches, const struct ccm_plugin *desc,
+                                  struct daemon_watch_view *ret)
+{
+    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
+        source_get_view(watches_find_source(watches, *watch), ret);
+        if (!ret->status.synced) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void daemon_watches_relist(struct daemon_watches *watches)

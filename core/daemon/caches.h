@@ -46,6 +46,11 @@ struct daemon_watch_view {
 bool daemon_watches_get_view(struct daemon_watches *watches, size_t index,
                              struct daemon_watch_view *ret);
 
+/* The first cache of those that the plugin watches which has no list yet; false: each has one.
+ * After start(); any thread. */
+bool daemon_watches_find_unlisted(struct daemon_watches *watches, const struct ccm_plugin *desc,
+                                  struct daemon_watch_view *ret);
+
 /* Have all kinds listed again: the server may be another one. Any thread, returns at once. */
 void daemon_watches_relist(struct daemon_watches *watches);
 

@@ -718,7 +718,9 @@ int daemon_plan(const struct config_tree *config, struct plugin_registry *regist
         r = daemon_start_threads(daemon);
     }
     if (r == 0 || r == -ENOEXEC) {
-        daemon_runners_await_plan(daemon->runners, plan->deadline_ms);
+        const struct daemon_plan_wait wait = { plan->deadline_ms, plan->progress, plan->arg };
+
+        daemon_runners_await_plan(daemon->runners, &wait);
         r = plan->report(plan->arg, daemon->services.kube);
     }
     return daemon_stop_and_release(daemon, r);

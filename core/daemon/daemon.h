@@ -32,6 +32,7 @@ struct daemon_plan_setup {
     const struct kube_place *place; /* NULL = as the configuration says */
     int64_t deadline_ms;
     int (*report)(void *arg, struct kube_client *kube);
+    void (*progress)(void *arg, const char *text); /* what it is at; NULL = nobody wants to know */
     void *arg;
 };
 CCM_NODISCARD int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,

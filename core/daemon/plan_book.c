@@ -272,32 +272,70 @@ static void entry_count_state(const struct entry *entry, struct daemon_plan_coun
     }
 }
 
-/* Each line of the text, moved in. */
-static void print_lines(FILE *out, const char *intro, const char *text)
+/* The next line of the text, as heap text; false at its end, or out of memory, which is counted. */
+static bool book_next_line(struct daemon_plan_book *book, const char **at, char **line)
 {
-    for (const char *line = text; *line != '\0';) {
-        const size_t len = strcspn(line, "\n");
+    const size_t len = strcspn(*at, "\n");
 
-        (void)fprintf(out, "    %s%.*s\n", intro, (int)len,
-                      line); /* failures stick in the stream */
-        line += len + (line[len] == '\n' ? 1 : 0);
+    free(CCM_STEAL(*line));
+    if (**at == '\0') {
+        return false;
+    }
+    *line = ccm_text_format("%.*s", (int)len, *at);
+    book->lost += *line == NULL ? 1 : 0;
+    *at += len + ((*at)[len] == '\n' ? 1 : 0);
+    return *line != NULL;
+}
+
+/* An event about the failure says no more than the failure does. */
+static bool entry_says_twice(const struct entry *entry, const char *warning)
+{
+    return entry->failure != NULL && strstr(warning, entry->failure) != NULL;
+}
+
+/* Each line of a text of the entry, moved in. Failures stick in the stream, here and below. */
+static void print_lines(struct daemon_plan_book *book, FILE *out, const char *intro,
+                        const char *text)
+{
+    const char *at = text == NULL ? "" : text;
+    CCM_CLEANUP(ccm_freep) char *line = NULL;
+
+    while (book_next_line(book, &at, &line)) {
+        (void)fprintf(out, "    %s%s\n", intro, line);
     }
 }
 
-static void print_entry(FILE *out, const struct entry *entry)
+static void print_warnings(struct daemon_plan_book *book, const struct entry *entry,
+                           const struct daemon_plan_paint *paint, FILE *out)
 {
+    const char *at = entry->warnings == NULL ? "" : entry->warnings;
+    CCM_CLEANUP(ccm_freep) char *line = NULL;
+
+    while (book_next_line(book, &at, &line)) {
+        if (!entry_says_twice(entry, line)) {
+            (void)fprintf(out, "    %swarning:%s %s\n", paint->warning, paint->plain, line);
+        }
+    }
+}
+
+static void print_entry(struct daemon_plan_book *book, const struct entry *entry,
+                        const struct daemon_plan_paint *paint, FILE *out)
+{
+    char failed[64];
+
     if (!has_steps(entry) && entry->warnings == NULL && entry->failure == NULL) {
         return;
     }
-    (void)fprintf(out, "%s%s%s\n", entry->plugin, entry->object[0] == '\0' ? "" : " ",
-                  entry->object);
-    print_lines(out, "", entry->steps == NULL ? "" : entry->steps);
-    print_lines(out, "warning: ", entry->warnings == NULL ? "" : entry->warnings);
-    print_lines(out, "failed: ", entry->failure == NULL ? "" : entry->failure);
+    ccm_text_printf(failed, sizeof(failed), "%sfailed:%s ", paint->failure, paint->plain);
+    (void)fprintf(out, "%s%s%s%s%s\n", paint->object, entry->plugin,
+                  entry->object[0] == '\0' ? "" : " ", entry->object, paint->plain);
+    print_lines(book, out, "", entry->steps);
+    print_warnings(book, entry, paint, out);
+    print_lines(book, out, failed, entry->failure);
 }
 
-void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
-                            struct daemon_plan_counts *ret)
+void daemon_plan_book_print(struct daemon_plan_book *book, const struct daemon_plan_paint *paint,
+                            FILE *out, struct daemon_plan_counts *ret)
 {
     struct daemon_plan_counts counts = { 0 };
     size_t len = 0;
@@ -307,7 +345,7 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
     for (size_t i = 0; i < len; i++) {
-        print_entry(out, list[i]);
+        print_entry(book, list[i], paint, out);
         entry_count_state(list[i], &counts);
     }
     if (book->lost > 0) {
@@ -322,8 +360,9 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
 
 /* --- for programs --- */
 
-/* Each line of the text. */
-static void json_add_lines(struct ccm_jsonw *w, const char *key, const char *text)
+/* Each line of the text; `entry`: but for what its failure says already. */
+static void json_add_lines(struct ccm_jsonw *w, const char *key, const char *text,
+                           const struct entry *entry)
 {
     ccm_jsonw_open(w, key, '[');
     for (const char *line = text == NULL ? "" : text; *line != '\0';) {
@@ -334,7 +373,9 @@ static void json_add_lines(struct ccm_jsonw *w, const char *key, const char *tex
             w->buf->error = -ENOMEM;
             return;
         }
-        ccm_jsonw_str(w, NULL, one);
+        if (entry == NULL || !entry_says_twice(entry, one)) {
+            ccm_jsonw_str(w, NULL, one);
+        }
         line += len + (line[len] == '\n' ? 1 : 0);
     }
     ccm_jsonw_close(w, ']');
@@ -350,9 +391,9 @@ static void json_add_entry(struct ccm_jsonw *w, const struct entry *entry)
                   : has_steps(entry)     ? "changes"
                   : entry->steps != NULL ? "settled"
                                          : "unknown");
-    json_add_lines(w, "steps", entry->steps);
-    json_add_lines(w, "warnings", entry->warnings);
-    json_add_lines(w, "failures", entry->failure);
+    json_add_lines(w, "steps", entry->steps, NULL);
+    json_add_lines(w, "warnings", entry->warnings, entry);
+    json_add_lines(w, "failures", entry->failure, NULL);
     ccm_jsonw_close(w, '}');
 }
 

@@ -48,9 +48,17 @@ struct daemon_plan_counts {
     size_t failed;   /* also whatever got lost for want of memory */
 };
 
+/* Codes that switch the colour of a terminal; "" = none. */
+struct daemon_plan_paint {
+    const char *object;
+    const char *warning;
+    const char *failure;
+    const char *plain; /* back to what it was */
+};
+
 /* Sorted by plugin and object: what is as it should be is only counted. The last line sums up. */
-void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
-                            struct daemon_plan_counts *ret);
+void daemon_plan_book_print(struct daemon_plan_book *book, const struct daemon_plan_paint *paint,
+                            FILE *out, struct daemon_plan_counts *ret);
 
 /* The same for programs: {"objects": [{"plugin", "object", "state", "steps": [...], "warnings":
  * [...], "failures": [...]}], "changing", "settled", "failed"}, with all objects that were looked

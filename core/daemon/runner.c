@@ -24,6 +24,8 @@
  */
 #define PLAN_HORIZON_MS 3000
 #define PLAN_LEFT_MAX   100 /* so many keys that there was no time for are named */
+#define PLAN_TRIES_MAX  7   /* failures in a row to list a kind: some 10 s */
+#define PLAN_TELL_MS    200 /* between two words about what is waited for */
 
 static const struct ccm_log runner_log = { .part = "ccmd" };
 
@@ -261,6 +263,7 @@ static int runner_prepare_plugin(struct runner *runner)
         .arg = runner,
         .settled = runner_record_settled,
         .settled_arg = runner,
+        .quiet = setup->services->plan != NULL,
         .alone = runner_has_crashed,
         .alone_arg = runner,
         .ended = runner_record_ended,
@@ -733,17 +736,54 @@ static void left_keys_record(void *arg, const char *key)
     }
 }
 
+static void plan_wait_report(const struct daemon_plan_wait *wait, const struct runner *runner,
+                             const char *what)
+{
+    char text[CCM_ERROR_MESSAGE_MAX + 64];
+
+    if (wait->progress != NULL) {
+        ccm_text_printf(text, sizeof(text), "%s: %s", runner->entry->name, what);
+        wait->progress(wait->arg, text);
+    }
+}
+
+static int64_t plan_wait_next_ms(const struct daemon_plan_wait *wait)
+{
+    const int64_t next_ms = ccm_clock_now_ms() + PLAN_TELL_MS;
+
+    return next_ms < wait->deadline_ms ? next_ms : wait->deadline_ms;
+}
+
+static void runner_report_left(const struct runner *runner, const struct daemon_plan_wait *wait)
+{
+    struct sched_controller_stats stats;
+    uint64_t left = 0;
+    char text[64];
+
+    sched_controller_get_stats(runner->controller, &stats);
+    left = stats.queue.processing;
+    for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
+        left += stats.queue.depth[i];
+    }
+    ccm_text_printf(text, sizeof(text), "%llu objects are left to look at",
+                    (unsigned long long)left);
+    plan_wait_report(wait, runner, text);
+}
+
 /* Until all keys were looked at; those that were not are named. */
-static void runner_await_keys(struct runner *runner, int64_t deadline_ms)
+static void runner_await_keys(struct runner *runner, const struct daemon_plan_wait *wait)
 {
     const struct sched_queue_calm calm = { PLAN_HORIZON_MS, runner_has_looked, runner };
     struct left_keys left = { .runner = runner };
     char text[64];
 
-    if (sched_controller_wait_calm(runner->controller, &calm, deadline_ms) == 0) {
-        return;
+    while (sched_controller_wait_calm(runner->controller, &calm, plan_wait_next_ms(wait)) < 0) {
+        if (ccm_clock_now_ms() >= wait->deadline_ms) {
+            sched_controller_list_left(runner->controller, &calm, left_keys_record, &left);
+            break;
+        }
+        runner_report_left(runner, wait);
     }
-    sched_controller_list_left(runner->controller, &calm, left_keys_record, &left);
     if (left.count > PLAN_LEFT_MAX) {
         ccm_text_printf(text, sizeof(text), "%zu more objects were not looked at in time",
                         left.count - PLAN_LEFT_MAX);
@@ -751,7 +791,47 @@ static void runner_await_keys(struct runner *runner, int64_t deadline_ms)
     }
 }
 
-void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_ms)
+/* What keeps the plugin from starting, "" = nothing known. Whether it is no use to wait. */
+static bool runner_explain_start(struct runner *runner, char *text, size_t size)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct daemon_watch_view view;
+
+    text[0] = '\0';
+    if (daemon_watches_find_unlisted(runner->owner->watches, runner->entry->loaded->desc, &view)) {
+        ccm_text_printf(text, size, "%s cannot be read%s%s", view.name,
+                        view.status.error[0] == '\0' ? " yet" : ": ", view.status.error);
+        return view.status.failures >= PLAN_TRIES_MAX;
+    }
+    (void)plugin_registry_status(runner->owner->setup.registry, runner->entry, &err);
+    ccm_text_copy(text, size, err.message);
+    return false;
+}
+
+/* True: it runs; else why not is in the book. */
+static bool runner_await_start(struct runner *runner, const struct daemon_plan_wait *wait)
+{
+    struct daemon_plan_book *book = runner->owner->setup.services->plan;
+    char why[CCM_ERROR_MESSAGE_MAX];
+    char text[CCM_ERROR_MESSAGE_MAX + 64];
+    bool hopeless = false;
+
+    while (!hopeless && ccm_thread_join(&runner->starter, plan_wait_next_ms(wait)) < 0 &&
+           ccm_clock_now_ms() < wait->deadline_ms) {
+        hopeless = runner_explain_start(runner, why, sizeof(why));
+        plan_wait_report(wait, runner, why[0] == '\0' ? "starting" : why);
+    }
+    if (atomic_load(&runner->started)) {
+        return true;
+    }
+    (void)runner_explain_start(runner, why, sizeof(why)); /* it is over in any case */
+    ccm_text_printf(text, sizeof(text), "the plugin did not start%s%s", why[0] == '\0' ? "" : ": ",
+                    why);
+    daemon_plan_book_result(book, runner->entry->name, "", text);
+    return false;
+}
+
+void daemon_runners_await_plan(struct daemon_runners *runners, const struct daemon_plan_wait *wait)
 {
     for (size_t i = 0; i < runners->count; i++) {
         struct runner *runner = &runners->items[i];
@@ -760,11 +840,8 @@ void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_
             if (may_run(runner) || runner->entry->loaded == NULL) {
                 runner_record_unfinished(runner, "the plugin is left out");
             }
-        } else if (ccm_thread_join(&runner->starter, deadline_ms) < 0 ||
-                   !atomic_load(&runner->started)) {
-            runner_record_unfinished(runner, "the plugin did not start");
-        } else {
-            runner_await_keys(runner, deadline_ms);
+        } else if (runner_await_start(runner, wait)) {
+            runner_await_keys(runner, wait);
         }
     }
 }

@@ -56,11 +56,20 @@ void daemon_runners_list_stages(struct daemon_runners *runners,
 CCM_NODISCARD int daemon_runners_start(struct daemon_runners *runners,
                                        struct daemon_watches *watches);
 
+/* How long to wait for a dry run, and whom to tell what is waited for: several times a second, in
+ * words; NULL = nobody. */
+struct daemon_plan_wait {
+    int64_t deadline_ms; /* monotonic */
+    void (*progress)(void *arg, const char *text);
+    void *arg;
+};
+
 /*
  * In a dry run, after start(): wait until every plugin has worked on all that the first lists
- * brought, at most until the monotonic time deadline_ms. What is missing is noted in the book.
+ * brought, at most until the deadline. A plugin whose objects cannot be read, try after try, is not
+ * waited for as long. What is missing is noted in the book.
  */
-void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_ms);
+void daemon_runners_await_plan(struct daemon_runners *runners, const struct daemon_plan_wait *wait);
 
 /* The times of `controller` are others now in services->config: calls that begin from now on have
  * them. Any thread. */

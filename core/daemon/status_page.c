@@ -123,7 +123,7 @@ static void page_add_sum(struct admin_page *page, const struct status_rows *rows
         }
     }
     if (html == NULL) {
-        admin_page_note(page, ADMIN_TONE_PLAIN, ccm_buf_str(&text));
+        admin_page_note(page, failing > 0 ? ADMIN_TONE_BAD : ADMIN_TONE_GOOD, ccm_buf_str(&text));
         return;
     }
     ccm_buf_addf(html, "<p class=\"sum %s\">", failing > 0 ? "bad" : "good");

@@ -169,8 +169,15 @@ static void log_failure(struct worker *worker, const char *what, const struct cc
 {
     struct sched_controller *controller = worker->controller;
 
-    sched_verdict_log(controller->name, worker->slot.id, what, err,
-                      is_stopping(controller) ? -1 : retry_ms);
+    const struct sched_verdict_line line = {
+        .part = controller->name,
+        .id = worker->slot.id,
+        .what = what,
+        .retry_ms = is_stopping(controller) ? -1 : retry_ms,
+        .quiet = controller->options.quiet,
+    };
+
+    sched_verdict_log(&line, err);
 }
 
 /* One key that settle() was told about. */

@@ -72,6 +72,8 @@ struct sched_controller_options {
     void (*settled)(void *settled_arg, const char *key, const struct ccm_error *err,
                     int64_t next_ms);
     void *settled_arg;
+    /* Failures of keys are shown to people by settled(): the log has them at level debug alone. */
+    bool quiet;
 
     /* Whether the key is to be worked on in a call of its own. NULL = none is. */
     bool (*alone)(void *alone_arg, const char *key);

@@ -123,18 +123,17 @@ const char *sched_verdict_kind_name(uint64_t kind)
     return kind < SCHED_BACKOFF_KINDS && kind_names[kind] != NULL ? kind_names[kind] : "";
 }
 
-void sched_verdict_log(const char *part, const char *id, const char *what,
-                       const struct ccm_error *err, int64_t retry_ms)
+void sched_verdict_log(const struct sched_verdict_line *line, const struct ccm_error *err)
 {
-    const struct ccm_log log = { .part = part, .object = what };
+    const struct ccm_log log = { .part = line->part, .object = line->what };
     /* Most messages say it themselves. */
     const bool has_id = err->request_id[0] != '\0' && strstr(err->message, err->request_id) == NULL;
     char retry[48] = "no retry: stopping";
 
-    if (retry_ms >= 0) {
-        ccm_text_printf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms);
+    if (line->retry_ms >= 0) {
+        ccm_text_printf(retry, sizeof(retry), "retry in %" PRId64 " ms", line->retry_ms);
     }
-    CCM_LOG_AT(&log, level_of(err->kind), "%s: %s: %s%s%s%s; %s", id, kind_names[err->kind],
-               err->message, has_id ? " (request " : "", has_id ? err->request_id : "",
-               has_id ? ")" : "", retry);
+    CCM_LOG_AT(&log, line->quiet ? CCM_LOG_DEBUG : level_of(err->kind), "%s: %s: %s%s%s%s; %s",
+               line->id, kind_names[err->kind], err->message, has_id ? " (request " : "",
+               has_id ? err->request_id : "", has_id ? ")" : "", retry);
 }

@@ -48,9 +48,14 @@ void sched_verdict_classify(struct ccm_error *err, int result, bool stopping);
 /* "transient", "throttled", ...; "" for a kind that does not exist. */
 const char *sched_verdict_kind_name(uint64_t kind);
 
-/* One line. part: of the log; id: of the call; what: the keys; retry_ms negative: there is none,
- * because the controller stops. */
-void sched_verdict_log(const char *part, const char *id, const char *what,
-                       const struct ccm_error *err, int64_t retry_ms);
+/* One line of the log about a call that failed. */
+struct sched_verdict_line {
+    const char *part; /* of the log */
+    const char *id;   /* of the call */
+    const char *what; /* the keys */
+    int64_t retry_ms; /* negative: there is none, because the controller stops */
+    bool quiet;       /* at level debug */
+};
+void sched_verdict_log(const struct sched_verdict_line *line, const struct ccm_error *err);
 
 #endif

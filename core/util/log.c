@@ -18,6 +18,7 @@ static const char *const level_names[] = { "error", "warn", "info", "debug" };
  */
 static atomic_int current_level = CCM_LOG_INFO;
 static atomic_bool as_json;
+static _Atomic(const char *) line_intro = "";
 
 /* Repeats: a small table of recent lines by hash; a collision only costs a suppressed or extra
  * line. */
@@ -39,6 +40,11 @@ void ccm_log_setup(enum ccm_log_level level, bool json)
 {
     atomic_store(&current_level, (int)level);
     atomic_store(&as_json, json);
+}
+
+void ccm_log_set_intro(const char *text)
+{
+    atomic_store(&line_intro, text);
 }
 
 int ccm_log_parse_level(const char *text, enum ccm_log_level *ret)
@@ -218,6 +224,7 @@ void ccm_log_vwrite(const struct ccm_log *log, enum ccm_log_level level, const c
     if (!log_admit_line(fields, level, ccm_buf_str(&message), &held)) {
         return;
     }
+    ccm_buf_adds(&line, atomic_load(&line_intro));
     if (atomic_load(&as_json)) {
         format_json(&line, fields, level, ccm_buf_str(&message), held);
     } else {

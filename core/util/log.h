@@ -31,6 +31,11 @@ struct ccm_log {
 /* Set level and form for the whole process; before threads start, or any time later. */
 void ccm_log_setup(enum ccm_log_level level, bool json);
 
+/* What every line begins with, in the same write, such as a code that clears the line of a
+ * terminal;
+ * "" = nothing. Static text. Any time. */
+void ccm_log_set_intro(const char *text);
+
 /* "error", "warn", "info", "debug" -> level. 0 or -EINVAL. */
 CCM_NODISCARD int ccm_log_parse_level(const char *text, enum ccm_log_level *ret);
 

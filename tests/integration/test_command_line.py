@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.support import proc
+from tests.support import proc, terminal
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -137,6 +137,15 @@ def test_plugins_for_programs(ccmd, config):
     assert {"kind": "services"} in [{"kind": watch["kind"].lower().rstrip("s") + "s"} for watch in plugin["watches"] if "kind" in watch]
     option = next(one for one in plugin["options"] if one["name"] == "cluster_id")
     assert option["group"] == "alicloud" and option["required"] and not option["live"] and option["pattern"]
+
+
+def test_check_config_has_colours_on_a_terminal(build, config):
+    command = [os.path.join(build, "bin", "ccmd"), "check-config", "--config", config]
+    assert terminal.run(command)[2] == f"{config}: \033[32mok\033[0m, plugins: 1\r\n"
+    with open(config, "a", encoding="utf-8") as file:
+        file.write("foo = 2;\n")
+    assert terminal.run(command)[2] == f"\033[1m{config}:3: \033[0m\033[31munknown option 'foo'\033[0m\r\n"
+    assert terminal.run(command, NO_COLOR="1")[2] == f"{config}:3: unknown option 'foo'\r\n"
 
 
 # --- completions ---

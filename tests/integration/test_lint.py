@@ -3,12 +3,11 @@
 import json
 import os
 import pathlib
-import pty
 import subprocess
 
 import pytest
 
-from tests.support import proc
+from tests.support import proc, terminal
 
 HERE = pathlib.Path(__file__).parent / "lint"
 NEW = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
@@ -530,18 +529,8 @@ def test_colours_on_a_terminal_only(build, lint_as, tmp_path):
     assert "\033[" not in lint_as("text")[1]
 
     def behind_a_terminal(**env):
-        master, slave = pty.openpty()
-        with subprocess.Popen([os.path.join(build, "bin", "ccmd"), "lint", "--plugin-dir", os.path.join(build, "plugins"), "--plugin", "clb",
-                               str(tmp_path / "web service.yaml")], stdout=slave, env={**os.environ, "TERM": "xterm", "NO_COLOR": "", **env}):
-            os.close(slave)
-            text = b""
-            try:
-                while more := os.read(master, 4096):
-                    text += more
-            except OSError:
-                pass  # its end
-        os.close(master)
-        return text.decode()
+        return terminal.run([os.path.join(build, "bin", "ccmd"), "lint", "--plugin-dir", os.path.join(build, "plugins"), "--plugin", "clb",
+                             str(tmp_path / "web service.yaml")], **env)[2]
 
     assert "\033[31merror\033[0m: shop/web: " in behind_a_terminal()
     assert "\033[" not in behind_a_terminal(NO_COLOR="1") and "\033[" not in behind_a_terminal(TERM="dumb")

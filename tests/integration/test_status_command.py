@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
-from tests.support import objects, proc, views
+from tests.support import objects, proc, terminal, views
 
 PORTS = ((80, "TCP"),)
 ID = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-id"
@@ -41,6 +42,10 @@ def test_what_it_prints(asked):
     code, text, error = asked.wait(lambda: (lambda done: done if "1 of 2 objects fails" in done[1] else None)(status(asked)), "the failure")
     assert (code, error) == (0, "")
     assert "Failing objects: 1 of 2" in text and "default/gone" in text and "lb-missing" in text and "Caches" in text
+    command = [asked.binary("ccmd"), "status", "--config", asked.config]
+    seen = terminal.run(command)[2]
+    assert seen.startswith("\033[31m1 of 2 objects fails\033[0m\r\n") and "\033[1mFailing objects: 1 of 2\033[0m" in seen, seen
+    assert "Failing objects: 1 of 2" in re.sub(r"\x1b\[\d*m", "", seen) and "\033" not in terminal.run(command, NO_COLOR="1")[2] + text
     code, text, _ = status(asked, "-o", "json")
     assert code == 0 and json.loads(text)["count"] == {**json.loads(text)["count"], "all": 2, "failing": 1}
     code, text, _ = status(asked, "default/web")
