@@ -2,6 +2,7 @@
 #include "alicloud/options.h"
 #include "alilb/account.h"
 #include "alilb/class.h"
+#include "ccm/version.h"
 #include "controller.h"
 #include "lbc/instance.h"
 #include "lbc/model/inside.h"
@@ -91,6 +92,6 @@ const struct ccm_plugin ccm_plugin = {
     .takes_default = takes_default,
     .options = options,
     .check = alilb_check,
-    .version = "0.1.0",
+    .version = CCM_VERSION,
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
 };

@@ -2,6 +2,7 @@
 #include "alicloud/options.h"
 #include "alilb/account.h"
 #include "alilb/class.h"
+#include "ccm/version.h"
 #include "controller.h"
 #include "lbc/instance.h"
 #include "lint.h"
@@ -29,7 +30,7 @@ const struct ccm_plugin ccm_plugin = {
     .classes = classes,
     .options = options,
     .check = alilb_check,
-    .version = "0.1.0",
+    .version = CCM_VERSION,
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "
                "NLB instances",
 };

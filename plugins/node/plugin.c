@@ -2,6 +2,7 @@
 #include "alicloud/client.h"
 #include "alicloud/instance.h"
 #include "alicloud/options.h"
+#include "ccm/version.h"
 #include "gone.h"
 #include "reconcile.h"
 #include "util/cleanup.h"
@@ -296,7 +297,7 @@ const struct ccm_plugin ccm_plugin = {
     .reconcile = instance_reconcile,
     .destroy = instance_destroy,
     .batch_max = NODE_KEYS_MAX,
-    .version = "0.1.0",
+    .version = CCM_VERSION,
     .summary = "Initialises nodes, keeps labels and addresses as the cloud has them, deletes nodes "
                "whose instance is gone",
     .batch_wait_ms = BURST_MS,

@@ -2,6 +2,7 @@
 #include "alicloud/client.h"
 #include "alicloud/instance.h"
 #include "alicloud/options.h"
+#include "ccm/version.h"
 #include "reconcile.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -381,7 +382,7 @@ const struct ccm_plugin ccm_plugin = {
     .reconcile = instance_reconcile,
     .destroy = instance_destroy,
     .batch_max = ROUTE_KEYS_MAX,
-    .version = "0.1.0",
+    .version = CCM_VERSION,
     .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",
     .batch_wait_ms = BURST_MS,
     .allow_removals = allow_removals,

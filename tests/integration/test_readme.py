@@ -127,8 +127,8 @@ def install_it(reader, world):
     image = take(reader, "make image")
     reader.run(image)
     told = (reader.tools / "called").read_text()
-    with open(os.path.join(pages.ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
-        version = re.search(r"project\(ccmd VERSION ([0-9.]+)", file.read()).group(1)
+    with open(os.path.join(pages.ROOT, "VERSION"), encoding="utf-8") as file:
+        version = file.read().strip()
     assert f"skopeo copy oci:build/image/oci:{version} docker://registry.example.com/ccmd:{version}\n" in told
     applied = {d["kind"]: d for d in yaml.safe_load_all((reader.tools / "applied.yaml").read_text())}
     assert applied["Deployment"]["spec"]["template"]["spec"]["containers"][0]["image"] == f"registry.example.com/ccmd:{version}"
