@@ -5,8 +5,9 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 # Most tests wait most of the time; those that need more of the machine say so (PROCESSORS).
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
+export JOBS
 
-.PHONY: all build demo sandbox pictures quick test soak check bench docs install deb image format clean
+.PHONY: all build demo sandbox pictures quick test soak check bench docs install deb image release sign version format clean
 
 all: build
 
@@ -68,13 +69,26 @@ docs: build
 install: build
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
+# For this machine, or for others: make deb ARCH=arm64, make image ARCH='amd64 arm64'.
 deb:
-	@scripts/bootstrap.sh package
-	@scripts/deb.sh
+	@scripts/bootstrap.sh package $(ARCH)
+	@$(foreach arch,$(or $(ARCH),""),ARCH=$(arch) scripts/deb.sh &&) true
 
 image:
-	@scripts/bootstrap.sh package
-	@scripts/image.sh
+	@scripts/bootstrap.sh package $(ARCH)
+	@ARCH='$(ARCH)' scripts/image.sh
+
+# Source, packages, chart, image, SBOMs and checksums for amd64 and arm64, in build/dist; and a signature with a key of yours.
+release:
+	@scripts/bootstrap.sh package $(or $(ARCH),amd64 arm64)
+	@ARCH='$(or $(ARCH),amd64 arm64)' scripts/release.sh
+
+sign:
+	@scripts/sign.sh '$(KEY)'
+
+# Prints the version, and places that say another one; TO=X.Y.Z sets it everywhere.
+version:
+	@scripts/version.sh $(TO)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -4,7 +4,7 @@
 #   scripts/bootstrap.sh build   compiler, build tools, libraries
 #   scripts/bootstrap.sh test    build + what the tests and the demo run (python3, pytest, kubectl)
 #   scripts/bootstrap.sh check   test + analysers and sanitizer runtimes
-#   scripts/bootstrap.sh package build + what makes the Debian packages and the image
+#   scripts/bootstrap.sh package [ARCH...]   build + what makes the Debian packages and the image, for other machines too
 #
 # Needs root or sudo only when something is missing.
 set -euo pipefail
@@ -12,8 +12,8 @@ set -euo pipefail
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
     libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
     libcmocka-dev zlib1g-dev python3)
-package_packages=(dpkg-dev file mmdebstrap umoci)
-test_packages=("${package_packages[@]}" python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap g++)
+package_packages=(dpkg-dev file mmdebstrap)
+test_packages=("${package_packages[@]}" umoci gnupg python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap g++)
 check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev rustc prometheus
     shellcheck mandoc systemd lintian chromium
     clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
@@ -21,10 +21,23 @@ check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg
 case "${1:-}" in
 build) wanted=("${build_packages[@]}") ;;
 test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
-package) wanted=("${build_packages[@]}" "${package_packages[@]}") ;;
+package)
+    wanted=("${build_packages[@]}" "${package_packages[@]}")
+    for arch in "${@:2}"; do
+        case $arch in
+        "$(dpkg --print-architecture)") ;;
+        arm64) wanted+=(gcc-aarch64-linux-gnu) ;;
+        amd64) wanted+=(gcc-x86-64-linux-gnu) ;;
+        *)
+            echo "bootstrap: ARCH=$arch is none of amd64, arm64" >&2
+            exit 2
+            ;;
+        esac
+    done
+    ;;
 check) wanted=("${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}") ;;
 *)
-    echo "usage: $0 build|test|check|package" >&2
+    echo "usage: $0 build|test|check|package [ARCH...]" >&2
     exit 2
     ;;
 esac

@@ -36,7 +36,11 @@ mkdir -p "$out"
 grep -qs "^CMAKE_HOME_DIRECTORY:INTERNAL=$root$" "$build/CMakeCache.txt" || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
 run_step "configure for $arch" "$out/configure.log" cmake --preset release -S "$root" -B "$build" "${options[@]}"
 run_step "build for $arch" "$out/build.log" cmake --build "$build" -j "${JOBS:-$(nproc)}"
-pack() { (cd "$build" && rm -f ./*.deb && cpack -G DEB); }
+pack() {
+    cd "$build"
+    rm -f ./*.deb
+    cpack -G DEB
+}
 run_step "pack for $arch" "$out/cpack.log" pack
 rm -f "$out"/ccmd_*_"$arch".deb "$out"/ccmd-dev_*_"$arch".deb
 mv "$build"/*.deb "$out/"

@@ -52,16 +52,25 @@ show_progress() { # TITLE
 
 # run_step TITLE LOG COMMAND...: its output goes to LOG, and on a terminal also to where one looks; the end of LOG when it fails.
 run_step() {
-    local title=$1 log=$2 started=$SECONDS result=0
+    local title=$1 log=$2 started=$SECONDS result
     shift 2
     mkdir -p "$(dirname "$log")"
+    set +e # what failed is looked at below; within COMMAND the first failure ends it
     if [ -t 2 ]; then
         printf '%s ...' "$title" >&2
-        "$@" 2>&1 | tee "$log" | show_progress "$title" || true
+        (
+            set -e
+            "$@"
+        ) 2>&1 | tee "$log" | show_progress "$title"
         result=${PIPESTATUS[0]}
     else
-        "$@" >"$log" 2>&1 || result=$?
+        (
+            set -e
+            "$@"
+        ) >"$log" 2>&1
+        result=$?
     fi
+    set -e
     if [ "$result" -ne 0 ]; then
         tail -50 "$log" >&2
         echo "$title: failed; all of it is in $log" >&2

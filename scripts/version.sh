@@ -6,24 +6,26 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Each place: file, and an extended regular expression with the version between what stands before and behind it.
+# Each place: file, and an extended regular expression: a group of what stands before the version, and the version.
 places=(
-    'etc/helm/ccmd/Chart.yaml|^(version: )VERSION()$'
-    'etc/helm/ccmd/Chart.yaml|^(appVersion: )VERSION()$'
-    'etc/kubernetes/base/kustomization.yaml|^( *newTag: )VERSION()$'
-    'README.md|(ccmd:)VERSION()'
-    'README.md|(image/oci:)VERSION()'
-    'docs/migration.md|(newTag: )VERSION()'
-    'docs/operations.md|(newTag: )VERSION()'
-    'docs/operations.md|(ccmd:)VERSION()'
-    'docs/operations.md|(image/oci:)VERSION()'
-    'docs/plugin-shipping.md|(/ccmd:)VERSION()'
+    'etc/helm/ccmd/Chart.yaml|^(version: )VERSION$'
+    'etc/helm/ccmd/Chart.yaml|^(appVersion: )VERSION$'
+    'etc/kubernetes/base/kustomization.yaml|^( *newTag: )VERSION$'
+    'README.md|(ccmd:)VERSION'
+    'README.md|(image/oci:)VERSION'
+    'docs/migration.md|(newTag: )VERSION'
+    'docs/operations.md|(newTag: )VERSION'
+    'docs/operations.md|(ccmd:)VERSION'
+    'docs/operations.md|(image/oci:)VERSION'
+    'docs/releases.md|(ccmd-image-)VERSION'
+    'docs/releases.md|((oci|ccmd):)VERSION'
+    'docs/plugin-shipping.md|(/ccmd:)VERSION'
 )
 number='[0-9]+\.[0-9]+\.[0-9]+'
 
 # write_place FILE PATTERN VERSION
 write_place() {
-    sed -E -i "s#${2/VERSION/$number}#\\1$3\\2#g" "$1"
+    sed -E -i "s#${2/VERSION/$number}#\\1$3#g" "$1"
 }
 
 # What a place has that is not VERSION, one a line.

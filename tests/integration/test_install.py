@@ -1,7 +1,9 @@
 """What `make install`, `make deb`, `make image` and the manifests put into the world."""
 
+import hashlib
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -434,6 +436,30 @@ def test_development_package_builds_a_plugin(package, tmp_path):
     assert run(str(usr / "bin/ccmd"), "plugins", str(usr / "lib/ccmd/plugins/template.so")).startswith("template ")
 
 
+class Layout:
+    """A folder that scripts/image.sh has worked in, whose layout is called oci."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def blob(self, digest):
+        data = pathlib.Path(self.folder, "oci", "blobs", *digest.split(":")).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == digest.split(":")[1]
+        return data
+
+    def names(self):
+        """{name: descriptor}"""
+        index = json.loads(pathlib.Path(self.folder, "oci", "index.json").read_text(encoding="utf-8"))
+        return {one["annotations"]["org.opencontainers.image.ref.name"]: one for one in index["manifests"]}
+
+    def manifest(self, name):
+        return json.loads(self.blob(self.names()[name]["digest"]))
+
+    def files(self):
+        found = sorted(path for path in pathlib.Path(self.folder, "oci").rglob("*") if path.is_file())
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in found}
+
+
 def inside(root):
     """How to run a program in that root as a user without rights."""
     if os.geteuid() == 0:
@@ -452,10 +478,16 @@ def bundle(package, tmp_path_factory):
             pytest.skip(f"{tool} is not installed: scripts/bootstrap.sh package")
     folder = tmp_path_factory.mktemp("image")
     layout = str(folder / "image" / "oci") + ":test"
-    run(os.path.join(ROOT, "scripts/image.sh"), layout)
+    run(os.path.join(ROOT, "scripts/image.sh"), layout, env={**os.environ, "CCM_DEBS": os.path.dirname(package[1])})
     rights = [] if os.geteuid() == 0 else ["--rootless"]
     run("umoci", "unpack", *rights, "--image", layout, str(folder / "bundle"))
     return str(folder / "bundle")
+
+
+@pytest.fixture(scope="module")
+def layout(bundle):
+    """What scripts/image.sh made of it: the layout, and the SBOM beside."""
+    return Layout(os.path.join(os.path.dirname(bundle), "image"))
 
 
 def test_image_runs_without_rights(bundle):
@@ -465,7 +497,7 @@ def test_image_runs_without_rights(bundle):
         run(*inside(root), "/usr/bin/ccmd", "plugins", f"/usr/lib/ccmd/plugins/{name}")
     files = {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
     assert {name for name in files if name.startswith("etc/")} <= {
-        "etc/group", "etc/passwd", "etc/nsswitch.conf", "etc/ssl/certs/ca-certificates.crt", "etc/ld.so.cache", "etc/ld.so.conf",
+        "etc/group", "etc/passwd", "etc/os-release", "etc/nsswitch.conf", "etc/ssl/certs/ca-certificates.crt", "etc/ld.so.cache", "etc/ld.so.conf",
         "etc/ld.so.conf.d/libc.conf", f"etc/ld.so.conf.d/{os.uname().machine}-linux-gnu.conf"}
     assert {name for name in files if "/bin/" in f"/{name}" or "sbin/" in name} == {"usr/bin/ccmd"}
     assert "usr/lib/ccmd/ccmd-convert-config" in files
@@ -474,6 +506,59 @@ def test_image_runs_without_rights(bundle):
     assert os.path.getsize(os.path.join(root, "etc/ssl/certs/ca-certificates.crt")) > 100000
     spec = json.load(open(os.path.join(bundle, "config.json"), encoding="utf-8"))["process"]
     assert spec["user"]["uid"] == 65532 and spec["args"] == ["/usr/bin/ccmd", "run"]
+
+
+def test_image_says_what_it_is(layout):
+    manifest = layout.manifest("test")
+    marks = json.loads(layout.blob(manifest["config"]["digest"]))["config"]["Labels"]
+    assert marks == manifest["annotations"]
+    known = {name.removeprefix("org.opencontainers.image."): value for name, value in marks.items()}
+    version = pathlib.Path(ROOT, "VERSION").read_text(encoding="utf-8").strip()
+    assert known["title"] == "ccmd" and known["version"] == version and known["licenses"] == "Apache-2.0"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", known["created"]) and len(known["description"]) > 40
+    assert set(known) <= {"title", "version", "licenses", "created", "description", "revision", "source", "url", "documentation"}
+    assert "source" not in known or re.match(r"https://[^/@]+/", known["source"])  # no path of this machine, no password
+
+
+def test_image_lists_what_it_was_made_of(bundle, layout, package):
+    """The SBOM, beside the image and attached to it, and the entries that scanners look for, name the same packages."""
+    arch = run("dpkg", "--print-architecture").strip()
+    (name,) = [name for name in os.listdir(layout.folder) if name.endswith(".spdx.json")]
+    text = pathlib.Path(layout.folder, name).read_bytes()
+    attached = layout.manifest(f"test-{arch}.spdx")
+    assert attached["artifactType"] == "application/spdx+json" and attached["subject"]["digest"] == layout.names()["test"]["digest"]
+    assert layout.blob(attached["layers"][0]["digest"]) == text
+    sbom = json.loads(text)
+    assert sbom["spdxVersion"] == "SPDX-2.3" and sbom["dataLicense"] == "CC0-1.0" and sbom["SPDXID"] == "SPDXRef-DOCUMENT"
+    ids = [one["SPDXID"] for one in sbom["packages"]]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch(r"SPDXRef-[a-zA-Z0-9.-]+", one) for one in ids)
+    ends = {relation[side] for relation in sbom["relationships"] for side in ("spdxElementId", "relatedSpdxElement")}
+    assert ends == {*ids, "SPDXRef-DOCUMENT"}
+    packages = {one["name"]: one for one in sbom["packages"][1:]}
+    root = pathlib.Path(bundle, "rootfs")
+    status = {path.name: path.read_text(encoding="utf-8") for path in (root / "var/lib/dpkg/status.d").iterdir()}
+    assert set(packages) == set(status) > {"ccmd", "libc6", "libssl3", "libcurl4", "ca-certificates"}
+    for one, control in status.items():
+        assert packages[one]["versionInfo"] == re.search(r"^Version: (.*)$", control, re.M).group(1)
+        assert (root / "usr/share/doc" / one / "copyright").stat().st_size > 0
+        assert re.fullmatch("[0-9a-f]{64}", packages[one]["checksums"][0]["checksumValue"])
+    assert packages["ccmd"]["checksums"][0]["checksumValue"] == hashlib.sha256(pathlib.Path(package[1]).read_bytes()).hexdigest()
+
+
+def test_packages_and_image_are_the_same_again(layout, package, tmp_path):
+    """Packed at another time, with other rights for new files, from another folder. That compilers do the same in another folder is
+    shown by test_release.py, which builds all of it twice."""
+    again = os.path.join(str(tmp_path), "debs")
+    env = {**os.environ, "CCM_DEBS": again, "TZ": "Asia/Shanghai", "LC_ALL": "C"}
+    before = os.umask(0o077)
+    try:
+        run(os.path.join(ROOT, "scripts/deb.sh"), again, env=env)
+        run(os.path.join(ROOT, "scripts/image.sh"), str(tmp_path / "image" / "oci") + ":test", env=env)
+    finally:
+        os.umask(before)
+    for path in package:
+        assert pathlib.Path(path).read_bytes() == pathlib.Path(again, os.path.basename(path)).read_bytes(), path
+    assert Layout(str(tmp_path / "image")).files() == layout.files()
 
 
 # --- a plugin of somebody else in the pod: docs/plugin-shipping.md ---
