@@ -79,6 +79,17 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const char
     return answer_bytes(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
 }
 
+/* --- metrics --- */
+
+static const char metrics_url[] = "/metrics";
+
+static enum MHD_Result answer_metrics(const struct admin_options *options,
+                                      struct MHD_Connection *connection)
+{
+    return answer_page(connection, "text/plain; version=0.0.4; charset=utf-8", options->metrics,
+                       options->arg);
+}
+
 /* --- the status pages --- */
 
 static const char status_url[] = "/statusz";
@@ -213,6 +224,11 @@ static enum MHD_Result answer_idle(const struct admin_options *options,
 
 /* --- requests --- */
 
+static bool method_is_read(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
 static bool has_bearer(struct MHD_Connection *connection, const char *token, size_t len)
 {
     const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "authorization");
@@ -336,7 +352,7 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
             return answer_if_allowed(options, connection, i, method);
         }
     }
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+    if (!method_is_read(method)) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
     }
     /* The names that probes of older controllers use lead to the same. */
@@ -349,7 +365,7 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     if (strcmp(url, "/") == 0) {
         return answer_root(connection);
     }
-    if (strcmp(url, "/metrics") != 0 && !url_is_status(url) && strcmp(url, "/idlez") != 0) {
+    if (strcmp(url, metrics_url) != 0 && !url_is_status(url) && strcmp(url, "/idlez") != 0) {
         return answer_text(connection, MHD_HTTP_NOT_FOUND,
                            "/livez /readyz /metrics /statusz /idlez\n");
     }
@@ -364,8 +380,22 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     if (strcmp(url, "/idlez") == 0) {
         return answer_idle(options, connection);
     }
-    return strcmp(url, "/metrics") == 0
-               ? answer_page(connection, "text/plain; version=0.0.4; charset=utf-8",
-                             options->metrics, options->arg)
-               : answer_status(options, connection, url);
+    return strcmp(url, metrics_url) == 0 ? answer_metrics(options, connection)
+                                         : answer_status(options, connection, url);
+}
+
+enum MHD_Result admin_handle_metrics(void *cls, struct MHD_Connection *connection, const char *url,
+                                     const char *method, const char *version, const char *upload,
+                                     size_t *upload_len, void **state)
+{
+    (void)version;
+    (void)upload;
+    (void)state;
+    *upload_len = 0; /* bodies are ignored */
+    if (!method_is_read(method)) {
+        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+    }
+    return strcmp(url, metrics_url) == 0
+               ? answer_metrics(cls, connection)
+               : answer_text(connection, MHD_HTTP_NOT_FOUND, "/metrics\n");
 }

@@ -10,5 +10,9 @@
 enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *upload,
                              size_t *upload_len, void **state);
+/* The same where `metrics_only` is set. */
+enum MHD_Result admin_handle_metrics(void *cls, struct MHD_Connection *connection, const char *url,
+                                     const char *method, const char *version, const char *upload,
+                                     size_t *upload_len, void **state);
 
 #endif

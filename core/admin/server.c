@@ -1,6 +1,7 @@
 #include "admin/server.h"
 
 #include "admin/answer.h"
+#include "admin/certificate.h"
 #include "config/listen.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,7 +45,8 @@ struct server {
 
 struct admin_server {
     struct admin_options options;
-    struct server *server; /* the thread's own while it runs */
+    struct server *server;        /* the thread's own while it runs */
+    atomic_llong certificate_end; /* of that server, in ms since 1970; 0 = plain HTTP */
     struct ccm_thread thread;
     pthread_mutex_t lock; /* guards what follows; leaf */
     pthread_cond_t stop;
@@ -177,14 +180,17 @@ static int listen_on(struct server *server, const struct config_listen *address,
 
     errno = 0;
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, admin_handle, &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT,
-        TIMEOUT_S, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
+        flags, 0, NULL, NULL,
+        server->admin->options.metrics_only ? admin_handle_metrics : admin_handle,
+        &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
         server_track_connection, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (server->daemon == NULL) {
         const int code = errno;
 
         return ccm_error_set(err, code == 0 ? -EINVAL : -code, CCM_ERROR_TERMINAL,
-                             "admin: cannot listen on %s: %s", server->admin->options.listen,
+                             "%s: cannot listen on %s: %s", server->admin->options.name,
+                             server->admin->options.listen,
                              code != 0 ? strerror(code)
                              : tls     ? "certificate and key are not usable"
                                        : "no reason was given");
@@ -225,6 +231,18 @@ static void server_drain(struct admin_server *admin, struct server *server)
     }
 }
 
+static void admin_note_certificate(struct admin_server *admin)
+{
+    const char *pem = admin->server->cert.hidden;
+
+    atomic_store(&admin->certificate_end, pem == NULL ? 0 : admin_certificate_end_ms(pem));
+}
+
+int64_t admin_certificate_end(const struct admin_server *admin)
+{
+    return atomic_load(&admin->certificate_end);
+}
+
 /* Go on with what the files hold now, on the same socket: nobody is turned away meanwhile. */
 static void admin_rotate_certificate(struct admin_server *admin)
 {
@@ -259,6 +277,7 @@ static void admin_rotate_certificate(struct admin_server *admin)
     server_drain(admin, admin->server);
     server_free(admin->server);
     admin->server = CCM_STEAL(fresh);
+    admin_note_certificate(admin);
     ccm_log_info(&admin_log, "another certificate is in use");
 }
 
@@ -278,8 +297,9 @@ static void admin_log_address(const struct admin_server *admin)
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(admin->server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     const char *colon = strrchr(admin->options.listen, ':');
+    const struct ccm_log log = { .part = admin->options.name };
 
-    ccm_log_info(&admin_log, "listening on %.*s:%u%s", (int)(colon - admin->options.listen),
+    ccm_log_info(&log, "listening on %.*s:%u%s", (int)(colon - admin->options.listen),
                  admin->options.listen, info == NULL ? 0U : (unsigned)info->port,
                  admin->server->cert.hidden == NULL ? "" : " with TLS");
 }
@@ -316,7 +336,8 @@ int admin_new(const struct admin_options *options, struct admin_server **ret, st
     }
     if (config_listen_parse(options->listen, &address) < 0) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "admin: listen: \"%s\" is no ADDRESS:PORT", options->listen);
+                             "%s: listen: \"%s\" is no ADDRESS:PORT", options->name,
+                             options->listen);
     }
 
     int r = server_new(admin, &admin->server, err);
@@ -328,10 +349,12 @@ int admin_new(const struct admin_options *options, struct admin_server **ret, st
         return r;
     }
     admin_log_address(admin);
+    admin_note_certificate(admin);
     if (admin->server->cert.hidden != NULL) {
         r = ccm_thread_start(&admin->thread, watch_files, admin);
         if (r < 0) {
-            return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "admin: cannot start a thread");
+            return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: cannot start a thread",
+                                 options->name);
         }
     }
     *ret = CCM_STEAL(admin);

@@ -2,8 +2,9 @@
  * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
  * Prometheus, /statusz and the pages below it for people and `ccmd status`, /idlez for whoever
  * waits until a change is done. Reads only, but for POST /allow-removals?plugin=NAME and
- * /resync?key=KEY (or ?all=1), which want a token of their own. One thread of libmicrohttpd serves
- * all; the callbacks run in it.
+ * /resync?key=KEY (or ?all=1), which want a token of their own. A second one may serve /metrics
+ * alone, which tells numbers and no names, to whoever can reach it. One thread of libmicrohttpd
+ * serves each; the callbacks run in it.
  */
 #ifndef CCM_ADMIN_SERVER_H
 #define CCM_ADMIN_SERVER_H
@@ -14,6 +15,7 @@
 #include "util/buf.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What is asked for below /statusz. Valid during the call. */
 struct admin_status_request {
@@ -26,7 +28,10 @@ struct admin_status_request {
 
 /* All texts are borrowed until admin_free(); "" = none. */
 struct admin_options {
+    const char *name;      /* in log lines and errors: a constant, such as "admin" */
     const char *listen;    /* "ADDRESS:PORT", "[ADDRESS]:PORT" */
+    bool metrics_only;     /* /metrics, to everybody, and nothing else: of what follows `metrics`
+                              and `arg` alone count, the texts are "" */
     const char *cert_file; /* PEM; with key_file: TLS */
     const char *key_file;
     const char *token_file; /* what all but the probes want as a bearer token; read per request */
@@ -57,6 +62,9 @@ struct admin_server;
 /* Begin to serve. 0, or negative with err (CCM_ERROR_TERMINAL: address, certificate, key). */
 CCM_NODISCARD int admin_new(const struct admin_options *options, struct admin_server **ret,
                             struct ccm_error *err);
+/* When the certificate in use ends, in milliseconds since 1970; 0 = there is none. Every thread.
+ */
+int64_t admin_certificate_end(const struct admin_server *admin);
 /* Ends when running answers are given. NULL is fine. */
 void admin_free(struct admin_server *admin);
 

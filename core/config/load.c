@@ -472,11 +472,52 @@ static void check_admin(struct config_tree *config)
     }
 }
 
+static bool listen_is_same(const struct config_listen *a, const struct config_listen *b)
+{
+    if (a->is_v6 != b->is_v6) {
+        return false;
+    }
+    if (a->is_v6) {
+        return a->v6.sin6_port == b->v6.sin6_port && a->v6.sin6_port != 0 &&
+               (memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof(a->v6.sin6_addr)) == 0 ||
+                IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr) ||
+                IN6_IS_ADDR_UNSPECIFIED(&b->v6.sin6_addr));
+    }
+    return a->v4.sin_port == b->v4.sin_port && a->v4.sin_port != 0 &&
+           (a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr || a->v4.sin_addr.s_addr == INADDR_ANY ||
+            b->v4.sin_addr.s_addr == INADDR_ANY);
+}
+
+static void check_metrics(struct config_tree *config)
+{
+    const unsigned line = config_line(config, NULL, "metrics.listen");
+    const char *listen = config_string(config, NULL, "metrics", "listen");
+    struct config_listen address;
+    struct config_listen admin;
+
+    if (listen[0] == '\0') {
+        return;
+    }
+    if (config_listen_parse(listen, &address) < 0) {
+        config_problems_add(&config->problems, line,
+                            "'metrics': listen: \"%s\" is no ADDRESS:PORT, such as "
+                            "0.0.0.0:10268 or [::]:10268",
+                            listen);
+        return;
+    }
+    if (config_listen_parse(config_string(config, NULL, "admin", "listen"), &admin) == 0 &&
+        listen_is_same(&address, &admin)) {
+        config_problems_add(&config->problems, line,
+                            "'metrics': listen: admin.listen has that port, choose another");
+    }
+}
+
 int config_finish(struct config_tree *config, struct ccm_error *err)
 {
     if (config->parsed) {
         check_election(config);
         check_admin(config);
+        check_metrics(config);
         config_check_keys(config);
     }
     return end_step(config, 0, 0, err);

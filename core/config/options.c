@@ -173,6 +173,16 @@ static const struct ccm_option admin_control = {
         "not there, the daemon makes it as it starts; empty: nobody can ask it to act.",
 };
 
+static const struct ccm_option metrics_listen = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "metrics",
+    .name = "listen",
+    .help = "ADDRESS:PORT that serves /metrics and nothing else, without TLS and to whoever can "
+            "reach it, such as 0.0.0.0:10268; empty: only admin.listen serves it. Metrics have no "
+            "names of objects, no ids and no secrets.",
+};
+
 static const struct ccm_option log_level = {
     HEAD,
     .type = CCM_OPTION_STRING,
@@ -292,6 +302,7 @@ const struct ccm_option *const config_core_options[] = {
     &admin_key,
     &admin_token,
     &admin_control,
+    &metrics_listen,
     &log_level,
     &log_format,
     &timeout_s,

@@ -202,6 +202,14 @@ METRIC(held, CCM_METRIC_GAUGE, "ccmd_held_removals",
 METRIC(unserved, CCM_METRIC_GAUGE, "ccmd_unserved_ports",
        "Ports of Services that no ready, or no healthy, backend serves, see /statusz.", "plugin",
        NULL);
+METRIC(unserved_objects, CCM_METRIC_GAUGE, "ccmd_unserved_objects",
+       "Services with such a port, see /statusz.", "plugin", NULL);
+METRIC(oldest_pending, CCM_METRIC_GAUGE, "ccmd_oldest_pending_seconds",
+       "How long the object is waited for that has waited longest: for a worker, its turn, or a "
+       "pass that does not fail; 0: none.",
+       "plugin", NULL);
+METRIC(certificate_end, CCM_METRIC_GAUGE, "ccmd_admin_certificate_expiry_timestamp_seconds",
+       "When the certificate of the admin server ends, since the epoch.", NULL);
 METRIC(server_breaks, CCM_METRIC_COUNTER, "ccmd_server_replaced_total",
        "Times that the API server was another one, or restored from a backup.", NULL);
 METRIC(changes_held, CCM_METRIC_GAUGE, "ccmd_changes_held",
@@ -268,6 +276,38 @@ static void collect_verdicts(const struct daemon_observed *seen,
     observe_set_metric(seen, &reconcile_errors, view->name, (double)failed);
 }
 
+/* Whose lists begin with the one that has waited longest. */
+static void collect_failing_since(void *arg, const struct admin_trouble_item *item)
+{
+    int64_t *since_ms = arg;
+
+    *since_ms = item->since_ms < *since_ms ? item->since_ms : *since_ms;
+}
+
+static void collect_waiting_since(void *arg, const struct daemon_held_item *item)
+{
+    int64_t *since_ms = arg;
+
+    *since_ms = item->since_ms < *since_ms ? item->since_ms : *since_ms;
+}
+
+static int64_t collect_oldest_ms(const struct daemon_runner_view *view)
+{
+    const struct sched_watchdog_stats *at_work = &view->stats.running;
+    const int64_t now = ccm_clock_now_ms();
+    const int64_t queued_ms = view->stats.queue.oldest_ms;
+    int64_t since_ms = now;
+
+    admin_trouble_list(view->trouble, 1, collect_failing_since, &since_ms);
+    if (view->waiting != NULL) {
+        daemon_held_list(view->waiting, 1, collect_waiting_since, &since_ms);
+    }
+    since_ms = now - queued_ms < since_ms ? now - queued_ms : since_ms;
+    const int64_t longest_ms = (int64_t)at_work->longest_ms;
+
+    return now - since_ms > longest_ms ? now - since_ms : longest_ms;
+}
+
 static void collect_runner(const struct daemon_observed *seen,
                            const struct daemon_runner_view *view)
 {
@@ -291,7 +331,10 @@ static void collect_runner(const struct daemon_observed *seen,
     if (view->held != NULL) {
         observe_set_metric(seen, &held, view->name, (double)daemon_held_sum(view->held));
         observe_set_metric(seen, &unserved, view->name, (double)daemon_held_sum(view->unserved));
+        observe_set_metric(seen, &unserved_objects, view->name,
+                           (double)daemon_held_count(view->unserved));
     }
+    observe_set_metric(seen, &oldest_pending, view->name, (double)collect_oldest_ms(view) / 1000);
     observe_set_metric(seen, &started, view->name, view->started ? 1 : 0);
     collect_verdicts(seen, view);
 }
@@ -352,6 +395,16 @@ static void collect_reload(const struct daemon_observed *seen)
     observe_set_metric(seen, &config_reloads, "success", (double)status.succeeded);
     observe_set_metric(seen, &config_reloads, "failure", (double)status.failed);
     observe_set_metric(seen, &config_restart, "", (double)status.restart_needed);
+}
+
+static void collect_certificate(const struct daemon_observed *seen)
+{
+    const struct admin_server *admin = atomic_load(&seen->admin);
+    const int64_t end_ms = admin == NULL ? 0 : admin_certificate_end(admin);
+
+    if (end_ms != 0) {
+        observe_set_metric(seen, &certificate_end, "", (double)end_ms / 1000);
+    }
 }
 
 static double resident_bytes(void)
@@ -455,6 +508,7 @@ void daemon_observe_metrics(void *arg, struct ccm_buf *text)
     collect_lease(seen);
     collect_server(seen);
     collect_reload(seen);
+    collect_certificate(seen);
     daemon_observe_ready(arg, &wrong);
     observe_set_metric(seen, &ready, "", wrong.len == 0 ? 1 : 0);
     observe_set_metric(seen, &dropped, "",

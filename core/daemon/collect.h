@@ -29,9 +29,10 @@ struct daemon_observed {
     struct ccm_metrics *metrics;
     const char *identity;
     const struct daemon_reload *reload;
-    int64_t started_ms;   /* wall clock */
-    int64_t begun_ms;     /* the same by the boot clock */
-    atomic_bool stopping; /* the daemon is on its way out */
+    _Atomic(const struct admin_server *) admin; /* NULL: nobody listens, or not yet */
+    int64_t started_ms;                         /* wall clock */
+    int64_t begun_ms;                           /* the same by the boot clock */
+    atomic_bool stopping;                       /* the daemon is on its way out */
     /* create() of the plugins runs: of the above only config, runners, services and metrics count.
      */
     atomic_bool creating;

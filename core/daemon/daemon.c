@@ -47,6 +47,7 @@ struct daemon_instance {
     struct daemon_runners *runners;
     struct kube_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
     struct admin_server *admin;
+    struct admin_server *metrics;
     struct daemon_hang_guard *guard;
     struct daemon_reload *reload;    /* NULL: a dry run */
     struct daemon_observed observed; /* what the admin server shows */
@@ -261,7 +262,8 @@ static void release_all(struct daemon_instance *daemon)
 {
     struct daemon_host_services *services = &daemon->services;
 
-    admin_free(daemon->admin); /* it looks at all the others */
+    admin_free(daemon->metrics); /* it looks at all the others, the admin server too */
+    admin_free(daemon->admin);   /* as does this one */
     daemon_runners_free(daemon->runners);
     kube_event_recorder_free(services->events, EVENTS_DRAIN_MS); /* it looks at the stores */
     daemon_watches_free(daemon->watches);
@@ -454,6 +456,7 @@ static int open_admin(struct daemon_instance *daemon)
     static const char group[] = "admin";
     const struct config_tree *config = daemon->config;
     const struct admin_options options = {
+        .name = group,
         .listen = config_string(config, NULL, group, "listen"),
         .cert_file = config_string(config, NULL, group, "tls_cert_file"),
         .key_file = config_string(config, NULL, group, "tls_key_file"),
@@ -478,6 +481,30 @@ static int open_admin(struct daemon_instance *daemon)
         ccm_log_warn(&daemon_log, "nobody can ask ccmd to act: %s", err.message);
     }
     const int r = admin_new(&options, &daemon->admin, &err);
+
+    atomic_store(&daemon->observed.admin, daemon->admin);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+    }
+    return r;
+}
+
+static int open_metrics(struct daemon_instance *daemon)
+{
+    const struct admin_options options = {
+        .name = "metrics",
+        .listen = config_string(daemon->config, NULL, "metrics", "listen"),
+        .metrics_only = true,
+        .cert_file = "",
+        .key_file = "",
+        .token_file = "",
+        .control_file = "",
+        .metrics = daemon_observe_metrics,
+        .arg = &daemon->observed,
+    };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = options.listen[0] == '\0' ? 0 : admin_new(&options, &daemon->metrics, &err);
 
     if (r < 0) {
         ccm_log_error(&daemon_log, "%s", err.message);
@@ -582,6 +609,9 @@ static int daemon_run_until_signal(struct daemon_instance *daemon)
     }
     if (r == 0) {
         r = open_admin(daemon);
+    }
+    if (r == 0) {
+        r = open_metrics(daemon);
     }
     if (r < 0) {
         return r;

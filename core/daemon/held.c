@@ -108,6 +108,16 @@ uint64_t daemon_held_sum(struct daemon_held *held)
     return sum;
 }
 
+size_t daemon_held_count(struct daemon_held *held)
+{
+    ccm_lock(&held->lock);
+
+    const size_t count = ccm_strmap_len(held->entries);
+
+    ccm_unlock(&held->lock);
+    return count;
+}
+
 void daemon_held_list(struct daemon_held *held, size_t max,
                       void (*fn)(void *arg, const struct daemon_held_item *item), void *arg)
 {

@@ -36,6 +36,8 @@ void daemon_held_record(struct daemon_held *held, const char *object, uint64_t c
 
 /* All removals that are held. */
 uint64_t daemon_held_sum(struct daemon_held *held);
+/* Objects of which something is. */
+size_t daemon_held_count(struct daemon_held *held);
 
 /* Call fn for up to `max` objects, those that are held longest first, under the lock: it may only
  * copy. */

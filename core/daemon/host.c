@@ -324,8 +324,14 @@ static bool host_reserves_metric(const struct daemon_plugin_host *self, const ch
     static const char *const prefixes[] = {
         "ccmd_", "workqueue_", "rest_client_", "leader_election", "process_", "controller_runtime_"
     };
-    static const char *const shared[] = { "ccmd_mirror_age_seconds", "ccmd_audits_total",
-                                          "ccmd_quota_used", "ccmd_quota_limit", "ccmd_orphans" };
+    static const char *const shared[] = { "ccmd_mirror_age_seconds",
+                                          "ccmd_audits_total",
+                                          "ccmd_quota_used",
+                                          "ccmd_quota_limit",
+                                          "ccmd_orphans",
+                                          "ccmd_unhealthy_backends",
+                                          "ccmd_creation_duration_seconds",
+                                          "ccmd_certificate_expiry_timestamp_seconds" };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(shared); i++) {
         if (strcmp(name, shared[i]) == 0) {

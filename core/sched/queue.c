@@ -942,6 +942,24 @@ void sched_queue_list_left(struct sched_queue *queue, const struct sched_queue_c
     ccm_unlock(&queue->lock);
 }
 
+/* Of all keys that are ready. */
+static int64_t queue_find_oldest_ms(const struct sched_queue *queue)
+{
+    int64_t since_ms = now_ms(queue);
+    const int64_t now = since_ms;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (queue->lanes.len > 0 && ccm_strmap_next(queue->entries, &cursor, NULL, &value) != 0) {
+        const struct entry *entry = value;
+
+        if (entry->dirty && !entry->processing && entry->dirty_ms < since_ms) {
+            since_ms = entry->dirty_ms;
+        }
+    }
+    return now - since_ms;
+}
+
 void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret)
 {
     ccm_lock(&queue->lock);
@@ -958,5 +976,6 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
     const int64_t in_ms = first == NULL ? -1 : first->due_ms - now_ms(queue);
 
     ret->due_in_ms = first != NULL && in_ms < 0 ? 0 : in_ms;
+    ret->oldest_ms = queue_find_oldest_ms(queue);
     ccm_unlock(&queue->lock);
 }

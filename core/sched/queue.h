@@ -83,6 +83,7 @@ struct sched_queue_stats {
     uint64_t adds;     /* times a key became dirty */
     uint64_t retries;  /* calls of add_rate_limited() */
     int64_t due_in_ms; /* until the first of the delayed is ready; -1 = none is delayed */
+    int64_t oldest_ms; /* how long the longest ready key has waited for a worker; 0 = none is */
 };
 
 /* NULL options = all defaults. NULL on ENOMEM. */

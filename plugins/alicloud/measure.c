@@ -78,9 +78,8 @@ void ali_measure_request(const struct ccm_host *host, const char *product, const
     if (measured != ALI_MEASURED_OK) {
         host->metric(host, &errors, values, 1);
     }
-    if (measured == ALI_MEASURED_THROTTLED) {
-        host->metric(host, &throttled_total, values, 1);
-    }
+    /* From the first call on, so that the first refusal is an increase. */
+    host->metric(host, &throttled_total, values, measured == ALI_MEASURED_THROTTLED ? 1 : 0);
 }
 
 void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, int64_t waited_ms,

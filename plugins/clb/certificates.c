@@ -4,6 +4,7 @@
 #include "alilb/action.h"
 #include "annotations.h"
 #include "api.h"
+#include "lbc/figures.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"
@@ -22,7 +23,8 @@ struct certificate_look {
     struct alilb_call *call;
     struct ccm_strmap *seen; /* ids */
     struct ccm_buf text;
-    bool failed; /* not all of them could be read */
+    int64_t first_ms; /* when the first of them ends; 0 = none is known */
+    bool failed;      /* not all of them could be read */
 };
 
 /* ends_ms: since 1970. Without the days that are left: else each day would be an event. */
@@ -61,7 +63,12 @@ static void certificate_read(struct certificate_look *look, const char *id, uint
     }
     first = ccm_json_items(ccm_json_get(answer, "ServerCertificates"), "ServerCertificate");
     if (first != NULL) {
-        certificate_describe(look, id, port, ccm_json_i64(first, "ExpireTimeStamp", INT64_MAX));
+        const int64_t ends_ms = ccm_json_i64(first, "ExpireTimeStamp", INT64_MAX);
+
+        certificate_describe(look, id, port, ends_ms);
+        if (ends_ms != INT64_MAX && (look->first_ms == 0 || ends_ms < look->first_ms)) {
+            look->first_ms = ends_ms;
+        }
     }
 }
 
@@ -96,6 +103,9 @@ void clb_certificates_look(struct lbc_pass *pass, struct alilb_call *call)
         look.text.max = 1000;
         ccm_buf_adds(&look.text, ": upload a renewed one and put its id into annotation "
                                  "cert-id, or domain-extensions");
+    }
+    if (look.seen != NULL && !look.failed) {
+        lbc_figures_set_certificate(pass->lbc->figures, pass->entry->key, look.first_ms);
     }
     if (look.seen != NULL && (look.text.len > 0 || !look.failed)) {
         lbc_pass_emit_standing(pass, TOPIC, "CertificateExpires", ccm_buf_str(&look.text));

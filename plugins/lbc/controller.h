@@ -164,6 +164,7 @@ struct lbc_instance {
     struct lbc_vswitches *vswitches; /* how full they are */
     struct lbc_lost *lost;           /* Services whose load balancer is gone */
     struct lbc_absence *absence;     /* what went from the API server */
+    struct lbc_figures *figures;     /* of all Services together */
     struct lbc_audit audit;
     struct lbc_life life;
     bool (*is_ours)(const struct ccm_service *service);

@@ -1,5 +1,6 @@
 #include "lbc/empty_pass.h"
 
+#include "lbc/figures.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -188,4 +189,5 @@ void lbc_empty_publish(struct lbc_pass *pass,
 void lbc_empty_forget(const struct lbc_instance *lbc, const char *key)
 {
     empty_note(lbc, key, 0, "");
+    lbc_figures_forget(lbc->figures, key);
 }

@@ -19,7 +19,7 @@ void lbc_empty_publish(struct lbc_pass *pass,
                        bool (*frozen)(const struct lbc_pass *pass, const struct lbc_group *want));
 /* For status page and metric: these ports, and those that are unhealthy (health.h). */
 void lbc_empty_record(const struct lbc_pass *pass);
-/* The Service, or its load balancer, is gone. */
+/* The Service, or its load balancer, is gone; the metrics (figures.h) forget it as well. */
 void lbc_empty_forget(const struct lbc_instance *lbc, const char *key);
 
 /* After the decision: who leaves, into pass->left. Out of memory one less is told. */

@@ -1,6 +1,7 @@
 #include "lbc/health.h"
 
 #include "lbc/empty_pass.h"
+#include "lbc/figures.h"
 #include "lbc/instance.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
@@ -162,6 +163,16 @@ static void health_publish(struct lbc_pass *pass, char *text, size_t count)
     lbc_empty_record(pass);
 }
 
+static void health_count(const struct lbc_pass *pass, const struct lbc_health *health)
+{
+    size_t unhealthy = 0;
+
+    for (size_t i = 0; i < pass->model->want->listener_count; i++) {
+        unhealthy += health[i].unhealthy;
+    }
+    lbc_figures_set_unhealthy(pass->lbc->figures, pass->entry->key, unhealthy);
+}
+
 static void health_read(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -177,6 +188,7 @@ static void health_read(struct lbc_pass *pass)
         r = health_format(pass, health, &text, &count, &err);
     }
     if (r == 0) {
+        health_count(pass, health);
         health_publish(pass, text, count);
     } else if (lbc_error_is_put_off(&err)) {
         pass->entry->health.due_ms = health_now(pass) + (int64_t)err.retry_after_ms;
@@ -201,6 +213,7 @@ void lbc_health_look(struct lbc_pass *pass)
         if (memory->text != NULL) {
             health_publish(pass, NULL, 0);
         }
+        lbc_figures_set_unhealthy(pass->lbc->figures, pass->entry->key, 0);
         lbc_health_forget(pass->entry);
         return;
     }

@@ -1,7 +1,9 @@
 #include "lbc/instance.h"
 
 #include "lbc/describe.h"
+#include "lbc/figures.h"
 #include "lbc/freeze_pass.h"
+#include "lbc/measure.h"
 #include "lbc/reuse.h"
 #include "lbc/vswitch.h"
 #include "util/text.h"
@@ -38,8 +40,9 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->usage = lbc_usage_new();
     lbc->vswitches = lbc_vswitches_new(host, product);
     lbc->lost = lbc_lost_new();
+    lbc->figures = lbc_figures_new(host, product->type);
     if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->lost == NULL || lbc->absence == NULL ||
-        lbc->vswitches == NULL || lbc->orphans == NULL ||
+        lbc->vswitches == NULL || lbc->orphans == NULL || lbc->figures == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
@@ -60,6 +63,7 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_inventory_free(lbc->inventory);
     lbc_orphans_free(lbc->orphans);
     lbc_lost_free(lbc->lost);
+    lbc_figures_free(lbc->figures);
     lbc_mirrors_free(lbc->mirrors);
     lbc_usage_free(lbc->usage);
     lbc_vswitches_free(lbc->vswitches);
@@ -157,6 +161,8 @@ int lbc_plugin_start(void *self, struct ccm_error *err)
 
     if (r == 0) {
         lbc->started_ms = lbc->host->wall_ms(lbc->host);
+        lbc_figures_start(lbc->figures);
+        lbc_measure_start(lbc);
         lbc_orphans_start(lbc);
     }
     return r;

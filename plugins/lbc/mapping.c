@@ -2,6 +2,7 @@
  * reflector's thread; no I/O. */
 #include "lbc/instance.h"
 
+#include "lbc/figures.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
@@ -238,6 +239,18 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
     }
 }
 
+/* Whoever leads: a standby that takes over knows since when it is waited. */
+static void mapping_note_wish(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    if (lbc_pass_is_unwanted(lbc, service) || lbc_class_is_elsewhere(service)) {
+        lbc_figures_end_wish(lbc->figures, service->meta.key, false);
+    } else if (service->ingress_count == 0) {
+        lbc_figures_begin_wish(lbc->figures, service->meta.key);
+    } else {
+        lbc_figures_meet_wish(lbc->figures, service->meta.key);
+    }
+}
+
 static void map_service(void *self, const struct ccm_change *change)
 {
     const struct lbc_instance *lbc = self;
@@ -245,6 +258,9 @@ static void map_service(void *self, const struct ccm_change *change)
     const struct ccm_service *after = (const struct ccm_service *)change->after;
 
     lbc_absence_record_service(lbc->absence, change);
+    if (after != NULL) {
+        mapping_note_wish(lbc, after);
+    }
     if (change->type == CCM_CHANGE_UPDATED) {
         service_updated(lbc, before, after);
     } else if (change->type == CCM_CHANGE_ADDED && mapping_concerns_service(lbc, after)) {

@@ -1,5 +1,6 @@
 #include "lbc/measure.h"
 
+#include "lbc/figures.h"
 #include "util/buckets.h"
 #include "util/text.h"
 
@@ -46,6 +47,17 @@ static const struct ccm_metric audits = {
     .labels = audit_labels,
 };
 
+void lbc_measure_start(const struct lbc_instance *lbc)
+{
+    static const char *const results[] = { "clean", "repaired", "failed" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(results); i++) {
+        const char *const values[] = { lbc->ops->product->type, results[i] };
+
+        lbc->host->metric(lbc->host, &audits, values, 0);
+    }
+}
+
 void lbc_measure_mirror(const struct lbc_instance *lbc, const struct lbc_entry *entry)
 {
     const char *const values[] = { lbc->ops->product->type };
@@ -90,6 +102,8 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
     if (r < 0) {
         return;
     }
+    lbc_figures_end_wish(pass->lbc->figures, pass->service->meta.key,
+                         ccm_text_equal(verb, "Creation"));
 
     const int64_t begun = begun_ms(pass, verb);
     const int64_t own = host->now_ms(host) - started_ms;

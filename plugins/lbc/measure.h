@@ -5,6 +5,10 @@
 
 #include "lbc/pass.h"
 
+/* This instance works from now on: counters with known labels begin at 0, so that the first of
+ * what they count is an increase. */
+void lbc_measure_start(const struct lbc_instance *lbc);
+
 /* Age of the mirror that a pass starts from; nothing when it has none. */
 void lbc_measure_mirror(const struct lbc_instance *lbc, const struct lbc_entry *entry);
 
