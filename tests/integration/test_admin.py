@@ -1,5 +1,6 @@
 """What the admin server says about a real ccmd in each of its states, and to whom."""
 
+import http.client
 import json
 import os
 import re
@@ -214,9 +215,23 @@ def test_tls_and_token(guarded):
         guarded.admin("/livez")
 
 
+def certificate_end(world, context):
+    status, text = world.admin("/metrics", context=context, token=world.token.read_text().strip())
+    assert status == 200
+    found = re.search(r"^ccmd_admin_certificate_expiry_timestamp_seconds (\S+)$", text, re.M)
+    return found and float(found.group(1))
+
+
+def ends_at(cert):
+    code, out, err = proc.run(["openssl", "x509", "-in", cert, "-noout", "-enddate"])
+    assert code == 0, err
+    return ssl.cert_time_to_seconds(out.strip().removeprefix("notAfter="))
+
+
 def test_a_new_certificate_without_restart(guarded, tmp_path):
     old = trusting(guarded.cert)
     assert guarded.admin("/livez", context=old)[0] == 200
+    guarded.wait(lambda: certificate_end(guarded, old) == ends_at(guarded.cert), "the end of the certificate")
     # Half of a rotation, then a broken one: the old certificate stays in use.
     cert, key = make_certificate(tmp_path, "two")
     with open(cert, encoding="ascii") as file:
@@ -231,6 +246,7 @@ def test_a_new_certificate_without_restart(guarded, tmp_path):
     assert fresh_key
     guarded.wait(lambda: "another certificate is in use" in guarded.log(), "the new one", timeout=20)
     assert guarded.admin("/livez", context=fresh)[0] == 200
+    assert certificate_end(guarded, fresh) == ends_at(guarded.cert)
     with pytest.raises(OSError):
         guarded.admin("/livez", context=old)
 
@@ -301,6 +317,71 @@ def test_nobody_listens(world):
 def test_ipv6(world):
     world.start_ccmd(world.write_config(extra='admin: { listen = "[::1]:0"; };'))
     world.wait(lambda: ready(world), "readiness")
+
+
+# --- the listener for metrics alone ---
+
+
+def metrics_address(world):
+    return world.wait(lambda: re.search(r"metrics.*listening on (\S+:\d+)\n", world.log()), "the listener for metrics").group(1)
+
+
+def get(address, path, method="GET", host=None, **headers):
+    connection = http.client.HTTPConnection(address.replace("0.0.0.0", "127.0.0.1"), timeout=30)
+    try:
+        connection.request(method, path, headers={**headers, **({"Host": host} if host else {})})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def test_metrics_have_a_listener_of_their_own(world):
+    """It may be open to all: it needs neither TLS nor token, and has no page but that one, whatever it is asked for."""
+    world.start_ccmd(world.write_config(extra='metrics: { listen = "0.0.0.0:0"; };'))
+    address = metrics_address(world)
+    world.wait(lambda: ready(world), "readiness")
+    status, text = get(address, "/metrics", host="node-1.example.com")
+    assert status == 200 and re.search("^ccmd_ready 1$", text, re.M)
+    names = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
+    assert names == {line.split()[2] for line in world.admin("/metrics")[1].splitlines() if line.startswith("# TYPE")}
+    for path in ("/", "/livez", "/readyz", "/healthz", "/statusz", "/statusz/objects", "/idlez", "/metrics/", "/metrics/../statusz",
+                 "/allow-removals?plugin=clb", "/resync?all=1", "//metrics"):
+        assert get(address, path) == (404, "/metrics\n"), path
+        if path != "/":
+            assert get(address, path, "POST", Authorization="Bearer 0123456789abcdef")[0] == 405, path
+    assert get(address, "/metrics", "HEAD") == (200, "")
+    assert get(address, "/metrics", "POST")[0] == get(address, "/metrics", "DELETE")[0] == 405
+
+
+def test_metrics_do_without_the_admin_server(world):
+    world.start_ccmd(world.write_config(extra='admin: { listen = ""; }; metrics: { listen = "[::1]:0"; };'))
+    address = metrics_address(world)
+    world.wait(lambda: re.search("^ccmd_ready 1$", get(address, "/metrics")[1], re.M), "readiness")
+
+
+@pytest.mark.parametrize("options, problem", [
+    ('metrics: { listen = "10268"; };', "'metrics': listen: \"10268\" is no ADDRESS:PORT, such as 0.0.0.0:10268 or [::]:10268"),
+    ('metrics: { listen = "0.0.0.0:10258"; };', "'metrics': listen: admin.listen has that port, choose another"),
+    ('admin: { listen = "[::1]:5"; }; metrics: { listen = "[::]:5"; };', "admin.listen has that port"),
+    ('metrics: { lisen = "0.0.0.0:1"; };', "did you mean 'listen'?"),
+    ('metrics: { listen = "0.0.0.0:10268"; };', None), ('metrics: { listen = "127.0.0.2:10258"; };', None),
+    ('admin: { listen = "127.0.0.1:0"; }; metrics: { listen = "127.0.0.1:0"; };', None)])
+def test_where_metrics_may_listen(world, options, problem):
+    admin = "" if "admin:" in options else 'admin: { listen = "127.0.0.1:10258"; };'
+    code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", world.write_config(extra=admin + options)])
+    assert (code == 0) if problem is None else (code == 1 and problem in out + err), out + err
+
+
+def test_port_of_metrics_in_use(world):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = "127.0.0.1:%d" % taken.getsockname()[1]
+        world.start_ccmd(world.write_config(extra=f'metrics: {{ listen = "{address}"; }};'))
+        process, world.ccmd = world.ccmd, None
+        assert process.wait_exit() == 1
+        assert f"metrics: cannot listen on {address}: Address already in use" in process.err()
 
 
 # --- HTTP as it comes ---

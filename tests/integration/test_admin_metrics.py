@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import time
 
 import pytest
 
@@ -199,11 +200,61 @@ def test_state(busy):
     assert value(busy, "ccmd_route_nodes", state="served") == 3
     assert sum(families(busy)["ccmd_route_table_entries"].samples.values()) >= 3
     assert value(busy, "ccmd_audits_total", type="CLBType", result="repaired") >= 1
+    assert value(busy, "ccmd_audits_total", type="NLBType", result="repaired") == 0
+    assert value(busy, "ccmd_unhealthy_backends", type="CLBType") == 0
+    assert value(busy, "ccmd_certificate_expiry_timestamp_seconds", type="NLBType") == 0
+    assert value(busy, "ccmd_unserved_objects", plugin="clb") >= 1  # no Service has a pod
+    assert value(busy, "ccmd_creation_duration_seconds_count", type="CLBType") == 2
+    assert value(busy, "ccmd_creation_duration_seconds_count", type="NLBType") == 1
     assert value(busy, "ccmd_mirror_age_seconds_count", type="CLBType") >= 1
     assert value(busy, "cloudprovider_alicloud_credential_expiry_timestamp_seconds") == 0  # a fixed key
     assert value(busy, "process_resident_memory_bytes") > 1e6
     assert value(busy, "process_open_fds") > 3
     assert value(busy, "ccmd_metrics_dropped_total") == 0
+
+
+def test_counters_of_alerts_begin_at_0(world):
+    """An increase is one from 0 on: what is born with 1 has none."""
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.wait(lambda: "ccmd_audits_total" in families(world), "the counter")
+    assert value(world, "ccmd_audits_total", type="CLBType", result="repaired") == 0
+    assert {value(world, "ccmd_audits_total", type="CLBType", result=result) for result in ("clean", "failed")} == {0}
+    world.kube.create(objects.service("web", PORTS))
+    world.wait(lambda: world.kube.ingress("web"), "the address")
+    throttled = families(world)[API + "_throttled_total"].samples
+    assert {dict(labels)["request"] for _, labels in throttled} >= {"CreateLoadBalancer"} and set(throttled.values()) == {0}
+
+
+def test_how_long_it_is_waited(world):
+    """From the first sight of a Service on, over failures, until it has its address; the time since its creation is another."""
+    views.nodes(world, 1)
+    world.cloud.fault(action="CreateLoadBalancer", count=1000, code="OperationFailed.NoMoney", http=400, message="no")
+    world.start_ccmd()
+    world.kube.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "late", "namespace": "default"},
+                       "spec": {"type": "ClusterIP", "selector": {"app": "web"}, "ports": [{"port": 80}]}})
+    world.wait(lambda: ready_now(world), "readiness")
+    world.settled()
+    assert value(world, "ccmd_oldest_pending_seconds", plugin="clb") == 0
+    world.kube.patch("Service", "late", {"spec": {"type": "LoadBalancer"}})
+    begun = time.monotonic()
+    world.wait(lambda: value(world, "ccmd_oldest_pending_seconds", plugin="clb") > 1, "an object that waits")
+    assert value(world, "ccmd_oldest_pending_seconds", plugin="clb") <= time.monotonic() - begun
+    assert "ccmd_creation_duration_seconds" not in families(world)
+    world.cloud.clear_faults()
+    world.kube.patch("Service", "late", {"metadata": {"annotations": {"a": "b"}}})
+    world.wait(lambda: world.kube.ingress("late"), "the address")
+    world.wait(lambda: "ccmd_creation_duration_seconds" in families(world), "the creation")
+    assert 1 < value(world, "ccmd_creation_duration_seconds_sum", type="CLBType") <= time.monotonic() - begun
+    world.settled()
+    assert value(world, "ccmd_oldest_pending_seconds", plugin="clb") == 0
+    world.kube.delete("Service", "late")
+    world.wait(lambda: world.kube.get("Service", "late") is None, "its end")
+    assert value(world, "ccmd_creation_duration_seconds_count", type="CLBType") == 1
+
+
+def ready_now(world):
+    return world.admin("/readyz") == (200, "ok\n")
 
 
 # --- docs and dashboard ---

@@ -14,6 +14,7 @@ BAD = {"clb": "abnormal", "nlb": "Unhealthy"}
 GOOD = {"clb": "normal", "nlb": "Normal"}
 UNKNOWN = {"clb": "unavailable", "nlb": "Initial"}
 PORTS = ((80, "TCP"), (81, "TCP"))
+EXPIRY = "ccmd_certificate_expiry_timestamp_seconds"
 
 
 def begin(world, product, options="", **service):
@@ -55,8 +56,12 @@ def condition(world):
     return None
 
 
+def metric(world, name):
+    return sum(value for key, value in world.metrics().items() if key.startswith(name + "{"))
+
+
 def unserved(world):
-    return sum(value for name, value in world.metrics().items() if name.startswith("ccmd_unserved_ports{"))
+    return metric(world, "ccmd_unserved_ports")
 
 
 @PRODUCTS
@@ -73,12 +78,17 @@ def test_unhealthy_ports_are_told_until_they_are_healthy(world, product):
     world.wait(lambda: condition(world) == ("False", "UnhealthyBackends", message), "the condition")
     world.wait(lambda: unserved(world) == 1, "the metric")
     world.wait(lambda: "No backend of port 81/" in world.admin("/statusz")[1], "the status page")
+    assert metric(world, "ccmd_unserved_objects") == 1
+    assert metric(world, "ccmd_unhealthy_backends") == 2
     calls = looks(world, product)
     assert not [one for one in calls if not one.startswith(("Describe", "List", "Get"))]
     assert [count for _, _, count in told(world)] == [1]
     say(world, product, f"{BAD[product.name]},{GOOD[product.name]}", ports=(81,))  # one is enough
     world.wait(lambda: condition(world)[0] == "True", "the condition")
     world.wait(lambda: unserved(world) == 0, "the metric")
+    assert (metric(world, "ccmd_unserved_objects"), metric(world, "ccmd_unhealthy_backends")) == (0, 1)
+    world.kube.delete("Service", "web")
+    world.wait(lambda: metric(world, "ccmd_unhealthy_backends") == 0, "the end of the load balancer")
     assert [count for _, _, count in told(world)] == [1]
 
 
@@ -154,6 +164,8 @@ def test_certificates_that_end_are_told(world):
     Clb().configure(world, "audit_interval_s = 1; backend_health = true;")
     views.nodes(world, 2)
     world.start_ccmd()
+    for cert, ends in (("cert-expired", "1600000000000"), ("cert-valid", "2000000000000")):
+        world.cloud.edit("update", type="server_certificate", id=cert, attributes={"ExpireTimeStamp": ends})
     notes = {PREFIX + "protocol-port": "https:443", PREFIX + "cert-id": "cert-expired"}
     service = Clb().new("web", ((443, "TCP"),), annotations=notes)
     world.kube.create(service)
@@ -165,6 +177,7 @@ def test_certificates_that_end_are_told(world):
     world.wait(told_of, "the event")
     (kind, message), = told_of()
     assert kind == "Warning"
+    world.wait(lambda: metric(world, EXPIRY) == 1600000000, "its end")
     assert re.match(r"certificate \[cert-expired\] of port 443/https has expired on \d{4}-\d\d-\d\d, so clients refuse to connect: "
                     "upload a renewed one and put its id into annotation cert-id", message), message
     since = world.cloud.mark()
@@ -176,3 +189,6 @@ def test_certificates_that_end_are_told(world):
     since = world.cloud.mark()
     world.wait(lambda: world.cloud.actions(since).count("DescribeHealthStatus") >= 2, "further looks")
     assert len(told_of()) == 1
+    world.wait(lambda: metric(world, EXPIRY) == 2000000000, "the end of the other one")
+    world.kube.delete("Service", "web")
+    world.wait(lambda: metric(world, EXPIRY) == 0, "no certificate any more")

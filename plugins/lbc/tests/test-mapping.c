@@ -1,5 +1,6 @@
 /* Which changes concern which Services. */
 #include "check.h"
+#include "lbc/figures.h"
 #include "lbc/instance.h"
 #include "lbc/keys.h"
 #include "lbc/model/candidate.h"
@@ -36,15 +37,18 @@ static void lbc_begin(struct lbc_instance *lbc, struct fake_host *fake)
         .is_ours = lbc_class_is_default,
         .absence = lbc_absence_new(host),
         .mirrors = lbc_mirrors_new(host, &type),
+        .figures = lbc_figures_new(host, "TestType"),
     };
     assert_non_null(lbc->absence);
     assert_non_null(lbc->mirrors);
+    assert_non_null(lbc->figures);
 }
 
 static void lbc_end(struct lbc_instance *lbc)
 {
     lbc_absence_free(lbc->absence);
     lbc_mirrors_free(lbc->mirrors);
+    lbc_figures_free(lbc->figures);
 }
 
 static void fixture_begin(struct fixture *fixture)

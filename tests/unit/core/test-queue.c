@@ -101,8 +101,11 @@ static void test_duplicates_collapse(void **state)
     add(f, "a", CCM_LANE_SPEC);
     assert_int_equal(stats_of(f).depth[CCM_LANE_SPEC], 2);
     assert_int_equal(stats_of(f).adds, 2);
+    f->now_ms += 15;
+    assert_int_equal(stats_of(f).oldest_ms, 15);
     expect_run(f, "a");
     expect_run(f, "b");
+    assert_int_equal(stats_of(f).oldest_ms, 0);
     expect_get(f, NULL);
 }
 
