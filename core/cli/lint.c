@@ -22,7 +22,7 @@
 
 /* What the sink of one call stands for. */
 struct look {
-    const struct cli_party_plugin *plugin;
+    const struct daemon_plugin_options *plugin;
     const struct cli_lint_item *item;
     struct cli_lint_report *report;
 };
@@ -62,51 +62,16 @@ static void sink_finding(const struct ccm_lint_sink *sink, uint64_t level, const
     cli_lint_report_add(look->report, line, level, text);
 }
 
-/* Default of an option that the plugin lists; NULL when it does not. */
-static const char *fallback_of(const struct ccm_plugin *plugin, const char *group, const char *name)
-{
-    for (size_t i = 0; plugin->options != NULL && plugin->options[i] != NULL; i++) {
-        const struct ccm_option *option = plugin->options[i];
-
-        if (ccm_text_equal(option->name, name) && ccm_text_equal(option->group, group)) {
-            return option->fallback;
-        }
-    }
-    return NULL;
-}
-
 static const char *sink_option_string(const struct ccm_lint_sink *sink, const char *group,
                                       const char *name)
 {
-    const struct cli_party_plugin *plugin = ((const struct look *)sink->core)->plugin;
-
-    if (plugin->config != NULL) {
-        return config_string(plugin->config, plugin->name, group, name);
-    }
-
-    const char *fallback = fallback_of(plugin->desc, group, name);
-
-    return fallback == NULL ? "" : fallback;
+    return daemon_plugin_option_string(((const struct look *)sink->core)->plugin, group, name);
 }
 
 static int64_t sink_option_int(const struct ccm_lint_sink *sink, const char *group,
                                const char *name)
 {
-    const struct cli_party_plugin *plugin = ((const struct look *)sink->core)->plugin;
-
-    if (plugin->config != NULL) {
-        return config_int(plugin->config, plugin->name, group, name);
-    }
-
-    const char *fallback = fallback_of(plugin->desc, group, name);
-    int64_t number = 0;
-    bool flag = false;
-
-    if (fallback != NULL && ccm_parse_bool(fallback, &flag) == 0) {
-        return flag ? 1 : 0;
-    }
-    return fallback == NULL || ccm_parse_i64(fallback, INT64_MIN, INT64_MAX, &number) < 0 ? 0
-                                                                                          : number;
+    return daemon_plugin_option_int(((const struct look *)sink->core)->plugin, group, name);
 }
 
 struct file {

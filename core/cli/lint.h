@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 struct cli_lint {
-    const struct cli_party_plugin *plugins; /* each has lint() */
+    const struct daemon_plugin_options *plugins; /* each has lint() */
     size_t plugin_count;
     struct cli_lint_format *format; /* of findings */
     FILE *complaint;                /* what could not be read or checked */

@@ -34,7 +34,7 @@ static int party_add_plugin(struct cli_party *party, const struct ccm_plugin *de
         ccm_array_grow(&party->plugins, &party->cap, party->len + 1, sizeof(*party->plugins));
 
     if (r == 0) {
-        party->plugins[party->len++] = (struct cli_party_plugin){ desc, name, config };
+        party->plugins[party->len++] = (struct daemon_plugin_options){ desc, name, config };
     }
     return r;
 }

@@ -5,24 +5,17 @@
 #ifndef CCM_CLI_PARTY_H
 #define CCM_CLI_PARTY_H
 
-#include "ccm/plugin.h"
 #include "cli/command.h"
+#include "daemon/plugin_options.h"
 #include "daemon/setup.h"
 #include "plugin/loader.h"
-
-/* One that takes part. Everything borrowed. */
-struct cli_party_plugin {
-    const struct ccm_plugin *desc;
-    const char *name;                 /* in the configuration, or its own */
-    const struct config_tree *config; /* its options; NULL = defaults */
-};
 
 /* Zeroed but for `has`, `cannot` and `flags` before it is filled. */
 struct cli_party {
     bool (*has)(const struct ccm_plugin *desc); /* what the command asks for; others stay away */
     const char *cannot;                         /* of one that was named: "does not ..." */
     unsigned flags;                             /* PLUGIN_LOAD_* of those given by file */
-    struct cli_party_plugin *plugins;
+    struct daemon_plugin_options *plugins;
     size_t len;
     /* Private: what keeps them alive. */
     size_t cap;

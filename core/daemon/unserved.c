@@ -1,5 +1,6 @@
 #include "daemon/unserved.h"
 
+#include "daemon/plugin_options.h"
 #include "kube/cache/store.h"
 #include "plugin/loader.h"
 #include "util/array.h"
@@ -52,7 +53,8 @@ static int unserved_add_configured(struct daemon_unserved *unserved)
         const struct ccm_plugin *desc = entry->loaded == NULL ? NULL : entry->loaded->desc;
         const struct taker taker = { .desc = desc, .entry = entry };
 
-        if (desc != NULL && (desc->classes != NULL || desc->takes_default != NULL) &&
+        if (desc != NULL &&
+            (desc->classes != NULL || desc->takes_default != NULL || desc->takes != NULL) &&
             unserved_add(unserved, &taker) < 0) {
             return -ENOMEM;
         }
@@ -84,7 +86,8 @@ static int unserved_add_file(struct daemon_unserved *unserved, const char *folde
         ccm_log_debug(&unserved_log, "not looked at: %s", err.message);
         return 0;
     }
-    if (loaded->desc->classes != NULL && !unserved_is_configured(unserved, loaded->desc->name)) {
+    if ((loaded->desc->classes != NULL || loaded->desc->takes != NULL) &&
+        !unserved_is_configured(unserved, loaded->desc->name)) {
         const struct taker taker = { .desc = loaded->desc, .private = loaded };
 
         r = unserved_add(unserved, &taker);
@@ -147,10 +150,116 @@ void daemon_unserved_free(struct daemon_unserved *unserved)
 
 /* --- what is said --- */
 
-static bool taker_takes(const struct taker *taker, const struct ccm_service *service)
+/* What takes() of a plugin is asked with. */
+struct taker_call {
+    const struct daemon_unserved *unserved; /* NULL = defaults of all options */
+    const struct taker *taker;
+    struct ccm_buf *near; /* what it says of a class that is not its own; NULL = nobody asks */
+};
+
+/* Options of a group of its own are told by any plugin that shares it: one that is not configured
+ * has none there. */
+static struct daemon_plugin_options taker_options(const struct taker_call *call, const char *group,
+                                                  const char *name)
+{
+    struct daemon_plugin_options options = { .desc = call->taker->desc };
+    struct plugin_registry *registry = NULL;
+
+    if (call->unserved == NULL) {
+        return options;
+    }
+    registry = call->unserved->registry;
+    if (call->taker->entry != NULL) {
+        options.name = call->taker->entry->name;
+        options.config = call->unserved->services->config;
+        return options;
+    }
+    for (size_t i = 0; group != NULL && i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (entry->loaded != NULL &&
+            daemon_plugin_option_is_listed(entry->loaded->desc, group, name)) {
+            options.name = entry->name;
+            options.config = call->unserved->services->config;
+            return options;
+        }
+    }
+    return options;
+}
+
+static const char *taker_option_string(const struct ccm_lint_sink *sink, const char *group,
+                                       const char *name)
+{
+    const struct daemon_plugin_options options = taker_options(sink->core, group, name);
+
+    return daemon_plugin_option_string(&options, group, name);
+}
+
+static int64_t taker_option_int(const struct ccm_lint_sink *sink, const char *group,
+                                const char *name)
+{
+    const struct daemon_plugin_options options = taker_options(sink->core, group, name);
+
+    return daemon_plugin_option_int(&options, group, name);
+}
+
+static void taker_finding(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
+                          const char *message)
+{
+    const struct taker_call *call = sink->core;
+
+    (void)level;
+    if (call->near != NULL && call->near->len == 0 &&
+        ccm_text_equal(place, "spec.loadBalancerClass")) {
+        ccm_buf_adds(call->near, message);
+    }
+}
+
+static bool taker_ask_with(const struct taker_call *call, const struct ccm_service *service)
+{
+    const struct ccm_lint_sink sink = {
+        .struct_size = sizeof(sink),
+        .finding = taker_finding,
+        .option_string = taker_option_string,
+        .option_int = taker_option_int,
+        .core = (void *)(uintptr_t)call,
+    };
+
+    return call->taker->desc->takes(service, &sink) != 0;
+}
+
+static bool taker_ask(const struct daemon_unserved *unserved, const struct taker *taker,
+                      const struct ccm_service *service, struct ccm_buf *near)
+{
+    const struct taker_call call = { unserved, taker, near };
+
+    return taker_ask_with(&call, service);
+}
+
+/* A Service without class whose plugin is not configured: by default it may be anybody's, but not
+ * one that is the plugin's because of options, or of what it carries. */
+static bool taker_is_chosen(const struct daemon_unserved *unserved, const struct taker *taker,
+                            const struct ccm_service *service)
+{
+    const struct taker_call defaults = { NULL, taker, NULL };
+    struct ccm_service bare = *service;
+
+    bare.meta.finalizer_count = 0;
+    bare.meta.label_count = 0;
+    bare.ingress_count = 0;
+    return !taker_ask(unserved, taker, &bare, NULL) || !taker_ask_with(&defaults, &bare);
+}
+
+static bool taker_takes(const struct daemon_unserved *unserved, const struct taker *taker,
+                        const struct ccm_service *service)
 {
     const char *name = service->load_balancer_class;
 
+    if (taker->desc->takes != NULL) {
+        return taker_ask(unserved, taker, service, NULL) &&
+               (taker->entry != NULL || !ccm_text_empty(name) ||
+                taker_is_chosen(unserved, taker, service));
+    }
     if (ccm_text_empty(name)) { /* who serves these when nobody is configured is not known */
         return taker->entry != NULL && taker->desc->takes_default != NULL &&
                taker->desc->takes_default(service) != 0;
@@ -226,12 +335,18 @@ static void unserved_explain_refused(const struct daemon_unserved *unserved, con
     }
 }
 
-static void unserved_explain_near(const struct daemon_unserved *unserved, const char *class_,
-                                  struct ccm_buf *ret)
+static void unserved_explain_near(const struct daemon_unserved *unserved,
+                                  const struct ccm_service *service, struct ccm_buf *ret)
 {
-    for (size_t i = 0; i < unserved->len; i++) {
-        const char *const *known = unserved->items[i].desc->classes;
+    const char *class_ = service->load_balancer_class;
 
+    for (size_t i = 0; ret->len == 0 && i < unserved->len; i++) {
+        const struct taker *taker = &unserved->items[i];
+        const char *const *known = taker->desc->takes == NULL ? taker->desc->classes : NULL;
+
+        if (taker->desc->takes != NULL) {
+            (void)taker_ask(unserved, taker, service, ret); /* it does not: only words are wanted */
+        }
         for (; known != NULL && *known != NULL; known++) {
             char text[CCM_CLASS_NEAR_TEXT];
 
@@ -256,7 +371,7 @@ static bool unserved_explain(const struct daemon_unserved *unserved,
     ccm_text_printf(what, sizeof(what), "%s%s", classless ? "Services without a class" : "class ",
                     classless ? "" : class_);
     for (size_t i = 0; i < unserved->len; i++) {
-        if (taker_takes(&unserved->items[i], service)) {
+        if (taker_takes(unserved, &unserved->items[i], service)) {
             is_known = true;
             ccm_buf_reset(ret);
             taker_explain(unserved, &unserved->items[i], what, ret);
@@ -271,7 +386,7 @@ static bool unserved_explain(const struct daemon_unserved *unserved,
     if (is_known || ret->len > 0) {
         return false;
     }
-    unserved_explain_near(unserved, class_, ret);
+    unserved_explain_near(unserved, service, ret);
     return true;
 }
 

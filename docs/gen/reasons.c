@@ -24,6 +24,11 @@ const struct docs_reason docs_reasons[] = {
       "On the Lease: the API server may be another one, or was restored, so nothing is removed for "
       "a while.",
       "Look whether the objects of the cluster are all there." },
+    { "ClassDropped", "Warning",
+      "The class of a Service with a load balancer was taken out of the options: nothing is "
+      "changed.",
+      "Name the class in `alicloud.nlb_class` or `alicloud.clb_class` again, or change the type of "
+      "the Service." },
     { "CleanLoadBalancer", "Normal", "The load balancer of a Service that wants none is gone.",
       "Nothing." },
     { "CleanLoadBalancerFailed", "Warning",

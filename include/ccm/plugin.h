@@ -370,6 +370,13 @@ struct ccm_plugin {
      * not. NULL = there are none, or nothing is told. */
     int (*annotations)(const struct ccm_annotation_sink *sink);
 
+    /* Since ABI 1.1. 1: the Service is this plugin's, as the options have it; 0: it is not. What
+     * stands in the way of one that was perhaps to be its own is a finding at
+     * spec.loadBalancerClass, as lint() has it. Where it is offered, `classes` and `takes_default`
+     * only tell of a plugin of an older ccmd. Pure: no instance, no I/O, any thread, without
+     * create(). NULL = not offered. */
+    int (*takes)(const struct ccm_service *service, const struct ccm_lint_sink *sink);
+
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };
 

@@ -4,6 +4,7 @@
 #include "alicloud/error.h"
 #include "alicloud/instance.h"
 #include "alicloud/presence.h"
+#include "alilb/class.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -36,19 +37,27 @@ int alilb_check(const struct ccm_check_sink *sink)
 {
     const struct ccm_host *host = sink->host;
     struct ccm_error err = CCM_ERROR_INIT;
+    char text[ALILB_CLASS_TEXT];
 
     if (ali_check(host, &err) < 0) {
         sink->finding(sink, CCM_LEVEL_ERROR, err.message);
     } else if (host->option_string(host, "alicloud", "cluster_id")[0] == '\0') {
         sink->finding(sink, CCM_LEVEL_ERROR, no_cluster_id);
     }
+    if (alilb_class_check(host, text) != NULL) {
+        sink->finding(sink, CCM_LEVEL_ERROR, text);
+    }
     return 0;
 }
 
 static int account_start(void *account, const struct ccm_host *host, struct ccm_error *err)
 {
+    char text[ALILB_CLASS_TEXT];
     const int r = ali_start(account, host, err);
 
+    if (r == 0 && alilb_class_check(host, text) != NULL) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", text);
+    }
     if (r == 0 && ali_cluster_id(account)[0] == '\0') {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", no_cluster_id);
     }

@@ -2,9 +2,10 @@
 #ifndef CCM_CLB_H
 #define CCM_CLB_H
 
+#include "alilb/class.h"
 #include "lbc/model/settings.h"
 
-#define CLB_FINALIZER     "service.k8s.alibaba/resources"
+#define CLB_FINALIZER     ALILB_FINALIZER_CLB
 #define CLB_ACL_LABEL     "service.k8s.alibaba/access-list-id"
 #define CLB_COMPONENT     "service-controller"
 #define CLB_BATCH_DEFAULT 40

@@ -55,7 +55,7 @@ static const struct ccm_option opt_ip_mode = {
 };
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS,
-    &alilb_opt_type,
+    ALILB_CLASS_OPTIONS,
     LBC_OPTIONS,
     CLB_QUOTA_OPTIONS,
     &clb_opt_batch,
@@ -78,18 +78,11 @@ static void instance_configure(struct lbc_instance *lbc)
     lbc->ip_mode = host->option_string(host, NULL, opt_ip_mode.name);
 }
 
-/* One with annotation type may be another product's: option type_annotation. */
-static int takes_default(const struct ccm_service *service)
-{
-    return alilb_class_is_typed_clb(service);
-}
-
 LBC_PLUGIN_ENTRIES(clb_ops, instance_configure)
 
 const struct ccm_plugin ccm_plugin = {
     LBC_PLUGIN,
     .name = "clb",
-    .takes_default = takes_default,
     .options = options,
     .check = alilb_check,
     .version = CCM_VERSION,

@@ -167,8 +167,10 @@ struct lbc_instance {
     struct lbc_figures *figures;     /* of all Services together */
     struct lbc_audit audit;
     struct lbc_life life;
-    bool (*is_ours)(const struct ccm_service *service);
-    bool any_node; /* of struct lbc_model_ops */
+    bool (*is_ours)(const struct ccm_service *service); /* ask lbc_owns() */
+    bool (*takes)(const struct ccm_service *service, const struct lbc_choice *choice);
+    struct lbc_choice choice; /* for takes(), which goes before is_ours(); NULL = there is none */
+    bool any_node;            /* of struct lbc_model_ops */
     bool pods_by_default;
     bool filter_nodes;    /* changes of nodes concern only Services that choose their nodes */
     bool dry;             /* host->dry_run() */
@@ -187,6 +189,12 @@ struct lbc_instance {
     atomic_bool disable_public;                /* no load balancer with a public address is made */
     atomic_int reuse; /* enum lbc_reuse: whether load balancers that a person made are used */
 };
+
+/* Whether a Service is the product's, as the options have it. */
+static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return lbc->takes == NULL ? lbc->is_ours(service) : lbc->takes(service, &lbc->choice);
+}
 
 /* Of the cluster: everything we own is marked with it. Valid once the account is started. */
 static inline const char *lbc_cluster_id(const struct lbc_instance *lbc)

@@ -13,6 +13,42 @@
 
 /* --- life cycle --- */
 
+static const char *choice_string(const struct ccm_lint_sink *sink, const char *group,
+                                 const char *name)
+{
+    const struct ccm_host *host = sink->core;
+
+    return host->option_string(host, group, name);
+}
+
+static int64_t choice_int(const struct ccm_lint_sink *sink, const char *group, const char *name)
+{
+    const struct ccm_host *host = sink->core;
+
+    return host->option_int(host, group, name);
+}
+
+/* Which Services are its own, and how its finalizer is called. */
+static void instance_choose(struct lbc_instance *lbc)
+{
+    const struct lbc_lint_rules *rules = lbc->ops->product->rules;
+    const struct ccm_lint_sink options = {
+        .struct_size = sizeof(options),
+        .option_string = choice_string,
+        .option_int = choice_int,
+        .core = (void *)(uintptr_t)lbc->host,
+    };
+
+    if (rules->choose == NULL) {
+        return;
+    }
+    rules->choose(&options, &lbc->choice);
+    lbc->takes = rules->takes;
+    if (lbc->choice.finalizer[0] != '\0') {
+        lbc->life.finalizer = lbc->choice.finalizer;
+    }
+}
+
 int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct lbc_ops *ops,
              struct ccm_error *err)
 {
@@ -32,6 +68,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .reused_label = product->reused_label,
     };
     lbc->is_ours = product->rules->is_ours;
+    instance_choose(lbc);
     lbc->any_node = ops->model->any_node;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
     lbc->absence = lbc_absence_new(host);
@@ -116,7 +153,6 @@ static void instance_configure(struct lbc_instance *lbc)
 
     lbc->pods_by_default = ccm_text_equal(
         host->option_string(host, NULL, lbc_opt_backend_type.name), LBC_BACKEND_TYPE_PODS);
-    lbc->is_ours = instance_has_option(lbc, rules->by_type) ? rules->is_typed : rules->is_ours;
     lbc->loose = instance_has_option(lbc, rules->loose);
     atomic_init(&lbc->batch, instance_read_batch(lbc));
     instance_read_options(lbc);
@@ -185,7 +221,7 @@ int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_r
 static bool instance_resync_one(struct lbc_instance *lbc, const struct ccm_service *service,
                                 uint64_t lane)
 {
-    if (!lbc->is_ours(service)) {
+    if (!lbc_owns(lbc, service)) {
         return false;
     }
     if (lbc->inventory != NULL) {

@@ -32,8 +32,8 @@ extern const struct ccm_option lbc_opt_orphan_cleanup;
         &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS,                     \
         &lbc_opt_orphan_period, &lbc_opt_orphan_cleanup, CCM_LEASE_OPTIONS
 
-/* Fill a zeroed instance: mirrors, inventory, account (acquired, not started); not what the options
- * say. No I/O. 0 or negative with err; lbc_fini() in any case. */
+/* Fill a zeroed instance: mirrors, inventory, account (acquired, not started), whose Services are
+ * its own; not what other options say. No I/O. 0 or negative with err; lbc_fini() in any case. */
 CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host,
                            const struct lbc_ops *ops, struct ccm_error *err);
 void lbc_fini(struct lbc_instance *lbc);
@@ -55,8 +55,8 @@ int lbc_plugin_describe(void *self, const char *key, const struct ccm_view_sink 
 extern const struct ccm_watch *const lbc_watches[];
 extern const struct ccm_right *const lbc_rights[];
 
-/* create(), lint() and annotations() of a descriptor, which have no other way to know what they
- * belong to: by its ops and what lbc_plugin_create() calls configure(). */
+/* create(), lint(), takes() and annotations() of a descriptor, which have no other way to know what
+ * they belong to: by its ops and what lbc_plugin_create() calls configure(). */
 #define LBC_PLUGIN_ENTRIES(ops, configure)                                                         \
     static int plugin_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)  \
     {                                                                                              \
@@ -70,6 +70,10 @@ extern const struct ccm_right *const lbc_rights[];
     static int plugin_annotations(const struct ccm_annotation_sink *sink)                          \
     {                                                                                              \
         return lbc_anno_list((ops).product->rules->annotations, sink);                             \
+    }                                                                                              \
+    static int plugin_takes(const struct ccm_service *service, const struct ccm_lint_sink *sink)   \
+    {                                                                                              \
+        return lbc_lint_takes((ops).product->rules, service, sink);                                \
     }
 /* Members of a descriptor behind them: all but its name, options, version and summary. */
 #define LBC_PLUGIN                                                                                 \
@@ -78,7 +82,7 @@ extern const struct ccm_right *const lbc_rights[];
     .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
     .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals,              \
     .resync = lbc_plugin_resync, .rights = lbc_rights, .describe = lbc_plugin_describe,            \
-    .annotations = plugin_annotations
+    .annotations = plugin_annotations, .takes = plugin_takes
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

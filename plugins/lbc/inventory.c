@@ -84,7 +84,7 @@ void lbc_inventory_free(struct lbc_inventory *inventory)
 static bool inventory_helps_service(const struct lbc_instance *lbc,
                                     const struct ccm_service *service)
 {
-    return lbc->is_ours(service) && !lbc_class_needs_delete(service) &&
+    return lbc_owns(lbc, service) && !lbc_class_needs_delete(service) &&
            ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
            ccm_text_empty(lbc_anno_get(&service->meta, "id"));
 }

@@ -24,7 +24,12 @@
 static bool mapping_concerns_service(const struct lbc_instance *lbc,
                                      const struct ccm_service *service)
 {
-    return lbc->is_ours(service) || lbc_object_has_finalizer(&service->meta, lbc->life.finalizer);
+    return lbc_owns(lbc, service) || lbc_object_has_finalizer(&service->meta, lbc->life.finalizer);
+}
+
+static bool mapping_owns(const void *arg, const struct ccm_service *service)
+{
+    return lbc_owns(arg, service);
 }
 
 static bool same_port(const struct ccm_service_port *a, const struct ccm_service_port *b)
@@ -117,7 +122,7 @@ static void mapping_enqueue_service(const struct lbc_instance *lbc,
 static bool service_changed(const struct lbc_instance *lbc, const struct ccm_service *before,
                             const struct ccm_service *after)
 {
-    if (lbc->is_ours(before) != lbc->is_ours(after)) {
+    if (lbc_owns(lbc, before) != lbc_owns(lbc, after)) {
         lbc_life_event(&lbc->life, after, false, "TypeChanged", "type change %s - %s", before->type,
                        after->type);
         return true;
@@ -142,7 +147,7 @@ static bool service_changed(const struct lbc_instance *lbc, const struct ccm_ser
         return true;
     }
     /* Our finalizer came after the Service had stopped being ours: it has to go again. */
-    if (!lbc->is_ours(after) && lbc_object_has_finalizer(&after->meta, lbc->life.finalizer) &&
+    if (!lbc_owns(lbc, after) && lbc_object_has_finalizer(&after->meta, lbc->life.finalizer) &&
         !lbc_object_has_finalizer(&before->meta, lbc->life.finalizer)) {
         return true;
     }
@@ -195,7 +200,7 @@ static bool has_other_finalizer(const struct lbc_instance *lbc, const struct ccm
 static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service *before,
                        const struct ccm_service *after)
 {
-    if (!lbc->is_ours(after) || after->meta.deleted_ms != 0) {
+    if (!lbc_owns(lbc, after) || after->meta.deleted_ms != 0) {
         return false; /* it is to be taken away */
     }
     return (lbc_object_has_finalizer(&before->meta, lbc->life.finalizer) &&
@@ -212,11 +217,11 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
 {
     const bool finalizer = lbc_object_has_finalizer(&after->meta, lbc->life.finalizer);
 
-    if (!lbc->is_ours(before) && !lbc->is_ours(after) && !finalizer) {
+    if (!lbc_owns(lbc, before) && !lbc_owns(lbc, after) && !finalizer) {
         return;
     }
     if (lbc_class_is_elsewhere(after) && !finalizer) {
-        if (lbc->is_ours(before)) { /* what is said about it ends */
+        if (lbc_owns(lbc, before)) { /* what is said about it ends */
             mapping_enqueue_service(lbc, after, CCM_LANE_REMOVE);
         }
         return;
@@ -230,7 +235,7 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
         if (lbc->inventory != NULL) {
             lbc_inventory_record_edit(lbc->inventory, &after->meta);
         }
-        uint64_t lane = lbc->is_ours(before) ? CCM_LANE_SPEC : CCM_LANE_URGENT;
+        uint64_t lane = lbc_owns(lbc, before) ? CCM_LANE_SPEC : CCM_LANE_URGENT;
 
         if (lbc_pass_is_unwanted(lbc, after)) {
             lane = CCM_LANE_REMOVE;
@@ -285,7 +290,7 @@ static void enqueue_named(const struct lbc_instance *lbc, const struct ccm_endpo
     if (object == NULL) {
         return;
     }
-    if (lbc->is_ours((const struct ccm_service *)object)) {
+    if (lbc_owns(lbc, (const struct ccm_service *)object)) {
         lbc->host->enqueue(
             lbc->host, key,
             mapping_choose_lane(lbc, (const struct ccm_service *)object, CCM_LANE_URGENT), 0);
@@ -299,7 +304,7 @@ static void map_slice(void *self, const struct ccm_change *change)
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
 
-    lbc_absence_record_slice(lbc->absence, change, lbc->is_ours);
+    lbc_absence_record_slice(lbc->absence, change, mapping_owns, lbc);
     if (before != NULL && after != NULL && !lbc_endpoints_differ(before, after)) {
         return;
     }
@@ -391,7 +396,7 @@ static void map_node(void *self, const struct ccm_change *change)
     for (size_t i = 0; i < count; i++) {
         const struct ccm_service *service = (const struct ccm_service *)services[i];
 
-        if (lbc->is_ours(service) && depends_on_nodes(lbc, service)) {
+        if (lbc_owns(lbc, service) && depends_on_nodes(lbc, service)) {
             lbc->host->enqueue(lbc->host, service->meta.key,
                                leaves ? mapping_choose_lane(lbc, service, CCM_LANE_BULK)
                                       : CCM_LANE_BULK,

@@ -98,7 +98,20 @@ enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priori
 
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return lbc_class_needs_delete(service) || !lbc->is_ours(service);
+    return lbc_class_needs_delete(service) || !lbc_owns(lbc, service);
+}
+
+bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    char hash[LBC_HASH_TEXT];
+
+    return lbc->takes != NULL && !lbc_class_needs_delete(service) &&
+           !ccm_text_empty(service->load_balancer_class) && service->ingress_count > 0 &&
+           lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
+           !lbc_object_has_other_finalizer(&service->meta, LBC_FINALIZER_PREFIX,
+                                           lbc->life.finalizer) && /* who would have hashed it */
+           !lbc_owns(lbc, service) && lbc_hash_service(service, hash) == 0 &&
+           ccm_text_equal(ccm_object_label(&service->meta, LBC_HASH_LABEL), hash);
 }
 
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service)

@@ -130,6 +130,9 @@ CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct
  * of struct lbc_read_ops. */
 struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass);
 void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r);
+/* Its class was ours when it was served, as its hash proves, and no option names that class any
+ * more: it was the configuration that has changed, not the Service, so nothing is taken away. */
+bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* It is wanted elsewhere than on the load balancer of a person that its label of reuse names, and

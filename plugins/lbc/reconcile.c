@@ -356,6 +356,17 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     return r;
 }
 
+static void reconcile_tell_disowned(const struct lbc_instance *lbc,
+                                    const struct ccm_service *service)
+{
+    lbc_life_event(&lbc->life, service, true, "ClassDropped",
+                   "spec.loadBalancerClass [%s] was served by plugin %s and is none of the classes "
+                   "in its options any more: the load balancer stays as it is, and nothing is done "
+                   "for it. Name the class in the options again, or change the type of the Service "
+                   "to let the load balancer go",
+                   service->load_balancer_class, lbc->ops->product->name);
+}
+
 int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struct ccm_result *ret,
                   struct ccm_error *err)
 {
@@ -382,7 +393,9 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
         lbc_lost_forget(lbc, key);
         return 0;
     }
-    if (lbc_inventory_prepare(lbc, req, job.service)) {
+    if (lbc_pass_is_disowned(lbc, job.service)) {
+        reconcile_tell_disowned(lbc, job.service);
+    } else if (lbc_inventory_prepare(lbc, req, job.service)) {
         result_set_waits(ret);
     } else {
         r = job_acquire_and_run(&job, ret, err);

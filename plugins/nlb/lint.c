@@ -116,10 +116,8 @@ const struct lbc_lint_rules nlb_rules = {
     .hints = hints,
     .lists = lists,
     .protocols = &nlb_protocols,
-    .class_name = ALILB_CLASS_NLB,
-    .is_ours = alilb_class_is_nlb,
-    .is_typed = alilb_class_is_typed_nlb,
-    .by_type = &alilb_opt_type,
+    .choose = alilb_class_choose_nlb,
+    .takes = alilb_class_takes_nlb,
     .public_option = NLB_PUBLIC_OPTION,
     .public_text = "option disable_public_nlb of plugin nlb forbids a public address: set "
                    "annotation address-type to intranet",

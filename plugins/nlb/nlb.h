@@ -2,9 +2,10 @@
 #ifndef CCM_NLB_NLB_H
 #define CCM_NLB_NLB_H
 
+#include "alilb/class.h"
 #include "lbc/model/settings.h"
 
-#define NLB_FINALIZER            "service.k8s.alibaba/nlb"
+#define NLB_FINALIZER            ALILB_FINALIZER_NLB
 #define NLB_COMPONENT            "nlb-controller"
 #define NLB_SECURITY_GROUP_LABEL "service.k8s.alibaba/security-group-id"
 #define NLB_PUBLIC_OPTION        "disable_public_nlb"

@@ -16,18 +16,15 @@ static const struct ccm_option opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,    &alilb_opt_type,     LBC_OPTIONS,    NLB_QUOTA_OPTIONS,
+    ALI_OPTIONS,    ALILB_CLASS_OPTIONS, LBC_OPTIONS,    NLB_QUOTA_OPTIONS,
     &nlb_opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
 };
-
-static const char *const classes[] = { ALILB_CLASS_NLB, NULL };
 
 LBC_PLUGIN_ENTRIES(nlb_ops, NULL)
 
 const struct ccm_plugin ccm_plugin = {
     LBC_PLUGIN,
     .name = "nlb",
-    .classes = classes,
     .options = options,
     .check = alilb_check,
     .version = CCM_VERSION,

@@ -149,7 +149,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
         .security_group = pass_needs_security_group(pass),
     };
 
-    if (!exists && !lbc_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
+    if (!exists && !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)) {
         know_nothing_is_there(have);
     }
     have->lbc.listeners_known = have->lbc.listeners_known || !exists;

@@ -615,7 +615,7 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
         say_protocols(wanted, ret);
     } else if (strcmp(field, "mode") == 0 && lbc_backend_mode(service, false) == LBC_MODE_PODS) {
         add_word(ret, "pods");
-    } else if (strcmp(field, "ours") == 0 && alilb_class_is_clb(service)) {
+    } else if (strcmp(field, "ours") == 0 && lbc_class_is_default(service)) {
         add_word(ret, "yes");
     }
 }

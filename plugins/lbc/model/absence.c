@@ -281,11 +281,12 @@ static void slice_missed_locked(struct lbc_absence *absence, const char *key,
 /* A slice of a Service that is not known goes because the cache does not hold it any more, not
  * because somebody deleted it. */
 static bool slice_is_deleted(const struct lbc_absence *absence, const char *key,
-                             bool (*is_ours)(const struct ccm_service *service))
+                             bool (*is_ours)(const void *arg, const struct ccm_service *service),
+                             const void *arg)
 {
     const struct ccm_host *host = absence->host;
     const struct ccm_object *object = host->get(host, CCM_KIND_SERVICE, key);
-    const bool ours = object != NULL && is_ours((const struct ccm_service *)object);
+    const bool ours = object != NULL && is_ours(arg, (const struct ccm_service *)object);
 
     if (object != NULL) {
         host->release(host, object);
@@ -331,14 +332,15 @@ static void key_of_slice(const struct ccm_endpoint_slice *slice, char *key, size
 }
 
 static void slice_went(struct lbc_absence *absence, const struct ccm_change *change,
-                       bool (*is_ours)(const struct ccm_service *service))
+                       bool (*is_ours)(const void *arg, const struct ccm_service *service),
+                       const void *arg)
 {
     const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)change->before;
     const bool missed = is_missed(change);
     char key[512];
 
     key_of_slice(slice, key, sizeof(key));
-    if (key[0] == '\0' || (!missed && !slice_is_deleted(absence, key, is_ours))) {
+    if (key[0] == '\0' || (!missed && !slice_is_deleted(absence, key, is_ours, arg))) {
         return;
     }
     ccm_lock(&absence->lock);
@@ -351,7 +353,8 @@ static void slice_went(struct lbc_absence *absence, const struct ccm_change *cha
 }
 
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
-                              bool (*is_ours)(const struct ccm_service *service))
+                              bool (*is_ours)(const void *arg, const struct ccm_service *service),
+                              const void *arg)
 {
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
@@ -359,7 +362,7 @@ void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_chan
 
     if (after == NULL ||
         (before != NULL && strcmp(before->service_name, after->service_name) != 0)) {
-        slice_went(absence, change, is_ours);
+        slice_went(absence, change, is_ours, arg);
     }
     if (after == NULL) {
         return;

@@ -32,10 +32,11 @@ struct lbc_absence *lbc_absence_new(const struct ccm_host *host);
 /* NULL is fine. */
 void lbc_absence_free(struct lbc_absence *absence);
 
-/* For map(). is_ours: whose slices are of interest. Out of memory, it forgets. */
+/* For map(). is_ours(arg): whose slices are of interest. Out of memory, it forgets. */
 void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_change *change);
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
-                              bool (*is_ours)(const struct ccm_service *service));
+                              bool (*is_ours)(const void *arg, const struct ccm_service *service),
+                              const void *arg);
 /* A deleted Service is forgotten, one that is only missing is kept. */
 void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change);
 

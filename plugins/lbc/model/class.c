@@ -2,7 +2,10 @@
 
 #include "ccm/object.h"
 #include "lbc/keys.h"
+#include "util/parse.h"
 #include "util/text.h"
+
+#include <string.h>
 
 static bool is_load_balancer(const struct ccm_service *service)
 {
@@ -24,6 +27,14 @@ bool lbc_class_is_default(const struct ccm_service *service)
 bool lbc_class_is(const struct ccm_service *service, const char *name)
 {
     return is_load_balancer(service) && ccm_text_equal(service->load_balancer_class, name);
+}
+
+bool lbc_class_is_in(const struct ccm_service *service, const char *list)
+{
+    const char *name = service->load_balancer_class;
+
+    return is_load_balancer(service) && !ccm_text_empty(name) &&
+           ccm_parse_has_piece(list, ',', name, strlen(name));
 }
 
 bool lbc_class_needs_delete(const struct ccm_service *service)

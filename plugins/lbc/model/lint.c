@@ -6,6 +6,7 @@
 #include "lbc/model/settings.h"
 #include "util/class_near.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -389,28 +390,59 @@ static void lint_inside(const struct lint *lint)
     }
 }
 
-static bool lint_is_ours(const struct lint *lint)
-{
-    const struct ccm_option *by_type = lint->rules->by_type;
-
-    return by_type != NULL && lint->sink->option_int(lint->sink, by_type->group, by_type->name) != 0
-               ? lint->rules->is_typed(lint->service)
-               : lint->rules->is_ours(lint->service);
-}
-
 /* A class that looks like one of ours: nobody takes care of the Service. */
-static void lint_class(const struct lint *lint)
+static void lint_near(const struct ccm_service *service, const char *known,
+                      const struct ccm_lint_sink *sink)
 {
-    const char *known = lint->rules->class_name;
-    const struct ccm_service *service = lint->service;
     char text[CCM_CLASS_NEAR_TEXT];
 
-    if (known == NULL || !ccm_text_equal(service->type, "LoadBalancer") ||
-        !ccm_class_is_near(service->load_balancer_class, known)) {
-        return;
-    }
     ccm_class_write_near(service->load_balancer_class, known, text);
-    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, "spec.loadBalancerClass", text);
+    sink->finding(sink, CCM_LEVEL_WARN, "spec.loadBalancerClass", text);
+}
+
+/* The first class of the list that the Service's was perhaps meant to be. */
+static bool lint_near_list(const struct ccm_service *service, const char *list,
+                           const struct ccm_lint_sink *sink)
+{
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&list, ',', &piece, &len)) {
+        char known[CCM_CLASS_NEAR_TEXT];
+
+        ccm_text_printf(known, sizeof(known), "%.*s", (int)len, piece);
+        if (len > 0 && len < sizeof(known) &&
+            ccm_class_is_near(service->load_balancer_class, known)) {
+            lint_near(service, known, sink);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_lint_takes(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                    const struct ccm_lint_sink *sink)
+{
+    struct lbc_choice choice = { 0 };
+
+    if (rules->choose == NULL) {
+        const bool ours = rules->is_ours(service);
+
+        if (!ours && rules->class_name != NULL && ccm_text_equal(service->type, "LoadBalancer")) {
+            (void)lint_near_list(service, rules->class_name, sink); /* told, or nothing is near */
+        }
+        return ours;
+    }
+    rules->choose(sink, &choice);
+    if (rules->takes(service, &choice)) {
+        return true;
+    }
+    if (ccm_text_equal(service->type, "LoadBalancer") &&
+        !ccm_text_empty(service->load_balancer_class) &&
+        !lbc_class_is_in(service, choice.sibling) && !lbc_class_is_in(service, choice.others)) {
+        (void)lint_near_list(service, choice.own, sink); /* told, or nothing is near */
+    }
+    return false;
 }
 
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
@@ -418,8 +450,7 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
 {
     struct lint lint = { rules, service, sink };
 
-    if (!lint_is_ours(&lint)) {
-        lint_class(&lint);
+    if (!lbc_lint_takes(rules, service, sink)) {
         return;
     }
     lint_public(&lint);

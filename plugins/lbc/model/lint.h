@@ -8,6 +8,7 @@
 #include "ccm/plugin.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/check.h"
+#include "lbc/model/class.h"
 #include "lbc/model/hint.h"
 #include "lbc/model/settings.h"
 #include "lbc/model/unserved.h"
@@ -26,12 +27,14 @@ struct lbc_lint_rules {
     const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
     const struct lbc_lint_list *lists;   /* ends with a NULL suffix */
     const struct lbc_protocols *protocols;
-    /* Which Services are the plugin's: by their class, and, where option `by_type` is on, by type;
-     * NULL = there is none. */
+    /* Which Services are the plugin's. */
     const char *class_name; /* spec.loadBalancerClass of its Services; NULL = they have none */
     bool (*is_ours)(const struct ccm_service *service);
-    bool (*is_typed)(const struct ccm_service *service);
-    const struct ccm_option *by_type;
+    /* The same for a product whose classes are options: choose() reads them into zeroed memory,
+     * takes() goes by them, in place of `class_name` and is_ours(). NULL = there are no such
+     * options. `options` has nothing but option_string() and option_int(). */
+    void (*choose)(const struct ccm_lint_sink *options, struct lbc_choice *ret);
+    bool (*takes)(const struct ccm_service *service, const struct lbc_choice *choice);
     /* BOOL: no load balancer with a public address is made; and what the refusal says. */
     const char *public_option;
     const char *public_text;
@@ -59,6 +62,9 @@ void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc
 bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                      const struct lbc_anno *row);
 
+/* For takes() of a plugin. */
+bool lbc_lint_takes(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                    const struct ccm_lint_sink *sink);
 /* For lint() of a plugin: all findings, when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);

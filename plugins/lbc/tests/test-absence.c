@@ -49,13 +49,19 @@ static void note_node(const struct world *world, const struct ccm_node *before,
     lbc_absence_record_node(world->absence, &change);
 }
 
+static bool slice_is_default(const void *arg, const struct ccm_service *service)
+{
+    (void)arg;
+    return lbc_class_is_default(service);
+}
+
 static void note_slice(const struct world *world, const struct ccm_endpoint_slice *before,
                        const struct ccm_endpoint_slice *after, bool missed)
 {
     const struct ccm_change change =
         change_of((const struct ccm_object *)before, (const struct ccm_object *)after, missed);
 
-    lbc_absence_record_slice(world->absence, &change, lbc_class_is_default);
+    lbc_absence_record_slice(world->absence, &change, slice_is_default, NULL);
 }
 
 static struct lbc_absent find_instance(const struct world *world, const char *id)

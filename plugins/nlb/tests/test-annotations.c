@@ -341,10 +341,10 @@ static void test_type(void **state)
     (void)state;
     obj_annotate(&service->meta, P "type", "clb");
     assert_int_equal(check_service(service, &err), 0);
-    assert_true(alilb_class_is_nlb(service));
+    assert_true(lbc_class_is(service, ALILB_CLASS_NLB));
     service->load_balancer_class = "";
     obj_annotate(&service->meta, P "type", "nlb");
-    assert_false(alilb_class_is_nlb(service));
+    assert_false(lbc_class_is(service, ALILB_CLASS_NLB));
 }
 
 int main(void)
