@@ -13,10 +13,10 @@ uint64_t admin_probe_limit_ms(uint64_t timeout_ms)
 void admin_probe_live_plugin(const struct admin_probe_plugin *plugin, struct ccm_buf *wrong)
 {
     if (plugin->longest_ms > plugin->limit_ms) {
-        ccm_buf_addf(wrong,
-                     "plugin %s: a reconcile has been running for %" PRIu64
-                     " s and heeds no cancellation\n",
-                     plugin->name, plugin->longest_ms / 1000);
+        ccm_buf_addf(
+            wrong, "plugin %s: a %s has been running for %" PRIu64 " s and heeds no cancellation\n",
+            plugin->name, plugin->longest == NULL ? "reconcile" : plugin->longest,
+            plugin->longest_ms / 1000);
     }
 }
 

@@ -17,6 +17,7 @@ struct admin_probe_plugin {
     bool started;        /* its workers run */
     const char *error;   /* why not, "" = not known */
     uint64_t longest_ms; /* age of its oldest running call */
+    const char *longest; /* what that is; NULL: "reconcile" */
     uint64_t limit_ms;   /* age of a call that hangs: see admin_probe_limit_ms() */
 };
 

@@ -149,8 +149,8 @@ int cli_party_load_configured(struct cli_party *party, const struct cli_command_
     r = daemon_setup_load(args->config, &party->setup);
 
     if (r == 0 && check &&
-        daemon_option_check(party->setup.config, party->setup.registry, cli_print_finding, stderr) >
-            0) {
+        daemon_option_check(party->setup.config, party->setup.registry, NULL, cli_print_finding,
+                            stderr) > 0) {
         r = -EINVAL;
     }
     if (r == 0 && party->setup.refused > 0) {

@@ -35,6 +35,7 @@ static struct admin_probe_plugin probe_of(const struct daemon_observed *seen,
         .started = view->started,
         .error = view->error,
         .longest_ms = view->stats.running.longest_ms,
+        .longest = view->stats.running.longest,
         .limit_ms = admin_probe_limit_ms(timeout_ms(seen)),
     };
 }

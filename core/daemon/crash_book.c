@@ -198,9 +198,9 @@ static void print_entries(const struct daemon_crash_book *book, struct ccm_buf *
     }
 }
 
-/* A new file takes the place of the old one, under the same descriptor: a crash at any moment finds
- * one of the two. When it cannot be written, the old one says too much, which is put right later.
- */
+/* A new file takes the place of the old one, under the same descriptor: a crash at any moment is in
+ * the one that has the name, and once. When it cannot be written, the old one says too much, which
+ * is put right later. */
 static void book_write_file(struct daemon_crash_book *book)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = (size_t)4 << 20 };
@@ -210,9 +210,13 @@ static void book_write_file(struct daemon_crash_book *book)
 
     print_entries(book, &text);
     if (fd >= 0 && ccm_buf_error(&text) == 0 &&
-        (text.len == 0 || write(fd, text.data, text.len) == (ssize_t)text.len) &&
-        rename(fresh, book->path) == 0) {
-        (void)dup3(fd, book->fd, O_CLOEXEC); /* both are open, and not the same */
+        (text.len == 0 || write(fd, text.data, text.len) == (ssize_t)text.len)) {
+        ccm_crash_set_record(book->fd, fd);
+        if (rename(fresh, book->path) == 0) {
+            ccm_crash_set_record(fd, -1);
+            (void)dup3(fd, book->fd, O_CLOEXEC); /* both are open, and not the same */
+        }
+        ccm_crash_set_record(book->fd, -1);
     }
 }
 
@@ -235,7 +239,7 @@ static void book_open_file(struct daemon_crash_book *book)
         book_write_file(book);
     }
     atomic_store(&book->keys, ccm_strmap_len(book->entries));
-    ccm_crash_set_record(fd);
+    ccm_crash_set_record(fd, -1);
 }
 
 struct daemon_crash_book *daemon_crash_book_open(const char *path, uint32_t limit)
@@ -264,7 +268,7 @@ void daemon_crash_book_free(struct daemon_crash_book *book)
     if (book == NULL) {
         return;
     }
-    ccm_crash_set_record(-1);
+    ccm_crash_set_record(-1, -1);
     ccm_closep(&book->fd);
     ccm_lock_fini(&book->lock);
     ccm_strmap_free(book->entries);

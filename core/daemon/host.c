@@ -525,9 +525,31 @@ static uint64_t host_retry_ms(const struct ccm_host *host, const struct ccm_requ
 
 /* --- what is missing, what is held --- */
 
+/* What the server refuses to another plugin, this one does not go by. */
+static uint64_t host_collect_excused(const struct daemon_plugin_host *self)
+{
+    const struct daemon_host_services *services = self->services;
+    uint64_t own = 0;
+    uint64_t others = 0;
+
+    for (size_t i = 0; i < services->raw_count; i++) {
+        const struct daemon_raw_store *row = &services->raw[i];
+        const uint64_t bit = kube_continuity_bit(kube_reflector_cache(row->reflector));
+
+        if (ccm_text_equal(row->plugin, self->name)) {
+            own |= bit;
+        } else {
+            others |= bit;
+        }
+    }
+    return others & ~own;
+}
+
 static int64_t host_server_since_ms(const struct ccm_host *host)
 {
-    return kube_continuity_since(&self_of(host)->services->continuity);
+    struct daemon_plugin_host *self = self_of(host);
+
+    return kube_continuity_since(&self->services->continuity, host_collect_excused(self));
 }
 
 static void host_note_held(const struct ccm_host *host, const char *object, uint64_t count,

@@ -19,6 +19,7 @@ struct option_check {
     struct ccm_host host; /* host.core points back here */
     const struct config_tree *config;
     const struct config_plugin *plugin;
+    struct daemon_runners *runners; /* NULL: nobody watches */
     struct ccm_buf *told; /* "\nMESSAGE\n" each: options that plugins share are told of once */
     size_t errors;
     void (*fn)(void *arg, bool is_error, const char *line);
@@ -232,9 +233,15 @@ static void check_ask_plugin(struct option_check *check, const struct ccm_plugin
     struct ccm_crash_call call = { .plugin = check->plugin->name, .stage = "check" };
 
     ccm_crash_begin(&call);
+    if (check->runners != NULL) {
+        daemon_runners_begin_check(check->runners, check->plugin->name);
+    }
 
     const int r = desc->check(&sink);
 
+    if (check->runners != NULL) {
+        daemon_runners_end_check(check->runners, check->plugin->name);
+    }
     ccm_crash_end(&call);
     if (r != 0) {
         check_add_finding(&sink, CCM_LEVEL_ERROR, "its options could not be checked");
@@ -284,8 +291,8 @@ static void check_look_at_files(struct option_check *check, const struct ccm_plu
 }
 
 static size_t check_ask_all(const struct config_tree *config, struct plugin_registry *registry,
-                            bool files, void (*fn)(void *arg, bool is_error, const char *line),
-                            void *arg)
+                            struct daemon_runners *runners, bool files,
+                            void (*fn)(void *arg, bool is_error, const char *line), void *arg)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf told = { 0 };
     size_t errors = 0;
@@ -297,6 +304,7 @@ static size_t check_ask_all(const struct config_tree *config, struct plugin_regi
             .host = check_template,
             .config = config,
             .plugin = plugin,
+            .runners = runners,
             .told = &told,
             .fn = fn,
             .arg = arg,
@@ -318,13 +326,14 @@ static size_t check_ask_all(const struct config_tree *config, struct plugin_regi
 }
 
 size_t daemon_option_check(const struct config_tree *config, struct plugin_registry *registry,
+                           struct daemon_runners *runners,
                            void (*fn)(void *arg, bool is_error, const char *line), void *arg)
 {
-    return check_ask_all(config, registry, false, fn, arg);
+    return check_ask_all(config, registry, runners, false, fn, arg);
 }
 
 size_t daemon_option_check_files(const struct config_tree *config, struct plugin_registry *registry,
                                  void (*fn)(void *arg, bool is_error, const char *line), void *arg)
 {
-    return check_ask_all(config, registry, true, fn, arg);
+    return check_ask_all(config, registry, NULL, true, fn, arg);
 }

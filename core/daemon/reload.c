@@ -160,8 +160,10 @@ static int reload_check_config(const struct daemon_reload *reload, struct config
     if (r < 0 || config_problems(config)[0] != '\0') {
         return r;
     }
-    return daemon_option_check(config, reload->registry, reload_log_finding, NULL) > 0 ? -EINVAL
-                                                                                       : 0;
+    return daemon_option_check(config, reload->registry, reload->runners, reload_log_finding,
+                               NULL) > 0
+               ? -EINVAL
+               : 0;
 }
 
 static void reload_log_problems(const struct config_tree *config)

@@ -39,6 +39,7 @@ struct runner {
     struct ccm_thread starter;
     atomic_bool started;              /* the workers run */
     struct sched_watchdog_slot stage; /* create() or start(), while it runs */
+    struct sched_watchdog_slot check; /* check(), while it runs */
     uint64_t mark;                    /* of ccmd and the plugin, see crash_mark.h */
 };
 
@@ -337,14 +338,15 @@ static int runners_start_dog(struct daemon_runners *runners)
     const int64_t slow_ms = config_int(config, NULL, "controller", "slow_s") * 1000;
     int r;
 
-    runners->slots = calloc(runners->count + 1, sizeof(struct sched_watchdog_slot *));
+    runners->slots = calloc(2 * runners->count + 1, sizeof(struct sched_watchdog_slot *));
     if (runners->slots == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < runners->count; i++) {
-        runners->slots[i] = &runners->items[i].stage;
+        runners->slots[2 * i] = &runners->items[i].stage;
+        runners->slots[2 * i + 1] = &runners->items[i].check;
     }
-    r = sched_watchdog_init(&runners->dog, "plugin", slow_ms, runners->slots, runners->count);
+    r = sched_watchdog_init(&runners->dog, "plugin", slow_ms, runners->slots, 2 * runners->count);
     runners->has_dog = r == 0;
     runners->dog.call = "";
     return r == 0 ? sched_watchdog_start(&runners->dog) : r;
@@ -656,6 +658,34 @@ int daemon_runners_resync(struct daemon_runners *runners, const char *key, struc
         return -ENOENT;
     }
     return 0;
+}
+
+static struct runner *runners_find(const struct daemon_runners *runners, const char *plugin)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        if (ccm_text_equal(runners->items[i].entry->name, plugin)) {
+            return &runners->items[i];
+        }
+    }
+    return NULL;
+}
+
+void daemon_runners_begin_check(struct daemon_runners *runners, const char *plugin)
+{
+    struct runner *runner = runners_find(runners, plugin);
+
+    if (runner != NULL) {
+        sched_watchdog_begin(&runners->dog, &runner->check, "check()", plugin);
+    }
+}
+
+void daemon_runners_end_check(struct daemon_runners *runners, const char *plugin)
+{
+    struct runner *runner = runners_find(runners, plugin);
+
+    if (runner != NULL) {
+        (void)sched_watchdog_end(&runners->dog, &runner->check); /* who cares how long */
+    }
 }
 
 void daemon_runners_list_stages(struct daemon_runners *runners,

@@ -44,8 +44,12 @@ CCM_NODISCARD int daemon_runners_new(const struct daemon_runners_setup *setup,
  */
 CCM_NODISCARD int daemon_runners_create(struct daemon_runners *runners);
 
-/* Call fn for every create() and start() that runs: stage = "start()"; it may only copy. Any
- * thread, also while daemon_runners_create() runs. */
+/* Around a check() of the plugin, so that one that hangs is named. Any one thread. */
+void daemon_runners_begin_check(struct daemon_runners *runners, const char *plugin);
+void daemon_runners_end_check(struct daemon_runners *runners, const char *plugin);
+
+/* Call fn for every create(), start() and check() that runs: stage = "start()"; it may only copy.
+ * Any thread, also while daemon_runners_create() runs. */
 void daemon_runners_list_stages(struct daemon_runners *runners,
                                 void (*fn)(void *arg, const char *stage, const char *plugin,
                                            int64_t age_ms),

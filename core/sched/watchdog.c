@@ -205,7 +205,10 @@ void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_
 
             ret->running++;
             ret->sum_ms += age;
-            ret->longest_ms = age > ret->longest_ms ? age : ret->longest_ms;
+            if (age >= ret->longest_ms) {
+                ret->longest_ms = age;
+                ret->longest = slot->call;
+            }
         }
     }
     ret->slow = dog->slow;

@@ -71,6 +71,7 @@ struct sched_watchdog_stats {
     uint64_t slow;       /* warnings so far */
     uint64_t running;    /* calls at this moment */
     uint64_t longest_ms; /* age of the oldest of them */
+    const char *longest; /* what it is: "forget"; NULL: a call of the watchdog's own kind */
     uint64_t sum_ms;     /* age of all of them together */
 };
 

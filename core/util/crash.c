@@ -3,6 +3,7 @@
 #include "util/attr.h"
 #include "util/log.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #define LINE_SIZE  4096
+#define WAIT_MS    2000  /* for whoever reads the log to make place for the line */
+#define END_S      10    /* for all of it */
 #define STACK_SIZE 65536 /* pages that nobody touches cost nothing */
 
 static const struct crash_signal {
@@ -27,9 +30,9 @@ static const struct crash_signal {
 
 /* A signal belongs to the process, so this is one of the few places with static state. */
 static struct sigaction crash_before[SIGNAL_COUNT]; /* what the signals did: default, sanitizer */
-static atomic_flag crash_begun = ATOMIC_FLAG_INIT;
-static atomic_int crash_record = -1;
-static pthread_key_t crash_stacks; /* gives that of a thread back when it ends */
+static atomic_bool crash_begun;
+static _Atomic uint64_t crash_records = UINT64_MAX; /* two files, 32 bits each: -1 = none */
+static pthread_key_t crash_stacks;                  /* gives that of a thread back when it ends */
 static bool crash_has_stacks;
 static _Thread_local void *crash_stack;
 static _Thread_local struct ccm_crash_call *crash_current;
@@ -148,9 +151,12 @@ static void crash_add_object(struct crash_text *text, const struct ccm_crash_cal
     }
 }
 
+/* A pipe that nobody reads takes nothing: the crash must come to its end all the same. */
 static void crash_write(int fd, const struct crash_text *text)
 {
-    if (write(fd, text->bytes, text->len) < 0) {
+    struct pollfd ready = { .fd = fd, .events = POLLOUT };
+
+    if (poll(&ready, 1, WAIT_MS) == 1 && write(fd, text->bytes, text->len) < 0) {
         return; /* nowhere to report it */
     }
 }
@@ -194,7 +200,9 @@ static void crash_add_escaped(struct crash_text *text, const char *words)
 
 static void crash_write_records(const struct ccm_crash_call *call)
 {
-    const int fd = atomic_load(&crash_record);
+    const uint64_t both = atomic_load(&crash_records);
+    const int fd = (int)(int32_t)(uint32_t)both;
+    const int next = (int)(int32_t)(uint32_t)(both >> 32);
     struct crash_text line;
 
     for (size_t i = 0; fd >= 0 && call->marks != NULL && i < call->key_count; i++) {
@@ -207,6 +215,9 @@ static void crash_write_records(const struct ccm_crash_call *call)
         crash_add_escaped(&line, call->keys[i]);
         crash_add_char(&line, '\n');
         crash_write(fd, &line);
+        if (next >= 0) {
+            crash_write(next, &line);
+        }
     }
 }
 
@@ -217,6 +228,7 @@ static void crash_report(const struct crash_signal *signal, const siginfo_t *inf
     const struct ccm_crash_call *call = crash_current;
 
     crash_is_mine = 1;
+    (void)alarm(END_S); /* what was set before does not come to its end */
     crash_write_line(call, signal->name, info);
     if (call != NULL) {
         crash_write_records(call);
@@ -232,7 +244,7 @@ static void crash_handle(int number, siginfo_t *info, void *context)
         i++;
     }
     if (crash_is_mine == 0) {
-        while (atomic_flag_test_and_set(&crash_begun)) {
+        while (atomic_exchange(&crash_begun, true)) {
             (void)pause(); /* another thread crashes, and the process with it */
         }
         crash_report(&crash_signals[i], info);
@@ -297,7 +309,10 @@ void ccm_crash_end(struct ccm_crash_call *call)
     }
 }
 
-void ccm_crash_set_record(int fd)
+void ccm_crash_set_record(int fd, int next)
 {
-    atomic_store(&crash_record, fd);
+    atomic_store(&crash_records, (uint64_t)(uint32_t)next << 32 | (uint32_t)fd);
+    while (crash_is_mine == 0 && atomic_load(&crash_begun)) {
+        (void)pause(); /* it goes by the files from before, which have to stay as they are */
+    }
 }

@@ -37,8 +37,10 @@ void ccm_crash_end(struct ccm_crash_call *call);
 /*
  * Where keys with marks are recorded, one line each: "crash 1 MARK PLUGIN KEY", MARK as 16
  * hexadecimal digits, KEY with what is no printable ASCII, and '%', as %XX. An open file, which is
- * borrowed; -1 = nowhere. Any thread.
+ * borrowed; -1 = nowhere. next: another one that is about to take its place, which gets the same;
+ * -1 = none. Never returns once a crash has begun, as that goes by the files from before. Any
+ * thread.
  */
-void ccm_crash_set_record(int fd);
+void ccm_crash_set_record(int fd, int next);
 
 #endif

@@ -47,7 +47,7 @@ def test_a_stage_that_hangs(hanging, stage, after):
 
 @pytest.mark.parametrize("name, words", [
     ("hanging-reconcile", r"plugin hanging-reconcile: a reconcile has been running for 1[5-9] s and heeds no cancellation"),
-    ("hanging-forget", r"plugin hanging-forget: a reconcile has been running for 1[5-9] s and heeds no cancellation"),
+    ("hanging-forget", r"plugin hanging-forget: a forget has been running for 1[5-9] s and heeds no cancellation"),
     ("hanging-map", r"plugin hanging-map: map\(\) has been running for 1[5-9] s at services default/web, and its cache stands still")])
 def test_the_process_ends_by_itself(hanging, name, words):
     world = hanging(name)
@@ -67,6 +67,18 @@ def test_livez_says_so(hanging, stage):
     world.wait(lambda: world.admin("/livez")[0] == 200, "the first answer")
     world.wait(lambda: world.admin("/livez")[0] == 503, "the verdict", timeout=60)
     assert re.fullmatch(rf"plugin hanging-{stage}: {stage}\(\) has been running for \d+ s and does not end\n", world.admin("/livez")[1])
+
+
+def test_a_check_that_hangs_at_a_reload_is_named(hanging):
+    world = hanging("hanging-check", hang_s=0)
+    world.wait(lambda: world.admin("/readyz")[0] == 200, "the start")
+    path = os.path.join(world.folder, "hanging.conf")
+    with open(path, "a", encoding="utf-8") as config:
+        config.write('log: { level = "debug"; };\n')
+    world.wait(lambda: re.search(r" warn  plugin hanging-check: check\(\) runs since \d+ ms\n", world.log()), "the line", timeout=30)
+    assert [one["object"] for one in json.loads(world.admin("/statusz?format=json")[1])["running"]] == ["check()"]
+    world.wait(lambda: world.admin("/livez")[0] == 503, "the verdict", timeout=60)
+    assert re.fullmatch(r"plugin hanging-check: check\(\) has been running for \d+ s and does not end\n", world.admin("/livez")[1])
 
 
 def test_a_map_that_hangs_is_not_taken_for_a_silent_server(hanging):

@@ -165,6 +165,11 @@ int kube_reflector_join(struct kube_reflector *r, int64_t deadline_ms)
     return ccm_thread_join(&r->thread, deadline_ms);
 }
 
+size_t kube_reflector_cache(const struct kube_reflector *r)
+{
+    return r->cache;
+}
+
 void kube_reflector_status(struct kube_reflector *r, struct kube_reflector_status *ret)
 {
     ccm_lock(&r->lock);

@@ -143,6 +143,8 @@ struct kube_reflector_status {
 };
 
 /* Any thread. */
+/* Its number in the continuity. Any thread. */
+size_t kube_reflector_cache(const struct kube_reflector *reflector);
 void kube_reflector_status(struct kube_reflector *reflector, struct kube_reflector_status *ret);
 
 #endif

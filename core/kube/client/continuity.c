@@ -38,7 +38,7 @@ static bool is_whole_locked(const struct kube_continuity *c)
     return c->in_step != 0 && c->in_step == (c->known & ~c->refused);
 }
 
-static uint64_t bit_of(size_t cache)
+uint64_t kube_continuity_bit(size_t cache)
 {
     return cache < KUBE_CONTINUITY_CACHES ? UINT64_C(1) << cache : 0;
 }
@@ -52,7 +52,7 @@ static void update_since_locked(struct kube_continuity *c)
 
 void kube_continuity_set(struct kube_continuity *c, size_t cache, bool in_step)
 {
-    const uint64_t bit = bit_of(cache);
+    const uint64_t bit = kube_continuity_bit(cache);
 
     ccm_lock(&c->lock);
     c->known |= in_step ? bit : 0;
@@ -64,7 +64,7 @@ void kube_continuity_set(struct kube_continuity *c, size_t cache, bool in_step)
 
 void kube_continuity_refuse(struct kube_continuity *c, size_t cache)
 {
-    const uint64_t bit = bit_of(cache);
+    const uint64_t bit = kube_continuity_bit(cache);
 
     ccm_lock(&c->lock);
     c->refused |= bit;
@@ -91,11 +91,12 @@ void kube_continuity_break(struct kube_continuity *c, const char *reason, bool r
     ccm_unlock(&c->lock);
 }
 
-int64_t kube_continuity_since(struct kube_continuity *c)
+int64_t kube_continuity_since(struct kube_continuity *c, uint64_t excused)
 {
     ccm_lock(&c->lock);
 
-    const bool all = c->known != 0 && c->in_step == c->known;
+    const uint64_t wanted = c->known & ~(c->refused & excused);
+    const bool all = wanted != 0 && c->in_step == wanted;
     const int64_t since_ms = all ? c->since_ms : 0;
 
     ccm_unlock(&c->lock);

@@ -58,8 +58,11 @@ void kube_continuity_refuse(struct kube_continuity *continuity, size_t cache);
  * people. relist: it was not a cache that found out. */
 void kube_continuity_break(struct kube_continuity *continuity, const char *reason, bool relist);
 
-/* server_since_ms() of struct ccm_host. */
-int64_t kube_continuity_since(struct kube_continuity *continuity);
+/* server_since_ms() of struct ccm_host. excused: one bit per cache (kube_continuity_bit()) that the
+ * server may refuse, as it holds nothing that the caller goes by. */
+int64_t kube_continuity_since(struct kube_continuity *continuity, uint64_t excused);
+/* 0 for caches that are not asked. */
+uint64_t kube_continuity_bit(size_t cache);
 
 /* What kube_continuity_check() saw, for people and monitors. */
 struct kube_continuity_view {

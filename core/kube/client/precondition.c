@@ -40,19 +40,29 @@ static const char *skip_value(const char *p)
     return p;
 }
 
+/* Whether the name between two quotes is this one; it may be spelt with escapes. */
+static bool member_is(const char *quoted, size_t len, const char *name)
+{
+    if (memchr(quoted, '\\', len) == NULL) {
+        return len == strlen(name) + 2 && memcmp(quoted + 1, name, len - 2) == 0;
+    }
+    CCM_CLEANUP(ccm_json_freep) cJSON *text = cJSON_ParseWithLength(quoted, len);
+
+    return ccm_text_equal(cJSON_GetStringValue(text), name);
+}
+
 /* The value of the last member of that name, of two the one that counts; NULL = there is none. */
 static const char *find_member(const char *object, const char *name)
 {
     const char *found = NULL;
-    const size_t len = strlen(name);
     const char *p = skip_blanks(object + 1);
 
     while (*p != '}') {
-        const char *key = p + 1;
+        const char *key = p;
 
         p = skip_text(p);
 
-        const bool same = (size_t)(p - 1 - key) == len && memcmp(key, name, len) == 0;
+        const bool same = member_is(key, (size_t)(p - key), name);
 
         p = skip_blanks(skip_blanks(p) + 1); /* the colon */
         found = same ? p : found;

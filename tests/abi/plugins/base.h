@@ -114,6 +114,15 @@ static void base_map(void *self, const struct ccm_change *change)
     PLUGIN_IN_MAP;
 }
 
+#ifdef PLUGIN_IN_CHECK
+static int base_check(const struct ccm_check_sink *sink)
+{
+    (void)sink; /* nothing is found */
+    PLUGIN_IN_CHECK;
+    return 0;
+}
+#endif
+
 static const struct ccm_watch base_watch = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = PLUGIN_KIND,
@@ -141,6 +150,9 @@ const struct ccm_plugin ccm_plugin = {
     .summary = "does nothing, for tests",
 #ifdef PLUGIN_FORGET
     .forget = PLUGIN_FORGET,
+#endif
+#ifdef PLUGIN_IN_CHECK
+    .check = base_check,
 #endif
 };
 

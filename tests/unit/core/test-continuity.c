@@ -13,24 +13,24 @@ static void test_all_caches_in_step(void **state)
 
     (void)state;
     assert_int_equal(kube_continuity_init(&c), 0);
-    assert_int_equal(kube_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_since(&c, 0), 0);
 
     const size_t services = kube_continuity_add(&c);
     const size_t nodes = kube_continuity_add(&c);
 
     kube_continuity_set(&c, services, false);
-    assert_int_equal(kube_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_since(&c, 0), 0);
     kube_continuity_set(&c, services, true);
     kube_continuity_set(&c, nodes, true);
 
-    const int64_t since_ms = kube_continuity_since(&c);
+    const int64_t since_ms = kube_continuity_since(&c, 0);
 
     assert_true(since_ms > 0);
     /* A watch breaks, and it turns out to be the same server. */
     kube_continuity_set(&c, nodes, false);
-    assert_int_equal(kube_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_since(&c, 0), 0);
     kube_continuity_set(&c, nodes, true);
-    assert_int_equal(kube_continuity_since(&c), since_ms);
+    assert_int_equal(kube_continuity_since(&c, 0), since_ms);
     kube_continuity_fini(&c);
 }
 
@@ -51,18 +51,20 @@ static void test_refused(void **state)
 
     kube_continuity_refuse(&c, others);
     kube_continuity_set(&c, services, true);
-    assert_true(kube_continuity_since(&c) > 0);
+    assert_true(kube_continuity_since(&c, 0) > 0);
     kube_continuity_set(&c, others, true);
     kube_continuity_set(&c, others, false);
     kube_continuity_break(&c, "it was replaced", false);
     kube_continuity_check(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
     kube_continuity_refuse(&c, others);
-    assert_int_equal(kube_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_since(&c, 0), 0);
+    assert_int_equal(kube_continuity_since(&c, kube_continuity_bit(services)), 0);
+    assert_true(kube_continuity_since(&c, kube_continuity_bit(others)) > 0);
     kube_continuity_check(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.ended);
     kube_continuity_set(&c, others, true);
-    assert_true(kube_continuity_since(&c) > 0);
+    assert_true(kube_continuity_since(&c, 0) > 0);
     kube_continuity_fini(&c);
 }
 
@@ -77,15 +79,15 @@ static void test_another_server(void **state)
     c.since_ms = 5;
     kube_continuity_set(&c, 0, false);
     kube_continuity_break(&c, "nodes: it was replaced", false);
-    assert_int_equal(kube_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_since(&c, 0), 0);
     assert_int_equal(c.breaks, 1);
     assert_string_equal(c.reason, "nodes: it was replaced");
     kube_continuity_set(&c, 0, true);
-    assert_true(kube_continuity_since(&c) > 5);
+    assert_true(kube_continuity_since(&c, 0) > 5);
     /* One that the caches did not notice, being in step all the time. */
     c.since_ms = 5;
     kube_continuity_break(&c, "another Lease", true);
-    assert_true(kube_continuity_since(&c) > 5);
+    assert_true(kube_continuity_since(&c, 0) > 5);
     kube_continuity_fini(&c);
 }
 
@@ -101,9 +103,9 @@ static void test_more_caches_than_are_asked(void **state)
     for (size_t i = 0; i < KUBE_CONTINUITY_CACHES; i++) {
         kube_continuity_set(&c, i, true);
     }
-    assert_true(kube_continuity_since(&c) > 0);
+    assert_true(kube_continuity_since(&c, 0) > 0);
     kube_continuity_set(&c, KUBE_CONTINUITY_CACHES + 1, false);
-    assert_true(kube_continuity_since(&c) > 0);
+    assert_true(kube_continuity_since(&c, 0) > 0);
     kube_continuity_fini(&c);
 }
 
