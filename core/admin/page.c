@@ -14,6 +14,7 @@
     48 /* in a terminal a column with wider cells is below its row, if others follow */
 
 static const char style[] =
+    ":root{color-scheme:light dark}\n"
     "body{font:15px/1.5 system-ui,sans-serif;margin:1.5em auto;max-width:84em;padding:0 1em;"
     "color:#1d2129;background:#fff}\n"
     "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.8em 0 .5em}p{margin:.5em 0}\n"
@@ -28,11 +29,13 @@ static const char style[] =
     "code,pre{font:13px/1.45 ui-monospace,monospace;overflow-wrap:anywhere}"
     "pre{white-space:pre-wrap}\n"
     "a{color:#0b57d0;text-decoration:none}a:hover{text-decoration:underline}\n"
-    "nav{margin:.6em 0}nav a{margin-right:1em}a.on{color:inherit;font-weight:600}\n"
+    "nav{margin:.6em 0}nav "
+    "a{margin-right:1em;display:inline-block}a.on{color:inherit;font-weight:600}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15em 1.2em;margin:.5em 0}\n"
     "dt{color:#646a73}dd{margin:0;overflow-wrap:anywhere}\n"
     "form{margin:.6em 0}input,select,button{font:inherit;padding:.2em .5em;color:inherit;"
-    "background:inherit;border:1px solid #8a9099;border-radius:4px;max-width:100%}\n"
+    "background:inherit;border:1px solid #8a9099;border-radius:4px;max-width:100%;"
+    "margin:.1em 0}\n"
     "@media(max-width:46em){body{margin:1em auto;padding:0 .8em}"
     "table,tbody,tr,td{display:block}tr.h{display:none}"
     "tr{border-bottom:1px solid #c9cdd4;padding:.4em 0}"

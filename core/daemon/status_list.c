@@ -441,6 +441,17 @@ static void list_add_sum(struct admin_page *page, const struct list_query *query
     admin_page_note(page, ADMIN_TONE_PLAIN, ccm_buf_str(&text));
 }
 
+/* A person who looks at a page that is there no more means the last one; programs read on until
+ * nothing comes. */
+static void list_clamp_page(struct list_query *query, size_t shown)
+{
+    const int64_t pages = ((int64_t)shown + query->limit - 1) / query->limit;
+
+    if (query->page > pages) {
+        query->page = pages < 1 ? 1 : pages;
+    }
+}
+
 int status_list_write(const struct daemon_observed *seen,
                       const struct admin_status_request *request, struct ccm_buf *text)
 {
@@ -454,6 +465,9 @@ int status_list_write(const struct daemon_observed *seen,
     status_rows_collect(seen, query.plugin, &rows);
     rows_filter(seen, &query, &rows);
     rows_sort(&rows, &query);
+    if (request->format != ADMIN_PAGE_JSON) {
+        list_clamp_page(&query, rows.shown);
+    }
     status_frame_begin(&page, request, "ccmd: objects", text);
     if (admin_page_html(&page) != NULL) {
         list_add_form(seen, request, &query, admin_page_html(&page));

@@ -126,7 +126,10 @@ static void page_add_sum(struct admin_page *page, const struct status_rows *rows
         admin_page_note(page, failing > 0 ? ADMIN_TONE_BAD : ADMIN_TONE_GOOD, ccm_buf_str(&text));
         return;
     }
-    ccm_buf_addf(html, "<p class=\"sum %s\">", failing > 0 ? "bad" : "good");
+    ccm_buf_addf(html, "<p class=\"sum %s\">",
+                 failing > 0      ? "bad"
+                 : rows->len == 0 ? "dim"
+                                  : "good");
     admin_page_escape(html, ccm_buf_str(&text));
     ccm_buf_adds(html, "</p>\n");
 }
@@ -356,7 +359,7 @@ static void page_add_failing(struct admin_page *page, const struct status_rows *
     for (size_t i = 0; i < count && i < CAUSES_MAX; i++) {
         page_add_cause(page, &causes[i], now);
     }
-    admin_page_close_table(page, NULL);
+    admin_page_close_table(page, "None.");
     if (count > CAUSES_MAX) {
         admin_page_note(page, ADMIN_TONE_DIM, "There are more causes: see the list of objects.");
     }
