@@ -272,6 +272,7 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
 static void change_emit_repair(const struct lbc_pass *pass, const char *steps)
 {
     if (steps[0] != '\0') {
+        pass->entry->repaired_ms = pass->lbc->host->now_ms(pass->lbc->host);
         lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
                        "Load balancer [%s] had been changed by somebody else and was repaired: %s",
                        lbc_pass_lb_id(pass), steps);

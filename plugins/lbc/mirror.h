@@ -96,13 +96,13 @@ struct lbc_entry {
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
     struct lbc_health_memory health;
-    int64_t unserved_ms;     /* monotonic: since when nobody serves a port; 0 = not so */
-    struct lbc_named *left;  /* backends that left and nobody has heard of; NULL = none */
-    int64_t left_told_ms;    /* monotonic: when such were last told; 0 = never */
-    int64_t audit_due_ms;    /* monotonic; 0 = not known yet */
-    uint32_t audit_put_off;  /* passes in a row that were due for a look but had work to do */
-    int64_t read_ms;         /* monotonic: when `state` was read; 0 = not known */
-    int64_t repaired_ms;     /* monotonic: when a second look last put something right; 0 = never */
+    int64_t unserved_ms;    /* monotonic: since when nobody serves a port; 0 = not so */
+    struct lbc_named *left; /* backends that left and nobody has heard of; NULL = none */
+    int64_t left_told_ms;   /* monotonic: when such were last told; 0 = never */
+    int64_t audit_due_ms;   /* monotonic; 0 = not known yet */
+    uint32_t audit_put_off; /* passes in a row that were due for a look but had work to do */
+    int64_t read_ms;        /* monotonic: when `state` was read; 0 = not known */
+    int64_t repaired_ms; /* monotonic: when what others had changed was last put right; 0 = never */
     struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */

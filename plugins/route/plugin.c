@@ -305,7 +305,6 @@ static int instance_start(void *self, struct ccm_error *err)
     return 0;
 }
 
-/* The nodes whose routes are held, and the pass for the orphans. */
 /* What of a node its routes go by. The tables themselves belong to the pass that works on them. */
 static int instance_describe(void *self, const char *key, const struct ccm_view_sink *sink)
 {
@@ -336,6 +335,7 @@ static int instance_describe(void *self, const char *key, const struct ccm_view_
     return 0;
 }
 
+/* The nodes whose routes are held, and the pass for the orphans. */
 static int64_t allow_removals(void *self)
 {
     struct route *route = self;

@@ -4,8 +4,9 @@ import html
 import json
 import re
 import urllib.parse
+import urllib.request
 
-from tests.support import objects, views
+from tests.support import objects, scenario_route, views
 
 PORTS = ((80, "TCP"), (443, "TCP"))
 ID = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-id"
@@ -196,3 +197,65 @@ def test_forms(world):
     seen = world.admin("/statusz/objects?q=a&state=failing&refresh=10")[1]
     assert 'href="/statusz/objects?state=failing&amp;q=a&amp;refresh=10&amp;format=json"' in seen
     assert ask(world, "")["ready"] is True and ask(world, "")["leads"] is True
+
+
+def test_forms_by_accept(world):
+    """A client that says what it wants needs no argument; one that is asked for goes first."""
+    start(world)
+
+    def told(accept, query=""):
+        request = urllib.request.Request(world.admin_base() + "/statusz" + query, headers={"Accept": accept} if accept else {})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+            return answer.headers["Content-Type"], answer.read().decode()
+
+    for accept, query, kind in (("application/json", "", "application/json"), ("application/json, */*", "", "application/json"),
+                                ("text/plain", "", "text/plain; charset=utf-8"), ("text/html,application/json;q=0.9", "", "text/html; charset=utf-8"),
+                                ("*/*", "", "text/html; charset=utf-8"), (None, "", "text/html; charset=utf-8"),
+                                ("application/json", "?format=text", "text/plain; charset=utf-8"), ("text/html", "?format=json", "application/json")):
+        found, text = told(accept, query)
+        assert found == kind, (accept, query)
+        assert (text[0] == "{") == (kind == "application/json") and text.startswith("<!doctype html>") == kind.startswith("text/html")
+    for path in ("/objects", "/quotas"):
+        assert json.loads(told("application/json", path)[1]) is not None
+    status, text = world.admin("/statusz?format=xml")
+    assert (status, text) == (400, "format: html, json or text\n")
+
+
+def test_a_page_that_is_there_no_more(world):
+    """The list has become shorter behind a reader's back: the last page; a program sees an empty one, where it ends."""
+    serve(world, "web", "api", "shop", nodes=1)
+    start(world)
+    world.wait(lambda: ask(world, "")["count"]["well"] == 3, "all passes", timeout=40)
+    text = world.admin("/statusz/objects?limit=2&page=9&sort=object&format=text")[1]
+    assert "Shown are 3 to 3." in text and "default/web" in text
+    assert ask(world, "/objects", limit=2, page=9)["objects"] == []
+
+
+def test_the_last_repair_is_told(world):
+    """Somebody takes a listener away at the console; what was put right, and when, stands on the page."""
+    serve(world, "web", nodes=1)
+    start(world)
+    world.wait(lambda: world.kube.ingress("web"), "its address", timeout=40)
+    world.settled()
+    told = world.wait(lambda: page_of(world, "default/web"), "the page")
+    first = told.get("last_repair")
+    world.cloud.edit("delete", type="listener", load_balancer=told["load_balancer"], port=80, protocol="tcp")
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": "now"}}})
+    world.wait(lambda: len(views.only_lb(world)["Listeners"]) == 2, "the listener")
+    world.settled()
+    told = page_of(world, "default/web")
+    assert first is None and re.fullmatch(r"\d+ (s|min) ago", told["last_repair"]), (first, told)
+    assert "last repair" in world.admin("/statusz/object?key=default/web&format=text")[1]
+
+
+def test_a_node_with_a_route(world):
+    """Objects are not Services alone: what the plugin route knows of a node."""
+    world.kube.create(scenario_route.node("node-1", "10.96.1.0/24"), scenario_route.node("bare", []))
+    world.start_ccmd(world.write_config(plugins=f'{{ name = "route"; cluster_cidr = "{scenario_route.CLUSTER_CIDR}"; }}'))
+    world.wait(lambda: "10.96.1.0/24" in scenario_route.custom_routes(world.cloud.state())[scenario_route.SYSTEM_TABLE], "the route")
+    world.settled()
+    assert "node-1" in listed(world, plugin="route")
+    told = ask(world, "/object", key="node-1")["route"]
+    assert (told["state"], told["pod_cidr"]) == ("well", "10.96.1.0/24") and told["instance"].endswith("i-node-1")
+    text = world.admin("/statusz/object?key=node-1&format=text")[1]
+    assert text.startswith("node-1\n") and "10.96.1.0/24" in text and "next pass" in text
