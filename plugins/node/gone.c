@@ -1,6 +1,7 @@
 #include "gone.h"
 
 #include "events.h"
+#include "ledger.h"
 #include "look.h"
 #include "measure.h"
 #include "util/buf.h"
@@ -32,6 +33,7 @@ struct absence {
 struct node_absences {
     struct ccm_strmap *nodes; /* name -> struct absence */
     struct ccm_removal_budget budget;
+    struct node_ledger ledger;
     size_t told_held; /* what was said last */
     size_t told_strange;
 };
@@ -175,11 +177,14 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
                        bool *ret_gone, struct ccm_error *err)
 {
     const struct ccm_host *host = run->control->host;
+    struct node_absences *absences = run->control->absences;
     const struct ccm_object *live = NULL;
     int r = node_read_again(run, item, &live, err);
 
+    if (r == 0) {
+        r = node_ledger_write(&absences->ledger, run, item, &absences->budget, err);
+    }
     *ret_gone = r == 0;
-
     if (r == 0) {
         const struct ccm_raw_call call = {
             .struct_size = sizeof(call),
@@ -267,6 +272,10 @@ static void item_decide(struct node_run *run, struct node_item *item, size_t siz
         absence->state = ABSENCE_SEEN_ONCE;
         return;
     }
+    if (node_ledger_read(&control->absences->ledger, run, &control->absences->budget) < 0) {
+        item->again_ms = (uint64_t)control->confirm_ms;
+        return;
+    }
     if (ccm_removal_allowed(&control->absences->budget, &control->rule, size, now_ms) == 0) {
         const int64_t next_ms =
             ccm_removal_next_ms(&control->absences->budget, &control->rule, size, now_ms);
@@ -290,8 +299,10 @@ static bool item_is_candidate(const struct node_item *item)
 
 void node_gone(struct node_run *run)
 {
+    struct node_absences *absences = run->control->absences;
     size_t size = 0;
 
+    node_ledger_move(&absences->ledger, run, &absences->budget);
     for (size_t i = 0; i < run->len; i++) {
         struct node_item *item = &run->items[i];
 

@@ -7,7 +7,8 @@
  * that is there for certain since its node is ready: a wrong region, account or right shows none;
  * - asked for with one such instance alone, it is lacking once more;
  * - the instance was seen in the cloud before (NODE_LABEL_SEEN): one of another account was not;
- * - no more than removal_share_percent of all nodes go within removal_window_s;
+ * - no more than removal_share_percent of all nodes go within removal_window_s, restarts and other
+ * leaders included (ledger.h);
  * - read once more it is the same node, still Unknown; it is deleted in that version only.
  */
 #ifndef CCM_NODE_GONE_H

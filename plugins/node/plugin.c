@@ -66,8 +66,8 @@ INT_OPTION(share, "removal_share_percent", "10", 0, 100,
            "instances are gone; the rest is held, and told. Of up to three nodes one goes at a "
            "time. 0: none is ever deleted, 100: nothing is held.");
 INT_OPTION(window, "removal_window_s", "3600", 1, 86400,
-           "The time that removal_share_percent is about. `ccmd allow-removals` lets everything go "
-           "for as long.");
+           "The time that removal_share_percent is about, restarts of ccmd included. `ccmd "
+           "allow-removals` lets everything go for as long.");
 
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS, &opt_period,       &opt_batch, &opt_network, &opt_forward,

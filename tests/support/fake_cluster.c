@@ -215,8 +215,9 @@ static int object_patch(const struct ccm_host *host, const struct ccm_request *r
     }
     kept->kind = patch->kind;
     kept->type = patch->type;
-    kept->key = ccm_text_format("%s%s%s", patch->namespace_,
-                                patch->namespace_[0] == '\0' ? "" : "/", patch->name);
+    kept->key = patch->namespace_ == NULL || patch->namespace_[0] == '\0'
+                    ? fake_dup(patch->name)
+                    : ccm_text_format("%s/%s", patch->namespace_, patch->name);
     kept->subresource = fake_dup(patch->subresource);
     kept->body = fake_dup(patch->body);
     fake_lock(fake);

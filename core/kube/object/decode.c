@@ -36,7 +36,8 @@ static bool is_annotation_kept(uint64_t kind, const char *key)
     case CCM_KIND_ENDPOINT_SLICE:
         return false;
     case CCM_KIND_NODE:
-        return strcmp(key, "alpha.kubernetes.io/provided-node-ip") == 0;
+        return strcmp(key, "alpha.kubernetes.io/provided-node-ip") == 0 ||
+               strcmp(key, "ccmd/deleted-nodes") == 0;
     default:
         return true;
     }

@@ -11,7 +11,7 @@
  * (`too_large` of its head): events can speak of it, and it can be released when it is deleted.
  *
  * Annotations: Services and Pods keep all of theirs; Nodes keep
- * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none.
+ * alpha.kubernetes.io/provided-node-ip and ccmd/deleted-nodes; EndpointSlices keep none.
  *
  * Whoever may write a Service decides how large it is, so one that no load balancer belongs to
  * (another type, no finalizer) takes little memory: annotations of more than

@@ -253,7 +253,7 @@ static void test_node(void **state)
         &node_kind,
         "{\"metadata\":{\"name\":\"cn.10.0.0.1\",\"labels\":{\"os\":\"linux\"},\"annotations\":{"
         "\"alpha.kubernetes.io/provided-node-ip\":\"10.0.0.1\",\"volumes.kubernetes.io/"
-        "x\":\"true\"}},"
+        "x\":\"true\",\"ccmd/deleted-nodes\":\"1:1\"}},"
         "\"spec\":{\"providerID\":\"cn.i-1\",\"podCIDR\":\"10.244.1.0/24\","
         "\"podCIDRs\":[\"10.244.1.0/24\",\"fd00::/64\"],\"unschedulable\":true,"
         "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]},"
@@ -265,8 +265,9 @@ static void test_node(void **state)
 
     (void)state;
     assert_string_equal(o->key, "cn.10.0.0.1");
-    assert_int_equal(o->annotation_count, 1);
+    assert_int_equal(o->annotation_count, 2);
     assert_string_equal(o->annotations[0]->value, "10.0.0.1");
+    assert_string_equal(o->annotations[1]->value, "1:1");
     assert_string_equal(n->provider_id, "cn.i-1");
     assert_int_equal(n->pod_cidr_count, 2);
     assert_string_equal(n->pod_cidrs[1], "fd00::/64");
