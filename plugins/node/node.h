@@ -16,6 +16,8 @@
 #define NODE_PASS_KEY "all nodes"
 /* So many keys in one call of reconcile: five batches of the cloud. */
 #define NODE_KEYS_MAX 500
+/* Nodes come in bursts: a call of reconcile waits this long for more of them. */
+#define NODE_BURST_MS 1000
 /* The most that one call of the cloud names. */
 #define NODE_BATCH_MAX 100
 
@@ -43,6 +45,7 @@ struct node_control {
     struct node_absences *absences;
     char *page_after; /* the periodic look goes on behind this place, see page.h; NULL = at the
                          beginning */
+    int64_t round_ms; /* monotonic: when the look began at the beginning last */
     bool page_failed; /* the page there failed when it was looked at last */
     struct ccm_strmap *told; /* "NAME TOPIC" of events that stand */
     bool sync_told;          /* one stands about all of them */

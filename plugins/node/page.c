@@ -69,16 +69,64 @@ static size_t entries_collect(const struct ccm_object *const *objects, size_t co
     return len;
 }
 
-/* How many of them make one page. */
-static size_t page_measure(const struct entry *entries, size_t len, size_t most)
+/* How many of them make the first page. */
+static size_t page_measure(const struct entry *entries, size_t len, size_t batch)
 {
     size_t count = 0;
 
-    while (count < len && count < most &&
+    while (count < len && count < batch &&
            strcmp(entries[count].subject.region, entries[0].subject.region) == 0) {
         count++;
     }
     return count;
+}
+
+/* The same of so many pages; *ret_pages: how many there are up to that. */
+static size_t pages_measure(const struct entry *entries, size_t len, size_t batch, size_t most,
+                            size_t *ret_pages)
+{
+    size_t count = 0;
+
+    for (*ret_pages = 0; *ret_pages < most && count < len; ++*ret_pages) {
+        count += page_measure(entries + count, len - count, batch);
+    }
+    return count;
+}
+
+/* Until all of the round is to be through. */
+static int64_t round_left_ms(const struct node_control *control, int64_t now_ms)
+{
+    const int64_t left_ms = control->round_ms + control->period_ms / 2 - now_ms;
+
+    return left_ms > 0 ? left_ms : 0;
+}
+
+/* How many of the pages this call takes: as many as each of those that there is time for. */
+static size_t round_share(const struct node_control *control, size_t pages, int64_t now_ms)
+{
+    const size_t calls = (size_t)(round_left_ms(control, now_ms) / NODE_BURST_MS) + 1;
+    const size_t most = NODE_KEYS_MAX / control->batch;
+    const size_t share = (pages + calls - 1) / calls;
+
+    return share < most ? share : most;
+}
+
+/* Nodes that this call takes; the pages behind them are noted. */
+static size_t round_take(struct node_run *run, const struct entry *entries, size_t len)
+{
+    struct node_control *control = run->control;
+    size_t pages = 0;
+    size_t taken_pages = 0;
+    size_t taken = 0;
+
+    if (control->page_after == NULL) {
+        control->round_ms = run->started_ms;
+    }
+    (void)pages_measure(entries, len, control->batch, SIZE_MAX, &pages);
+    taken = pages_measure(entries, len, control->batch,
+                          round_share(control, pages, run->started_ms), &taken_pages);
+    run->page_rest = pages - taken_pages;
+    return taken;
 }
 
 /* Each is asked for once more: the list is given back as a whole. */
@@ -112,7 +160,7 @@ int node_page_take(struct node_run *run)
         len = entries_collect(objects, count, run->control->page_after, entries);
     }
 
-    const size_t taken = page_measure(entries, len, run->control->batch);
+    const size_t taken = entries == NULL ? 0 : round_take(run, entries, len);
 
     r = entries == NULL ? -ENOMEM : page_add(run, entries, taken);
     if (r == 0 && taken < len) {
@@ -120,7 +168,6 @@ int node_page_take(struct node_run *run)
                                         entries[taken - 1].object->name);
         r = run->page_end == NULL ? -ENOMEM : 0;
     }
-    run->page_rest = len - taken;
     host->release_list(host, objects, count);
     return r;
 }
@@ -134,13 +181,16 @@ void node_page_turn(struct node_run *run)
 uint64_t node_page_delay_ms(const struct node_run *run)
 {
     const struct node_control *control = run->control;
-    const int64_t pages = (int64_t)(run->page_rest / control->batch) + 1;
-    int64_t ms = control->period_ms;
+    const struct ccm_host *host = control->host;
+    const int64_t now_ms = host->now_ms(host);
+    int64_t ms = 0;
 
-    if (run->page_rest > 0) {
-        ms = ms / 2 / (pages + 1);
-        ms = ms > GAP_MAX_MS ? GAP_MAX_MS : ms;
+    if (run->page_rest == 0) {
+        ms = control->round_ms + ccm_spread(host, control->period_ms, JITTER_PARTS) - now_ms;
+    } else {
+        ms = round_left_ms(control, now_ms) / (int64_t)run->page_rest;
+        ms = ccm_spread(host, ms > GAP_MAX_MS ? GAP_MAX_MS : ms, JITTER_PARTS);
     }
-    ms = ccm_spread(control->host, ms, JITTER_PARTS);
+    ms -= NODE_BURST_MS;
     return ms < 1 ? 1 : (uint64_t)ms;
 }

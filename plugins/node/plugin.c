@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes come in bursts: a call waits this long for more of them. */
-#define BURST_MS 1000
-
 #define BOOL_OPTION(symbol, key, default_text, words)                                              \
     static const struct ccm_option opt_##symbol = {                                                \
         .struct_size = sizeof(struct ccm_option),                                                  \
@@ -37,9 +34,10 @@
     }
 
 INT_OPTION(period, "period_s", "300", 1, 86400,
-           "How often all nodes are compared with the cloud, within 10 %, a hundred at a time and "
-           "spread over half of that time: what somebody changed in the cloud comes to the nodes, "
-           "and nodes whose instances are gone are found.");
+           "How often all nodes are compared with the cloud, within 10 %: a hundred at a time, "
+           "spread over half of that time (up to five hundred at a time when it is short): what "
+           "somebody changed in the cloud comes to the nodes, and nodes whose instances are gone "
+           "are found.");
 INT_OPTION(batch, "batch", "100", 1, 100, "Most nodes in one call of the cloud.");
 BOOL_OPTION(
     network, "network_condition", "false",
@@ -300,7 +298,7 @@ const struct ccm_plugin ccm_plugin = {
     .version = CCM_VERSION,
     .summary = "Initialises nodes, keeps labels and addresses as the cloud has them, deletes nodes "
                "whose instance is gone",
-    .batch_wait_ms = BURST_MS,
+    .batch_wait_ms = NODE_BURST_MS,
     .allow_removals = allow_removals,
     .resync = instance_resync,
     .check = check_options,

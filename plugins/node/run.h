@@ -42,11 +42,11 @@ struct node_run {
     size_t cap;
     size_t pass_key;  /* NODE_NOBODY: none of the keys is the periodic look */
     char *page_end;   /* where the look goes on if all of it succeeds; NULL = it is through */
-    size_t page_rest; /* nodes behind it */
+    size_t page_rest; /* pages behind it */
 
     struct node_answers answers;
-    uint64_t wait_ms;         /* when calls that were put off come again; 0 = none was */
-    struct ccm_error sync;    /* why something failed as a whole; kind 0 = it did not */
+    uint64_t wait_ms;      /* when calls that were put off come again; 0 = none was */
+    struct ccm_error sync; /* why something failed as a whole; kind 0 = it did not */
 };
 
 static inline const struct ccm_node *node_item_object(const struct node_item *item)

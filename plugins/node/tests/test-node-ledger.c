@@ -1,6 +1,6 @@
 /* Where deletions are noted that count for the next process as well. */
-#include "support/fake_host.h"
 #include "node/ledger.h"
+#include "support/fake_host.h"
 
 #include <errno.h>
 #include <setjmp.h>
