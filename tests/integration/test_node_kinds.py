@@ -116,7 +116,7 @@ def test_changes_in_the_cloud_come_with_the_next_look(world):
     world.cloud.edit("update", type="instance", id="i-node-1", tags={"ack.alibabacloud.com/nodepool-id": "np-1"})
     world.start_ccmd()
     world.kube.create(fresh("node-1"))
-    initialised(world, "node-1")
+    world.wait(lambda: NEW not in taints(world, "node-1"), "node-1 without its taint")
     assert labels(world, "node-1")[POOL] == "np-1"
     change(world, "node-1", InstanceType="ecs.c6.xlarge")
     world.wait(lambda: labels(world, "node-1")["node.kubernetes.io/instance-type"] == "ecs.c6.xlarge", "the new type")
