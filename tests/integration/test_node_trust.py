@@ -235,6 +235,54 @@ def test_a_node_of_the_same_name_is_another_one(world):
     assert world.kube.get("Node", "node-3")["metadata"]["uid"] == again["metadata"]["uid"]
 
 
+def test_what_was_seen_of_a_node_is_nothing_about_another_of_its_name(world):
+    """The node was deleted and registered anew, all of it between two looks: the new one is lacking for the first time."""
+    start(world, (1, 2, 3), gone_confirm_s=4)
+    seen_once(world, 3)
+    os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
+    try:
+        world.kube.delete("Node", "node-3")
+        world.kube.create(nodes.seen("node-3"))
+        lose(world, 3)
+    finally:
+        since, kube_since = world.cloud.mark(), world.kube.mark()
+        os.kill(world.ccmd.popen.pid, signal.SIGCONT)
+    world.wait(lambda: world.kube.get("Node", "node-3") is None, "the new one gone, too", timeout=60)
+    deleted = nodes.deletions(world, kube_since)
+    assert len(deleted) == 1
+    assert deleted[0]["t"] - asked(world, since, "node-3")[0]["t"] >= 4
+
+
+# ---- who ----
+
+
+@pytest.mark.parametrize("label", ["service.beta.kubernetes.io/exclude-node", "service.alibabacloud.com/exclude-node"])
+def test_excluded_nodes_stay(world, label):
+    """Silent, and without an instance: node 3 for ever, node 4 until its label goes."""
+    start(world, (1, 2, 3, 4))
+    for name in ("node-3", "node-4"):
+        world.kube.patch("Node", name, {"metadata": {"labels": {label: "true"}}})
+        nodes.release(world, name)
+    lose(world, 3, 4)
+    nodes.looked(world, 5)
+    assert names(world) == named(1, 2, 3, 4) and nodes.deletions(world) == []
+    world.kube.patch("Node", "node-4", {"metadata": {"labels": {label: None}}})
+    world.wait(lambda: names(world) == named(1, 2, 3), "node 4 gone", timeout=60)
+
+
+def test_a_node_that_is_excluded_at_the_last_moment_stays(world):
+    """ccmd has decided, and does not know of the label yet."""
+    start(world, (1, 2, 3))
+    world.kube.fault("GET /api/v1/nodes/node-3", delay_ms=3000)
+    nodes.release(world, "node-3")
+    lose(world, 3)
+    world.wait(lambda: any(call["action"] == "GET /api/v1/nodes/node-3" for call in world.kube.calls()), "the last look", timeout=30)
+    world.kube.patch("Node", "node-3", {"metadata": {"labels": {"service.alibabacloud.com/exclude-node": "true"}}})
+    world.kube.clear_faults()
+    nodes.looked(world, 4)
+    assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+
+
 # ---- how many ----
 
 
