@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from tests.integration.test_clock import Clock
-from tests.support import cloud_nodes as nodes
+from tests.support import cloud_nodes as nodes, objects
 from tests.support.forger import Forger
 from tests.support.world import World
 
@@ -281,6 +281,18 @@ def test_a_node_that_is_excluded_at_the_last_moment_stays(world):
     world.kube.clear_faults()
     nodes.looked(world, 4)
     assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+
+
+def test_ready_nodes_of_another_account_prove_nothing_and_keep_nobody(world):
+    """They are in no answer: whoever is there for certain has been seen before."""
+    start(world, (1, 2))
+    world.kill_ccmd()
+    world.kube.create(*[objects.node(f"{place}-other", f"i-other-{place}") for place in ("a", "mm", "node-0", "node-11", "z")])
+    world.start_ccmd()
+    nodes.release(world, "node-2")
+    lose(world, 2)
+    world.wait(lambda: "node-2" not in names(world), "the node gone", timeout=60)
+    assert len(names(world)) == 6 and len(nodes.deletions(world)) == 1
 
 
 # ---- how many ----
