@@ -62,8 +62,8 @@ def test_examples_use_what_there_is(ccmd, table):
 
 
 def test_version(ccmd):
-    version = open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8").read()
-    number = re.search(r"\bVERSION (\d+\.\d+\.\d+)", version).group(1)
+    with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
+        number = file.read().strip()
     for words in (("--version",), ("-V",), ("version",), ("plan", "--version")):
         assert told(ccmd, *words) == f"ccmd {number} (plugin ABI 1)\n"
     assert json.loads(told(ccmd, "version", "-o", "json")) == {"version": number, "abi": {"major": 1, "minor": 1}}
@@ -173,11 +173,11 @@ def test_completion_of_bash(build, table, config):
 class Zsh:
     """A shell behind a terminal, in which keys are pressed."""
 
-    def __init__(self, build, folder):
+    def __init__(self, programs, folder):
         pid, self.terminal = pty.fork()
         if pid == 0:
             os.chdir(ROOT)
-            os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "PATH": f"{build}/bin:{os.environ['PATH']}", "TERM": "dumb", "HOME": folder})
+            os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "TERM": "dumb", "HOME": folder})
         self.pid = pid
         shutil.copy(os.path.join(ROOT, "etc/completion/ccmd.zsh"), os.path.join(folder, "_ccmd"))
         self.press(f"PS1=; unsetopt zle; setopt zle; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; echo re''ady\n", "ready\r\n")
@@ -198,7 +198,16 @@ class Zsh:
         os.close(self.terminal)
 
 
-def test_completion_of_zsh(build, table, tmp_path):
+def configured(build, config, tmp_path):
+    """A folder with a `ccmd` whose configuration is that one, as an installed one has /etc/ccmd/ccmd.conf."""
+    folder = tmp_path / "bin"
+    folder.mkdir(exist_ok=True)
+    (folder / "ccmd").write_text(f'#!/bin/sh\nexec {os.path.abspath(build)}/bin/ccmd "$@" --config {config}\n')
+    (folder / "ccmd").chmod(0o755)
+    return folder
+
+
+def test_completion_of_zsh(build, table, config, tmp_path):
     if shutil.which("zsh") is None:
         pytest.skip("zsh is not installed")
     text = open(os.path.join(ROOT, "etc/completion/ccmd.zsh"), encoding="utf-8").read()
@@ -206,29 +215,32 @@ def test_completion_of_zsh(build, table, tmp_path):
         body = text.split(f"\n    {command})\n")[1].split(";;")[0]
         assert {name for name in re.findall(r"--([a-z-]+)[\[}]", body)} == set(options), command
         assert re.search(rf"^        '{command}:", text, re.M), command
-    shell = Zsh(build, str(tmp_path))
+    shell = Zsh(configured(build, config, tmp_path), str(tmp_path))
     try:
         shell.press("ccmd conv\t", "convert-config ")
         shell.press("\x15ccmd plan --ti\t", "--timeout ")
         shell.press("\x15ccmd plan -o js\t", "json ")
         shell.press("\x15ccmd completion f\t", "fish ")
+        shell.press("\x15ccmd allow-removals \t", "clb ")
+        shell.press("\x15ccmd explain bandw\t", "bandwidth ")
     finally:
         shell.end()
 
 
-def test_completion_of_fish(build, table, tmp_path):
+def test_completion_of_fish(build, table, config, tmp_path):
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed")
 
     def fish(line):
         code, out, err = proc.run(["fish", "--no-config", "-c", f"source {ROOT}/etc/completion/ccmd.fish; complete -C '{line}'"],
-                                  env={"PATH": f"{build}/bin:{os.environ['PATH']}", "HOME": str(tmp_path)})
+                                  env={"PATH": f"{configured(build, config, tmp_path)}:{os.environ['PATH']}", "HOME": str(tmp_path)})
         assert code == 0, err
         return {row.split("\t")[0] for row in out.splitlines()}
 
     assert fish("ccmd ") == set(table)
     for command, options in table.items():
         assert fish(f"ccmd {command} --") == {f"--{name}" for name in options}
+    assert fish("ccmd allow-removals ") == {"clb"} and fish("ccmd explain bandw") == {"bandwidth"}
     assert fish("ccmd completion ") == {"bash", "zsh", "fish"} and fish("ccmd plan -o ") == {"text", "json"}
 
 

@@ -231,6 +231,19 @@ def test_a_page_that_is_there_no_more(world):
     assert ask(world, "/objects", limit=2, page=9)["objects"] == []
 
 
+def test_the_newest_failure_comes_first(world):
+    """What has just begun is what somebody looks for; what fails since yesterday is known."""
+    views.nodes(world, 1)
+    world.kube.create(objects.service("old", PORTS, annotations={ID: "lb-missing"}))
+    start(world)
+    first = world.wait(lambda: ask(world, "")["failing"], "the old failure", timeout=40)
+    assert [one["count"] for one in first] == [1] and first[0]["objects"] == "default/old"
+    world.kube.create(objects.service("new", PORTS, annotations={TYPE: "internal"}))
+    both = world.wait(lambda: (lambda rows: rows if len(rows) == 2 else None)(ask(world, "")["failing"]), "the new failure", timeout=40)
+    assert [one["objects"] for one in both] == ["default/new", "default/old"]
+    assert listed(world, state="failing", sort="-since")[::-1] == listed(world, state="failing", sort="since")
+
+
 def test_the_last_repair_is_told(world):
     """Somebody takes a listener away at the console; what was put right, and when, stands on the page."""
     serve(world, "web", nodes=1)
