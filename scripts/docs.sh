@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh write|check DOCS-GEN [PLUGIN...]: what is generated of docs/, etc/man and etc/completion, written anew or compared.
+# docs.sh write|check DOCS-GEN [PLUGIN...]: what is generated of docs/, etc/man, etc/completion, and what monitoring.py makes, written anew
+# or compared.
 set -euo pipefail
 mode=$1
 generator=$2
@@ -34,4 +35,6 @@ for shell in bash zsh fish; do
     "$generator" completion "$shell" >"$scratch/$shell"
     take "etc/completion/ccmd.$shell" <"$scratch/$shell"
 done
+# After configuration.md, which it reads.
+"$root/scripts/monitoring.py" "$mode" || bad=1
 exit $bad

@@ -53,6 +53,15 @@ func merge(under, over map[string]interface{}) {
 	}
 }
 
+// files is what a template may read of its chart.
+type files struct{ chart string }
+
+func (f files) Get(name string) string {
+	text, err := os.ReadFile(filepath.Join(f.chart, name))
+	fail(err)
+	return string(text)
+}
+
 func main() {
 	chart, namespace := os.Args[1], "kube-system"
 	if len(os.Args) > 2 {
@@ -65,7 +74,8 @@ func main() {
 	about := read(filepath.Join(chart, "Chart.yaml"))
 	context := map[string]interface{}{
 		"Values":  values,
-		"Release": map[string]interface{}{"Namespace": namespace, "Name": "ccmd"},
+		"Release": map[string]interface{}{"Namespace": namespace, "Name": "ccmd", "Service": "Helm"},
+		"Files":   files{chart},
 		"Chart":   map[string]interface{}{"AppVersion": about["appVersion"], "Name": about["name"], "Version": about["version"]},
 	}
 
@@ -85,10 +95,10 @@ func main() {
 	}
 	root.Funcs(functions)
 
-	files, err := filepath.Glob(filepath.Join(chart, "templates", "*"))
+	paths, err := filepath.Glob(filepath.Join(chart, "templates", "*"))
 	fail(err)
-	sort.Strings(files)
-	for _, file := range files {
+	sort.Strings(paths)
+	for _, file := range paths {
 		text, err := os.ReadFile(file)
 		fail(err)
 		_, err = root.New(file).Parse(string(text))
@@ -98,7 +108,7 @@ func main() {
 		fail(root.ExecuteTemplate(os.Stdout, filepath.Join(chart, "templates", os.Args[4]), context))
 		return
 	}
-	for _, file := range files {
+	for _, file := range paths {
 		if strings.HasPrefix(filepath.Base(file), "_") || !strings.HasSuffix(file, ".yaml") {
 			continue
 		}

@@ -13,13 +13,15 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import kubelet, objects, pages, proc
+from tests.support import kubelet, objects, pages, proc, schema
 from tests.support.kubesim import EVENTS, SERVICES, KubeSim
 from tests.support.world import wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BASE = os.path.join(ROOT, "etc", "kubernetes", "base")
 CHART = os.path.join(ROOT, "etc", "helm", "ccmd")
+with open(os.path.join(CHART, "values.schema.json"), encoding="utf-8") as schema_file:
+    CHART_SCHEMA = json.load(schema_file)
 PLUGINS = ["clb.so", "nlb.so", "route.so"]
 
 
@@ -51,7 +53,9 @@ def test_template_builds_against_the_installed_sdk(prefix, tmp_path):
 
 
 def test_installed_references_are_there(prefix):
-    for path in ("share/man/man8/ccmd.8", "share/man/man5/ccmd.conf.5", "share/doc/ccmd/configuration.md",
+    for path in ("share/doc/ccmd/examples/helm/ccmd/templates/NOTES.txt", "share/doc/ccmd/examples/helm/ccmd/values.schema.json",
+                 "share/doc/ccmd/examples/helm/ccmd/files/ccmd.json", "share/doc/ccmd/examples/prometheus/ccmd-rules.yaml",
+                 "share/doc/ccmd/examples/kubernetes/components/monitoring/podmonitor.yaml", "share/man/man8/ccmd.8", "share/man/man5/ccmd.conf.5", "share/doc/ccmd/configuration.md",
                  "share/bash-completion/completions/ccmd", "share/doc/ccmd/examples/kubernetes/base/deployment.yaml"):
         assert os.path.exists(os.path.join(prefix, path)), path
 
@@ -264,12 +268,15 @@ def helm(tmp_path_factory):
 
     def render(namespace="kube-system", **values):
         path = folder / "values.yaml"
+        if "config" not in values:
+            values.setdefault("clusterId", "c-test")
+        assert schema.find_problems(CHART_SCHEMA, values) == []
         path.write_text(yaml.safe_dump(values))
         return documents(run(renderer, CHART, namespace, str(path)))
 
     def notes(**values):
         path = folder / "values.yaml"
-        path.write_text(yaml.safe_dump(values))
+        path.write_text(yaml.safe_dump({**({} if "config" in values else {"clusterId": "c-test"}), **values}))
         return run(renderer, CHART, "kube-system", str(path), "NOTES.txt")
 
     render.notes = notes
@@ -311,6 +318,134 @@ def test_chart_takes_init_containers(helm):
             helm(extraPlugins=[wrong])
 
 
+def settings_of(text):
+    """What a configuration says: groups, lists and values of libconfig as Python has them."""
+    words = re.findall(r'"(?:[^"\\\\]|\\\\.)*"|[\w.-]+|[{}()\[\];:=,]', re.sub(r'#.*$', "", text, flags=re.M))
+
+    def group(end):
+        found = {}
+        while words and words[0] != end:
+            name = words.pop(0)
+            assert words.pop(0) in ":=", name
+            found[name] = value()
+            if words and words[0] == ";":
+                words.pop(0)
+        return found
+
+    def value():
+        word = words.pop(0)
+        if word == "{":
+            found = group("}")
+            words.pop(0)
+            return found
+        if word in "[(":
+            found = []
+            while words[0] not in "])":
+                found.append(value())
+                if words[0] == ",":
+                    words.pop(0)
+            words.pop(0)
+            return found
+        return json.loads(word)
+
+    return group(None)
+
+
+def test_chart_writes_the_configuration(helm, prefix, tmp_path):
+    """Single values become options: of the common ones, of plugins by their names, and any other by its group."""
+    chart = helm(clusterId="c-1", region="cn-hangzhou", vpcId="vpc-1", vswitchIds=["vsw-1", "cn-hangzhou-b:vsw-2"], network="public",
+                 logLevel="debug", logFormat="text", credentialsSecret="key", credentialsKey="ak.json", leaseName="other", adminPort=9443,
+                 metrics={"port": 9444},
+                 plugins={"clb": {"default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, "nlb": {"enabled": False},
+                          "route": {"enabled": True, "cluster_cidr": "172.20.0.0/16", "quota_routes": 1000000}},
+                 extraPlugins=[{"name": "hello", "image": "a", "options": {"greeting": 'say "hi"', "loud": True}}],
+                 options={"alicloud": {"quotas": {"slb_write": 45}, "resource_group_id": "rg-1"}, "controller": {"timeout_s": 300},
+                          "log": {"format": "json"}})
+    text = chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"]
+    assert settings_of(text) == {
+        "kubernetes": {"kubeconfig": ""}, "leader_election": {"enabled": True, "namespace": "kube-system", "name": "other"},
+        "admin": {"listen": "127.0.0.1:9443"}, "metrics": {"listen": "0.0.0.0:9444"}, "log": {"level": "debug", "format": "json"},
+        "process": {"crash_file": "/var/lib/ccmd/crashes"}, "controller": {"timeout_s": 300},
+        "alicloud": {"cluster_id": "c-1", "region": "cn-hangzhou", "vpc_id": "vpc-1", "vswitch_ids": ["vsw-1", "cn-hangzhou-b:vsw-2"],
+                     "network": "public", "credentials": {"source": "file", "file": "/etc/ccmd-credentials/ak.json"},
+                     "quotas": {"slb_write": 45}, "resource_group_id": "rg-1"},
+        "plugins": [{"name": "clb", "default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, {"name": "node"},
+                    {"name": "route", "cluster_cidr": "172.20.0.0/16", "quota_routes": 1000000},
+                    {"name": "hello", "file": "/usr/local/lib/ccmd/plugins/hello.so", "greeting": 'say "hi"', "loud": True}]}
+    _, main = container(chart)
+    assert main["livenessProbe"]["httpGet"]["port"] == 9443 and main["ports"] == [{"name": "metrics", "containerPort": 9444}]
+    path = tmp_path / "ccmd.conf"
+    path.write_text(helm(plugins={"route": {"enabled": True, "cluster_cidr": "172.20.0.0/16"}})[("ConfigMap", "ccmd")]["data"]["ccmd.conf"])
+    assert run(os.path.join(prefix, "bin", "ccmd"), "check-config", "--config", str(path)).endswith("plugins: 4\n")
+
+
+@pytest.mark.parametrize("values, told", [
+    ({"clusterId": ""}, "clusterId is required: a unique id of this cluster"),
+    ({"plugins": {"route": {"enabled": True}}}, "plugins.route.cluster_cidr is required"),
+    ({"plugins": {name: {"enabled": False} for name in ("clb", "nlb", "node")}}, "plugins: all of them are switched off"),
+    ({"config": "a = 1;", "clusterId": "c-1"}, "clusterId belongs into it"),
+    ({"podMonitor": {"enabled": True}, "metrics": {"enabled": False}}, "podMonitor.enabled needs metrics.enabled"),
+    ({"serviceMonitor": {"enabled": True}, "metrics": {"enabled": False}}, "serviceMonitor.enabled needs metrics.enabled")])
+def test_chart_refuses_what_cannot_work(helm, values, told):
+    with pytest.raises(AssertionError, match=told):
+        helm(**values)
+
+
+@pytest.mark.parametrize("values, told", [
+    ({"imge": {"tag": "7"}}, "imge: unknown"), ({"image": {"tga": "7"}}, "image.tga: unknown"), ({"replicas": "two"}, "replicas: no integer"),
+    ({"clusterId": "c test/ü"}, "clusterId: "), ({"logLevel": "verbose"}, "logLevel: none of error, warn, info, debug"),
+    ({"plugins": {"clb": {"wokers": 3}}}, "plugins.clb.wokers: unknown"), ({"plugins": {"clb": {"workers": 0}}}, "plugins.clb.workers: less than 1"),
+    ({"plugins": {"route": {"enabled": "yes"}}}, "plugins.route.enabled: no boolean"), ({"plugins": {"rute": {}}}, "plugins.rute: unknown"),
+    ({"options": {"alicloud": {"quotas": {"slb": 1}}}}, "options.alicloud.quotas.slb: unknown"),
+    ({"extraPlugins": [{"nam": "a"}]}, "extraPlugins.0.nam: unknown"), ({"livenessProbe": {"httpGet": {}}}, "livenessProbe.httpGet: unknown"),
+    ({"podMonitor": {"labels": {"a": 1}}}, "podMonitor.labels.a: no string"), ({"global": {"a": 1}, "clusterId": ""}, None)])
+def test_the_schema_knows_the_values(values, told):
+    problems = schema.find_problems(CHART_SCHEMA, values)
+    assert (problems == []) if told is None else (len(problems) == 1 and problems[0].startswith(told)), problems
+
+
+def test_the_schema_takes_what_the_chart_has():
+    with open(os.path.join(CHART, "values.yaml"), encoding="utf-8") as file:
+        values = yaml.safe_load(file)
+    assert schema.find_problems(CHART_SCHEMA, values) == [] and set(values) == set(CHART_SCHEMA["properties"]) - {"global"}
+
+
+def test_chart_takes_the_rest_of_a_pod(helm):
+    chart = helm(nameOverride="cloud", extraArgs=["--event", "a b"], envFrom=[{"secretRef": {"name": "env"}}], imagePullSecrets=[{"name": "pull"}],
+                 image={"digest": "sha256:abc"}, affinity={"nodeAffinity": {}}, podDisruptionBudget={"enabled": False},
+                 topologySpreadConstraints=[{"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}],
+                 livenessProbe={"periodSeconds": 20}, metrics={"enabled": False}, extraRules=[
+                     {"apiGroups": ["a.example.com"], "resources": ["things"], "verbs": ["get"]}])
+    assert {name.removesuffix("-leader-election") for _, name in chart} == {"cloud"} and "PodDisruptionBudget" not in {kind for kind, _ in chart}
+    deployment = chart[("Deployment", "cloud")]
+    assert deployment["metadata"]["labels"] == {
+        "app.kubernetes.io/name": "cloud", "app.kubernetes.io/component": "cloud-controller-manager", "app.kubernetes.io/instance": "ccmd",
+        "app.kubernetes.io/version": "0.1.0", "app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "ccmd-0.1.0"}
+    assert all(document["metadata"]["labels"] == deployment["metadata"]["labels"] for document in chart.values())
+    pod = deployment["spec"]["template"]["spec"]
+    main = pod["containers"][0]
+    assert main["args"] == ["run", "--config", "/etc/ccmd/ccmd.conf", "--event", "a b"] and "ports" not in main
+    assert main["envFrom"] == [{"secretRef": {"name": "env"}}] and main["image"] == "ccmd@sha256:abc"
+    assert pod["imagePullSecrets"] == [{"name": "pull"}] and pod["affinity"] == {"nodeAffinity": {}}
+    assert pod["topologySpreadConstraints"] == [{"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
+    assert {name: value for name, value in main["livenessProbe"].items() if name != "httpGet"} == {
+        "periodSeconds": 20, "timeoutSeconds": 5, "failureThreshold": 6}
+    assert chart[("ClusterRole", "cloud")]["rules"][-1]["apiGroups"] == ["a.example.com"]
+    assert "metrics" not in settings_of(chart[("ConfigMap", "cloud")]["data"]["ccmd.conf"])
+    check_fields(chart)
+
+
+@pytest.mark.parametrize("command", [["lint", "--strict"], ["template", "ccmd"]])
+def test_helm_itself_takes_the_chart(command):
+    if shutil.which("helm") is None:
+        pytest.skip("helm is missing: it is no Debian package")
+    on = [f"--set={name}.enabled=true" for name in ("podMonitor", "serviceMonitor", "prometheusRule", "dashboard")]
+    run("helm", *command, CHART, "--set=clusterId=c-test", "--set=plugins.route.enabled=true", "--set=plugins.route.cluster_cidr=172.20.0.0/16", *on)
+    refused = subprocess.run(["helm", *command, CHART, "--set=clusterId=c-test", "--set=imge.tag=7"], timeout=60, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert refused.returncode != 0 and "imge" in refused.stdout
+
+
 def test_chart_installs_a_second_ccmd(helm):
     """Under another name nothing of the first is touched: no object, no pod that its selectors choose, no Lease, no port."""
     first = helm()
@@ -324,7 +459,7 @@ def test_chart_installs_a_second_ccmd(helm):
         "matchLabels"] == labels == pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
     assert second[("PodDisruptionBudget", "ccmd-hello")]["spec"]["selector"]["matchLabels"] == labels
     assert pod["serviceAccountName"] == "ccmd-hello" and pod["volumes"][0]["configMap"]["name"] == "ccmd-hello"
-    assert pod["containers"][0]["livenessProbe"]["httpGet"]["port"] == 10259 and ":10259" in shipped("second.conf")
+    assert pod["containers"][0]["livenessProbe"]["httpGet"]["port"] == 10269 and ":10269" in shipped("second.conf")
     role = second[("Role", "ccmd-hello-leader-election")]
     assert role["rules"][1]["resourceNames"] == ["ccm-hello"] and '"ccm-hello"' in shipped("second.conf")
     for kind in ("ClusterRoleBinding", "RoleBinding"):
@@ -335,18 +470,24 @@ def test_chart_installs_a_second_ccmd(helm):
 
 def test_each_value_of_the_chart_is_explained():
     values = yaml.safe_load(open(os.path.join(CHART, "values.yaml"), encoding="utf-8"))
-    names = {f"{name}.{part}" for name in ("image",) for part in values[name]} | set(values) - {"image"}
+    names = {f"image.{part}" for part in values["image"]} | set(values) - {"image"}
     page = open(os.path.join(CHART, "README.md"), encoding="utf-8").read()
-    assert set(re.findall(r"^\| `(\w+(?:\.\w+)?)` \|", page, re.M)) == names
+    cells = re.findall(r"^\| ([^|]*) \|", page, re.M)
+    assert {name for cell in cells for name in re.findall(r"`(\w+(?:\.\w+)?)`", cell)} == names
+    plain = {name.partition(".")[0] for name in names}
     used = set()
     for name in os.listdir(os.path.join(CHART, "templates")):
         text = open(os.path.join(CHART, "templates", name), encoding="utf-8").read()
-        used |= set(re.findall(r"\.Values\.(\w+(?:\.\w+)?)", text))
-    assert used == names
+        used |= set(re.findall(r"\.Values\.(\w+)", text))
+    assert used == plain
 
 
 def test_chart_says_what_comes_next(helm):
-    assert "cluster_id" in helm.notes() and "alicloud.cluster_id" not in helm.notes(config='alicloud: { cluster_id = "c-1"; };')
+    assert "rollout status" in helm.notes() and "Port 10268" in helm.notes() and "cluster_id" not in helm.notes()
+    assert "Port" not in helm.notes(metrics={"enabled": False})
+    with open(os.path.join(BASE, "ccmd.conf"), encoding="utf-8") as file:
+        assert "alicloud.cluster_id in the value config is empty" in helm.notes(config=file.read())
+    assert "alicloud.cluster_id" not in helm.notes(config='alicloud: { cluster_id = "c-1"; };')
 
 
 def test_chart_is_the_same_as_the_base(base, helm):
@@ -354,11 +495,14 @@ def test_chart_is_the_same_as_the_base(base, helm):
     plain = {kind: document for kind, document in base.items() if kind[0] != "ConfigMap"}
     assert {k for k in chart if k[0] != "ConfigMap"} == set(plain)
     config = next(name for kind, name in base if kind == "ConfigMap")
-    settings = base[("ConfigMap", config)]["data"]["ccmd.conf"].split("\n\n", 1)[1]  # without the words about the file
-    assert chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"].strip() == settings.strip()
+    settings = settings_of(base[("ConfigMap", config)]["data"]["ccmd.conf"].replace('cluster_id = ""', 'cluster_id = "c-test"'))
+    settings["alicloud"]["credentials"].pop("file")  # which is empty
+    assert settings_of(chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"]) == settings
     for kind, document in plain.items():
         ours = chart[kind]
         ours.get("spec", {}).get("template", {}).get("metadata", {}).pop("annotations", None)
+        for label in ("app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart"):
+            ours["metadata"]["labels"].pop(label)
         theirs = yaml.safe_load(yaml.safe_dump(document).replace(config, "ccmd"))
         assert ours == theirs, kind
 

@@ -95,10 +95,10 @@ def check_second(found):
     assert pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"] == {
         "matchLabels": labels}
     assert pod["serviceAccountName"] == "ccmd-hello"
-    assert {pod["containers"][0][probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {10259}
+    assert {pod["containers"][0][probe]["httpGet"]["port"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {10269}
     assert found[("Role", "ccmd-leader-election-hello")]["rules"][1]["resourceNames"] == ["ccm-hello"]
     config = next(document for (kind, _), document in found.items() if kind == "ConfigMap")
-    assert '"ccm-hello"' in config["data"]["ccmd.conf"] and ":10259" in config["data"]["ccmd.conf"]
+    assert '"ccm-hello"' in config["data"]["ccmd.conf"] and ":10269" in config["data"]["ccmd.conf"]
     assert config["metadata"]["name"] in [one.get("configMap", {}).get("name") for one in pod["volumes"]]
     for (kind, _), document in found.items():
         if kind.endswith("RoleBinding"):
