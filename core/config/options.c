@@ -179,8 +179,8 @@ static const struct ccm_option metrics_listen = {
     .group = "metrics",
     .name = "listen",
     .help = "ADDRESS:PORT that serves /metrics and nothing else, without TLS and to whoever can "
-            "reach it, such as 0.0.0.0:10268; empty: only admin.listen serves it. Metrics have no "
-            "names of objects, no ids and no secrets.",
+            "reach it, such as 0.0.0.0:10268; empty: only admin.listen serves it. Metrics have "
+            "neither names of objects nor secrets.",
 };
 
 static const struct ccm_option log_level = {

@@ -330,6 +330,8 @@ def test_the_dashboard_draws_what_there_is(busy):
                     r"(ccmd?|workqueue|rest|cloudprovider|controller|leader|process)_", name), f"{name} in {query}"
     assert used <= set(found), used - set(found)
     assert len(used) > 15
+    assert used >= {"ccmd_unserved_objects", "ccmd_unhealthy_backends", "ccmd_oldest_pending_seconds", "ccmd_creation_duration_seconds",
+                    "ccmd_quota_used", "ccmd_quota_limit", "ccmd_certificate_expiry_timestamp_seconds"}
     ids = [panel["id"] for panel in board["panels"]]
     assert len(ids) == len(set(ids))
     for panel in board["panels"]:

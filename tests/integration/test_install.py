@@ -320,7 +320,7 @@ def test_chart_takes_init_containers(helm):
 
 def settings_of(text):
     """What a configuration says: groups, lists and values of libconfig as Python has them."""
-    words = re.findall(r'"(?:[^"\\\\]|\\\\.)*"|[\w.-]+|[{}()\[\];:=,]', re.sub(r'#.*$', "", text, flags=re.M))
+    words = re.findall(r'"(?:[^"\\]|\\.)*"|[\w.-]+|[{}()\[\];:=,]', re.sub(r'#.*$', "", text, flags=re.M))
 
     def group(end):
         found = {}
@@ -433,6 +433,32 @@ def test_chart_takes_the_rest_of_a_pod(helm):
     assert chart[("ClusterRole", "cloud")]["rules"][-1]["apiGroups"] == ["a.example.com"]
     assert "metrics" not in settings_of(chart[("ConfigMap", "cloud")]["data"]["ccmd.conf"])
     check_fields(chart)
+
+
+def test_chart_brings_monitoring(helm):
+    """Alerts and dashboard are those of the tree; in the name of the release, so that two of them do not mix."""
+    plain = helm()
+    on = {name: {"enabled": True, "labels": {"release": "prom"}} for name in ("podMonitor", "serviceMonitor", "prometheusRule", "dashboard")}
+    chart = helm("cloud", fullnameOverride="second", **on)
+    assert {(kind, name) for kind, name in chart if kind not in {one for one, _ in plain}} == {
+        ("PodMonitor", "second"), ("ServiceMonitor", "second"), ("PrometheusRule", "second"), ("Service", "second-metrics")}
+    labels = chart[("Deployment", "second")]["spec"]["template"]["metadata"]["labels"]
+    (port,) = container({("Deployment", "ccmd"): chart[("Deployment", "second")]})[1]["ports"]
+    for kind, key in (("PodMonitor", "podMetricsEndpoints"), ("ServiceMonitor", "endpoints")):
+        monitor = chart[(kind, "second")]
+        assert monitor["metadata"]["labels"]["release"] == "prom" and monitor["spec"]["namespaceSelector"] == {"matchNames": ["cloud"]}
+        assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
+        assert monitor["spec"][key] == [{"port": port["name"], "interval": "30s", "relabelings": [{"targetLabel": "job", "replacement": "second"}]}]
+    service = chart[("Service", "second-metrics")]
+    assert chart[("ServiceMonitor", "second")]["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert service["spec"]["selector"] == {"app": "second"} and service["spec"]["ports"] == [
+        {"name": "metrics", "port": 10268, "targetPort": "metrics"}] and service["spec"]["clusterIP"] == "None"
+    with open(os.path.join(ROOT, "etc/prometheus/ccmd-rules.yaml"), encoding="utf-8") as file:
+        rules = yaml.safe_load(file.read().replace('job="ccmd"', 'job="second"'))
+    assert chart[("PrometheusRule", "second")]["spec"] == rules
+    with open(os.path.join(ROOT, "etc/grafana/ccmd.json"), encoding="utf-8") as file:
+        assert json.loads(chart[("ConfigMap", "second-dashboard")]["data"]["ccmd.json"]) == json.load(file)
+    assert chart[("ConfigMap", "second-dashboard")]["metadata"]["labels"].items() >= {"grafana_dashboard": "1", "release": "prom"}.items()
 
 
 @pytest.mark.parametrize("command", [["lint", "--strict"], ["template", "ccmd"]])
