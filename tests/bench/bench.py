@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.bench import (  # noqa: E402
-    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_quota, bench_route)
+    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route)
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -105,7 +105,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     args = parser.parse_args()
-    for name in ("bin/ccmd", "plugins/clb.so", "plugins/nlb.so", "plugins/route.so", "libccm-alicloud.so.1"):
+    for name in ("bin/ccmd", "plugins/clb.so", "plugins/nlb.so", "plugins/route.so", "plugins/node.so", "libccm-alicloud.so.1"):
         figure("size-" + os.path.basename(name), os.path.getsize(os.path.join(args.build, name)) // 1024, "KiB")
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         with World(args.build, folder) as world:
@@ -119,6 +119,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_kubesim.run(args.build, folder, figure)
         bench_route.run(args.build, folder, figure)
+        bench_node.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_leader.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
