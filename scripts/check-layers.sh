@@ -33,6 +33,7 @@ rules=(
     'plugins/alilb/         ccm/ util/ alicloud/ lbc/ alilb/ .'
     'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'
     'plugins/nlb/           ccm/ util/ alicloud/ lbc/ alilb/ nlb/ .'
+    'plugins/gateway/       ccm/ util/ alicloud/ lbc/ alilb/ nlb/ gateway/ .'
     'plugins/route/         ccm/ util/ alicloud/ route/ .'
     'plugins/node/          ccm/ util/ alicloud/ node/ .'
     'tests/toy/             ccm/ util/ lbc/'

@@ -58,6 +58,12 @@ struct lbc_product {
     const char *console;      /* word for the cloud's console(); NULL = there is none */
     const char *probes_from;  /* where health checks come from; for products with health() */
     const char *vswitch_from; /* what says where new ones stand; for products with vswitch() */
+    /* What it serves is no Service, but shown to the engine as one: the letter that its uids begin
+     * with then, see lbc_owner_is_lb_name(). 0 = Services. */
+    char kind;
+    /* What such an object is called by kubectl, and the member of its status that shows addresses;
+     * unset = as Services. */
+    const char *shown_as[2];
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
     bool must_run;    /* a listener that was stopped serves nobody */
     bool needs_port;  /* without any usable port no load balancer is made */

@@ -16,10 +16,6 @@
 
 #define TOPIC   "recreated" /* of the event */
 #define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
-/* Name and namespace of the Service. */
-#define RECIPE                                                                                     \
-    "for a new one, with another address: kubectl patch service %s -n %s --subresource=status "    \
-    "--type=merge -p '{\"status\":{\"loadBalancer\":null}}'"
 
 /* One Service. */
 struct lost_item {
@@ -169,16 +165,32 @@ static void lost_format_looks(const struct lbc_instance *lbc, bool deleted, stru
     }
 }
 
+/* How a person has another one made. */
+static void lost_format_recipe(const struct lbc_pass *pass, struct ccm_buf *ret)
+{
+    const struct ccm_object *meta = &pass->service->meta;
+    const char *const *words = pass->lbc->ops->product->shown_as;
+    const char *name = strchr(meta->key, '/');
+
+    ccm_buf_addf(ret,
+                 "for a new one, with another address: kubectl patch %s %s -n %s "
+                 "--subresource=status --type=merge -p '{\"status\":{\"%s\":null}}'",
+                 words[0] == NULL ? "service" : words[0], name == NULL ? meta->name : name + 1,
+                 meta->namespace_, words[1] == NULL ? "loadBalancer" : words[1]);
+}
+
 /* With what a person can do in each of these cases. */
 static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_error *why,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf looks = { .max = 200 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf recipe = { .max = 1000 };
     const struct ccm_object *meta = &pass->service->meta;
     const struct ccm_ingress *first = pass->service->ingress[0];
     const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
     char tag[LBC_OWNER_LB_NAME];
 
+    lost_format_recipe(pass, &recipe);
     lost_format_looks(pass->lbc, found == -ENOENT, &looks);
     if (found == LBC_LOOKUP_NOT_OURS) {
         return ccm_error_set(err, found, CCM_ERROR_TERMINAL, MISSING ": %s%s", shown, why->message,
@@ -188,16 +200,16 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
         return ccm_error_set(
             err, -ENOENT, CCM_ERROR_TERMINAL,
             MISSING " this may happen when you delete the loadbalancer (%s does not exist any "
-                    "more; " RECIPE "%s)",
-            shown, lbc_pass_lb_id(pass), meta->name, meta->namespace_, ccm_buf_str(&looks));
+                    "more; %s%s)",
+            shown, lbc_pass_lb_id(pass), ccm_buf_str(&recipe), ccm_buf_str(&looks));
     }
     lbc_owner_lb_name(meta, tag);
     return ccm_error_set(
         err, -ENOENT, CCM_ERROR_TERMINAL,
-        MISSING " this may happen when you delete the loadbalancer (" RECIPE
+        MISSING " this may happen when you delete the loadbalancer (%s"
                 "; does it still exist, then put tag " LBC_TAG_OWNER
                 "=%s back on it, or, if a person made it, annotation %sid on the Service%s)",
-        shown, meta->name, meta->namespace_, tag, LBC_ANNO_PREFIX, ccm_buf_str(&looks));
+        shown, ccm_buf_str(&recipe), tag, LBC_ANNO_PREFIX, ccm_buf_str(&looks));
 }
 
 int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)

@@ -22,6 +22,7 @@
 
 struct lbc_orphan_list {
     const char *cluster_id;
+    char kind; /* as in struct lbc_product */
     struct lbc_orphan *items;
     size_t len;
     size_t cap;
@@ -80,7 +81,7 @@ int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *w
     const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
     struct lbc_orphan *one = NULL;
 
-    if (owner == NULL || !lbc_owner_is_lb_name(owner) || ccm_text_empty(id) ||
+    if (owner == NULL || !lbc_owner_is_lb_name(owner, list->kind) || ccm_text_empty(id) ||
         !ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), list->cluster_id)) {
         return 0;
     }
@@ -422,7 +423,9 @@ static bool orphans_check_server(struct lbc_instance *lbc)
 static int orphans_look_on(struct lbc_instance *lbc, const struct ccm_request *req,
                            struct ccm_error *err)
 {
-    CCM_CLEANUP(list_fini) struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc) };
+    CCM_CLEANUP(list_fini)
+    struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc),
+                                    .kind = lbc->ops->product->kind };
     CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
     const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
                          !orphans_may_be_others(lbc);

@@ -167,7 +167,8 @@ static int model_build_set(const struct lbc_builder *b, const struct lbc_desired
         .weight = want->weight,
     };
 
-    return lbc_candidates_build(&input, want->port, set, err);
+    return b->ops->candidates == NULL ? lbc_candidates_build(&input, want->port, set, err)
+                                      : b->ops->candidates(&input, want->port, set, err);
 }
 
 /* `set` moves in. */

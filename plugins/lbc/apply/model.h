@@ -131,6 +131,10 @@ struct lbc_model_ops {
     int (*lb)(struct lbc_model *model, const struct lbc_model_input *in);
     /* What holds for all ports: members of the builder. NULL = nothing. Negative with err. */
     int (*begin)(struct lbc_builder *b, struct ccm_error *err);
+    /* Who should take the traffic of a port, in place of lbc_candidates_build(), where that is not
+     * the Service's to say. NULL = it is. */
+    int (*candidates)(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
+                      struct lbc_candidates *ret, struct ccm_error *err);
     /* Group and listener of a port. What is wrong with it is a problem, then it is 0; else negative
      * with err. */
     int (*port)(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err);

@@ -46,7 +46,7 @@ int lbc_check_name(const struct lbc_checked *it, struct ccm_error *err)
     char own[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&it->service->meta, own);
-    return !lbc_owner_is_lb_name(it->value) || strcmp(it->value, own) == 0
+    return !lbc_owner_is_lb_name(it->value, '\0') || strcmp(it->value, own) == 0
                ? 0
                : lbc_setting_refuse(it->row->suffix, it->value,
                                     "no default name of another Service (a and 31 hexadecimal "

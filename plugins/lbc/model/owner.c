@@ -138,8 +138,11 @@ bool lbc_owner_has_lb(const struct lbc_tags *tags, const char *name,
     }
 }
 
-bool lbc_owner_is_lb_name(const char *name)
+bool lbc_owner_is_lb_name(const char *name, char kind)
 {
-    return name[0] == 'a' && strlen(name) == LBC_OWNER_LB_NAME - 1 &&
-           strspn(name + 1, "0123456789abcdef") == LBC_OWNER_LB_NAME - 2;
+    const size_t head = kind == '\0' ? 1 : 2;
+
+    return name[0] == 'a' && (kind == '\0' || name[1] == kind) &&
+           strlen(name) == LBC_OWNER_LB_NAME - 1 &&
+           strspn(name + head, "0123456789abcdef") == LBC_OWNER_LB_NAME - 1 - head;
 }

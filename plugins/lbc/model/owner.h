@@ -48,7 +48,9 @@ enum lbc_owner lbc_owner_of_tags(const struct lbc_tags *tags, const struct ccm_o
 bool lbc_owner_has_lb(const struct lbc_tags *tags, const char *name,
                       const struct ccm_object *service, const char *cluster_id);
 
-/* Whether a name has the form of a default name, of any Service: "a" and 31 hexadecimal digits. */
-bool lbc_owner_is_lb_name(const char *name);
+/* Whether a name has the form of a default name, of any object of that kind: "a" and 31 hexadecimal
+ * digits. kind: 0 = a Service; else a letter from "g" on, which stands before the uid of other
+ * objects, so that no controller takes what is theirs for its own. */
+bool lbc_owner_is_lb_name(const char *name, char kind);
 
 #endif

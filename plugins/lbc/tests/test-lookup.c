@@ -93,11 +93,23 @@ static void test_names(void **state)
         const struct lbc_check check = { .suffix = "name", .run = lbc_check_name };
         struct ccm_error err = CCM_ERROR_INIT;
 
-        assert_int_equal(lbc_owner_is_lb_name(cases[i].name), cases[i].is_default);
+        assert_int_equal(lbc_owner_is_lb_name(cases[i].name, '\0'), cases[i].is_default);
         obj_annotate(&service->meta, P "name", cases[i].name);
         assert_int_equal(lbc_check_run(&check, NULL, service, &err) < 0,
                          cases[i].is_default && strcmp(cases[i].name, OWN) != 0);
     }
+}
+
+/* What is no Service has a letter before its uid: neither kind is taken for the other. */
+static void test_names_of_other_kinds(void **state)
+{
+    (void)state;
+    assert_true(lbc_owner_is_lb_name("ag5e4dbfc9c2ae4642b0335607860aef", 'g'));
+    assert_false(lbc_owner_is_lb_name("ag5e4dbfc9c2ae4642b0335607860aef", '\0'));
+    assert_false(lbc_owner_is_lb_name("ag5e4dbfc9c2ae4642b0335607860aef", 'h'));
+    assert_false(lbc_owner_is_lb_name("ag5e4dbfc9c2ae4642b0335607860ae", 'g'));
+    assert_false(lbc_owner_is_lb_name("agge4dbfc9c2ae4642b0335607860aef", 'g'));
+    assert_false(lbc_owner_is_lb_name(OWN, 'g'));
 }
 
 /* --- an answer --- */
@@ -258,6 +270,7 @@ static void test_releases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_other_kinds),
         cmocka_unit_test_teardown(test_owner, obj_end),
         cmocka_unit_test_teardown(test_names, obj_end),
         cmocka_unit_test_teardown(test_answers, obj_end),

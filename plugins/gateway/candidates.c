@@ -1,0 +1,229 @@
+#include "candidates.h"
+
+#include "share.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The backends of one Service. */
+struct part {
+    struct lbc_candidates set;
+    uint64_t worth;
+    uint32_t *inside;
+    uint32_t *weights;
+};
+
+struct parts {
+    struct part *items;
+    size_t len;
+};
+
+static void parts_fini(struct parts *parts)
+{
+    for (size_t i = 0; i < parts->len; i++) {
+        lbc_candidates_fini(&parts->items[i].set);
+        free(parts->items[i].inside);
+        free(parts->items[i].weights);
+    }
+    free(parts->items);
+}
+
+/* --- one Service --- */
+
+/* Order does not depend on that of slices and nodes: weights may go by it. */
+static int candidate_compare(const void *a, const void *b)
+{
+    const struct lbc_candidate *left = a;
+    const struct lbc_candidate *right = b;
+    const int by_id = strcmp(left->instance_id, right->instance_id);
+    const int by_address = by_id != 0 ? by_id : strcmp(left->address, right->address);
+
+    return by_address != 0 ? by_address : (int)left->port - (int)right->port;
+}
+
+/* Heap; NULL on ENOMEM. */
+static const struct ccm_object **part_select_slices(const struct lbc_candidate_input *in,
+                                                    const struct ccm_service *service,
+                                                    size_t *ret_count)
+{
+    const struct ccm_object **slices = calloc(in->slice_count + 1, sizeof(*slices));
+
+    *ret_count = 0;
+    for (size_t i = 0; slices != NULL && i < in->slice_count; i++) {
+        const struct ccm_endpoint_slice *one = (const struct ccm_endpoint_slice *)in->slices[i];
+
+        if (strcmp(one->service_name, service->meta.name) == 0 &&
+            strcmp(one->meta.namespace_, service->meta.namespace_) == 0) {
+            slices[(*ret_count)++] = in->slices[i];
+        }
+    }
+    return slices;
+}
+
+static int part_build(const struct lbc_candidate_input *in, const struct gateway_target *target,
+                      struct part *part, struct ccm_error *err)
+{
+    struct lbc_candidate_input own = *in;
+    CCM_CLEANUP(ccm_freep)
+    const struct ccm_object **slices = part_select_slices(in, target->service, &own.slice_count);
+    int r = 0;
+
+    if (slices == NULL) {
+        return ccm_error_nomem(err);
+    }
+    own.service = target->service;
+    own.slices = slices;
+    if (in->mode != LBC_MODE_PODS) {
+        own.mode = ccm_text_equal(target->service->external_traffic_policy, "Local")
+                       ? LBC_MODE_LOCAL
+                       : LBC_MODE_CLUSTER;
+    }
+    part->worth = target->weight;
+    r = lbc_candidates_build(&own, target->port, &part->set, err);
+    if (r == 0 && part->set.len > 0) {
+        qsort(part->set.items, part->set.len, sizeof(*part->set.items), candidate_compare);
+    }
+    return r;
+}
+
+/* --- all of them --- */
+
+static int part_add_weights(struct part *part, struct gateway_share *share)
+{
+    part->inside = calloc(part->set.len + 1, sizeof(*part->inside));
+    part->weights = calloc(part->set.len + 1, sizeof(*part->weights));
+    *share = (struct gateway_share){ part->worth, part->inside, part->weights, 0 };
+    if (part->inside == NULL || part->weights == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < part->set.len; i++) {
+        if (part->set.items[i].weight > 0) { /* else it takes nothing, as it leaves */
+            part->inside[share->count++] = part->set.items[i].weight;
+        }
+    }
+    return 0;
+}
+
+static int parts_set_weights(struct parts *parts, struct ccm_error *err)
+{
+    struct gateway_share shares[GATEWAY_SHARE_SETS];
+
+    for (size_t i = 0; i < parts->len; i++) {
+        if (part_add_weights(&parts->items[i], &shares[i]) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    gateway_share_scale(shares, parts->len);
+    for (size_t i = 0; i < parts->len; i++) {
+        struct lbc_candidates *set = &parts->items[i].set;
+        size_t at = 0;
+
+        for (size_t j = 0; j < set->len; j++) {
+            if (set->items[j].weight > 0) {
+                set->items[j].weight = parts->items[i].weights[at++];
+            }
+        }
+    }
+    return 0;
+}
+
+/* The same pod may stand behind two Services: it takes what both would send. */
+static int merge_candidate(struct lbc_candidates *to, const struct lbc_candidate *one)
+{
+    for (size_t i = 0; i < to->len; i++) {
+        struct lbc_candidate *before = &to->items[i];
+        const uint32_t sum = before->weight + one->weight;
+
+        if (candidate_compare(before, one) == 0) {
+            before->weight = sum > GATEWAY_SHARE_MAX ? GATEWAY_SHARE_MAX : sum;
+            before->leaving = before->leaving && one->leaving;
+            return 0;
+        }
+    }
+    if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
+        return -ENOMEM;
+    }
+    to->items[to->len++] = *one;
+    return 0;
+}
+
+/* What is said of a part holds for the whole where all parts say so, or one is reason enough. */
+static void merge_findings(struct lbc_candidates *to, struct lbc_candidates *part)
+{
+    to->nameless = to->nameless == NULL ? part->nameless : to->nameless;
+    to->podless = to->podless == NULL ? part->podless : to->podless;
+    to->no_ready = to->no_ready && part->no_ready;
+    if (to->frozen_by == LBC_FROZEN_BY_NONE) {
+        to->frozen_by = part->frozen_by;
+    }
+    if (to->why == NULL) {
+        to->why = CCM_STEAL(part->why);
+    }
+}
+
+static int parts_merge(struct parts *parts, struct lbc_candidates *ret, struct ccm_error *err)
+{
+    ret->no_ready = true;
+    for (size_t i = 0; i < parts->len; i++) {
+        struct part *part = &parts->items[i];
+
+        for (size_t j = 0; j < part->set.len; j++) {
+            if (merge_candidate(ret, &part->set.items[j]) < 0) {
+                return ccm_error_nomem(err);
+            }
+        }
+        merge_findings(ret, &part->set);
+    }
+    if (!ret->no_ready && ret->len > 0) {
+        free(ret->why);
+        ret->why = NULL;
+    }
+    return 0;
+}
+
+/* A listener that no route serves has nobody to blame. */
+static int candidates_explain_routeless(const struct gateway_port *port, struct lbc_candidates *ret,
+                                        struct ccm_error *err)
+{
+    if (ret->len > 0 || ret->why != NULL) {
+        return 0;
+    }
+    ret->no_ready = true;
+    ret->why = strdup(port->listener->attached == 0
+                          ? "no route is attached to the listener"
+                          : "the oldest route of the listener sends to no Service that is there");
+    return ret->why == NULL ? ccm_error_nomem(err) : 0;
+}
+
+int gateway_candidates_build(const struct lbc_candidate_input *in,
+                             const struct ccm_service_port *port, struct lbc_candidates *ret,
+                             struct ccm_error *err)
+{
+    const struct gateway_port *own = (const struct gateway_port *)port;
+    CCM_CLEANUP(parts_fini) struct parts parts = { NULL, 0 };
+    int r = 0;
+
+    ret->port = port;
+    ret->by_address = in->by_address;
+    ret->pods_only = in->pods_only;
+    parts.items = calloc(own->targets->len + 1, sizeof(*parts.items));
+    if (parts.items == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; r == 0 && i < own->targets->len && parts.len < GATEWAY_SHARE_SETS; i++) {
+        if (own->targets->items[i].weight > 0) {
+            r = part_build(in, &own->targets->items[i], &parts.items[parts.len++], err);
+        }
+    }
+    /* One alone keeps the weights that it would have behind a Service of its own. */
+    if (r == 0 && parts.len > 1) {
+        r = parts_set_weights(&parts, err);
+    }
+    r = r < 0 ? r : parts_merge(&parts, ret, err);
+    return r < 0 ? r : candidates_explain_routeless(own, ret, err);
+}

@@ -1,0 +1,83 @@
+#include "condition.h"
+
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <errno.h>
+
+static int condition_find(const cJSON *conditions, const char *type)
+{
+    const cJSON *one = NULL;
+    int at = 0;
+
+    cJSON_ArrayForEach(one, conditions)
+    {
+        if (ccm_text_equal(ccm_json_text(one, "type"), type)) {
+            return at;
+        }
+        at++;
+    }
+    return -1;
+}
+
+/* With the moment since which it has had that status. */
+static bool condition_fill(cJSON *to, const struct gateway_condition *one, const cJSON *before,
+                           const struct gateway_moment *moment)
+{
+    const char *status = one->holds ? "True" : "False";
+    char now[CCM_CLOCK_TEXT];
+    const char *since = now;
+
+    ccm_clock_format(moment->wall_ms, now, sizeof(now));
+    if (ccm_text_equal(ccm_json_text(before, "status"), status) &&
+        !ccm_text_empty(ccm_json_text(before, "lastTransitionTime"))) {
+        since = ccm_json_text(before, "lastTransitionTime");
+    }
+    return cJSON_AddStringToObject(to, "type", one->type) != NULL &&
+           cJSON_AddStringToObject(to, "status", status) != NULL &&
+           cJSON_AddStringToObject(to, "reason", one->reason) != NULL &&
+           cJSON_AddStringToObject(to, "message", one->message) != NULL &&
+           cJSON_AddNumberToObject(to, "observedGeneration", (double)moment->generation) != NULL &&
+           cJSON_AddStringToObject(to, "lastTransitionTime", since) != NULL;
+}
+
+int gateway_condition_put(cJSON *conditions, const struct gateway_condition *one,
+                          const struct gateway_moment *moment)
+{
+    const int at = condition_find(conditions, one->type);
+    cJSON *made = cJSON_CreateObject();
+
+    if (made == NULL || !condition_fill(made, one, cJSON_GetArrayItem(conditions, at), moment) ||
+        !(at < 0 ? cJSON_AddItemToArray(conditions, made)
+                 : cJSON_ReplaceItemInArray(conditions, at, made))) {
+        cJSON_Delete(made);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void gateway_condition_drop(cJSON *conditions, const char *type)
+{
+    const int at = condition_find(conditions, type);
+
+    if (at >= 0) {
+        cJSON_DeleteItemFromArray(conditions, at);
+    }
+}
+
+cJSON *gateway_array_copy(const cJSON *parent, const char *name)
+{
+    const cJSON *array = ccm_json_get(parent, name);
+
+    return cJSON_IsArray(array) ? cJSON_Duplicate(array, true) : cJSON_CreateArray();
+}
+
+int gateway_status_print(cJSON *status, struct ccm_buf *body)
+{
+    ccm_buf_adds(body, "{\"status\":");
+    if (ccm_json_print(body, status) < 0) {
+        return -ENOMEM;
+    }
+    ccm_buf_addc(body, '}');
+    return ccm_buf_error(body) < 0 ? -ENOMEM : 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * What the parts of the plugin share: names, and the instance. Every thread; what is written in it
+ * after create() is guarded by memory.h.
+ */
+#ifndef CCM_GATEWAY_GATEWAY_H
+#define CCM_GATEWAY_GATEWAY_H
+
+#include "lbc/controller.h"
+
+#define GATEWAY_GROUP       "gateway.networking.k8s.io"
+#define GATEWAY_V1          GATEWAY_GROUP "/v1"
+#define GATEWAY_V1BETA1     GATEWAY_GROUP "/v1beta1"
+#define GATEWAY_V1ALPHA2    GATEWAY_GROUP "/v1alpha2"
+#define GATEWAY_CONTROLLER  "ccm.alibabacloud.com/nlb"
+#define GATEWAY_FINALIZER   "ccm.alibabacloud.com/gateway-nlb"
+#define GATEWAY_COMPONENT   "gateway-controller"
+#define GATEWAY_CLASS       "ccm.alibabacloud.com/gateway" /* of Gateways, shown as Services */
+#define GATEWAY_KIND        'g'                            /* of struct lbc_product */
+#define GATEWAY_NAME_PREFIX "gateway_"                     /* no Service is called so */
+/* ConfigMaps that classes and Gateways may name have it, whatever its value. */
+#define GATEWAY_PARAMETERS_LABEL "ccm.alibabacloud.com/gateway-parameters"
+/* In tls.options of a listener: certificates by id, the first of them by default. */
+#define GATEWAY_CERTIFICATES_KEY "ccm.alibabacloud.com/certificate-ids"
+
+/* Reasons that stand in more than one place. */
+#define GATEWAY_ACCEPTED      "Accepted"
+#define GATEWAY_RESOLVED_REFS "ResolvedRefs"
+#define GATEWAY_PROGRAMMED    "Programmed"
+#define GATEWAY_INVALID       "Invalid"
+#define GATEWAY_PENDING       "Pending"
+
+struct gateway_memories;
+
+struct gateway {
+    struct ccm_host front;       /* what the engine is given, see front.h; first */
+    const struct ccm_host *host; /* the daemon's */
+    /* Those of NLB, but for what makes Gateways no Services; controller.c. */
+    struct lbc_lint_rules rules;
+    struct lbc_product product;
+    struct lbc_model_ops model;
+    struct lbc_ops ops;
+    struct lbc_instance *lbc;
+    struct gateway_memories *memories;
+    const char *controller; /* controllerName of classes that are ours */
+    char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+};
+
+#endif

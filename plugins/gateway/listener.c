@@ -1,0 +1,274 @@
+#include "listener.h"
+
+#include "gateway.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <string.h>
+
+#define TCP (1U << GATEWAY_TCP_ROUTE)
+#define UDP (1U << GATEWAY_UDP_ROUTE)
+#define TLS (1U << GATEWAY_TLS_ROUTE)
+
+/* --- one by itself --- */
+
+/* The first thing that is wrong is what is told. */
+static void listener_refuse(struct gateway_listener *one, const char **slot, const char *reason,
+                            const char *why)
+{
+    *slot = *slot == NULL ? reason : *slot;
+    one->why = one->why == NULL ? why : one->why;
+}
+
+static void listener_read_tls(struct gateway_listener *one, bool certified)
+{
+    const cJSON *tls = ccm_json_get(one->json, "tls");
+    const cJSON *refs = ccm_json_items(tls, "certificateRefs");
+
+    one->is_tls = true;
+    one->passes = strcmp(gateway_text(tls, "mode", "Terminate"), "Passthrough") == 0;
+    one->certificates = gateway_text(ccm_json_get(tls, "options"), GATEWAY_CERTIFICATES_KEY, "");
+    one->protocol = one->passes ? LBC_TCP : LBC_TCPSSL;
+    one->kinds = one->passes ? TLS : TCP | TLS;
+    if (one->passes || one->certificates[0] != '\0' || (certified && refs == NULL)) {
+        return;
+    }
+    listener_refuse(
+        one, &one->unresolved, "InvalidCertificateRef",
+        refs == NULL
+            ? "no certificate: name the ids of some in tls.options, key " GATEWAY_CERTIFICATES_KEY
+            : "certificates of Secrets are not uploaded: name the ids of such as the "
+              "certificate service has in tls.options, key " GATEWAY_CERTIFICATES_KEY);
+    one->unusable = true;
+}
+
+static void listener_read_protocol(struct gateway_listener *one, bool certified)
+{
+    const char *protocol = ccm_json_text(one->json, "protocol");
+
+    one->certificates = "";
+    one->protocol = LBC_OTHER;
+    if (ccm_text_equal(protocol, "TCP")) {
+        one->protocol = LBC_TCP;
+        one->kinds = TCP;
+    } else if (ccm_text_equal(protocol, "UDP")) {
+        one->protocol = LBC_UDP;
+        one->kinds = UDP;
+    } else if (ccm_text_equal(protocol, "TLS")) {
+        listener_read_tls(one, certified);
+    } else {
+        listener_refuse(one, &one->refused, "UnsupportedProtocol",
+                        "a network load balancer serves TCP, UDP and TLS");
+        one->unusable = true;
+    }
+}
+
+/* allowedRoutes.kinds leaves some of them; one that is not ours is told. */
+static void listener_read_kinds(struct gateway_listener *one)
+{
+    const cJSON *item = ccm_json_items(ccm_json_get(one->json, "allowedRoutes"), "kinds");
+    const unsigned possible = one->kinds;
+    unsigned allowed = 0;
+
+    if (item == NULL) {
+        return;
+    }
+    for (; item != NULL; item = item->next) {
+        unsigned found = 0;
+
+        for (unsigned i = 0; i < GATEWAY_ROUTE_KINDS; i++) {
+            if (ccm_text_equal(ccm_json_text(item, "kind"), gateway_route_names[i].kind) &&
+                ccm_text_equal(gateway_text(item, "group", GATEWAY_GROUP), GATEWAY_GROUP)) {
+                found = possible & 1U << i;
+            }
+        }
+        allowed |= found;
+        if (found == 0) {
+            listener_refuse(one, &one->unresolved, "InvalidRouteKinds",
+                            "allowedRoutes.kinds names a kind that this protocol does not serve");
+        }
+    }
+    one->kinds = allowed;
+}
+
+/* --- among each other --- */
+
+static bool listeners_clash(const struct gateway_listener *a, const struct gateway_listener *b)
+{
+    /* What serves a port is told apart by its number: TLS is said of the number alone. */
+    return a->port == b->port && a->protocol != LBC_OTHER && b->protocol != LBC_OTHER &&
+           (lbc_protocol_clash(a->protocol, b->protocol) || a->protocol == LBC_TCPSSL ||
+            b->protocol == LBC_TCPSSL);
+}
+
+/* The API has all of them refused, whichever came first. */
+static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            if (i == j || !listeners_clash(&all[i], &all[j])) {
+                continue;
+            }
+
+            const bool names = all[i].is_tls && all[j].is_tls && all[i].passes == all[j].passes;
+
+            all[i].conflict = names ? "HostnameConflict" : "ProtocolConflict";
+            all[i].why = names ? "another listener has this port, and a network load balancer does "
+                                 "not tell names apart"
+                               : "another listener has this port";
+            all[i].unusable = true;
+        }
+    }
+}
+
+size_t gateway_listeners_read(const cJSON *gateway, bool certified,
+                              struct gateway_listener ret[static GATEWAY_LISTENERS_MAX])
+{
+    const cJSON *item = ccm_json_items(ccm_json_get(gateway, "spec"), "listeners");
+    size_t count = 0;
+
+    for (; item != NULL && count < GATEWAY_LISTENERS_MAX; item = item->next) {
+        struct gateway_listener *one = &ret[count++];
+
+        *one = (struct gateway_listener){
+            .json = item,
+            .name = ccm_json_text(item, "name"),
+            .hostname = gateway_text(item, "hostname", ""),
+            .port = ccm_json_i64(item, "port", 0),
+        };
+        listener_read_protocol(one, certified);
+        listener_read_kinds(one);
+    }
+    listeners_find_conflicts(ret, count);
+    return count;
+}
+
+/* --- routes --- */
+
+bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,
+                       const struct ccm_object *gateway)
+{
+    return strcmp(gateway_text(parent, "group", GATEWAY_GROUP), GATEWAY_GROUP) == 0 &&
+           strcmp(gateway_text(parent, "kind", "Gateway"), "Gateway") == 0 &&
+           strcmp(gateway_text(parent, "namespace", route->namespace_), gateway->namespace_) == 0 &&
+           ccm_text_equal(ccm_json_text(parent, "name"), gateway->name);
+}
+
+static bool expression_matches(const cJSON *expression, const struct ccm_object *object)
+{
+    const char *key = gateway_text(expression, "key", "");
+    const char *operator= gateway_text(expression, "operator", "");
+    const char *value = strcmp(key, "kubernetes.io/metadata.name") == 0
+                            ? object->name
+                            : ccm_object_label(object, key);
+    const cJSON *item = ccm_json_items(expression, "values");
+    bool listed = false;
+
+    for (; item != NULL; item = item->next) {
+        listed = listed || (value != NULL && ccm_text_equal(cJSON_GetStringValue(item), value));
+    }
+    if (strcmp(operator, "In") == 0) {
+        return listed;
+    }
+    if (strcmp(operator, "NotIn") == 0) {
+        return !listed;
+    }
+    return strcmp(operator, "Exists") == 0 ? value != NULL
+                                           : strcmp(operator, "DoesNotExist") == 0 && value == NULL;
+}
+
+/* A selector that is not there selects nothing, an empty one all. */
+static bool selector_matches(const cJSON *selector, const struct ccm_object *object)
+{
+    const cJSON *one = NULL;
+
+    if (selector == NULL || object == NULL) {
+        return false;
+    }
+    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchLabels"))
+    {
+        const char *value = strcmp(one->string, "kubernetes.io/metadata.name") == 0
+                                ? object->name
+                                : ccm_object_label(object, one->string);
+
+        if (value == NULL || !ccm_text_equal(value, cJSON_GetStringValue(one))) {
+            return false;
+        }
+    }
+    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchExpressions"))
+    {
+        if (!expression_matches(one, object)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool listener_allows_namespace(const struct ccm_host *host, const struct ccm_object *gateway,
+                                      const struct gateway_listener *listener,
+                                      const char *namespace_)
+{
+    const cJSON *rule = ccm_json_get(ccm_json_get(listener->json, "allowedRoutes"), "namespaces");
+    const char *from = gateway_text(rule, "from", "Same");
+
+    if (strcmp(from, "Selector") == 0) {
+        const struct ccm_object *object = host->get_raw(host, "v1", "namespaces", namespace_);
+        const bool matches = selector_matches(ccm_json_get(rule, "selector"), object);
+
+        if (object != NULL) {
+            host->release(host, object);
+        }
+        return matches;
+    }
+    return strcmp(from, "All") == 0 ||
+           (strcmp(from, "Same") == 0 && strcmp(namespace_, gateway->namespace_) == 0);
+}
+
+/* "*.a.b" stands for all names that end so. */
+static bool wildcard_covers(const char *wildcard, const char *name)
+{
+    const char *tail = wildcard + 1;
+
+    return wildcard[0] == '*' && (ccm_text_ends(name[0] == '*' ? name + 1 : name, tail));
+}
+
+static bool hostnames_meet(const char *a, const char *b)
+{
+    return a[0] == '\0' || b[0] == '\0' || ccm_text_equal_case(a, b) || wildcard_covers(a, b) ||
+           wildcard_covers(b, a);
+}
+
+static bool listener_meets_names(const struct gateway_listener *listener,
+                                 const struct gateway_item *route)
+{
+    const cJSON *item = ccm_json_items(ccm_json_get(route->json, "spec"), "hostnames");
+
+    if (route->kind != GATEWAY_TLS_ROUTE || item == NULL) {
+        return true;
+    }
+    for (; item != NULL; item = item->next) {
+        if (cJSON_IsString(item) && hostnames_meet(listener->hostname, item->valuestring)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
+                                            const struct ccm_object *gateway,
+                                            const struct gateway_listener *listener,
+                                            const struct gateway_item *route, const cJSON *parent)
+{
+    const char *section = gateway_text(parent, "sectionName", "");
+    const int64_t port = ccm_json_i64(parent, "port", 0);
+
+    if ((section[0] != '\0' && !ccm_text_equal(section, listener->name)) ||
+        (port != 0 && port != listener->port)) {
+        return GATEWAY_NO_PARENT;
+    }
+    if ((listener->kinds & 1U << route->kind) == 0 ||
+        !listener_allows_namespace(host, gateway, listener, route->object->namespace_)) {
+        return GATEWAY_NOT_ALLOWED;
+    }
+    return listener_meets_names(listener, route) ? GATEWAY_ATTACHED : GATEWAY_NO_HOSTNAME;
+}

@@ -1,0 +1,59 @@
+/*
+ * Listeners of a Gateway: which of them can be served by an NLB, and why not; which routes they
+ * take. What is asked of the cluster are labels of namespaces, from the caches. No I/O. Every
+ * thread.
+ */
+#ifndef CCM_GATEWAY_LISTENER_H
+#define CCM_GATEWAY_LISTENER_H
+
+#include "item.h"
+#include "lbc/model/protocol.h"
+
+#include <stdint.h>
+
+struct gateway_listener {
+    const cJSON *json; /* borrowed, as all texts */
+    const char *name;
+    const char *hostname; /* "" = any */
+    int64_t port;
+    enum lbc_protocol protocol; /* that the cloud speaks: LBC_OTHER = none of ours */
+    bool is_tls;                /* its protocol is TLS, */
+    bool passes;                /* and what is inside is passed on */
+    unsigned kinds;             /* 1U << enum gateway_route_kind: routes that it takes */
+    const char *certificates;   /* "id,id"; "" = none are named here */
+    /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
+    const char *refused; /* condition Accepted */
+    const char *conflict;
+    const char *unresolved; /* condition ResolvedRefs */
+    const char *why;        /* of the first of these, a constant */
+    bool unusable;          /* nothing can be made of it */
+    size_t attached;        /* out, by others: routes */
+};
+
+#define GATEWAY_LISTENERS_MAX 64
+
+/* Those of a Gateway, at most GATEWAY_LISTENERS_MAX; returns how many. certified: annotations give
+ * a certificate to listeners that name none. */
+size_t gateway_listeners_read(const cJSON *gateway, bool certified,
+                              struct gateway_listener ret[static GATEWAY_LISTENERS_MAX]);
+
+/* Why a route is not attached by one parentRef; the later ones come closer. */
+enum gateway_attach {
+    GATEWAY_NO_PARENT,   /* no listener has that name or port */
+    GATEWAY_NOT_ALLOWED, /* its kind or namespace is not */
+    GATEWAY_NO_HOSTNAME, /* no name in common */
+    GATEWAY_ATTACHED,
+};
+
+/* Whether the route, by one of its parentRefs, which is to this Gateway, attaches to the listener.
+ */
+enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
+                                            const struct ccm_object *gateway,
+                                            const struct gateway_listener *listener,
+                                            const struct gateway_item *route, const cJSON *parent);
+
+/* Whether that is a parentRef of a route to the Gateway. */
+bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,
+                       const struct ccm_object *gateway);
+
+#endif

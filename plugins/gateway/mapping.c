@@ -1,0 +1,391 @@
+#include "mapping.h"
+
+#include "gateway.h"
+#include "item.h"
+#include "lbc/model/absence.h"
+#include "lbc/model/endpoint.h"
+#include "lbc/model/node.h"
+#include "memory.h"
+#include "route.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_DELAY_MS 1000 /* nodes change many at a time */
+
+static const struct ccm_object *object_of(const struct ccm_change *change)
+{
+    return change->after == NULL ? change->before : change->after;
+}
+
+/* Whether what a person writes has changed, or the object came or goes. */
+static bool spec_differs(const struct ccm_change *change)
+{
+    const struct ccm_object *before = change->before;
+    const struct ccm_object *after = change->after;
+
+    return before == NULL || after == NULL || before->generation != after->generation ||
+           before->deleted_ms != after->deleted_ms;
+}
+
+/* What we have written ourselves leads to nothing. */
+static bool change_is_own(const struct gateway *self, const char *key,
+                          const struct ccm_change *change)
+{
+    return !spec_differs(change) &&
+           gateway_memory_is_own(self->memories, key, change->after->resource_version);
+}
+
+/* --- keys --- */
+
+/* change: of the route itself; NULL = of what it depends on. */
+static void enqueue_route(const struct gateway *self, enum gateway_route_kind kind,
+                          const char *name, const struct ccm_change *change)
+{
+    CCM_CLEANUP(ccm_freep) char *key = gateway_route_key(kind, name);
+
+    if (key == NULL) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, name, "change not passed on: out of memory");
+    } else if (change == NULL || !change_is_own(self, key, change)) {
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+    }
+}
+
+/* The Gateways that a route names, whosever they are: their pass finds out. */
+static void enqueue_parents(const struct gateway *self, const struct ccm_object *route,
+                            uint64_t lane)
+{
+    const char *text = ((const struct ccm_raw *)route)->json;
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const cJSON *parent = NULL;
+
+    if (ccm_json_parse(text, strlen(text), &json) == 0) {
+        parent = ccm_json_items(ccm_json_get(json, "spec"), "parentRefs");
+    }
+    for (; parent != NULL; parent = parent->next) {
+        CCM_CLEANUP(ccm_freep)
+        char *key = gateway_key(gateway_text(parent, "namespace", route->namespace_),
+                                gateway_text(parent, "name", ""));
+        const struct ccm_object *gateway =
+            key == NULL ? NULL : self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
+
+        if (gateway != NULL) {
+            self->host->enqueue(self->host, key, lane, 0);
+            self->host->release(self->host, gateway);
+        }
+    }
+}
+
+/* Routes by an index (NULL = all): themselves, where `routes`, and their Gateways. */
+static void enqueue_routes(const struct gateway *self, const char *index, const char *value,
+                           bool routes, uint64_t lane)
+{
+    struct gateway_items found = { 0 };
+
+    if (gateway_routes_list(self->host, index, value, &found) < 0) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, value, "change not passed on: out of memory");
+    }
+    for (size_t i = 0; i < found.len; i++) {
+        if (routes) {
+            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+        }
+        enqueue_parents(self, found.items[i].object, lane);
+    }
+    gateway_items_fini(self->host, &found);
+}
+
+static void enqueue_gateways(const struct gateway *self, uint64_t lane, uint64_t delay_ms)
+{
+    const struct ccm_object *const *gateways = NULL;
+    size_t count = 0;
+
+    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
+    for (size_t i = 0; i < count; i++) {
+        self->host->enqueue(self->host, gateways[i]->key, lane, delay_ms);
+    }
+    self->host->release_list(self->host, gateways, count);
+}
+
+static void enqueue_all(const struct gateway *self)
+{
+    enqueue_gateways(self, CCM_LANE_SPEC, 0);
+    enqueue_routes(self, NULL, NULL, true, CCM_LANE_SPEC);
+}
+
+/* --- the Gateway API --- */
+
+static void map_class(void *arg, const struct ccm_change *change)
+{
+    const struct gateway *self = arg;
+    CCM_CLEANUP(ccm_freep)
+    char *key = ccm_text_format("%s%s", GATEWAY_CLASS_KEY, object_of(change)->name);
+
+    if (key != NULL && !change_is_own(self, key, change)) {
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+    }
+    if (spec_differs(change)) {
+        enqueue_all(self);
+    }
+}
+
+/* Any change: what others do to its status is put right as well. */
+static void map_gateway(void *arg, const struct ccm_change *change)
+{
+    const struct gateway *self = arg;
+    const struct ccm_object *object = object_of(change);
+
+    if (change_is_own(self, object->key, change)) {
+        return;
+    }
+    self->host->enqueue(self->host, object->key,
+                        object->deleted_ms > 0   ? CCM_LANE_REMOVE
+                        : change->before == NULL ? CCM_LANE_URGENT
+                                                 : CCM_LANE_SPEC,
+                        0);
+    if (spec_differs(change)) {
+        enqueue_routes(self, GATEWAY_BY_PARENT, object->name, true, CCM_LANE_SPEC);
+    }
+}
+
+static void route_changed(const struct gateway *self, enum gateway_route_kind kind,
+                          const struct ccm_change *change)
+{
+    enqueue_route(self, kind, object_of(change)->key, change);
+    if (!spec_differs(change)) {
+        return;
+    }
+    if (change->before != NULL) {
+        enqueue_parents(self, change->before, CCM_LANE_SPEC);
+    }
+    if (change->after != NULL) {
+        enqueue_parents(self, change->after, CCM_LANE_SPEC);
+    }
+}
+
+static void map_tcp_route(void *arg, const struct ccm_change *change)
+{
+    route_changed(arg, GATEWAY_TCP_ROUTE, change);
+}
+
+static void map_udp_route(void *arg, const struct ccm_change *change)
+{
+    route_changed(arg, GATEWAY_UDP_ROUTE, change);
+}
+
+static void map_tls_route(void *arg, const struct ccm_change *change)
+{
+    route_changed(arg, GATEWAY_TLS_ROUTE, change);
+}
+
+static void map_anything(void *arg, const struct ccm_change *change)
+{
+    (void)change;
+    enqueue_all(arg);
+}
+
+static bool labels_differ(const struct ccm_object *before, const struct ccm_object *after)
+{
+    if (before->label_count != after->label_count) {
+        return true;
+    }
+    for (uint64_t i = 0; i < after->label_count; i++) {
+        if (!ccm_text_equal(before->labels[i]->key, after->labels[i]->key) ||
+            !ccm_text_equal(before->labels[i]->value, after->labels[i]->value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void map_namespace(void *arg, const struct ccm_change *change)
+{
+    if (change->before == NULL || change->after == NULL ||
+        labels_differ(change->before, change->after)) {
+        enqueue_all(arg);
+    }
+}
+
+/* --- backends --- */
+
+static void map_service(void *arg, const struct ccm_change *change)
+{
+    enqueue_routes(arg, GATEWAY_BY_BACKEND, object_of(change)->name, true, CCM_LANE_SPEC);
+}
+
+static bool gateway_owns(const void *arg, const struct ccm_service *service)
+{
+    return lbc_owns(arg, service);
+}
+
+/* The engine knows slices by the object whose load balancer they stand behind. */
+static void absence_record_slice(const struct gateway *self, const struct ccm_change *change,
+                                 const struct ccm_object *gateway)
+{
+    struct ccm_endpoint_slice copies[2];
+    struct ccm_change own = *change;
+    const struct ccm_object **sides[] = { &own.before, &own.after };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(sides); i++) {
+        if (*sides[i] != NULL) {
+            copies[i] = *(const struct ccm_endpoint_slice *)*sides[i];
+            copies[i].meta.namespace_ = gateway->namespace_;
+            copies[i].service_name = gateway->name;
+            *sides[i] = &copies[i].meta;
+        }
+    }
+    lbc_absence_record_slice(self->lbc->absence, &own, gateway_owns, self->lbc);
+}
+
+static bool is_parent_of(const struct gateway_item *route, const struct ccm_object *gateway)
+{
+    const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
+
+    for (; parent != NULL; parent = parent->next) {
+        if (strcmp(gateway_text(parent, "namespace", route->object->namespace_),
+                   gateway->namespace_) == 0 &&
+            ccm_text_equal(ccm_json_text(parent, "name"), gateway->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void record_absence_for_routes(const struct gateway *self, const struct ccm_change *change,
+                                      const struct gateway_items *routes)
+{
+    const struct ccm_object *const *gateways = NULL;
+    size_t count = 0;
+
+    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < routes->len; j++) {
+            if (is_parent_of(&routes->items[j], gateways[i])) {
+                absence_record_slice(self, change, gateways[i]);
+                break;
+            }
+        }
+    }
+    self->host->release_list(self->host, gateways, count);
+}
+
+static void map_slice(void *arg, const struct ccm_change *change)
+{
+    const struct gateway *self = arg;
+    const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)object_of(change);
+    struct gateway_items routes = { 0 };
+
+    if (change->before != NULL && change->after != NULL &&
+        !lbc_endpoints_differ((const struct ccm_endpoint_slice *)change->before,
+                              (const struct ccm_endpoint_slice *)change->after)) {
+        return;
+    }
+    if (gateway_routes_list(self->host, GATEWAY_BY_BACKEND, slice->service_name, &routes) < 0) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, slice->meta.key,
+                        "change not passed on: out of memory");
+    }
+    if (routes.len > 0) {
+        record_absence_for_routes(self, change, &routes);
+    }
+    for (size_t i = 0; i < routes.len; i++) {
+        enqueue_parents(self, routes.items[i].object, CCM_LANE_BACKENDS);
+    }
+    gateway_items_fini(self->host, &routes);
+}
+
+static void map_node(void *arg, const struct ccm_change *change)
+{
+    const struct gateway *self = arg;
+    const struct ccm_node *before = (const struct ccm_node *)change->before;
+    const struct ccm_node *after = (const struct ccm_node *)change->after;
+    const bool leaves = lbc_node_leaves(before, after, false);
+
+    lbc_absence_record_node(self->lbc->absence, change);
+    if (before == NULL || after == NULL
+            ? lbc_node_skippable(before == NULL ? after : before)
+            : (lbc_node_skippable(before) && lbc_node_skippable(after)) ||
+                  !lbc_node_differs(before, after)) {
+        return;
+    }
+    enqueue_gateways(self, leaves ? CCM_LANE_BACKENDS : CCM_LANE_BULK, NODE_DELAY_MS);
+}
+
+/* --- tables --- */
+
+static const struct ccm_index by_parent = {
+    .struct_size = sizeof(struct ccm_index),
+    .name = GATEWAY_BY_PARENT,
+    .path = "spec.parentRefs.name",
+};
+static const struct ccm_index by_backend = {
+    .struct_size = sizeof(struct ccm_index),
+    .name = GATEWAY_BY_BACKEND,
+    .path = "spec.rules.backendRefs.name",
+};
+static const struct ccm_index *const route_indexes[] = { &by_parent, &by_backend, NULL };
+
+/* Definitions may come later, or never. */
+#define WATCH_RAW(symbol, version, plural, fn, by, labels)                                         \
+    static const struct ccm_watch symbol = {                                                       \
+        .struct_size = sizeof(struct ccm_watch),                                                   \
+        .kind = CCM_KIND_RAW,                                                                      \
+        .api_version = (version),                                                                  \
+        .resource = (plural),                                                                      \
+        .map = (fn),                                                                               \
+        .flags = CCM_WATCH_OPTIONAL,                                                               \
+        .label_selector = (labels),                                                                \
+        .indexes = (by),                                                                           \
+    }
+WATCH_RAW(watch_classes, GATEWAY_V1, "gatewayclasses", map_class, NULL, NULL);
+WATCH_RAW(watch_gateways, GATEWAY_V1, "gateways", map_gateway, NULL, NULL);
+WATCH_RAW(watch_tcp_v1, GATEWAY_V1, "tcproutes", map_tcp_route, route_indexes, NULL);
+WATCH_RAW(watch_tcp_old, GATEWAY_V1ALPHA2, "tcproutes", map_tcp_route, route_indexes, NULL);
+WATCH_RAW(watch_udp_v1, GATEWAY_V1, "udproutes", map_udp_route, route_indexes, NULL);
+WATCH_RAW(watch_udp_old, GATEWAY_V1ALPHA2, "udproutes", map_udp_route, route_indexes, NULL);
+WATCH_RAW(watch_tls_v1, GATEWAY_V1, "tlsroutes", map_tls_route, route_indexes, NULL);
+WATCH_RAW(watch_tls_old, GATEWAY_V1ALPHA2, "tlsroutes", map_tls_route, route_indexes, NULL);
+WATCH_RAW(watch_grants_v1, GATEWAY_V1, "referencegrants", map_anything, NULL, NULL);
+WATCH_RAW(watch_grants_old, GATEWAY_V1BETA1, "referencegrants", map_anything, NULL, NULL);
+WATCH_RAW(watch_namespaces, "v1", "namespaces", map_namespace, NULL, NULL);
+WATCH_RAW(watch_parameters, "v1", "configmaps", map_anything, NULL, GATEWAY_PARAMETERS_LABEL);
+
+static const struct ccm_watch watch_services = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_SERVICE,
+    .map = map_service,
+};
+static const struct ccm_watch watch_slices = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_ENDPOINT_SLICE,
+    .map = map_slice,
+    .flags = CCM_WATCH_ALL_SLICES,
+};
+static const struct ccm_watch watch_nodes = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_NODE,
+    .map = map_node,
+};
+
+const struct ccm_watch *const gateway_watches[] = {
+    &watch_classes,   &watch_gateways,   &watch_tcp_v1,     &watch_tcp_old,
+    &watch_udp_v1,    &watch_udp_old,    &watch_tls_v1,     &watch_tls_old,
+    &watch_grants_v1, &watch_grants_old, &watch_namespaces, &watch_parameters,
+    &watch_services,  &watch_slices,     &watch_nodes,      NULL,
+};
+
+#define RIGHT(symbol, version, what)                                                               \
+    static const struct ccm_right symbol = { .struct_size = sizeof(struct ccm_right),              \
+                                             .api_version = (version),                             \
+                                             .resource = (what),                                   \
+                                             .verbs = "patch" }
+RIGHT(right_class, GATEWAY_V1, "gatewayclasses/status");
+RIGHT(right_gateway, GATEWAY_V1, "gateways"); /* finalizer and labels */
+RIGHT(right_gateway_status, GATEWAY_V1, "gateways/status");
+RIGHT(right_tcp, GATEWAY_V1, "tcproutes/status");
+RIGHT(right_udp, GATEWAY_V1, "udproutes/status");
+RIGHT(right_tls, GATEWAY_V1, "tlsroutes/status");
+
+const struct ccm_right *const gateway_rights[] = {
+    &right_class, &right_gateway, &right_gateway_status, &right_tcp, &right_udp, &right_tls, NULL
+};

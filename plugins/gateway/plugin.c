@@ -1,0 +1,96 @@
+/* Descriptor and life cycle of the plugin `gateway`. */
+#include "alicloud/options.h"
+#include "alilb/account.h"
+#include "controller.h"
+#include "front.h"
+#include "lbc/instance.h"
+#include "mapping.h"
+#include "memory.h"
+#include "nlb/controller.h"
+#include "nlb/lint.h"
+#include "reconcile.h"
+
+#include <stdlib.h>
+
+static const struct ccm_option *const options[] = {
+    ALI_OPTIONS,    &gateway_opt_controller,     LBC_OPTIONS,    NLB_QUOTA_OPTIONS,
+    &nlb_opt_batch, &gateway_opt_disable_public, &nlb_opt_loose, NULL,
+};
+
+static void plugin_destroy(void *arg)
+{
+    struct gateway *self = arg;
+
+    if (self->lbc != NULL) {
+        lbc_plugin_destroy(self->lbc);
+    }
+    gateway_memories_free(self->memories);
+    free(self);
+}
+
+static int plugin_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+{
+    struct gateway *self = calloc(1, sizeof(*self));
+    void *lbc = NULL;
+    int r = 0;
+
+    if (self == NULL) {
+        return ccm_error_nomem(err);
+    }
+    self->host = host;
+    self->controller = host->option_string(host, NULL, gateway_opt_controller.name);
+    self->memories = gateway_memories_new();
+    gateway_front_init(self);
+    gateway_controller_init(self);
+    r = self->memories == NULL ? ccm_error_nomem(err)
+                               : lbc_plugin_create(&self->front, &self->ops, NULL, &lbc, err);
+    self->lbc = lbc;
+    if (r < 0) {
+        plugin_destroy(self);
+        return r;
+    }
+    *ret_self = self;
+    return 0;
+}
+
+static int plugin_start(void *self, struct ccm_error *err)
+{
+    return lbc_plugin_start(((struct gateway *)self)->lbc, err);
+}
+
+static int64_t plugin_allow_removals(void *self)
+{
+    return lbc_plugin_allow_removals(((struct gateway *)self)->lbc);
+}
+
+static uint64_t plugin_resync(void *self, const char *key)
+{
+    return lbc_plugin_resync(((struct gateway *)self)->lbc, key);
+}
+
+static int plugin_describe(void *self, const char *key, const struct ccm_view_sink *sink)
+{
+    return lbc_plugin_describe(((struct gateway *)self)->lbc, key, sink);
+}
+
+const struct ccm_plugin ccm_plugin = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_plugin),
+    .name = "gateway",
+    .flags = CCM_PLUGIN_PLANS,
+    .options = options,
+    .watches = gateway_watches,
+    .create = plugin_create,
+    .start = plugin_start,
+    .reconcile = gateway_reconcile,
+    .destroy = plugin_destroy,
+    .batch_max = 1,
+    .allow_removals = plugin_allow_removals,
+    .resync = plugin_resync,
+    .rights = gateway_rights,
+    .describe = plugin_describe,
+    .check = alilb_check,
+    .version = "0.1.0",
+    .summary = "Gateways of the Gateway API with TCP, UDP and TLS routes as Alibaba Cloud NLB "
+               "instances",
+};

@@ -1,0 +1,280 @@
+#include "route.h"
+
+#include "condition.h"
+#include "memory.h"
+#include "subject.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STATUS_MAX ((size_t)1024 * 1024)
+
+char *gateway_route_key(enum gateway_route_kind kind, const char *name)
+{
+    return ccm_text_format("%s %s", gateway_route_names[kind].kind, name);
+}
+
+/* The digest of a status that has no times of its own. 0 = out of memory. */
+static uint64_t status_digest(const cJSON *status)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = STATUS_MAX };
+
+    return ccm_json_print(&text, status) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
+}
+
+/* --- one parent --- */
+
+static const struct gateway_condition attach_words[] = {
+    [GATEWAY_NO_PARENT] = { GATEWAY_ACCEPTED, false, "NoMatchingParent",
+                            "the Gateway has no listener of that name and port" },
+    [GATEWAY_NOT_ALLOWED] = { GATEWAY_ACCEPTED, false, "NotAllowedByListeners",
+                              "no listener takes routes of this kind from this namespace" },
+    [GATEWAY_NO_HOSTNAME] = { GATEWAY_ACCEPTED, false, "NoMatchingListenerHostname",
+                              "no listener has one of these names" },
+    [GATEWAY_ATTACHED] = { GATEWAY_ACCEPTED, true, GATEWAY_ACCEPTED,
+                           "of several routes of one listener the oldest serves" },
+};
+
+static int parent_put_conditions(const struct gateway_subject *subject,
+                                 const struct gateway_item *route, const cJSON *parent,
+                                 const struct gateway_moment *moment, cJSON *conditions)
+{
+    struct gateway_targets targets = { 0 };
+    struct gateway_refs refs;
+    enum gateway_attach best = GATEWAY_NO_PARENT;
+    int r = gateway_targets_read(subject->host, route, subject->pods, &targets, &refs);
+    const struct gateway_condition resolved = { GATEWAY_RESOLVED_REFS, refs.reason == NULL,
+                                                refs.reason == NULL ? GATEWAY_RESOLVED_REFS
+                                                                    : refs.reason,
+                                                refs.why };
+
+    gateway_targets_fini(subject->host, &targets);
+    for (size_t i = 0; i < subject->count; i++) {
+        const enum gateway_attach one = gateway_listener_attach(
+            subject->host, subject->gateway.object, &subject->listeners[i], route, parent);
+
+        best = one > best ? one : best;
+    }
+    r = r < 0 ? r : gateway_condition_put(conditions, &attach_words[best], moment);
+    return r < 0 ? r : gateway_condition_put(conditions, &resolved, moment);
+}
+
+/* What was said of that parent before. */
+static const cJSON *parents_find(const cJSON *parents, const char *controller, const cJSON *parent)
+{
+    const cJSON *one = NULL;
+
+    cJSON_ArrayForEach(one, parents)
+    {
+        if (ccm_text_equal(ccm_json_text(one, "controllerName"), controller) &&
+            cJSON_Compare(ccm_json_get(one, "parentRef"), parent, true)) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static int parents_add(cJSON *parents, const char *controller, const cJSON *parent,
+                       cJSON *conditions)
+{
+    cJSON *one = cJSON_CreateObject();
+    cJSON *copy = cJSON_Duplicate(parent, true);
+
+    if (one == NULL || copy == NULL || !cJSON_AddItemToObject(one, "parentRef", copy)) {
+        cJSON_Delete(copy);
+        cJSON_Delete(one);
+        cJSON_Delete(conditions);
+        return -ENOMEM;
+    }
+    if (!cJSON_AddItemToObject(one, "conditions", conditions)) {
+        cJSON_Delete(conditions);
+        cJSON_Delete(one);
+        return -ENOMEM;
+    }
+    if (cJSON_AddStringToObject(one, "controllerName", controller) == NULL ||
+        !cJSON_AddItemToArray(parents, one)) {
+        cJSON_Delete(one);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* shown: what the route says of its parents; NULL: as if it said nothing. */
+static int route_add_parent(const struct gateway *self, const struct gateway_item *route,
+                            const cJSON *parent, const cJSON *shown,
+                            const struct gateway_moment *moment, cJSON *to)
+{
+    CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
+    CCM_CLEANUP(ccm_freep)
+    char *key = gateway_key(gateway_text(parent, "namespace", route->object->namespace_),
+                            gateway_text(parent, "name", ""));
+    cJSON *conditions = NULL;
+    int r = key == NULL ? -ENOMEM : gateway_subject_new(self, key, false, &subject);
+
+    if (r < 0 || subject == NULL || subject->claim != GATEWAY_OURS ||
+        !gateway_parent_is(parent, route->object, subject->gateway.object)) {
+        return r;
+    }
+    conditions = gateway_array_copy(parents_find(shown, self->controller, parent), "conditions");
+    if (conditions == NULL ||
+        parent_put_conditions(subject, route, parent, moment, conditions) < 0) {
+        cJSON_Delete(conditions);
+        return -ENOMEM;
+    }
+    return parents_add(to, self->controller, parent, conditions);
+}
+
+/* --- a route --- */
+
+/* What others say of it stays, and stands first. */
+static int route_keep_others(const struct gateway *self, const cJSON *shown, cJSON *to)
+{
+    const cJSON *one = NULL;
+
+    cJSON_ArrayForEach(one, shown)
+    {
+        cJSON *copy = ccm_text_equal(ccm_json_text(one, "controllerName"), self->controller)
+                          ? NULL
+                          : cJSON_Duplicate(one, true);
+
+        if (copy != NULL && !cJSON_AddItemToArray(to, copy)) {
+            cJSON_Delete(copy);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static cJSON *route_make_status(const struct gateway *self, const struct gateway_item *route,
+                                const cJSON *shown, int64_t wall_ms)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
+    cJSON *parents = status == NULL ? NULL : cJSON_AddArrayToObject(status, "parents");
+    const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
+    const struct gateway_moment moment = { route->object->generation, wall_ms };
+    int r = parents == NULL ? -ENOMEM : route_keep_others(self, shown, parents);
+
+    for (; r == 0 && parent != NULL; parent = parent->next) {
+        r = route_add_parent(self, route, parent, shown, &moment, parents);
+    }
+    return r < 0 ? NULL : CCM_STEAL(status);
+}
+
+static int route_publish(const struct gateway *self, const struct ccm_request *req,
+                         const struct gateway_item *route, uint64_t *ret_again_ms,
+                         struct ccm_error *err)
+{
+    const cJSON *before = ccm_json_get(route->json, "status");
+    const cJSON *shown = ccm_json_get(before, "parents");
+    CCM_CLEANUP(ccm_json_freep)
+    cJSON *status = route_make_status(self, route, shown, self->host->wall_ms(self->host));
+    CCM_CLEANUP(ccm_json_freep) cJSON *bare = route_make_status(self, route, NULL, 0);
+    const struct gateway_place place = { req->keys[0], route->api_version,
+                                         gateway_route_names[route->kind].resource, route->object };
+    const uint64_t digest = bare == NULL ? 0 : status_digest(bare);
+
+    return status == NULL || digest == 0
+               ? ccm_error_nomem(err)
+               : gateway_write_status(self, req, &place, status, before, digest, ret_again_ms, err);
+}
+
+static int route_reconcile_kind(const struct gateway *self, const struct ccm_request *req,
+                                enum gateway_route_kind kind, const char *name,
+                                uint64_t *ret_again_ms, struct ccm_error *err)
+{
+    struct gateway_item route = { 0 };
+    int r = gateway_route_get(self->host, kind, name, &route);
+
+    if (r < 0) {
+        r = ccm_error_nomem(err);
+    } else if (route.object == NULL) {
+        gateway_memory_forget(self->memories, req->keys[0]);
+    } else {
+        r = route_publish(self, req, &route, ret_again_ms, err);
+    }
+    gateway_item_fini(self->host, &route);
+    return r;
+}
+
+/* --- a class --- */
+
+static int class_publish(const struct gateway *self, const struct ccm_request *req,
+                         const struct gateway_item *class, uint64_t *ret_again_ms,
+                         struct ccm_error *err)
+{
+    const cJSON *shown = ccm_json_get(class->json, "status");
+    const cJSON *ref = ccm_json_get(ccm_json_get(class->json, "spec"), "parametersRef");
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *parameters = ccm_strmap_new(free);
+    CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
+    cJSON *conditions = gateway_array_copy(shown, "conditions");
+    const struct gateway_place place = { req->keys[0], GATEWAY_V1, "gatewayclasses",
+                                         class->object };
+    const struct gateway_moment moment = { class->object->generation,
+                                           self->host->wall_ms(self->host) };
+    const char *why = NULL;
+
+    if (status == NULL || conditions == NULL ||
+        !cJSON_AddItemToObject(status, "conditions", conditions)) {
+        cJSON_Delete(conditions);
+        return ccm_error_nomem(err);
+    }
+    if (parameters == NULL ||
+        gateway_parameters_read(self->host, ref, NULL, parameters, &why) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct gateway_condition accepted = {
+        GATEWAY_ACCEPTED, why == NULL, why == NULL ? GATEWAY_ACCEPTED : "InvalidParameters",
+        why == NULL ? "Gateways of this class become network load balancers" : why
+    };
+
+    return gateway_condition_put(conditions, &accepted, &moment) < 0
+               ? ccm_error_nomem(err)
+               : gateway_write_status(
+                     self, req, &place, status, shown,
+                     (ccm_text_hash(why == NULL ? "" : why) ^ (uint64_t)moment.generation << 1) |
+                         1U,
+                     ret_again_ms, err);
+}
+
+static int class_reconcile(const struct gateway *self, const struct ccm_request *req,
+                           const char *name, uint64_t *ret_again_ms, struct ccm_error *err)
+{
+    struct gateway_item class = { 0 };
+    int r = gateway_item_get(self->host, GATEWAY_V1, "gatewayclasses", name, &class);
+
+    if (r < 0) {
+        r = ccm_error_nomem(err);
+    } else if (class.object == NULL) {
+        gateway_memory_forget(self->memories, req->keys[0]);
+    } else if (ccm_text_equal(ccm_json_text(ccm_json_get(class.json, "spec"), "controllerName"),
+                              self->controller)) {
+        r = class_publish(self, req, &class, ret_again_ms, err);
+    }
+    gateway_item_fini(self->host, &class);
+    return r;
+}
+
+bool gateway_route_reconcile(const struct gateway *self, const struct ccm_request *req, int *ret,
+                             uint64_t *ret_again_ms, struct ccm_error *err)
+{
+    const char *key = req->keys[0];
+
+    if (ccm_text_starts(key, GATEWAY_CLASS_KEY)) {
+        *ret = class_reconcile(self, req, key + strlen(GATEWAY_CLASS_KEY), ret_again_ms, err);
+        return true;
+    }
+    for (unsigned kind = 0; kind < GATEWAY_ROUTE_KINDS; kind++) {
+        const char *name = gateway_route_names[kind].kind;
+
+        if (ccm_text_starts(key, name) && key[strlen(name)] == ' ') {
+            *ret = route_reconcile_kind(self, req, (enum gateway_route_kind)kind,
+                                        key + strlen(name) + 1, ret_again_ms, err);
+            return true;
+        }
+    }
+    return false;
+}

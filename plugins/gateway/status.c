@@ -1,0 +1,315 @@
+#include "status.h"
+
+#include "condition.h"
+#include "lbc/service/condition.h"
+#include "memory.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STATUS_MAX ((size_t)1024 * 1024)
+
+/* One status in the making. */
+struct draft {
+    const struct gateway_subject *subject;
+    struct gateway_moment moment;
+    bool settled;
+    const char *address; /* "" = none */
+    bool known;          /* the engine has said how it is: */
+    bool ready;
+    const char *reason;
+    const char *message;
+};
+
+/* --- what the engine has said --- */
+
+static const cJSON *draft_find_shown(const cJSON *status)
+{
+    const cJSON *one = ccm_json_items(status, "conditions");
+
+    while (one != NULL && !ccm_text_equal(ccm_json_text(one, "type"), LBC_LIFE_CONDITION)) {
+        one = one->next;
+    }
+    return one;
+}
+
+/* What this process knows, else what an earlier one has left. */
+static void draft_init(struct draft *draft, const struct gateway_memory *memory,
+                       const cJSON *status)
+{
+    const cJSON *shown = draft_find_shown(status);
+
+    draft->address = memory->has_address
+                         ? memory->address
+                         : gateway_text(ccm_json_items(status, "addresses"), "value", "");
+    draft->known = memory->has_state ? memory->reason[0] != '\0' : shown != NULL;
+    draft->ready =
+        memory->has_state ? memory->ready : ccm_text_equal(ccm_json_text(shown, "status"), "True");
+    draft->reason = memory->has_state ? memory->reason : gateway_text(shown, "reason", "");
+    draft->message = memory->has_state ? memory->message : gateway_text(shown, "message", "");
+}
+
+/* That nobody serves a port does not make the load balancer another one. */
+static bool draft_is_programmed(const struct draft *draft)
+{
+    return draft->address[0] != '\0' && draft->known &&
+           (draft->ready || strcmp(draft->reason, LBC_CONDITION_NO_BACKEND) == 0 ||
+            strcmp(draft->reason, LBC_CONDITION_UNHEALTHY) == 0);
+}
+
+/* --- the Gateway --- */
+
+static void draft_fill_accepted(const struct draft *draft, struct gateway_condition *ret)
+{
+    const struct gateway_subject *subject = draft->subject;
+    const bool some = subject->usable < subject->count;
+
+    *ret = (struct gateway_condition){ GATEWAY_ACCEPTED, true, GATEWAY_ACCEPTED,
+                                       "the Gateway is served" };
+    if (subject->invalid != NULL) {
+        *ret =
+            (struct gateway_condition){ GATEWAY_ACCEPTED, false, subject->invalid, subject->why };
+    } else if (some) {
+        *ret =
+            (struct gateway_condition){ GATEWAY_ACCEPTED, subject->usable > 0, "ListenersNotValid",
+                                        subject->usable > 0
+                                            ? "some listeners cannot be served, see their "
+                                              "conditions"
+                                            : "no listener can be served, see their "
+                                              "conditions" };
+    }
+}
+
+static void draft_fill_programmed(const struct draft *draft, struct gateway_condition *ret)
+{
+    const struct gateway_subject *subject = draft->subject;
+
+    *ret = (struct gateway_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_PENDING,
+                                       "the load balancer is being made" };
+    if (subject->invalid != NULL || subject->usable == 0) {
+        ret->reason = GATEWAY_INVALID;
+        ret->message = "there is nothing that could be served";
+    } else if (draft_is_programmed(draft)) {
+        *ret = (struct gateway_condition){ GATEWAY_PROGRAMMED, true, GATEWAY_PROGRAMMED,
+                                           draft->message };
+    } else if (draft->known && !draft->ready) {
+        ret->reason = strcmp(draft->reason, "Refused") == 0 ? GATEWAY_INVALID : GATEWAY_PENDING;
+        ret->message = draft->message;
+    }
+}
+
+static int draft_put_conditions(const struct draft *draft, cJSON *conditions)
+{
+    const struct gateway_condition engine = { LBC_LIFE_CONDITION, draft->ready, draft->reason,
+                                              draft->message };
+    struct gateway_condition accepted;
+    struct gateway_condition programmed;
+    int r = 0;
+
+    draft_fill_accepted(draft, &accepted);
+    draft_fill_programmed(draft, &programmed);
+    r = gateway_condition_put(conditions, &accepted, &draft->moment);
+    if (r == 0 && (draft->settled || !programmed.holds)) {
+        r = gateway_condition_put(conditions, &programmed, &draft->moment);
+    }
+    if (!draft->known) {
+        gateway_condition_drop(conditions, LBC_LIFE_CONDITION);
+        return r;
+    }
+    return r < 0 ? r : gateway_condition_put(conditions, &engine, &draft->moment);
+}
+
+static cJSON *draft_make_addresses(const struct draft *draft)
+{
+    cJSON *addresses = cJSON_CreateArray();
+    cJSON *one = draft->address[0] == '\0' ? NULL : cJSON_CreateObject();
+
+    if (one == NULL && draft->address[0] == '\0') {
+        return addresses;
+    }
+    if (addresses == NULL || one == NULL ||
+        cJSON_AddStringToObject(one, "type", "Hostname") == NULL ||
+        cJSON_AddStringToObject(one, "value", draft->address) == NULL ||
+        !cJSON_AddItemToArray(addresses, one)) {
+        cJSON_Delete(one);
+        cJSON_Delete(addresses);
+        return NULL;
+    }
+    return addresses;
+}
+
+/* --- listeners --- */
+
+static int listener_put_conditions(const struct draft *draft,
+                                   const struct gateway_listener *listener, cJSON *conditions)
+{
+    const char *why = listener->why == NULL ? "" : listener->why;
+    const char *refused = listener->refused != NULL ? listener->refused : listener->conflict;
+    const char *conflict = listener->conflict;
+    struct gateway_condition programmed;
+    const struct gateway_condition all[] = {
+        { GATEWAY_ACCEPTED, refused == NULL, refused == NULL ? GATEWAY_ACCEPTED : refused,
+          refused == NULL ? "" : why },
+        { "Conflicted", conflict != NULL, conflict == NULL ? "NoConflicts" : conflict,
+          conflict == NULL ? "" : why },
+        { GATEWAY_RESOLVED_REFS, listener->unresolved == NULL,
+          listener->unresolved == NULL ? GATEWAY_RESOLVED_REFS : listener->unresolved,
+          listener->unresolved == NULL ? "" : why },
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(all); i++) {
+        r = gateway_condition_put(conditions, &all[i], &draft->moment);
+    }
+    draft_fill_programmed(draft, &programmed);
+    if (listener->unusable) {
+        programmed = (struct gateway_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_INVALID, why };
+    } else if (listener->passes && programmed.holds) {
+        programmed.message = "what is inside of TLS is passed on, by the port alone: names have no "
+                             "effect, and of several routes the oldest serves";
+    } else if (programmed.holds) {
+        programmed.message = "";
+    }
+    return r == 0 && (draft->settled || !programmed.holds)
+               ? gateway_condition_put(conditions, &programmed, &draft->moment)
+               : r;
+}
+
+static cJSON *listener_make_kinds(const struct gateway_listener *listener)
+{
+    cJSON *kinds = cJSON_CreateArray();
+
+    for (unsigned i = 0; kinds != NULL && i < GATEWAY_ROUTE_KINDS; i++) {
+        cJSON *one = (listener->kinds & 1U << i) == 0 ? NULL : cJSON_CreateObject();
+
+        if ((listener->kinds & 1U << i) == 0) {
+            continue;
+        }
+        if (one == NULL || cJSON_AddStringToObject(one, "group", GATEWAY_GROUP) == NULL ||
+            cJSON_AddStringToObject(one, "kind", gateway_route_names[i].kind) == NULL ||
+            !cJSON_AddItemToArray(kinds, one)) {
+            cJSON_Delete(one);
+            cJSON_Delete(kinds);
+            return NULL;
+        }
+    }
+    return kinds;
+}
+
+static const cJSON *listener_find_shown(const cJSON *status, const char *name)
+{
+    const cJSON *one = ccm_json_items(status, "listeners");
+
+    while (one != NULL && !ccm_text_equal(ccm_json_text(one, "name"), name)) {
+        one = one->next;
+    }
+    return one;
+}
+
+/* The item moves into the object; NULL is out of memory. */
+static bool object_put(cJSON *object, const char *name, cJSON *item)
+{
+    if (item == NULL || !cJSON_AddItemToObject(object, name, item)) {
+        cJSON_Delete(item);
+        return false;
+    }
+    return true;
+}
+
+static cJSON *listener_make_status(const struct draft *draft, const cJSON *status,
+                                   const struct gateway_listener *listener)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *made = cJSON_CreateObject();
+    cJSON *conditions =
+        gateway_array_copy(listener_find_shown(status, listener->name), "conditions");
+
+    if (made == NULL || conditions == NULL ||
+        listener_put_conditions(draft, listener, conditions) < 0) {
+        cJSON_Delete(conditions);
+        return NULL;
+    }
+    if (!object_put(made, "conditions", conditions) ||
+        cJSON_AddStringToObject(made, "name", listener->name) == NULL ||
+        cJSON_AddNumberToObject(made, "attachedRoutes", (double)listener->attached) == NULL ||
+        !object_put(made, "supportedKinds", listener_make_kinds(listener))) {
+        return NULL;
+    }
+    return CCM_STEAL(made);
+}
+
+static cJSON *draft_make_listeners(const struct draft *draft, const cJSON *status)
+{
+    cJSON *listeners = cJSON_CreateArray();
+
+    for (size_t i = 0; listeners != NULL && i < draft->subject->count; i++) {
+        cJSON *one = listener_make_status(draft, status, &draft->subject->listeners[i]);
+
+        if (one == NULL || !cJSON_AddItemToArray(listeners, one)) {
+            cJSON_Delete(one);
+            cJSON_Delete(listeners);
+            return NULL;
+        }
+    }
+    return listeners;
+}
+
+/* --- the whole --- */
+
+static cJSON *draft_make_status(const struct draft *draft, const cJSON *shown)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
+    cJSON *conditions = gateway_array_copy(shown, "conditions");
+
+    if (status == NULL || conditions == NULL || draft_put_conditions(draft, conditions) < 0) {
+        cJSON_Delete(conditions);
+        return NULL;
+    }
+    return object_put(status, "conditions", conditions) &&
+                   object_put(status, "addresses", draft_make_addresses(draft)) &&
+                   object_put(status, "listeners", draft_make_listeners(draft, shown))
+               ? CCM_STEAL(status)
+               : NULL;
+}
+
+/* What stands for it, whenever it is written and whatever others have written beside it. */
+static uint64_t draft_digest(const struct draft *draft)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = STATUS_MAX };
+    CCM_CLEANUP(ccm_json_freep) cJSON *empty = cJSON_CreateObject();
+    struct draft timeless = *draft;
+    CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
+
+    timeless.moment.wall_ms = 0;
+    bare = empty == NULL ? NULL : draft_make_status(&timeless, empty);
+    return bare == NULL || ccm_json_print(&text, bare) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
+}
+
+int gateway_status_publish(const struct gateway *self, const struct ccm_request *req,
+                           const struct gateway_subject *subject, bool settled,
+                           uint64_t *ret_again_ms, struct ccm_error *err)
+{
+    const struct ccm_object *object = subject->gateway.object;
+    const cJSON *shown = ccm_json_get(subject->gateway.json, "status");
+    const struct gateway_place place = { object->key, GATEWAY_V1, "gateways", object };
+    struct gateway_memory *memory = gateway_memory_get(self->memories, object->key, object->uid);
+    CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
+    struct draft draft = {
+        .subject = subject,
+        .settled = settled,
+        .moment = { object->generation, self->host->wall_ms(self->host) },
+    };
+    uint64_t digest = 0;
+
+    if (memory == NULL) {
+        return ccm_error_nomem(err);
+    }
+    draft_init(&draft, memory, shown);
+    status = draft_make_status(&draft, shown);
+    digest = draft_digest(&draft);
+    return status == NULL || digest == 0
+               ? ccm_error_nomem(err)
+               : gateway_write_status(self, req, &place, status, shown, digest, ret_again_ms, err);
+}

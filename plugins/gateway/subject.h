@@ -1,0 +1,54 @@
+/*
+ * A Gateway with all that belongs to it, as the caches have it at one moment: its class, what it is
+ * to be made with, its listeners, and what its routes send to. No I/O. Every thread; a subject
+ * belongs to one.
+ */
+#ifndef CCM_GATEWAY_SUBJECT_H
+#define CCM_GATEWAY_SUBJECT_H
+
+#include "gateway.h"
+#include "listener.h"
+#include "target.h"
+#include "util/strmap.h"
+
+/* Whose a Gateway is. */
+enum gateway_claim {
+    GATEWAY_NOBODYS, /* there is no such class: nothing is done */
+    GATEWAY_OTHERS,  /* its class is that of another controller */
+    GATEWAY_OURS,
+};
+
+struct gateway_subject {
+    const struct ccm_host *host;
+    const char *finalizer; /* ours, borrowed */
+    struct gateway_item gateway;
+    enum gateway_claim claim;
+    struct ccm_strmap *annotations; /* as on a Service: key -> value, heap */
+    const char *invalid;            /* condition Accepted: why it is not; NULL = it may be; */
+    char why[320];                  /* in words */
+    bool pods;                      /* pods are the backends */
+    struct gateway_listener listeners[GATEWAY_LISTENERS_MAX];
+    struct gateway_targets targets[GATEWAY_LISTENERS_MAX]; /* of each listener */
+    size_t count;
+    size_t usable; /* listeners of which something can be made */
+};
+
+/* The Gateway of that key; NULL with 0 when there is none, or with -ENOMEM. routes: with what they
+ * send to, and how many are attached. */
+CCM_NODISCARD int gateway_subject_new(const struct gateway *self, const char *key, bool routes,
+                                      struct gateway_subject **ret);
+void gateway_subject_freep(struct gateway_subject **subject);
+
+/* Whether it has our finalizer. */
+bool gateway_subject_is_bound(const struct gateway_subject *subject);
+/* Whether a load balancer is to be made or kept in step. */
+bool gateway_subject_is_wanted(const struct gateway_subject *subject);
+
+/* What parametersRef of a class or a Gateway names, into `to` as annotations. namespace_: of the
+ * ConfigMap; NULL = the reference says it. *ret_why: a constant, NULL = all is well. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref,
+                                          const char *namespace_, struct ccm_strmap *to,
+                                          const char **ret_why);
+
+#endif

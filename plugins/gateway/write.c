@@ -1,0 +1,92 @@
+#include "write.h"
+
+#include "condition.h"
+#include "memory.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STATUS_MAX ((size_t)1024 * 1024)
+#define LAG_MS     60000 /* so long the caches may show what was before our last write */
+
+int gateway_write_patch(const struct gateway *self, const struct ccm_request *req,
+                        const struct gateway_place *place, const char *subresource,
+                        const char *body, bool versioned, struct ccm_error *err)
+{
+    const struct ccm_object *object = place->object;
+    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, object->uid);
+    const struct ccm_object *written = NULL;
+    const struct ccm_raw_call call = {
+        .struct_size = sizeof(call),
+        .api_version = place->api_version,
+        .resource = place->resource,
+        .namespace_ = object->namespace_,
+        .name = object->name,
+        .subresource = subresource,
+        .patch = CCM_PATCH_MERGE,
+        .body = body,
+        .uid = object->uid,
+        .resource_version = versioned && memory != NULL
+                                ? gateway_memory_version(memory, object->resource_version)
+                                : NULL,
+    };
+    int r = memory == NULL ? ccm_error_nomem(err)
+                           : self->host->patch_raw(self->host, req, &call, &written, err);
+
+    if (r == 0 && written != NULL) {
+        gateway_memory_record_version(self->memories, memory, object->resource_version,
+                                      written->resource_version);
+        self->host->release(self->host, written);
+    }
+    return r;
+}
+
+/* Whether it stands there already. An empty list may have been left out. */
+static bool status_is_shown(const cJSON *status, const cJSON *shown)
+{
+    const cJSON *part = NULL;
+
+    cJSON_ArrayForEach(part, status)
+    {
+        const cJSON *other = ccm_json_get(shown, part->string);
+
+        if (cJSON_IsArray(part) && part->child == NULL ? other != NULL && other->child != NULL
+                                                       : !cJSON_Compare(part, other, true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int gateway_write_status(const struct gateway *self, const struct ccm_request *req,
+                         const struct gateway_place *place, cJSON *status, const cJSON *shown,
+                         uint64_t digest, uint64_t *ret_again_ms, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = STATUS_MAX };
+    const struct ccm_object *object = place->object;
+    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, object->uid);
+    const int64_t now_ms = self->host->now_ms(self->host);
+    int r = 0;
+
+    if (memory == NULL || gateway_status_print(status, &body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (strcmp(memory->version, object->resource_version) == 0) {
+        memory->written = 0; /* the caches show it: what differs is somebody else's doing */
+    }
+    if (memory->written == 0 && status_is_shown(status, shown)) {
+        return 0;
+    }
+    if (memory->written == digest && now_ms - memory->written_ms < LAG_MS) {
+        *ret_again_ms = status_is_shown(status, shown) ? *ret_again_ms : LAG_MS;
+        return 0;
+    }
+    r = gateway_write_patch(self, req, place, "status", ccm_buf_str(&body), true, err);
+    if (r == 0) {
+        memory->written = digest;
+        memory->written_ms = now_ms;
+    }
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}

@@ -1,0 +1,30 @@
+/* Writes to objects of the Gateway API. Block for the API server. The worker of the key. */
+#ifndef CCM_GATEWAY_WRITE_H
+#define CCM_GATEWAY_WRITE_H
+
+#include "gateway.h"
+#include "util/json.h"
+
+/* Where to write. */
+struct gateway_place {
+    const char *key; /* of the queue: what is remembered */
+    const char *api_version;
+    const char *resource;
+    const struct ccm_object *object; /* as the caches have it */
+};
+
+/* A merge patch. versioned: only if nobody else has written the object since. What is gone:
+ * CCM_ERROR_NOT_FOUND. 0 or negative with err. */
+CCM_NODISCARD int gateway_write_patch(const struct gateway *self, const struct ccm_request *req,
+                                      const struct gateway_place *place, const char *subresource,
+                                      const char *body, bool versioned, struct ccm_error *err);
+
+/* The status, unless `shown` is the same, or it was written just now and the caches do not show it
+ * yet: *ret_again_ms then says when to look again, else it stays. digest: equal for what is the
+ * same but for times and what others have written, never 0. An object that is gone is success. */
+CCM_NODISCARD int gateway_write_status(const struct gateway *self, const struct ccm_request *req,
+                                       const struct gateway_place *place, cJSON *status,
+                                       const cJSON *shown, uint64_t digest, uint64_t *ret_again_ms,
+                                       struct ccm_error *err);
+
+#endif

@@ -1,0 +1,104 @@
+"""docs/gateway.md: its manifests, run as they stand, and the rights that go with the plugin."""
+
+import os
+import re
+
+import yaml
+
+from tests.integration.test_least_rights import ADMIN, TOKEN, rules
+from tests.support import proc, views
+from tests.support.gateway_api import GROUP, KINDS, GatewayWorld, backend, listener, service
+from tests.support.world import World
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def manifests():
+    return [item for block in re.findall(r"^```yaml\n(.*?)^```", read("docs/gateway.md"), re.M | re.S)
+            for item in yaml.safe_load_all(block)]
+
+
+def apply(world, item):
+    meta = item["metadata"]
+    plural = KINDS[item["kind"]][0] if item["kind"] in KINDS else item["kind"].lower() + "s"
+    base = f"/apis/{item['apiVersion']}" if "/" in item["apiVersion"] else "/api/v1"
+    spaced = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
+    world.kube.http.request("POST", f"{base}{spaced}/{plural}", item)
+
+
+def test_the_manifests_of_the_page(world):
+    views.nodes(world, 2)
+    api = GatewayWorld(world)
+    api.define()
+    api.configure()
+    for name in ("data", "kube-system"):
+        if name not in [item["metadata"]["name"] for item in world.kube.http.request("GET", "/api/v1/namespaces")["items"]]:
+            world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    world.kube.create(service("web-stable"), service("web-canary"), service("db", namespace="data"))
+    items = manifests()
+    assert {item["kind"] for item in items} == {"ConfigMap", "GatewayClass", "Gateway", "TCPRoute", "ReferenceGrant"}
+    for item in items:
+        apply(world, item)
+    world.start_ccmd()
+    world.wait(lambda: api.programmed("shop") and api.programmed("secure"), "both Gateways")
+    shop = next(lb for lb in api.load_balancers() if lb["Tags"].get("team") == "shop")
+    ports = [world.kube.get("Service", name)["spec"]["ports"][0]["nodePort"] for name in ("web-stable", "web-canary")]
+    wanted = sorted((f"node-{number}", port, weight) for number in (1, 2) for port, weight in zip(ports, (100, 11)))
+    web = next(one for one in shop["Listeners"] if one["key"] == "80/tcp")
+    world.wait(lambda: [sorted(group["servers"]) for lb in api.load_balancers() for group in lb["Groups"]
+                        if group["id"] == web["group"]] == [wanted], "the weights")
+    assert {one["IdleTimeout"] for one in shop["Listeners"]} == {"60"}
+    secure = next(lb for lb in api.load_balancers() if lb is not shop and lb["LoadBalancerId"] != shop["LoadBalancerId"])
+    assert sorted(one["key"] for one in secure["Listeners"]) == ["443/tcpssl", "8443/tcp"]
+
+
+def test_rights(build):
+    """The rules of etc/kubernetes/gateway are what the plugin says that it needs."""
+    code, out, err = proc.run([os.path.join(build, "bin", "ccmd"), "plugins", "--rbac", os.path.join(build, "plugins", "gateway.so")])
+    assert code == 0, err
+
+    def flat(text):
+        return {(verb, group, resource) for item in yaml.safe_load_all(text) if item["kind"] == "ClusterRole"
+                for rule in item["rules"] for verb in rule["verbs"] for group in rule["apiGroups"] for resource in rule["resources"]}
+
+    shipped = flat(read("etc/kubernetes/gateway/rbac.yaml"))
+    assert flat(out) == shipped
+    assert ("patch", GROUP, "gateways/status") in shipped
+
+
+def test_these_rights_are_enough(build, tmp_path):
+    """A token that allows what the two files say, and no more: from the class to the deletion nothing is refused."""
+    allowed = rules() + [rule for item in yaml.safe_load_all(read("etc/kubernetes/gateway/rbac.yaml")) for rule in item.get("rules", [])]
+    path = tmp_path / "rules.yaml"
+    path.write_text(yaml.safe_dump({"users": [{"name": "system:serviceaccount:kube-system:ccmd", "token": TOKEN, "rules": allowed}]}))
+    with World(build, tmp_path / "world", kube_args=["--token", ADMIN, "--rules", str(path)]) as world:
+        world.kube.http.token = ADMIN
+        with open(world.kubeconfig, encoding="utf-8") as file:
+            config = yaml.safe_load(file)
+        config["users"][0]["user"] = {"token": TOKEN}
+        world.kubeconfig = os.path.join(world.folder, "kubeconfig-ccmd")
+        with open(os.open(world.kubeconfig, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+            yaml.safe_dump(config, file)
+        views.nodes(world, 2)
+        api = GatewayWorld(world)
+        api.define()
+        api.configure()
+        world.kube.create(service("web"))
+        for kind, plural in (("TCPRoute", "tcproutes"), ("UDPRoute", "udproutes"), ("TLSRoute", "tlsroutes")):
+            assert KINDS[kind][0] == plural
+            api.make_route("web", backend("web"), kind=kind)
+        api.make_class()
+        api.make_gateway(listener("tcp", 80))
+        world.start_ccmd()
+        world.wait(api.programmed, "the Gateway")
+        for kind in ("TCPRoute", "UDPRoute", "TLSRoute"):
+            world.wait(lambda kind=kind: api.parents(kind, "web"), f"the status of the {kind}")
+        api.delete("Gateway", "web")
+        world.wait(lambda: api.get("Gateway", "web") is None, "the deletion")
+        refused = [call for call in world.kube.http.request("GET", "/_sim/calls?all=1")["calls"] if call.get("http") == 403]
+        assert refused == []
