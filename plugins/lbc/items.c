@@ -18,6 +18,8 @@ struct item {
 
 struct lbc_items {
     const struct lbc_instance *lbc;
+    const struct ccm_strmap *witnesses; /* NULL: none */
+    size_t known;
     struct ccm_strmap *by_owner; /* name of the load balancer, which is also its ownership tag */
     struct ccm_strmap *by_lb;    /* id of the load balancer -> item, not owned */
 };
@@ -75,14 +77,36 @@ struct lbc_items *lbc_items_new(const struct lbc_instance *lbc, const struct ccm
     return CCM_STEAL(items);
 }
 
+void lbc_items_set_witnesses(struct lbc_items *items, const struct ccm_strmap *names)
+{
+    items->witnesses = names;
+}
+
+size_t lbc_items_count_known(const struct lbc_items *items)
+{
+    return items->known;
+}
+
+/* The owner that the tags of this cluster name; NULL = none. */
+static const char *items_get_owner(const struct lbc_items *items, const struct lbc_tags *tags)
+{
+    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), lbc_cluster_id(items->lbc))
+               ? lbc_tags_get(tags, LBC_TAG_OWNER)
+               : NULL;
+}
+
 static struct item *items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags)
 {
-    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
-    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+    const char *owner = items_get_owner(items, tags);
 
-    return owner == NULL || !ccm_text_equal(cluster, lbc_cluster_id(items->lbc))
-               ? NULL
-               : ccm_strmap_get(items->by_owner, owner);
+    return owner == NULL ? NULL : ccm_strmap_get(items->by_owner, owner);
+}
+
+static bool items_is_witness(const struct lbc_items *items, const struct lbc_tags *tags)
+{
+    const char *owner = items_get_owner(items, tags);
+
+    return owner != NULL && items->witnesses != NULL && ccm_strmap_has(items->witnesses, owner);
 }
 
 int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_tags *tags,
@@ -92,6 +116,7 @@ int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_t
     struct item *item = items_find_owner(items, tags);
 
     *ret = NULL;
+    items->known += item != NULL || items_is_witness(items, tags) ? 1 : 0;
     if (item == NULL || ccm_strmap_has(items->by_lb, lb_id)) {
         return 0;
     }

@@ -28,6 +28,12 @@ void lbc_items_free(struct lbc_items *items);
 CCM_NODISCARD int lbc_items_add(struct lbc_items *items, const char *lb_id,
                                 const struct lbc_tags *tags, struct lbc_state **ret);
 
+/* Load balancers by whose presence one knows that the list is one of the right account: by their
+ * names, as above; borrowed. */
+void lbc_items_set_witnesses(struct lbc_items *items, const struct ccm_strmap *names);
+/* How many of the load balancers that were added are those of expected Services or witnesses. */
+size_t lbc_items_count_known(const struct lbc_items *items);
+
 /* The state of a load balancer that was added, or of the Service that a resource with these tags
  * belongs to; NULL when there is none. */
 struct lbc_state *lbc_items_find(const struct lbc_items *items, const char *lb_id);

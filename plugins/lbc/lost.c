@@ -28,6 +28,8 @@ struct lbc_lost {
     pthread_mutex_t lock;     /* guards the rest; a leaf */
     struct ccm_strmap *items; /* by key of the Service */
     bool scheduled;           /* the look comes */
+    bool proven;              /* the last list is one of the right account */
+    bool told;                /* that it was not */
 };
 
 struct lbc_lost *lbc_lost_new(void)
@@ -60,7 +62,7 @@ void lbc_lost_free(struct lbc_lost *lost)
 /* Between two looks; 0 = there are none. */
 static int64_t lost_period_ms(const struct lbc_instance *lbc)
 {
-    return lbc->ops->inventory == NULL
+    return lbc->ops->inventory == NULL || lbc->ops->inventory->list == NULL
                ? 0
                : lbc->host->option_int(lbc->host, NULL, lbc_opt_lost.name) * 1000;
 }
@@ -70,10 +72,12 @@ static bool lost_recreates(const struct lbc_instance *lbc)
     return lbc->host->option_int(lbc->host, NULL, lbc_opt_recreate.name) != 0;
 }
 
-/* One answer may be wrong: that there is none has to hold for a period. */
-static bool item_is_certain(const struct lost_item *item, int64_t period_ms, int64_t now_ms)
+/* One answer may be wrong: that there is none has to hold for a period, and the account has to be
+ * the one that the others are in. */
+static bool lost_is_certain_locked(const struct lbc_lost *lost, const struct lost_item *item,
+                                   int64_t period_ms, int64_t now_ms)
 {
-    return item->deleted && now_ms - item->since_ms >= period_ms;
+    return item->deleted && lost->proven && now_ms - item->since_ms >= period_ms;
 }
 
 /* Out of memory: NULL, its own tries find it. */
@@ -109,13 +113,14 @@ static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
     bool certain = false;
 
     lost->scheduled = lost->scheduled || schedule;
+    lost->proven = lost->proven && !schedule;
     if (item != NULL) {
         if (deleted != item->deleted) {
             item->since_ms = now;
             item->woken = false;
         }
         item->deleted = deleted;
-        certain = item_is_certain(item, period, now);
+        certain = lost_is_certain_locked(lost, item, period, now);
     }
     ccm_unlock(&lost->lock);
     if (schedule) {
@@ -305,7 +310,8 @@ static bool lost_may_be_made(struct lbc_instance *lbc, const char *key)
     ccm_lock(&lbc->lost->lock);
     struct lost_item *item = ccm_strmap_get(lbc->lost->items, key);
 
-    if (item != NULL && recreates && !item->woken && item_is_certain(item, period, now)) {
+    if (item != NULL && recreates && !item->woken &&
+        lost_is_certain_locked(lbc->lost, item, period, now)) {
         item->woken = true;
         may = true;
     }
@@ -342,17 +348,67 @@ static void lost_wake_found(struct lbc_instance *lbc, struct lbc_items *items, c
     }
 }
 
+/* Load balancers of Services that show one of their own, by their names. NULL on ENOMEM. */
+static struct ccm_strmap *lost_list_shown(struct lbc_instance *lbc)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    int r =
+        names == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        char name[LBC_OWNER_LB_NAME];
+
+        lbc_owner_lb_name(services[i], name);
+        r = lost_is_missed(lbc, (const struct ccm_service *)services[i])
+                ? ccm_strmap_set(names, name, NULL)
+                : 0;
+    }
+    host->release_list(host, services, count);
+    return r < 0 ? NULL : CCM_STEAL(names);
+}
+
+/* An answer that lacks all of several load balancers proves nothing about any of them: it may be
+ * that of another account. */
+static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_items *items,
+                              const struct ccm_strmap *shown)
+{
+    const bool proven = ccm_strmap_len(shown) < 2 || lbc_items_count_known(items) > 0;
+
+    ccm_lock(&lbc->lost->lock);
+    const bool is_news = !proven && !lbc->lost->told;
+
+    lbc->lost->proven = proven;
+    lbc->lost->told = !proven;
+    ccm_unlock(&lbc->lost->lock);
+    if (is_news) {
+        lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
+                       "the cloud lists none of the %zu load balancers that Services show: are "
+                       "the credentials those of another account? Nothing is made again",
+                       ccm_strmap_len(shown));
+    }
+}
+
 static int lost_find(struct lbc_instance *lbc, const struct ccm_request *req, char *const *keys,
                      size_t count, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = lost_list_names(lbc, keys, count);
-    struct lbc_items *items = names == NULL ? NULL : lbc_items_new(lbc, names);
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *shown = lost_list_shown(lbc);
+    struct lbc_items *items = names == NULL || shown == NULL ? NULL : lbc_items_new(lbc, names);
 
     if (items == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = ccm_strmap_len(names) == 0 ? 0 : lbc->ops->inventory->list(lbc, req, items, err);
+    lbc_items_set_witnesses(items, shown);
 
+    const bool wanted = ccm_strmap_len(names) > 0;
+    const int r = wanted ? lbc->ops->inventory->list(lbc, req, items, err) : 0;
+
+    if (wanted && r == 0) {
+        lost_judge_answer(lbc, items, shown);
+    }
     for (size_t i = 0; r == 0 && i < count; i++) {
         lost_wake_found(lbc, items, keys[i]);
     }

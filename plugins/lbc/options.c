@@ -94,7 +94,8 @@ const struct ccm_option lbc_opt_recreate = {
     .fallback = "false",
     .help = "Make another load balancer, with another address, for a Service whose own was deleted "
             "by somebody else: when the cloud has said for lost_period_s that there is none of the "
-            "id in the Service's label. Else the Service is told how to ask for it.",
+            "id in the Service's label, and lists one of the others, where there are any. Else the "
+            "Service is told how to ask for it.",
 };
 const struct ccm_option lbc_opt_filter = {
     .struct_size = sizeof(struct ccm_option),

@@ -13,14 +13,14 @@ ID_LABEL = "service.k8s.alibaba/loadbalancer-id"
 MISSING = "can not find loadbalancer, but it's defined in service"
 
 
-def begin(world, product, options=""):
-    """Three Services with load balancers that bear names of their own. Name -> (id, value of the ownership tag)."""
+def begin(world, product, options="", others=()):
+    """Three Services with load balancers that bear names of their own, and others. Name -> (id, value of the ownership tag)."""
     product.configure(world, f"lost_period_s = 1; {options}")
     views.nodes(world, 2)
     world.start_ccmd()
-    for name in NAMES:
+    for name in (*NAMES, *others):
         world.kube.create(product.new(name, annotations={PREFIX + "name": "own-" + name}))
-    for name in NAMES:
+    for name in (*NAMES, *others):
         world.wait(lambda n=name: world.kube.ingress(n), "an address")
     world.settled()
     found = {}
@@ -112,7 +112,7 @@ def test_deleted_ones_are_told_with_the_command_and_looked_for(world, product):
 
 @PRODUCTS
 def test_deleted_ones_are_made_again_by_option_also_when_another_process_finds_it(world, product):
-    known = begin(world, product, "recreate_deleted = true;")
+    known = begin(world, product, "recreate_deleted = true;", ("stays",))
     world.stop_ccmd()
     lose(world, product, known)
     world.start_ccmd()
@@ -126,9 +126,27 @@ def test_deleted_ones_are_made_again_by_option_also_when_another_process_finds_i
 
         world.wait(again, "another one")
     nothing_is_looked_for(world)
-    assert len(product.find(world)) == len(NAMES)
+    assert len(product.find(world)) == len(NAMES) + 1
     assert all(product.complete(lb, ((80, "TCP"),)) for lb in product.find(world))
     assert all(len(said(world, name, "LoadBalancerRecreated")) == 1 for name in NAMES)
+
+
+@PRODUCTS
+def test_an_answer_without_any_of_them_is_no_reason_to_make_them_again(world, product):
+    """It is what credentials of another account would show. One that is there is enough of a proof."""
+    known = begin(world, product, "recreate_deleted = true;")
+    lose(world, product, known)
+    for name in NAMES:
+        touch(world, name)
+    world.wait(lambda: "the cloud lists none of the 3 load balancers that Services show" in world.log(), "the line")
+    only_looks(world, product)
+    assert product.find(world) == []
+    assert not any(said(world, name, "LoadBalancerRecreated") for name in NAMES)
+    world.kube.create(product.new("new"))
+    for name in NAMES:
+        world.wait(lambda n=name: said(world, n, "LoadBalancerRecreated", known[n][0]), "the event")
+    world.wait(lambda: len(product.find(world)) == len(NAMES) + 1, "them all")
+    assert world.log().count("the cloud lists none of the") == 1
 
 
 @PRODUCTS
