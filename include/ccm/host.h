@@ -438,6 +438,28 @@ struct ccm_host {
                     uint64_t *ret_phase, struct ccm_error *err);
 };
 
+/* A Normal event about the object, by event(). Texts as there. */
+CCM_FUNCTION void ccm_event_emit(const struct ccm_host *host, const struct ccm_object *object,
+                                 const char *component, const char *reason, const char *message);
+
+#ifndef CCM_EXTERN_FUNCTIONS
+
+CCM_FUNCTION void ccm_event_emit(const struct ccm_host *host, const struct ccm_object *object,
+                                 const char *component, const char *reason, const char *message)
+{
+    struct ccm_event event;
+
+    memset(&event, 0, sizeof(event));
+    event.struct_size = sizeof(event);
+    event.object = object;
+    event.component = component;
+    event.reason = reason;
+    event.message = message;
+    host->event(host, &event);
+}
+
+#endif
+
 #ifdef __cplusplus
 }
 #endif

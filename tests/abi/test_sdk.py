@@ -174,8 +174,23 @@ def test_each_header_stands_alone(prefix, tmp_path, header, language):
 # As a language would use them that calls C and cannot compile it.
 FUNCTIONS = """
 #include <ccm/error.h>
+#include <ccm/host.h>
 #include <ccm/object.h>
 #include <assert.h>
+
+static void take_event(const struct ccm_host *host, const struct ccm_event *event)
+{
+    (void)host;
+    assert(event->struct_size == sizeof(*event) && event->object == NULL && event->warning == 0);
+    assert(event->component[0] == 'c' && event->reason[0] == 'R' && event->message[0] == 'm');
+}
+
+static void check_event(void)
+{
+    struct ccm_host host = { .event = take_event };
+
+    ccm_event_emit(&host, NULL, "c", "R", "m");
+}
 
 static void check_errors(void)
 {
@@ -206,6 +221,7 @@ int main(void)
     };
 
     check_errors();
+    check_event();
     assert(ccm_pair_find(pairs, 2, "b") == NULL);
     assert(strcmp(ccm_object_label(&object, "a"), "1") == 0);
     assert(strcmp(ccm_object_annotation(&object, "c"), "3") == 0);
@@ -217,7 +233,7 @@ int main(void)
 
 def declared_functions():
     """Every function that the headers give a body."""
-    text = "".join((SOURCE / "include/ccm" / name).read_text() for name in ("error.h", "object.h"))
+    text = "".join((SOURCE / "include/ccm" / name).read_text() for name in ("error.h", "host.h", "object.h"))
     return set(re.findall(r"^CCM_FUNCTION [^;{]*?(ccm_\w+)\([^;{]*\)\n\{", text, re.M))
 
 
@@ -226,7 +242,7 @@ def test_functions_are_in_a_library(prefix, tmp_path):
     run(CC, *STRICT, *pkg_config(prefix, "--cflags"), "-DCCM_EXTERN_FUNCTIONS", "-c", "use.c", "-o", "use.o", cwd=tmp_path)
     wanted = set(run("nm", "-u", "--format=just-symbols", tmp_path / "use.o").split())
     functions = {name for name in wanted if name.startswith("ccm_")}
-    assert functions == declared_functions() and len(functions) == 10
+    assert functions == declared_functions() and len(functions) == 11
     (library,) = prefix.rglob("libccm-plugin.a")
     run(CC, "use.o", library, "-o", "use", cwd=tmp_path)
     run(tmp_path / "use")

@@ -56,8 +56,8 @@ def test_every_block_works(shell):
         if block.mark == "daemon":
             shell.start(text.strip())
             continue
-        for name in ("greet.cc", "greet.rs"):
-            if f" {name} " in text:
+        for name in ("greet.cc", "greet.rs", "ccm.rs"):
+            if f" {'greet.rs' if name == 'ccm.rs' else name} " in text:
                 with open(os.path.join(shell.folder, "greet", name), "w", encoding="utf-8") as file:
                     file.write(source(name))
         if after is not None and after.language == "text":
@@ -68,6 +68,11 @@ def test_every_block_works(shell):
     assert len(shell.processes) == 1
     for file in ("greet-cc.so", "greet-rs.so") if RUSTC else ("greet-cc.so",):
         subprocess.run([os.path.join(pages.ROOT, "scripts/check-symbols.sh"), os.path.join(shell.folder, "greet", file)], check=True)
+
+
+@pytest.mark.parametrize("name", ["greet.cc", "greet.rs"])
+def test_examples_are_short(name):
+    assert len(source(name).splitlines()) <= 60
 
 
 def build_cc(shell, text, *flags):

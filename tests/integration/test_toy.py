@@ -143,6 +143,18 @@ def test_drift_is_repaired_by_the_audit(world, cloud):
     world.wait(lambda: any("create listener" in message for _, _, message, _ in world.kube.events("web")), "the event")
 
 
+def test_one_that_somebody_deleted_is_missed_by_a_provider_that_lists_none(world, cloud):
+    start(world, cloud, options="lost_period_s = 1;")
+    world.settled()
+    with cloud.lock:
+        cloud.load_balancers.clear()
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {SCHEDULER: "least"}}})
+    world.wait(lambda: any(reason == "SyncLoadBalancerFailed" and "can not find loadbalancer" in message
+                           for _, reason, message, _ in world.kube.events("web")), "the event")
+    world.settled(horizon_ms=1500)
+    assert cloud.load_balancers == {} and world.admin("/livez")[0] == 200
+
+
 def test_a_restart_writes_nothing(world, cloud):
     start(world, cloud)
     world.settled()
