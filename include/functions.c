@@ -1,4 +1,5 @@
-/* libccm-plugin.a: the functions of ccm/error.h, ccm/host.h and ccm/object.h as symbols, see ccm/function.h. */
+/* libccm-plugin.a: the functions of ccm/error.h, ccm/host.h and ccm/object.h as symbols, see
+ * ccm/function.h. */
 #define CCM_FUNCTION
 
 #include "ccm/error.h"
