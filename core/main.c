@@ -20,6 +20,7 @@ static int (*const functions[CLI_COMMAND_COUNT])(const struct cli_command_args *
     [CLI_PLAN] = cli_command_plan,
     [CLI_LINT] = cli_command_lint,
     [CLI_EXPLAIN] = cli_command_explain,
+    [CLI_WEBHOOK] = cli_command_webhook,
     [CLI_PLUGINS] = cli_command_plugins,
     [CLI_STATUS] = cli_command_status,
     [CLI_RESYNC] = cli_command_resync,

@@ -108,6 +108,10 @@ def schema():
         metrics=closed(enabled=BOOL, host=TEXT, port={"type": "integer", "minimum": 1, "maximum": 65535}),
         podMonitor=monitor, serviceMonitor=monitor, prometheusRule=closed(enabled=BOOL, namespace=TEXT, labels=WORDS),
         dashboard=closed(enabled=BOOL, namespace=TEXT, labels=WORDS, annotations=WORDS),
+        webhook=closed(
+            enabled=BOOL, replicas={"type": "integer", "minimum": 0}, certManager=BOOL, secretName=TEXT, caBundle=TEXT,
+            failurePolicy={"enum": ["Ignore", "Fail"]}, timeoutSeconds={"type": "integer", "minimum": 1, "maximum": 30},
+            matchConditions={"type": ["array", "null"], "items": OBJECT}, nodeSelector=OBJECT, tolerations=OBJECTS, resources=OBJECT),
         resources=OBJECT, nodeSelector={"type": ["object", "null"]}, affinity=OBJECT, topologySpreadConstraints=OBJECTS,
         tolerations=OBJECTS, priorityClassName=TEXT, podAnnotations=WORDS, podLabels=WORDS, serviceAccountAnnotations=WORDS,
         startupProbe=probe(), livenessProbe=probe(), readinessProbe=probe(),

@@ -11,6 +11,7 @@ places=(
     'etc/helm/ccmd/Chart.yaml|^(version: )VERSION$'
     'etc/helm/ccmd/Chart.yaml|^(appVersion: )VERSION$'
     'etc/kubernetes/base/kustomization.yaml|^( *newTag: )VERSION$'
+    'etc/kubernetes/components/webhook/kustomization.yaml|^( *newTag: )VERSION$'
     'README.md|(ccmd:)VERSION'
     'README.md|(image/oci:)VERSION'
     'docs/migration.md|(newTag: )VERSION'

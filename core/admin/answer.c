@@ -337,6 +337,79 @@ static enum MHD_Result answer_if_allowed(const struct admin_options *options,
     return orders[order].answer(options, connection);
 }
 
+/* --- bodies --- */
+
+void admin_end_request(void *cls, struct MHD_Connection *connection, void **state,
+                       enum MHD_RequestTerminationCode how)
+{
+    (void)cls;
+    (void)connection;
+    (void)how;
+    if (*state != NULL) {
+        ccm_buf_fini(*state);
+        free(*state);
+        *state = NULL;
+    }
+}
+
+static enum MHD_Result answer_review(const struct admin_options *options,
+                                     struct MHD_Connection *connection, const struct ccm_buf *body)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf answer = { .max = ANSWER_MAX };
+    unsigned status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+
+    if (ccm_buf_error(body) == -EMSGSIZE) {
+        return answer_text(connection, MHD_HTTP_CONTENT_TOO_LARGE, "at most 3 MiB\n");
+    }
+    if (ccm_buf_error(body) == 0) {
+        status = options->review(options->arg, ccm_buf_str(body), body->len, &answer);
+    }
+    if (ccm_buf_error(body) < 0 || ccm_buf_error(&answer) < 0) {
+        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    }
+    return answer_bytes(connection, status,
+                        status == MHD_HTTP_OK ? "application/json" : "text/plain; charset=utf-8",
+                        ccm_buf_str(&answer), answer.len);
+}
+
+/* Called once for the headers, then per piece of the body, then at its end. */
+static enum MHD_Result take_review(const struct admin_options *options,
+                                   struct MHD_Connection *connection, const char *upload,
+                                   size_t *upload_len, void **state)
+{
+    struct ccm_buf *body = *state;
+
+    if (body == NULL) {
+        body = calloc(1, sizeof(*body));
+        if (body == NULL) {
+            return MHD_NO;
+        }
+        body->max = ADMIN_BODY_MAX;
+        *state = body;
+        return MHD_YES;
+    }
+    if (*upload_len > 0) {
+        ccm_buf_add(body, upload, *upload_len); /* what is too much is read and dropped */
+        *upload_len = 0;
+        return MHD_YES;
+    }
+    return answer_review(options, connection, body);
+}
+
+/* The few pages of a server that reviews. */
+static enum MHD_Result answer_reviewer(const struct admin_options *options,
+                                       struct MHD_Connection *connection, const char *url)
+{
+    if (strcmp(url, "/livez") == 0 || strcmp(url, "/healthz") == 0 || strcmp(url, "/readyz") == 0) {
+        return answer_text(connection, MHD_HTTP_OK, "ok\n");
+    }
+    if (strcmp(url, "/metrics") == 0) {
+        return answer_page(connection, "text/plain; version=0.0.4; charset=utf-8", options->metrics,
+                           options->arg);
+    }
+    return answer_text(connection, MHD_HTTP_NOT_FOUND, "POST /lint, /livez /readyz /metrics\n");
+}
+
 enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *upload,
                              size_t *upload_len, void **state)
@@ -344,16 +417,20 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     const struct admin_options *options = cls;
 
     (void)version;
-    (void)upload;
-    (void)state;
+    if (options->review != NULL && strcmp(url, "/lint") == 0 && strcmp(method, "POST") == 0) {
+        return take_review(options, connection, upload, upload_len, state);
+    }
     *upload_len = 0; /* bodies are ignored */
-    for (size_t i = 0; i < CCM_ARRAY_LEN(orders); i++) {
+    for (size_t i = 0; options->review == NULL && i < CCM_ARRAY_LEN(orders); i++) {
         if (strcmp(url, orders[i].url) == 0) {
             return answer_if_allowed(options, connection, i, method);
         }
     }
     if (!method_is_read(method)) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+    }
+    if (options->review != NULL) {
+        return answer_reviewer(options, connection, url);
     }
     /* The names that probes of older controllers use lead to the same. */
     if (strcmp(url, "/livez") == 0 || strcmp(url, "/healthz") == 0) {

@@ -15,4 +15,8 @@ enum MHD_Result admin_handle_metrics(void *cls, struct MHD_Connection *connectio
                                      const char *method, const char *version, const char *upload,
                                      size_t *upload_len, void **state);
 
+/* For MHD_OPTION_NOTIFY_COMPLETED: frees what a request has left in its state. */
+void admin_end_request(void *cls, struct MHD_Connection *connection, void **state,
+                       enum MHD_RequestTerminationCode how);
+
 #endif

@@ -184,7 +184,8 @@ static int listen_on(struct server *server, const struct config_listen *address,
         server->admin->options.metrics_only ? admin_handle_metrics : admin_handle,
         &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
         MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
-        server_track_connection, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        server_track_connection, server, MHD_OPTION_NOTIFY_COMPLETED, admin_end_request, NULL,
+        MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (server->daemon == NULL) {
         const int code = errno;
 

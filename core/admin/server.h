@@ -54,8 +54,14 @@ struct admin_options {
     int (*allow_removals)(void *arg, const char *plugin, struct ccm_buf *text);
     /* Have an object, NULL = all, looked at again, and append what came of it, as above. */
     int (*resync)(void *arg, const char *key, struct ccm_buf *text);
+    /* Another use of the server, see `ccmd webhook`: the answer to the body of POST /lint. The HTTP
+     * status; `answer` is JSON with 200, else plain text. There are no pages but probes and metrics
+     * then, and what is only asked for these is not set. NULL = there is no such page. */
+    unsigned (*review)(void *arg, const char *body, size_t len, struct ccm_buf *answer);
     void *arg;
 };
+
+#define ADMIN_BODY_MAX ((size_t)3 * 1024 * 1024) /* as much as an API server takes in a request */
 
 struct admin_server;
 

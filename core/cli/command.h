@@ -53,6 +53,9 @@ int cli_command_plugins(const struct cli_command_args *args);
  * something could not be checked. */
 int cli_command_lint(const struct cli_command_args *args);
 
+/* Answers the API server about Services, until SIGTERM or SIGINT. */
+int cli_command_webhook(const struct cli_command_args *args);
+
 /* What an annotation of Services means, or which there are: 0, or 1: there is none of that name. */
 int cli_command_explain(const struct cli_command_args *args);
 

@@ -1,13 +1,12 @@
 #include "cli/lint.h"
 
+#include "cli/lint_ask.h"
 #include "cli/lint_report.h"
 #include "cli/lint_yaml.h"
 #include "kube/object/decode.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/crash.h"
 #include "util/json.h"
-#include "util/parse.h"
 #include "util/text.h"
 
 #include <dirent.h>
@@ -20,58 +19,17 @@
 
 /* --- one Service --- */
 
-/* What the sink of one call stands for. */
+/* Where findings of one Service go. */
 struct look {
-    const struct daemon_plugin_options *plugin;
     const struct cli_lint_item *item;
     struct cli_lint_report *report;
 };
 
-/* Else a place is the path of a field, or NULL. */
-static bool lint_is_annotation(const char *place)
+static void look_add_finding(void *arg, uint64_t level, const char *place, const char *text)
 {
-    return place != NULL && !ccm_text_starts(place, "spec.") &&
-           !ccm_text_starts(place, "metadata.") && !ccm_text_starts(place, "status.");
-}
+    const struct look *look = arg;
 
-/* What people call an annotation: its key without the domain. */
-static const char *lint_short_name(const char *key)
-{
-    const char *slash = strrchr(key, '/');
-
-    return slash == NULL ? key : slash + 1;
-}
-
-static void sink_finding(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
-                         const char *message)
-{
-    const struct look *look = sink->core;
-    const unsigned line = cli_lint_item_line(look->item, place);
-    CCM_CLEANUP(ccm_freep) char *text = NULL;
-
-    if (!lint_is_annotation(place) || strstr(message, lint_short_name(place)) != NULL ||
-        strstr(message, "annotation") != NULL) {
-        cli_lint_report_add(look->report, line, level, message);
-        return;
-    }
-    text = ccm_text_format("annotation %s: %s", place, message);
-    if (text == NULL) {
-        look->report->error = -ENOMEM;
-        return;
-    }
-    cli_lint_report_add(look->report, line, level, text);
-}
-
-static const char *sink_option_string(const struct ccm_lint_sink *sink, const char *group,
-                                      const char *name)
-{
-    return daemon_plugin_option_string(((const struct look *)sink->core)->plugin, group, name);
-}
-
-static int64_t sink_option_int(const struct ccm_lint_sink *sink, const char *group,
-                               const char *name)
-{
-    return daemon_plugin_option_int(((const struct look *)sink->core)->plugin, group, name);
+    cli_lint_report_add(look->report, cli_lint_item_line(look->item, place), level, text);
 }
 
 struct file {
@@ -84,40 +42,21 @@ struct file {
 static void ask_plugins(struct file *file, const struct cli_lint_item *item,
                         const struct ccm_service *service)
 {
+    struct look look = { .item = item, .report = &file->report };
+
     for (size_t i = 0; i < file->lint->plugin_count; i++) {
-        struct look look = {
-            .plugin = &file->lint->plugins[i],
-            .item = item,
-            .report = &file->report,
-        };
-        const struct ccm_lint_sink sink = {
-            .struct_size = sizeof(sink),
-            .finding = sink_finding,
-            .option_string = sink_option_string,
-            .option_int = sink_option_int,
-            .core = &look,
-        };
-        const char *const keys[] = { service->meta.key };
-        struct ccm_crash_call call = {
-            .plugin = look.plugin->name,
-            .stage = "lint",
-            .keys = keys,
-            .key_count = 1,
-        };
+        const struct daemon_plugin_options *plugin = &file->lint->plugins[i];
 
-        ccm_crash_begin(&call);
+        file->report.origin = plugin->name;
 
-        file->report.origin = look.plugin->name;
-
-        const int r = look.plugin->desc->lint(service, &sink);
+        const int r = cli_lint_ask(plugin, service, look_add_finding, &look);
 
         file->report.origin = NULL;
-
-        ccm_crash_end(&call);
-
-        if (r != 0) {
+        if (r == -ENOMEM) {
+            file->report.error = r;
+        } else if (r != 0) {
             fprintf(file->lint->complaint, "%s:%u: plugin %s could not check the Service: %d\n",
-                    file->name, cli_lint_item_line(item, NULL), look.plugin->name, r);
+                    file->name, cli_lint_item_line(item, NULL), plugin->name, r);
             file->lint->failures++;
         }
     }

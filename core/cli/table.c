@@ -296,6 +296,21 @@ static const struct cli_example lint_examples[] = {
     { NULL, NULL },
 };
 
+static const char *const webhook_about[] = {
+    "Serves the findings of `ccmd lint` as a validating admission webhook (POST /lint, "
+    "admission.k8s.io/v1, with TLS): the API server asks it about Services of type LoadBalancer "
+    "that are made or changed, and whoever applies them sees warnings, or, with option "
+    "webhook.deny, a refusal. It needs no rights in the cluster, no cloud and no Lease; any number "
+    "may run.",
+    "/livez, /readyz and /metrics are served at the same address. A certificate that changes is "
+    "taken over while it runs.",
+    NULL,
+};
+static const struct cli_example webhook_examples[] = {
+    { "ccmd webhook", "with " DEFAULT_CONFIG },
+    { NULL, NULL },
+};
+
 static const char *const explain_about[] = {
     "Says what an annotation of Services means: which load balancers have it, which values it "
     "takes, "
@@ -426,6 +441,11 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
         .summary = "check the Services in manifests without a cluster",
         .about = lint_about, .options = lint_options, .examples = lint_examples,
         .variables = color_variables, .exits = lint_exits,
+    },
+    [CLI_WEBHOOK] = {
+        .name = "webhook", .operands = "",
+        .summary = "answer the API server about Services that are applied",
+        .about = webhook_about, .options = config_options, .examples = webhook_examples,
     },
     [CLI_EXPLAIN] = {
         .name = "explain", .operands = "[ANNOTATION]", .operands_max = 1,

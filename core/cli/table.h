@@ -16,6 +16,7 @@ enum cli_command_id {
     CLI_PLAN,
     CLI_LINT,
     CLI_EXPLAIN,
+    CLI_WEBHOOK,
     CLI_PLUGINS,
     CLI_STATUS,
     CLI_RESYNC,

@@ -183,6 +183,46 @@ static const struct ccm_option metrics_listen = {
             "neither names of objects nor secrets.",
 };
 
+static const struct ccm_option webhook_listen = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "webhook",
+    .name = "listen",
+    .fallback = "0.0.0.0:9443",
+    .help = "ADDRESS:PORT where `ccmd webhook` answers the API server, with TLS always.",
+};
+
+static const struct ccm_option webhook_cert = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "webhook",
+    .name = "tls_cert_file",
+    .fallback = "/etc/ccmd-webhook/tls.crt",
+    .help = "Certificate chain (PEM) of `ccmd webhook`; looked at every 5 s, another one is taken "
+            "over.",
+};
+
+static const struct ccm_option webhook_key = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "webhook",
+    .name = "tls_key_file",
+    .fallback = "/etc/ccmd-webhook/tls.key",
+    .help = "Private key (PEM) of the certificate.",
+};
+
+static const struct ccm_option webhook_deny = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "webhook",
+    .name = "deny",
+    .fallback = "nothing",
+    .values = "nothing|errors",
+    .help = "What `ccmd webhook` refuses: nothing (findings are warnings), or errors, in a Service "
+            "that is made, and where a change adds one. What was wrong before stays editable, and "
+            "a Service that is being deleted is never held up.",
+};
+
 static const struct ccm_option log_level = {
     HEAD,
     .type = CCM_OPTION_STRING,
@@ -303,6 +343,10 @@ const struct ccm_option *const config_core_options[] = {
     &admin_token,
     &admin_control,
     &metrics_listen,
+    &webhook_listen,
+    &webhook_cert,
+    &webhook_key,
+    &webhook_deny,
     &log_level,
     &log_format,
     &timeout_s,

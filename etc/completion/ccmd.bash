@@ -5,7 +5,7 @@ _ccmd_files() {
     mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
 }
 _ccmd() {
-    local commands='run check-config plan lint explain plugins status resync allow-removals convert-config completion version help'
+    local commands='run check-config plan lint explain webhook plugins status resync allow-removals convert-config completion version help'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' i config=()
 
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -82,6 +82,16 @@ _ccmd() {
             _ccmd_words ' --config --plugin --plugin-dir --constructors --output --help --version'
         else
             _ccmd_words "$("${COMP_WORDS[0]}" explain -o name "${config[@]}" 2>/dev/null)"
+        fi
+        ;;
+    webhook)
+        case $prev in
+        --config | -c) _ccmd_files -f; return ;;
+        esac
+        if [[ $cur == -* ]]; then
+            _ccmd_words ' --config --help --version'
+        else
+            COMPREPLY=()
         fi
         ;;
     plugins)

@@ -18,6 +18,7 @@ _ccmd_commands() {
         'plan:print what run would change now, change nothing'
         'lint:check the Services in manifests without a cluster'
         'explain:say what an annotation of Services means, or list them'
+        'webhook:answer the API server about Services that are applied'
         'plugins:list the configured plugins, or inspect plugin files'
         'status:print what the running daemon does and what fails'
         'resync:have the daemon read a load balancer again and repair it'
@@ -83,6 +84,12 @@ _ccmd() {
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '1:operand:_ccmd_annotations'
+        ;;
+    webhook)
+        _arguments \
+            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-h --help)'{-h,--help}'[print this help]' \
+            '(-V --version)'{-V,--version}'[print the version]'
         ;;
     plugins)
         _arguments \

@@ -10,7 +10,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.bench import (  # noqa: E402
-    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route)
+    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route,
+    bench_webhook)
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -122,6 +123,8 @@ def main():
         bench_node.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_leader.run(args.build, folder, figure)
+    with tempfile.TemporaryDirectory() as folder:
+        bench_webhook.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_busy.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:

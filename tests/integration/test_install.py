@@ -516,6 +516,36 @@ def test_chart_says_what_comes_next(helm):
     assert "alicloud.cluster_id" not in helm.notes(config='alicloud: { cluster_id = "c-1"; };')
 
 
+def test_chart_installs_the_webhook(helm):
+    """Not unless it is asked for; then as the component of kustomize, with a certificate of either way."""
+    assert not [name for kind, name in helm() if "webhook" in name.lower() or kind == "ValidatingWebhookConfiguration"]
+    with pytest.raises(AssertionError):
+        helm(webhook={"enabled": True})
+    component = os.path.join(ROOT, "etc/kubernetes/components/webhook")
+    given = helm(webhook={"enabled": True, "caBundle": "QQ==", "secretName": "mine"})
+    for file in ("deployment", "service", "webhook"):
+        with open(os.path.join(component, f"{file}.yaml"), encoding="utf-8") as text:
+            (wanted,) = yaml.safe_load_all(text)
+        found = given[(wanted["kind"], wanted["metadata"]["name"])]
+        if file == "webhook":
+            assert found["webhooks"][0]["clientConfig"].pop("caBundle") == "QQ=="
+            assert found["webhooks"] == wanted["webhooks"]
+            continue
+        if file == "deployment":
+            volumes = found["spec"]["template"]["spec"]["volumes"]
+            assert volumes[1]["secret"].pop("secretName") == "mine"
+            assert wanted["spec"]["template"]["spec"]["volumes"][1]["secret"].pop("secretName") == "ccmd-webhook"
+            for one in (found, wanted):
+                del one["spec"]["template"]["spec"]["containers"][0]["image"]
+        assert found["spec"] == wanted["spec"], file
+    managed = helm("cloud", fullnameOverride="second", webhook={"enabled": True, "certManager": True})
+    conf, certificate = managed[("ValidatingWebhookConfiguration", "second")], managed[("Certificate", "second-webhook")]
+    assert conf["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] == "cloud/second-webhook"
+    service = conf["webhooks"][0]["clientConfig"]["service"]
+    assert f"{service['name']}.{service['namespace']}.svc" in certificate["spec"]["dnsNames"]
+    assert certificate["spec"]["secretName"] == managed[("Deployment", "second-webhook")]["spec"]["template"]["spec"]["volumes"][1]["secret"]["secretName"]
+
+
 def test_chart_is_the_same_as_the_base(base, helm):
     chart = helm()
     plain = {kind: document for kind, document in base.items() if kind[0] != "ConfigMap"}

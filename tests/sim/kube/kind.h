@@ -29,6 +29,7 @@ enum ccm_ks_bucket {
     CCM_KS_CLUSTERROLEBINDINGS,
     CCM_KS_ROLES,
     CCM_KS_ROLEBINDINGS,
+    CCM_KS_WEBHOOKS,
     CCM_KS_CRDS,
     CCM_KS_CUSTOM, /* the first of CCM_KS_CUSTOM_MAX, one per CustomResourceDefinition */
     CCM_KS_BUCKETS = CCM_KS_CUSTOM + 64

@@ -20,6 +20,7 @@ extern const struct ccm_ks_schema ccm_ks_schema_service_account;
 extern const struct ccm_ks_schema ccm_ks_schema_secret;
 extern const struct ccm_ks_schema ccm_ks_schema_ingress;
 extern const struct ccm_ks_schema ccm_ks_schema_crd;
+extern const struct ccm_ks_schema ccm_ks_schema_webhook;
 extern const struct ccm_ks_schema ccm_ks_schema_role; /* as the next: kept, not obeyed */
 extern const struct ccm_ks_schema ccm_ks_schema_binding;
 extern const struct ccm_ks_schema ccm_ks_schema_custom; /* all custom resources */

@@ -177,6 +177,25 @@ static const struct ccm_ks_field crd_fields[] = {
 const struct ccm_ks_schema ccm_ks_schema_crd = { .type_name = "CustomResourceDefinition",
                                                  .fields = crd_fields };
 
+static const struct ccm_ks_field one_webhook_fields[] = {
+    { .name = "name", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = NULL },
+};
+
+static const struct ccm_ks_schema one_webhook_schema = { .type_name = "ValidatingWebhook",
+                                                         .fields = one_webhook_fields,
+                                                         .open = true };
+
+static const struct ccm_ks_field webhook_fields[] = {
+    TYPE_FIELDS,
+    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },
+    { .name = "webhooks", .type = CCM_KS_LIST, .sub = &one_webhook_schema, .merge_key = "name" },
+    { .name = NULL },
+};
+
+const struct ccm_ks_schema ccm_ks_schema_webhook = { .type_name = "ValidatingWebhookConfiguration",
+                                                     .fields = webhook_fields };
+
 static const struct ccm_ks_field custom_fields[] = {
     TYPE_FIELDS,
     { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &ccm_ks_schema_meta },

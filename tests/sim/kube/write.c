@@ -10,6 +10,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 #include "verbs.h"
+#include "webhook.h"
 #include "yaml.h"
 
 #include <errno.h>
@@ -243,7 +244,7 @@ int ccm_ks_write_check(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
                               ccm_json_text(ccm_json_get(object, "metadata"), "name"), faults);
         return -EINVAL;
     }
-    return 0;
+    return ccm_ks_webhook_review(cluster, call, object, old);
 }
 
 cJSON *ccm_ks_write_canonical(enum ccm_ks_bucket bucket, cJSON *object)

@@ -1,0 +1,170 @@
+"""`ccmd webhook`: what it answers an API server, over real TLS. What a real one does with that is told in docs/operations.md."""
+
+import json
+import os
+
+import pytest
+
+from tests.support import objects, proc
+from tests.support.webhook import Webhook, make_certificate
+from tests.support.world import wait
+
+PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+
+
+@pytest.fixture
+def webhook(build, tmp_path):
+    webhook = Webhook(build, tmp_path)
+    yield webhook
+    if webhook.process is not None:
+        webhook.process.stop()
+
+
+def service(**annotations):
+    return objects.service("web", annotations={PREFIX + name.replace("_", "-"): value for name, value in annotations.items()})
+
+
+QUIET = {"uid": "u-1", "allowed": True}
+
+
+def test_warnings_by_default(webhook):
+    webhook.start()
+    assert webhook.review(service()) == QUIET
+    answer = webhook.review(service(bandwidht="5", scheduler="fast"))
+    assert answer["allowed"] is True and len(answer["warnings"]) == 2
+    assert "scheduler" in answer["warnings"][0] and "did you mean" in answer["warnings"][1], "errors first"
+    assert webhook.metrics() == {"allowed": 1, "warned": 1, "denied": 0, "bad": 0}
+
+
+def test_each_plugin_and_classes_count(webhook):
+    webhook.start()
+    item = service()
+    item["spec"]["loadBalancerClass"] = "alibabacloud.com/nlb"
+    assert "zone-maps" in webhook.review(item)["warnings"][0]
+    item["spec"]["loadBalancerClass"] = "alibabacloud.com/nbl"
+    assert "did you mean alibabacloud.com/nlb?" in webhook.review(item)["warnings"][0]
+    item["spec"]["loadBalancerClass"] = "example.com/other"
+    assert webhook.review(item) == QUIET
+
+
+def test_errors_can_be_refused(webhook):
+    webhook.start('deny = "errors";')
+    answer = webhook.review(service(scheduler="fast", bandwidht="5"))
+    assert answer["allowed"] is False and answer["status"]["code"] == 422 and answer["status"]["reason"] == "Invalid"
+    assert answer["status"]["message"].startswith("1 error: ") and "scheduler" in answer["status"]["message"]
+    assert len(answer["warnings"]) == 1 and "bandwidht" in answer["warnings"][0], "what the message says is not said twice"
+    assert webhook.review(service(bandwidht="5"))["allowed"] is True, "a warning refuses nothing"
+    assert webhook.metrics()["denied"] == 1
+
+
+@pytest.mark.parametrize("before, after, allowed", [
+    (dict(scheduler="fast"), dict(scheduler="fast", spec="x"), True),
+    (dict(scheduler="fast"), dict(scheduler="faster"), True),
+    (dict(scheduler="fast"), dict(), True),
+    (dict(scheduler="fast"), dict(scheduler="fast", address_type="inside"), False),
+    (dict(), dict(scheduler="fast"), False),
+    (dict(address_type="inside"), dict(scheduler="fast"), False),
+], ids=["another-annotation", "other-value", "mended", "one-more", "new", "elsewhere"])
+def test_a_change_that_makes_it_no_worse(webhook, before, after, allowed):
+    webhook.start('deny = "errors";')
+    assert webhook.review(service(**after), service(**before))["allowed"] is allowed
+
+
+def test_what_is_never_held_up(webhook):
+    """Not ours, not what a person writes, on its way out: allowed without a word, also of a Service that is wrong."""
+    webhook.start('deny = "errors";')
+    wrong = service(scheduler="fast")
+    leaving = {**wrong, "metadata": {**wrong["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    bound = {**wrong, "metadata": {**wrong["metadata"], "finalizers": ["service.k8s.alibaba/resources"], "labels": {"a": "b"}}}
+    plain = {**wrong, "spec": {**wrong["spec"], "type": "ClusterIP"}}
+    elsewhere = service(scheduler="fast")
+    elsewhere["metadata"]["annotations"]["service.beta.kubernetes.io/class"] = "other"
+    assert webhook.review(wrong)["allowed"] is False
+    assert webhook.review(leaving, wrong) == QUIET
+    assert webhook.review(bound, wrong) == QUIET, "finalizer and labels"
+    assert webhook.review(wrong, bound) == QUIET, "and back"
+    assert webhook.review(wrong, service(), subResource="status") == QUIET
+    assert webhook.review(None, wrong, operation="DELETE") == QUIET
+    assert webhook.review(wrong, operation="CONNECT") == QUIET
+    assert webhook.review(plain) == QUIET
+    assert webhook.review(elsewhere) == QUIET
+    assert webhook.review(wrong, kind={"group": "", "version": "v1", "kind": "Pod"}) == QUIET
+    assert webhook.review(wrong, kind={"group": "example.com", "version": "v1", "kind": "Service"}) == QUIET
+
+
+def test_warnings_fit(webhook):
+    """As much as an API server passes on: 256 bytes each, 4,096 in all, no line feeds, no half characters."""
+    webhook.start()
+    items = {f"unknown-{n}-{'ä' * 200}": "1\n2" for n in range(60)}
+    (answer,) = [webhook.review(service(scheduler="ü" * 500 + "\n", **items))]
+    warnings = answer["warnings"]
+    assert all(len(one.encode()) <= 256 and "\n" not in one for one in warnings)
+    assert sum(len(one.encode()) for one in warnings) <= 4096
+    assert warnings[-1].endswith("more: `ccmd lint` shows all") and "..." in warnings[0]
+
+
+GOOD = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+
+
+BODIES = [
+    (b"", 400, "no JSON"), (b"{", 400, "no JSON"), (b"\x00\xff", 400, "no JSON"), (b"[" * 100000, 400, "no JSON"),
+    (b'{"a":' * 5000, 400, "no JSON"), (b"[]", 400, "no AdmissionReview"), (b"{}", 400, "no AdmissionReview"),
+    ({**GOOD, "apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "u"}}, 400, "no AdmissionReview"),
+    ({**GOOD, "kind": "Review"}, 400, "no AdmissionReview"), (GOOD, 400, "request.uid"), ({**GOOD, "request": []}, 400, "request.uid"),
+    ({**GOOD, "request": {"uid": 5}}, 400, "request.uid"), ({**GOOD, "request": {"uid": "x" * 1000}}, 400, "request.uid"),
+    (b"x" * (4 << 20), 413, "at most 3 MiB"),
+    ({**GOOD, "request": {"uid": "u"}}, 200, '"allowed":true'),
+    ({**GOOD, "request": {"uid": "u", "operation": "CREATE", "kind": {"kind": "Service"}, "object": 5}}, 200, '"allowed":true'),
+    ({**GOOD, "request": {"uid": "u", "operation": "CREATE", "kind": {"kind": "Service"},
+                          "object": {"metadata": 1, "spec": {"type": "LoadBalancer", "ports": "x"}}}}, 200, '"allowed":true'),
+    ({**GOOD, "request": {"uid": "u", "operation": "UPDATE", "kind": {"kind": "Service"}, "oldObject": [],
+                          "object": {"metadata": {"name": "a", "annotations": {"b": 7}}, "spec": {"type": "LoadBalancer"}}}}, 200, '"allowed":true'),
+]
+
+
+def test_hostile_bodies(webhook):
+    webhook.start()
+    for body, code, words in BODIES:
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        found, text = webhook.request("POST", "/lint", body)
+        assert found == code and words in text, (body[:80], text)
+        assert webhook.review(service()) == QUIET, "it goes on"
+
+
+def test_pages(webhook):
+    """Probes and metrics; of the daemon's pages none."""
+    webhook.start()
+    for path, code in (("/livez", 200), ("/readyz", 200), ("/healthz", 200), ("/metrics", 200), ("/statusz", 404), ("/", 404), ("/idlez", 404),
+                       ("/lint", 404)):
+        assert webhook.request("GET", path)[0] == code, path
+    assert webhook.request("POST", "/resync?all=1")[0] == 405
+    assert webhook.request("PUT", "/lint", b"{}")[0] == 405
+
+
+def test_certificate_is_taken_over(webhook, tmp_path):
+    webhook.start()
+    old = webhook.cert + ".old"
+    with open(webhook.cert, encoding="ascii") as file, open(old, "w", encoding="ascii") as copy:
+        copy.write(file.read())
+    cert, key = make_certificate(tmp_path, "two")
+    os.replace(key, webhook.key)
+    os.replace(cert, webhook.cert)
+    wait(lambda: "another certificate is in use" in webhook.log(), "the new one", 20)
+    assert webhook.request("GET", "/readyz")[0] == 200
+    with pytest.raises(OSError):
+        webhook.request("GET", "/readyz", cert=old)
+
+
+@pytest.mark.parametrize("text, words", [
+    ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = ""; };', "are required"),
+    ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = "/no/such.crt"; };', "/no/such.crt: No such file"),
+    ('webhook: { listen = "nowhere"; tls_cert_file = "CERT"; tls_key_file = "KEY"; };', "is no ADDRESS:PORT"),
+    ('webhook: { deny = "all"; };', "'all' is none of nothing|errors"),
+], ids=["none", "missing", "address", "deny"])
+def test_what_ends_it(build, tmp_path, text, words):
+    cert, key = make_certificate(tmp_path, "one")
+    config = tmp_path / "ccmd.conf"
+    config.write_text(f'plugin_dir = "{os.path.abspath(os.path.join(build, "plugins"))}";\nalicloud: {{ cluster_id = "c-test"; }};\n'
+                      f'plugins = ( {{ name = "clb"; }} );\n{text.replace("CERT", cert).replace("KEY", key)}\n')
+    code, out, err = proc.run([os.path.join(build, "bin", "ccmd"), "webhook", "--config", config])
+    assert code == 1 and words in err, (out, err)
