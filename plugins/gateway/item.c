@@ -98,9 +98,7 @@ static int items_list_version(const struct ccm_host *host, struct gateway_item h
     const char *resource = gateway_route_names[head.kind].resource;
     const struct ccm_object *const *found = NULL;
     size_t count = 0;
-    int r = index == NULL
-                ? host->list_raw(host, head.api_version, resource, &found, &count)
-                : host->list_raw_by(host, head.api_version, resource, index, value, &found, &count);
+    int r = host->list_raw_by(host, head.api_version, resource, index, value, &found, &count);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct ccm_object *one =

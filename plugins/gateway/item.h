@@ -53,8 +53,7 @@ void gateway_item_fini(const struct ccm_host *host, struct gateway_item *item);
 CCM_NODISCARD int gateway_route_get(const struct ccm_host *host, enum gateway_route_kind kind,
                                     const char *key, struct gateway_item *ret);
 
-/* Routes of all kinds by an index; index NULL = all. 0 or -ENOMEM; the caller finishes them in any
- * case. */
+/* Routes of all kinds by an index. 0 or -ENOMEM; the caller finishes them in any case. */
 CCM_NODISCARD int gateway_routes_list(const struct ccm_host *host, const char *index,
                                       const char *value, struct gateway_items *ret);
 void gateway_items_fini(const struct ccm_host *host, struct gateway_items *items);

@@ -78,9 +78,8 @@ static void enqueue_parents(const struct gateway *self, const struct ccm_object 
     }
 }
 
-/* Routes by an index (NULL = all): themselves, where `routes`, and their Gateways. */
-static void enqueue_routes(const struct gateway *self, const char *index, const char *value,
-                           bool routes, uint64_t lane)
+/* Routes by an index: themselves, and their Gateways. */
+static void enqueue_routes(const struct gateway *self, const char *index, const char *value)
 {
     struct gateway_items found = { 0 };
 
@@ -88,10 +87,8 @@ static void enqueue_routes(const struct gateway *self, const char *index, const 
         self->host->log(self->host, CCM_LEVEL_ERROR, value, "change not passed on: out of memory");
     }
     for (size_t i = 0; i < found.len; i++) {
-        if (routes) {
-            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
-        }
-        enqueue_parents(self, found.items[i].object, lane);
+        enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+        enqueue_parents(self, found.items[i].object, CCM_LANE_SPEC);
     }
     gateway_items_fini(self->host, &found);
 }
@@ -108,10 +105,25 @@ static void enqueue_gateways(const struct gateway *self, uint64_t lane, uint64_t
     self->host->release_list(self->host, gateways, count);
 }
 
+/* By their keys alone: this comes for each namespace of the first list. */
 static void enqueue_all(const struct gateway *self)
 {
+    static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1ALPHA2 };
+
     enqueue_gateways(self, CCM_LANE_SPEC, 0);
-    enqueue_routes(self, NULL, NULL, true, CCM_LANE_SPEC);
+    for (size_t v = 0; v < CCM_ARRAY_LEN(versions); v++) {
+        for (unsigned kind = 0; kind < GATEWAY_ROUTE_KINDS; kind++) {
+            const struct ccm_object *const *routes = NULL;
+            size_t count = 0;
+
+            gateway_objects_list(self->host, versions[v], gateway_route_names[kind].resource,
+                                 &routes, &count);
+            for (size_t i = 0; i < count; i++) {
+                enqueue_route(self, (enum gateway_route_kind)kind, routes[i]->key, NULL);
+            }
+            self->host->release_list(self->host, routes, count);
+        }
+    }
 }
 
 /* --- the Gateway API --- */
@@ -145,7 +157,7 @@ static void map_gateway(void *arg, const struct ccm_change *change)
                                                  : CCM_LANE_SPEC,
                         0);
     if (spec_differs(change)) {
-        enqueue_routes(self, GATEWAY_BY_PARENT, object->name, true, CCM_LANE_SPEC);
+        enqueue_routes(self, GATEWAY_BY_PARENT, object->name);
     }
 }
 
@@ -211,7 +223,7 @@ static void map_namespace(void *arg, const struct ccm_change *change)
 
 static void map_service(void *arg, const struct ccm_change *change)
 {
-    enqueue_routes(arg, GATEWAY_BY_BACKEND, object_of(change)->name, true, CCM_LANE_SPEC);
+    enqueue_routes(arg, GATEWAY_BY_BACKEND, object_of(change)->name);
 }
 
 static bool gateway_owns(const void *arg, const struct ccm_service *service)

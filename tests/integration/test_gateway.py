@@ -4,8 +4,9 @@ import collections
 
 import pytest
 
-from tests.support import objects, views
+from tests.support import objects, proc, views
 from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.world import ACCESS_KEY, ACCESS_SECRET
 
 ACCEPTED = ("True", "Accepted")
 RESOLVED = ("True", "ResolvedRefs")
@@ -368,6 +369,26 @@ def test_a_load_balancer_that_is_gone(world, api):
     assert """kubectl patch gateway web -n default --subresource=status --type=merge -p '{"status":{"addresses":null}}'""" in message
     api.patch("Gateway", "web", {"status": {"addresses": None}}, subresource="status")
     world.wait(lambda: api.programmed() not in (None, address), "another load balancer", timeout=30)
+
+
+def test_a_plan(world, api):
+    """`ccmd plan` says what would be made, and writes nothing anywhere; then that nothing is to be done."""
+    world.kube.create(service("web"))
+    api.make_gateway(listener("tcp", 8080))
+    api.make_route("web", backend("web"))
+    command = [world.binary("ccmd"), "plan", "--config", world.config]
+    env = {"ACCESS_KEY_ID": ACCESS_KEY, "ACCESS_KEY_SECRET": ACCESS_SECRET}
+    since = world.kube.mark()
+    code, out, _ = proc.run(command, env=env)
+    assert code == 3 and "create server group 8080/TCP k8s.8080.TCP.gateway_web.default.c-test" in out
+    assert "1 to change, 2 as they should be, 0 failed" in out
+    assert [a for a in world.kube.actions(since) if not a.startswith(("GET", "LIST", "WATCH"))] == []
+    assert world.cloud.actions() == ["ListLoadBalancers"]
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    world.settled()
+    code, out, _ = proc.run(command, env=env)
+    assert code == 0 and "0 to change, 3 as they should be, 0 failed" in out
 
 
 # --- what is there, and when ---
