@@ -29,7 +29,6 @@ extern const struct gateway_route_name gateway_route_names[GATEWAY_ROUTE_KINDS];
 /* Names of indexes of watches. */
 #define GATEWAY_BY_PARENT  "parent"  /* routes: name of a parent */
 #define GATEWAY_BY_BACKEND "backend" /* routes: name of a backend */
-#define GATEWAY_BY_CLASS   "class"   /* Gateways */
 
 struct gateway_item {
     const struct ccm_object *object; /* a reference; NULL = there is none */
