@@ -235,7 +235,9 @@ static int row_compare(const void *left, const void *right)
 static void rows_sort(struct status_rows *rows, const struct list_query *query)
 {
     sorting = query;
-    qsort(rows->items, rows->shown, sizeof(*rows->items), row_compare);
+    if (rows->shown > 1) { /* without any there is no array */
+        qsort(rows->items, rows->shown, sizeof(*rows->items), row_compare);
+    }
     sorting = NULL;
 }
 

@@ -149,6 +149,12 @@ def test_a_plugin_of_somebody_else(build, explain):
     assert explain("--plugin", old) == (1, "", f"{old}: this plugin tells nothing of annotations\n")
 
 
+def test_the_guide_shows_that_plugin():
+    (block,) = [block for block in pages.blocks("plugin-guide.md") if block.mark == "asking"]
+    with open(os.path.join(pages.ROOT, "tests", "abi", "plugins", "asking.c"), encoding="utf-8") as file:
+        assert block.text in file.read()
+
+
 def test_plugins_of_a_configuration(build, explain, tmp_path):
     config = tmp_path / "ccmd.conf"
     config.write_text(f'plugin_dir = "{build}/plugins"; alicloud: {{ cluster_id = "c"; }};\nplugins = ( {{ name = "nlb"; }} );\n')
