@@ -25,9 +25,17 @@ static int explain_load_plugins(struct cli_party *party, const struct cli_comman
                       "--plugin, not both\n");
         return EXIT_USAGE;
     }
-    return by_file || (!args->config_is_set && access(args->config, R_OK) < 0)
-               ? cli_party_load_files(party, args)
-               : cli_party_load_configured(party, args, false);
+    if (!by_file && (args->config_is_set || access(args->config, R_OK) == 0)) {
+        return cli_party_load_configured(party, args, false);
+    }
+
+    const int r = cli_party_load_files(party, args);
+
+    if (r < 0 && !by_file) {
+        (void)fprintf(stderr, "ccmd: without a configuration and plugins that are installed, name "
+                              "them: --plugin FILE or --plugin-dir DIR\n");
+    }
+    return r;
 }
 
 static int explain_print(struct cli_explain *explain, const struct cli_command_args *args)

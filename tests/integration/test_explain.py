@@ -165,6 +165,14 @@ def test_plugins_of_a_configuration(build, explain, tmp_path):
     assert explain("--config", str(tmp_path / "no.conf"))[:2] == (1, "")
 
 
+def test_nothing_to_ask(explain):
+    """Neither a configuration nor plugins beside the program: what to do is said."""
+    if os.path.exists("/etc/ccmd/ccmd.conf"):
+        pytest.skip("this machine has a configuration")
+    code, out, err = explain("bandwidth")
+    assert (code, out) == (1, "") and err.splitlines()[-1].endswith("name them: --plugin FILE or --plugin-dir DIR")
+
+
 def test_nothing_is_asked_over_the_network(build, tree):
     trace = subprocess.run(["sh", "-c", "command -v strace"], stdout=subprocess.PIPE, check=False).stdout.decode().strip()
     if not trace or proc.sanitizer(build):
