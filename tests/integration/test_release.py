@@ -230,7 +230,7 @@ def releases(tmp_path_factory):
     made = []
     for name in ("one", "another-place"):
         checkout = tmp_path_factory.mktemp(name) / "ccmd"
-        run("git", "clone", "--quiet", ROOT, str(checkout))
+        run("git", "clone", "--quiet", str(made[0]) if made else ROOT, str(checkout))
         run("scripts/release.sh", cwd=checkout, env={**os.environ, "CCACHE_DISABLE": "1", "JOBS": str(os.cpu_count())})
         made.append(checkout)
     return made
