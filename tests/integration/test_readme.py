@@ -115,6 +115,12 @@ def try_it(reader):
     wait(lambda: reader.run("kubectl get events").count("EnsuredLoadBalancer") == 2, "both load balancers", timeout=40)
     addresses = reader.run("kubectl get services -o jsonpath='{.items[*].status.loadBalancer.ingress}'")
     assert '"ip"' in addresses and '"hostname"' in addresses
+    reader.run(f"cat >hello.yaml <<'END'\n{take(reader, 'kind: Service')}END")
+    first = take(reader, "hello.yaml").splitlines()
+    reader.run(first[0])
+    wait(lambda: re.search(r"^hello +LoadBalancer +\S+ +\d+\.\d+\.\d+\.\d+ ", reader.run(first[1]), re.M), "the address", timeout=40)
+    wait(lambda: "EnsuredLoadBalancer" in reader.run(first[2]), "what was done for it", timeout=40)
+    assert len(first) == 3
     for line in re.findall(r"^  ((?:kubectl|curl) .*)$", sandbox.out(), re.M):  # what it proposes by itself
         reader.run(re.split(r" {3,}", line)[0])
     os.killpg(sandbox.popen.pid, signal.SIGINT)

@@ -86,11 +86,12 @@ def _fill(world):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
+    parser.add_argument("--out", default=os.path.join(ROOT, "docs", "images"))
     args = parser.parse_args()
     program = shutil.which("chromium")
     if program is None:
         sys.exit("pictures: no chromium: scripts/bootstrap.sh")
-    os.makedirs(os.path.join(ROOT, "docs", "images"), exist_ok=True)
+    os.makedirs(args.out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, World(os.path.abspath(args.build), folder) as world:
         count = _fill(world)
         world.start_ccmd(world.write_config(log_level="info"))
@@ -104,9 +105,9 @@ def main():
                 browser.open(world.admin_base() + page)
                 picture = _small(browser.picture())
                 assert len(picture) < LIMIT, f"{name}: {len(picture)} bytes"
-                with open(os.path.join(ROOT, "docs", "images", name), "wb") as file:
+                with open(os.path.join(args.out, name), "wb") as file:
                     file.write(picture)
-                print(f"docs/images/{name}: {len(picture)} bytes")
+                print(f"{os.path.relpath(os.path.join(args.out, name))}: {len(picture)} bytes")
 
 
 if __name__ == "__main__":
