@@ -15,6 +15,7 @@ places=(
     'README.md|(ccmd:)VERSION'
     'README.md|(image/oci:)VERSION'
     'docs/migration.md|(newTag: )VERSION'
+    'docs/new-cluster.md|(newTag: )VERSION'
     'docs/operations.md|(newTag: )VERSION'
     'docs/operations.md|(ccmd:)VERSION'
     'docs/operations.md|(image/oci:)VERSION'
