@@ -19,7 +19,7 @@ step() {
 }
 
 scripts() {
-    shellcheck --severity=warning scripts/*.sh .ci/run etc/debian/p{ostinst,rerm,ostrm} etc/completion/ccmd.bash
+    shellcheck -x --severity=warning scripts/*.sh .ci/run etc/debian/p{ostinst,rerm,ostrm} etc/completion/ccmd.bash
 }
 
 # Pages refer to one another before they are installed; that alone is no finding.

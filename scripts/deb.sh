@@ -8,6 +8,7 @@
 #   DEBEMAIL=... DEBFULLNAME=...  who answers for them, as for Debian's own tools
 set -euo pipefail
 out=$(realpath -m "${1:-$(dirname "$0")/../build/deb}")
+# shellcheck source=scripts/packaging.sh
 . "$(dirname "$0")/packaging.sh"
 arch=${ARCH:-$native}
 triple=$(triple_of "$arch")

@@ -12,6 +12,7 @@
 # Beside the layout, and as an attachment in it, is an SBOM (SPDX 2.3) for each machine: what packages of which version it has.
 # Push it with any OCI tool, such as: skopeo copy --all oci:build/image/oci:VERSION docker://registry/ccmd:VERSION
 set -euo pipefail
+# shellcheck source=scripts/packaging.sh
 . "$(dirname "$0")/packaging.sh"
 target=${1:-$root/build/image/oci:$version}
 layout=${target%:*}
@@ -58,10 +59,10 @@ trim_root() {
     printf 'hosts: files dns\n' >"$top/etc/nsswitch.conf"
     find "$top/usr/share/doc" -type f ! -name copyright -delete
     find "$top/usr/share/doc" -mindepth 1 -type d -empty -delete
-    rm -rf "$top"/.ca "$top"/{var,dev,boot,home,media,mnt,opt,srv,run,sys,proc,root,tmp} "$top"/lib/systemd \
-        "$top"/usr/share/{man,bash-completion,zsh,fish,lintian,locale,info} "$top"/etc/ccmd/* \
-        "$top"/usr/lib/*/{perl*,gconv,audit} "$top"/etc/{apt,dpkg,cron*,logrotate.d} \
-        "$top"/etc/{hostname,hosts,resolv.conf,fstab} # of the machine that builds
+    rm -rf "${top:?}"/.ca "${top:?}"/{var,dev,boot,home,media,mnt,opt,srv,run,sys,proc,root,tmp} "${top:?}"/lib/systemd \
+        "${top:?}"/usr/share/{man,bash-completion,zsh,fish,lintian,locale,info} "${top:?}"/etc/ccmd/* \
+        "${top:?}"/usr/lib/*/{perl*,gconv,audit} "${top:?}"/etc/{apt,dpkg,cron*,logrotate.d} \
+        "${top:?}"/etc/{hostname,hosts,resolv.conf,fstab} # of the machine that builds
     mkdir -m 1777 "$top/tmp"
     mkdir -p "$top"/{proc,sys,dev,run,var/lib/dpkg/status.d}
     find "$2" -type f ! -name '*.sha256' -exec cp {} "$top/var/lib/dpkg/status.d/" \;

@@ -1,6 +1,6 @@
 # Sourced by those that make packages, images and releases: which source this is, for which machine, and how a long step is shown.
 # Sets root, version, revision and SOURCE_DATE_EPOCH: whatever is made of the same source bears the same time.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # variables are for those that source it
 umask 022
 export LC_ALL=C.UTF-8 TZ=UTC
 

@@ -7,6 +7,7 @@
 #   JOBS=N, CCM_MIRROR=URL, CCM_SOURCE_URL=URL, DEBEMAIL=...   as of deb.sh and image.sh
 set -euo pipefail
 out=$(realpath -m "${1:-$(dirname "$0")/../build/dist}")
+# shellcheck source=scripts/packaging.sh
 . "$(dirname "$0")/packaging.sh"
 archs=${ARCH:-amd64 arm64}
 cd "$root"

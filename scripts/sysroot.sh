@@ -4,6 +4,7 @@
 #
 #   scripts/sysroot.sh ARCH FOLDER
 set -euo pipefail
+# shellcheck source=scripts/packaging.sh
 . "$(dirname "$0")/packaging.sh"
 arch=$1
 sysroot=$2
