@@ -15,7 +15,7 @@ build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
 package_packages=(dpkg-dev file mmdebstrap)
 test_packages=("${package_packages[@]}" umoci gnupg python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap g++)
 check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev rustc prometheus
-    shellcheck mandoc systemd lintian chromium
+    shellcheck mandoc systemd lintian chromium gcc-aarch64-linux-gnu qemu-user-static skopeo
     clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 
 case "${1:-}" in
