@@ -21,7 +21,7 @@ static void index_nodes(struct lbc_freeze *freeze)
         int r = id == NULL ? 0 : ccm_strmap_set(freeze->by_server, id, entry);
 
         for (uint64_t a = 0; r == 0 && a < entry->node->address_count; a++) {
-            if (strcmp(entry->node->addresses[a]->type, "InternalIP") == 0) {
+            if (lbc_node_is_internal(entry->node->addresses[a])) {
                 r = ccm_strmap_set(freeze->by_server, entry->node->addresses[a]->address, entry);
             }
         }

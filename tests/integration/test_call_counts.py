@@ -68,6 +68,15 @@ def test_node_added(ready):
     assert all(len(servers) == 4 for servers in views.backends(views.only_lb(ready)))
 
 
+def test_node_with_another_address(ready):
+    """Servers are instances here: a pass, and no call."""
+    since = ready.cloud.mark()
+    status = {"addresses": [{"type": "InternalIP", "address": "10.0.0.9"}]}
+    ready.kube.patch("Node", "node-1", {"status": status}, subresource="status")
+    ready.settled()
+    assert ready.cloud.actions(since) == []
+
+
 def test_many_nodes_are_coalesced(ready):
     since = ready.cloud.mark()
     ready.kube.create(*[objects.node(f"node-{n}", f"i-node-{n}") for n in (4, 5)])

@@ -104,6 +104,13 @@ def test_a_new_node_is_one_call_per_group(world, cloud):
     assert [action for action, _ in cloud.calls[since:]] == ["PutServers", "PutServers"]
 
 
+def test_another_address_of_a_node_alone_is_followed(world, cloud):
+    start(world, cloud, objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS))
+    world.settled()
+    world.kube.patch("Node", "node-2", {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.9"}]}}, subresource="status")
+    world.wait(lambda: served(cloud) == {80: [("10.0.0.1", 100), ("10.0.0.9", 100)]}, "the new address")
+
+
 def test_weights_follow_the_pods_by_one_call(world, cloud):
     item = objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS, policy="Local")
     pods = [("10.1.0.1", "node-1"), ("10.1.0.2", "node-1"), ("10.1.0.3", "node-2"), ("10.1.0.4", "node-2")]

@@ -154,19 +154,60 @@ static void set_text(char *to, size_t size, const char *text)
     }
 }
 
-static void node_went_locked(struct lbc_absence *absence, const struct ccm_node *node, bool seen)
+static struct lbc_absent absent_of(const struct lbc_absence *absence, const struct ccm_node *node,
+                                   bool seen)
 {
-    const char *instance = lbc_node_instance_id(node);
     struct lbc_absent absent = { .seen = seen, .since_ms = absence->host->now_ms(absence->host) };
 
     set_text(absent.name, sizeof(absent.name), node->meta.name);
-    set_text(absent.instance, sizeof(absent.instance), instance);
+    set_text(absent.instance, sizeof(absent.instance), lbc_node_instance_id(node));
+    return absent;
+}
+
+static void node_went_locked(struct lbc_absence *absence, const struct ccm_node *node, bool seen)
+{
+    const struct lbc_absent absent = absent_of(absence, node, seen);
+
     sweep_locked(absence, absent.since_ms);
     put_node_locked(absence, LBC_ABSENCE_BY_NAME, node->meta.name, &absent);
-    put_node_locked(absence, LBC_ABSENCE_BY_INSTANCE, instance, &absent);
+    put_node_locked(absence, LBC_ABSENCE_BY_INSTANCE, lbc_node_instance_id(node), &absent);
     for (uint64_t i = 0; i < node->address_count; i++) {
-        if (strcmp(node->addresses[i]->type, "InternalIP") == 0) {
+        if (lbc_node_is_internal(node->addresses[i])) {
             put_node_locked(absence, LBC_ABSENCE_BY_ADDRESS, node->addresses[i]->address, &absent);
+        }
+    }
+}
+
+static bool is_same_family(const char *a, const char *b)
+{
+    return (strchr(a, ':') == NULL) == (strchr(b, ':') == NULL);
+}
+
+static bool node_has_family(const struct ccm_node *node, const char *address)
+{
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        if (lbc_node_is_internal(node->addresses[i]) &&
+            is_same_family(node->addresses[i]->address, address)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Addresses that others took the place of have gone; a node that has none any more may have lost
+ * them by mistake. */
+static void addresses_went_locked(struct lbc_absence *absence, const struct ccm_node *before,
+                                  const struct ccm_node *after)
+{
+    for (uint64_t i = 0; i < before->address_count; i++) {
+        const struct ccm_node_address *one = before->addresses[i];
+
+        if (lbc_node_is_internal(one) && !lbc_node_has_address(after, one->address)) {
+            const struct lbc_absent absent =
+                absent_of(absence, after, node_has_family(after, one->address));
+
+            sweep_locked(absence, absent.since_ms);
+            put_node_locked(absence, LBC_ABSENCE_BY_ADDRESS, one->address, &absent);
         }
     }
 }
@@ -190,6 +231,8 @@ void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_chang
     if (before != NULL && (after == NULL || !ccm_text_equal(lbc_node_instance_id(before),
                                                             lbc_node_instance_id(after)))) {
         node_went_locked(absence, before, !is_missed(change));
+    } else if (before != NULL) {
+        addresses_went_locked(absence, before, after);
     }
     if (after != NULL) {
         node_came_locked(absence, after);

@@ -21,7 +21,9 @@ enum lbc_absence_by { LBC_ABSENCE_BY_INSTANCE, LBC_ABSENCE_BY_ADDRESS, LBC_ABSEN
 
 /* One thing that went. */
 struct lbc_absent {
-    bool seen;        /* by a DELETED event of a watch, or another object took its place */
+    /* By a DELETED event of a watch; or another object, or another address of the same node, took
+     * its place. */
+    bool seen;
     int64_t since_ms; /* monotonic */
     char name[128];   /* of the node; "" = not known, or longer than this, as the next */
     char instance[64];

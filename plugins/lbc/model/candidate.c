@@ -61,7 +61,7 @@ static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref
 static const char *internal_ip(const struct ccm_node *node)
 {
     for (uint64_t i = 0; i < node->address_count; i++) {
-        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
+        if (lbc_node_is_internal(node->addresses[i]) &&
             strchr(node->addresses[i]->address, ':') == NULL) {
             return node->addresses[i]->address;
         }

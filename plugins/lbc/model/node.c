@@ -199,18 +199,25 @@ bool lbc_node_skippable(const struct ccm_node *node)
     return node->meta.label_count > 0 && (node_is_left_out(node) || is_control_plane(node));
 }
 
-bool lbc_node_is_server(const struct ccm_node *node, const char *server)
+bool lbc_node_is_internal(const struct ccm_node_address *address)
 {
-    if (ccm_text_equal(lbc_node_instance_id(node), server)) {
-        return true;
-    }
+    return strcmp(address->type, "InternalIP") == 0;
+}
+
+bool lbc_node_has_address(const struct ccm_node *node, const char *address)
+{
     for (uint64_t i = 0; i < node->address_count; i++) {
-        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
-            strcmp(node->addresses[i]->address, server) == 0) {
+        if (lbc_node_is_internal(node->addresses[i]) &&
+            strcmp(node->addresses[i]->address, address) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool lbc_node_is_server(const struct ccm_node *node, const char *server)
+{
+    return ccm_text_equal(lbc_node_instance_id(node), server) || lbc_node_has_address(node, server);
 }
 
 static bool same_labels(const struct ccm_node *a, const struct ccm_node *b)
@@ -246,11 +253,24 @@ static bool is_ready(const struct ccm_node *node)
     return node->ready == CCM_CONDITION_TRUE;
 }
 
+/* Backends of some groups are known by them. */
+static bool node_has_addresses_of(const struct ccm_node *node, const struct ccm_node *other)
+{
+    for (uint64_t i = 0; i < other->address_count; i++) {
+        if (lbc_node_is_internal(other->addresses[i]) &&
+            !lbc_node_has_address(node, other->addresses[i]->address)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after)
 {
     return is_ready(before) != is_ready(after) || before->unschedulable != after->unschedulable ||
            !ccm_text_equal(before->provider_id, after->provider_id) ||
-           !same_labels(before, after) || !same_taints(before, after);
+           !same_labels(before, after) || !same_taints(before, after) ||
+           !node_has_addresses_of(before, after) || !node_has_addresses_of(after, before);
 }
 
 /* A label that it had is another one now: Services may choose their nodes by it. */
@@ -276,7 +296,7 @@ bool lbc_node_leaves(const struct ccm_node *before, const struct ccm_node *after
     return after == NULL || lbc_node_classify(after, &any) != LBC_NODE_BACKEND ||
            !ccm_text_equal(before->provider_id, after->provider_id) ||
            (before->unschedulable == 0 && after->unschedulable != 0) ||
-           node_lost_label(before, after);
+           node_lost_label(before, after) || (any_id && !node_has_addresses_of(after, before));
 }
 
 int lbc_node_table_init(struct lbc_node_table *table, const struct ccm_object *const *nodes,

@@ -39,9 +39,13 @@ const char *lbc_node_instance_id(const struct ccm_node *node);
 
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */
 bool lbc_node_skippable(const struct ccm_node *node);
+/* Whether the address is one inside of the network, InternalIP: what backends are known by. */
+bool lbc_node_is_internal(const struct ccm_node_address *address);
+/* Whether the node has that address inside of the network, in the same spelling. */
+bool lbc_node_has_address(const struct ccm_node *node, const char *address);
 /* Whether that is its instance id, or an address of it inside of the network. */
 bool lbc_node_is_server(const struct ccm_node *node, const char *server);
-/* Whether a change of a node can change backends. */
+/* Whether a change of a node can change backends, known by instance or by address. */
 bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
 
 /* Whether a change takes the node, which took traffic, out of some Service; either may be NULL.

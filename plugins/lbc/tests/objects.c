@@ -163,6 +163,17 @@ void obj_taint(struct ccm_node *node, const char *key)
     node->taint_count++;
 }
 
+void obj_address(struct ccm_node *node, const char *address)
+{
+    struct ccm_node_address *one = zeroed(sizeof(*one));
+
+    one->type = "InternalIP";
+    one->address = text(address);
+    node->addresses =
+        (const struct ccm_node_address *const *)extend(node->addresses, node->address_count, one);
+    node->address_count++;
+}
+
 struct ccm_endpoint_slice *obj_slice(const char *name)
 {
     struct ccm_endpoint_slice *slice = zeroed(sizeof(*slice));

@@ -26,6 +26,8 @@ struct ccm_service *obj_service_copy(const struct ccm_service *service);
 /* A ready node with one harmless label. */
 struct ccm_node *obj_node(const char *name, const char *provider_id);
 void obj_taint(struct ccm_node *node, const char *key);
+/* InternalIP */
+void obj_address(struct ccm_node *node, const char *address);
 
 /* Slice of default/web. */
 struct ccm_endpoint_slice *obj_slice(const char *name);

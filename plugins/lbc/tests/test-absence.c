@@ -117,6 +117,51 @@ static void test_nodes(void **state)
     world_end(&world);
 }
 
+static struct lbc_absent find_address(const struct world *world, const char *address)
+{
+    struct lbc_absent absent;
+
+    lbc_absence_find_node(world->absence, LBC_ABSENCE_BY_ADDRESS, address, &absent);
+    return absent;
+}
+
+/* An address whose place another one took is gone for certain; of one that a node only lost it is
+ * not known. */
+static void test_addresses(void **state)
+{
+    struct ccm_node *before = obj_node("n1", "r.i-1");
+    struct ccm_node *moved = obj_node("n1", "r.i-1");
+    struct ccm_node *bare = obj_node("n1", "r.i-1");
+    struct lbc_absent absent;
+    struct world world;
+    int64_t began = 0;
+
+    (void)state;
+    obj_address(before, "10.0.0.1");
+    obj_address(before, "fd00::1");
+    obj_address(moved, "10.0.0.2");
+    world_begin(&world);
+    began = fake_host_now(world.fake);
+    note_node(&world, before, moved, false);
+    fake_host_advance(world.fake, 5000);
+    absent = find_address(&world, "10.0.0.1");
+    assert_true(absent.seen);
+    assert_int_equal(absent.since_ms, began);
+    assert_string_equal(absent.name, "n1");
+    assert_string_equal(absent.instance, "i-1");
+    absent = find_address(&world, "fd00::1");
+    assert_false(absent.seen);
+    assert_int_equal(absent.since_ms, began);
+    assert_false(find_instance(&world, "i-1").seen);
+    note_node(&world, moved, bare, false);
+    assert_false(find_address(&world, "10.0.0.2").seen);
+    /* What has it again has not lost it. */
+    note_node(&world, bare, before, false);
+    fake_host_advance(world.fake, 5000);
+    assert_int_equal(find_address(&world, "10.0.0.1").since_ms, began + 10000);
+    world_end(&world);
+}
+
 /* A node that nobody ever saw is missing since somebody asked; until its deletion is seen. */
 static void test_unknown_node(void **state)
 {
@@ -281,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_nodes, obj_end),
+        cmocka_unit_test_teardown(test_addresses, obj_end),
         cmocka_unit_test_teardown(test_unknown_node, obj_end),
         cmocka_unit_test_teardown(test_forgotten, obj_end),
         cmocka_unit_test_teardown(test_missed_slices, obj_end),

@@ -432,6 +432,30 @@ static void test_node(void **state)
     assert_int_equal(map_node(one, other, NULL), 1);
 }
 
+/* In some groups backends are known by them. */
+static void test_node_addresses(void **state)
+{
+    struct ccm_node *none = obj_node("n", "r.i-1");
+    struct ccm_node *one = obj_node("n", "r.i-1");
+    struct ccm_node *both = obj_node("n", "r.i-1");
+    struct ccm_node *turned = obj_node("n", "r.i-1");
+    struct ccm_node *moved = obj_node("n", "r.i-1");
+
+    (void)state;
+    obj_address(one, "10.0.0.1");
+    obj_address(both, "10.0.0.1");
+    obj_address(both, "fd00::1");
+    obj_address(turned, "fd00::1");
+    obj_address(turned, "10.0.0.1");
+    obj_address(moved, "10.0.0.2");
+    assert_int_equal(map_node(none, one, NULL), 1);
+    assert_int_equal(map_node(one, none, NULL), 1);
+    assert_int_equal(map_node(one, both, NULL), 1);
+    assert_int_equal(map_node(both, turned, NULL), 0);
+    assert_int_equal(map_node(one, moved, NULL), 1);
+    assert_int_equal(map_node(one, moved, "eni"), 0);
+}
+
 /* Who loses a node is served like one who loses a pod, or as after a restart when it was not served
  * yet; one that is still to be made, and everybody else, comes last. */
 static void test_node_lanes(void **state)
@@ -544,6 +568,7 @@ int main(void)
         cmocka_unit_test_teardown(test_service_added, obj_end),
         cmocka_unit_test_teardown(test_slice, obj_end),
         cmocka_unit_test_teardown(test_node, obj_end),
+        cmocka_unit_test_teardown(test_node_addresses, obj_end),
         cmocka_unit_test_teardown(test_node_lanes, obj_end),
         cmocka_unit_test_teardown(test_nameless_nodes, obj_end),
         cmocka_unit_test_teardown(test_skipped_nodes, obj_end),
