@@ -212,6 +212,28 @@ expect 'where: no function' 1 'docs/where.md:42: core/top.c has no other_run' "$
 echo '| what? | `core/top.c:top_run` |' >"$root/docs/where.md"
 expect 'where: few' 1 '1 questions, at least 40' "$here/check-where.py" "$root"
 
+# engine: a new engine of two headers, 0.1, as its last release was; in $root.
+engine() {
+    root=$scratch/engine
+    rm -rf "$root"
+    mkdir -p "$root"/{plugins/lbc,core/util}
+    printf 'set(lbc_headers\n  lbc/version.h lbc/one.h)\n' >"$root/plugins/lbc/sdk.cmake"
+    printf '#define LBC_VERSION_MAJOR 0U\n#define LBC_VERSION_MINOR 1U\n' >"$root/plugins/lbc/version.h"
+    printf '#include "util/two.h"\nint lbc_one(int a); /* says */\n' >"$root/plugins/lbc/one.h"
+    printf '#define TWO "/*2*/"\n' >"$root/core/util/two.h"
+    printf '0.0 none\n' >"$root/plugins/lbc/released.txt"
+    "$here/check-engine.py" --record "$root"
+}
+engine
+expect 'engine: good' 0 '0.1, last release 0.1, ok' "$here/check-engine.py" "$root"
+printf '#include "util/two.h"\n\n/* more */\nint  lbc_one(int a);\n' >"$root/plugins/lbc/one.h"
+expect 'engine: other words' 0 'ok' "$here/check-engine.py" "$root"
+echo '#define TWO "/*3*/"' >"$root/core/util/two.h"
+expect 'engine: forgotten' 1 'count up LBC_VERSION_MINOR' "$here/check-engine.py" "$root"
+expect 'engine: not recorded' 1 'count up LBC_VERSION_MINOR' "$here/check-engine.py" --record "$root"
+sed -i 's/MINOR 1U/MINOR 2U/' "$root/plugins/lbc/version.h"
+expect 'engine: counted' 0 '0.2, last release 0.1, ok' "$here/check-engine.py" "$root"
+
 # system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found.
 system() {
     root=$scratch/system

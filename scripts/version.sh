@@ -2,7 +2,7 @@
 # The version stands in the file VERSION; manifests, chart and pages that people copy from have it too.
 #
 #   scripts/version.sh              prints VERSION, and what says something else: exit 1 then
-#   scripts/version.sh X.Y.Z        writes X.Y.Z to all of these places
+#   scripts/version.sh X.Y.Z        writes X.Y.Z to all of these places, and what the headers of libccm-lbc.a declare in that version
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -47,6 +47,7 @@ if [ $# -gt 0 ]; then
     for place in "${places[@]}"; do
         write_place "${place%%|*}" "${place#*|}" "$1"
     done
+    scripts/check-engine.py --record
 fi
 
 version=$(cat VERSION)

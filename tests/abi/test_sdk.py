@@ -318,6 +318,11 @@ def page_source(name, page):
     return "".join(re.findall(rf"^<!-- {re.escape(name)} -->\n```c\n(.*?)^```$", text, re.M | re.S))
 
 
+def engine_version():
+    text = (SOURCE / "plugins/lbc/version.h").read_text()
+    return tuple(int(re.search(rf"^#define LBC_VERSION_{part} +(\d+)U$", text, re.M).group(1)) for part in ("MAJOR", "MINOR"))
+
+
 def engine_project(folder, version):
     """The provider of the page, twice, in a project of its own."""
     source = page_source("balancer.c", "plugin-loadbalancer.md")
@@ -332,7 +337,7 @@ def engine_project(folder, version):
 def test_two_plugins_have_the_engine_each(prefix, tmp_path):
     if os.environ.get("CCM_SANITIZE"):
         pytest.skip("the library asks for a sanitizer then")
-    engine_project(tmp_path, "0.1")
+    engine_project(tmp_path, "{}.{}".format(*engine_version()))
     build = tmp_path / "build"
     run("cmake", "-B", build, "-S", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
         f"-DCMAKE_C_FLAGS={' '.join(STRICT)}")  # fmt: skip
@@ -345,11 +350,13 @@ def test_two_plugins_have_the_engine_each(prefix, tmp_path):
 
 
 def test_another_minor_of_the_engine_is_refused(prefix, tmp_path):
-    engine_project(tmp_path, "0.2")
+    major, minor = engine_version()
+    engine_project(tmp_path, f"{major}.{minor + 1}")
     done = subprocess.run(["cmake", "-B", tmp_path / "build", "-S", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"],
                           capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0 and "version: 0.1" in done.stderr
-    assert pkg_config(prefix, "--modversion", module="ccm-lbc") == ["0.1"]
+    assert done.returncode != 0 and f"version: {major}.{minor}" in done.stderr
+    assert pkg_config(prefix, "--modversion", module="ccm-lbc") == [f"{major}.{minor}"]
+    assert f"`find_package(CcmLbc {major}.{minor})`" in (SOURCE / "docs/plugin-loadbalancer.md").read_text()
 
 
 # --- the fake host ---

@@ -57,6 +57,7 @@ def test_one_version(tree):
     assert [line for lines in left.values() for line in lines if not own.search(line)] == []
     assert {name for name in before if before[name] != after[name]} >= {"README.md", "docs/operations.md", "etc/helm/ccmd/Chart.yaml",
                                                                         "etc/kubernetes/base/kustomization.yaml"}
+    assert re.fullmatch(r"check-engine: (\S+), last release \1, ok\n", run("scripts/check-engine.py", cwd=tree))
     (tree / "etc/helm/ccmd/Chart.yaml").write_text(before["etc/helm/ccmd/Chart.yaml"], encoding="utf-8")
     assert f"etc/helm/ccmd/Chart.yaml says {VERSION}, not 27.18.28" in run("scripts/version.sh", cwd=tree, code=1)
     run("scripts/version.sh", "1.2", cwd=tree, code=2)
