@@ -88,7 +88,7 @@ def probe():
 def schema():
     found = sections()
     common = {name: one for name, one in found["Every plugin"].items() if name not in ("name", "file")}
-    plugins = {name: closed(**{**common, **found[f"Plugin {name}"]}) for name in ("clb", "nlb", "node", "route")}
+    plugins = {name: closed(**{**common, **found[f"Plugin {name}"]}) for name in ("clb", "nlb", "node", "route", "gateway")}
     options = nested({**found["The daemon"], **found["Groups that plugins share"]})
     shared = options["properties"]
     alicloud = shared["alicloud"]["properties"]
@@ -113,7 +113,8 @@ def schema():
             failurePolicy={"enum": ["Ignore", "Fail"]}, timeoutSeconds={"type": "integer", "minimum": 1, "maximum": 30},
             matchConditions={"type": ["array", "null"], "items": OBJECT}, nodeSelector=OBJECT, tolerations=OBJECTS, resources=OBJECT),
         resources=OBJECT, nodeSelector={"type": ["object", "null"]}, affinity=OBJECT, topologySpreadConstraints=OBJECTS,
-        tolerations=OBJECTS, priorityClassName=TEXT, podAnnotations=WORDS, podLabels=WORDS, serviceAccountAnnotations=WORDS,
+        tolerations=OBJECTS, priorityClassName=TEXT, podAnnotations=WORDS, podLabels=WORDS,
+        serviceAccount=closed(create=BOOL, name=TEXT, annotations=WORDS), rbac=closed(create=BOOL),
         startupProbe=probe(), livenessProbe=probe(), readinessProbe=probe(),
         podDisruptionBudget=closed(enabled=BOOL, maxUnavailable={"type": ["integer", "string"]}))
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Values of the chart ccmd", **values}

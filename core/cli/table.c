@@ -14,7 +14,7 @@ static const struct cli_option config = {
     "FILE",
     NULL,
     CLI_COMPLETE_FILE,
-    "configuration file (default " DEFAULT_CONFIG ")",
+    "configuration file, or folder of *.conf files (default " DEFAULT_CONFIG ")",
 };
 static const struct cli_option output = {
     CLI_OPTION_OUTPUT,

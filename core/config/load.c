@@ -2,9 +2,8 @@
 
 #include "config/listen.h"
 #include "config/options.h"
+#include "config/read.h"
 #include "config/rows.h"
-#include "config/scan.h"
-#include "config/syntax.h"
 #include "config/value.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -13,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PLUGIN_NAME_MAX 32
 #define ENTRY_NAME_SIZE 256
@@ -41,84 +39,6 @@ static int end_step(const struct config_tree *config, size_t count, size_t offse
                     struct ccm_error *err)
 {
     return config->problems.count == count ? 0 : fail_at(config, offset, err);
-}
-
-/* --- reading -------------------------------------------------------------------------------- */
-
-static void add_errno(struct config_tree *config, int error)
-{
-    char text[128] = "unknown error";
-
-    (void)strerror_r(error, text, sizeof(text)); /* the text above stays when it fails */
-    config_problems_add(&config->problems, 0, "cannot be read: %s", text);
-}
-
-/* The text of the file; problems are added. 0, -ENOMEM, or -EINVAL: there is none. */
-static int config_read_text(struct config_tree *config, char **ret_text, size_t *ret_len)
-{
-    struct stat st;
-
-    config->stamp = config_stamp_of(config->file);
-    if (stat(config->file, &st) < 0) {
-        add_errno(config, errno);
-        return -EINVAL;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        config_problems_add(&config->problems, 0, "is %s, not a regular file",
-                            S_ISDIR(st.st_mode) ? "a directory" : "a special file");
-        return -EINVAL;
-    }
-
-    /* A sparse file of any size costs nothing to make, and much to read. */
-    const int r = st.st_size > (off_t)CONFIG_FILE_MAX
-                      ? -EFBIG
-                      : ccm_text_read_file(config->file, CONFIG_FILE_MAX, ret_text, ret_len);
-
-    if (r == -EFBIG) {
-        config_problems_add(&config->problems, 0, "is larger than %zu bytes", CONFIG_FILE_MAX);
-    } else if (r < 0 && r != -ENOMEM) {
-        add_errno(config, -r);
-    }
-    return r == 0 || r == -ENOMEM ? r : -EINVAL;
-}
-
-/* Fill the tree. 0, -ENOMEM, or -EINVAL: problems were added and there is no tree. */
-static int config_parse_tree(struct config_tree *config)
-{
-    CCM_CLEANUP(ccm_freep) char *text = NULL;
-    /* Each number can grow by one byte, and takes at least two. */
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf scanned = { .max = 2 * CONFIG_FILE_MAX };
-    size_t len = 0;
-    int r = config_read_text(config, &text, &len);
-
-    if (r < 0) {
-        return r;
-    }
-    config_scan(text, len, &scanned, &config->problems);
-    r = ccm_buf_error(&scanned);
-    if (r < 0) {
-        return r;
-    }
-    if (config->problems.count > 0) {
-        return -EINVAL;
-    }
-    if (config_read_string(&config->tree, ccm_buf_str(&scanned)) != CONFIG_TRUE) {
-        const char *why = config_error_text(&config->tree);
-        const int line = config_error_line(&config->tree);
-        /* What the generated parser says when its stack of fixed size is full. */
-        const bool deep = ccm_text_equal(why, "memory exhausted");
-
-        if (ccm_text_equal(why, "syntax error") && config_syntax_explain(text, &config->problems)) {
-            return -EINVAL;
-        }
-        config_problems_add(&config->problems, line > 0 ? (unsigned)line : 0, "%s",
-                            deep          ? "groups are nested too deeply"
-                            : why == NULL ? "cannot be parsed"
-                                          : why);
-        return -EINVAL;
-    }
-    config->parsed = true;
-    return 0;
 }
 
 /* --- plugins -------------------------------------------------------------------------------- */
@@ -304,7 +224,7 @@ static int read_plugins(struct config_tree *config)
 
 static int config_load_entries(struct config_tree *config)
 {
-    int r = config_parse_tree(config);
+    int r = config_read_tree(config);
 
     if (r == -EINVAL) {
         return 0; /* told as problems */
@@ -333,6 +253,7 @@ int config_load(const char *file, struct config_tree **ret, struct ccm_error *er
         return ccm_error_nomem(err);
     }
     config->problems.file = config->file;
+    config->problems.files = &config->files;
     if (config_load_entries(config) < 0) {
         return ccm_error_nomem(err);
     }
@@ -358,6 +279,7 @@ void config_free(struct config_tree *config)
     ccm_strmap_free(config->values);
     ccm_buf_fini(&config->problems.text);
     config_destroy(&config->tree);
+    config_files_fini(&config->files);
     free(config->file);
     free(config);
 }
@@ -415,6 +337,15 @@ unsigned config_line(const struct config_tree *config, const char *plugin, const
         line = at == NULL ? line : at->line;
     }
     return line == 0 && entry != NULL ? entry->plugin.line : line;
+}
+
+char *config_place(const struct config_tree *config, unsigned line)
+{
+    unsigned own = line;
+    const char *file = config_files_find(&config->files, line, &own);
+
+    return own == 0 ? strdup(file == NULL ? config->file : file)
+                    : ccm_text_format("%s:%u", file, own);
 }
 
 /* What no row can say: options that have to fit each other. */

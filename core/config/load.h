@@ -14,7 +14,11 @@
  * a configuration with problems is not to be used otherwise. Values that are wrong never appear in
  * a message where the option is free text: it might be a secret in the wrong place.
  *
- * The syntax, where libconfig leaves a choice or errs: the file is a regular file of at most
+ * A folder in place of a file stands for those in it whose names end in ".conf", one after the
+ * other in the order of their names (config/merge.h): lines, where this header speaks of them, are
+ * places then (config/files.h), and config_place() tells which file it is.
+ *
+ * The syntax, where libconfig leaves a choice or errs: a file is a regular file of at most
  * CONFIG_FILE_MAX bytes; @include is refused; so are hexadecimal numbers, numbers that do not
  * fit into 64 bits, and NUL in texts. (libconfig itself would silently cut numbers of more than 32
  * bits; they are read whole here.)
@@ -65,8 +69,8 @@ void config_free(struct config_tree *config);
 /* For CCM_CLEANUP. */
 void config_freep(struct config_tree **config);
 
-/* What tells whether a file is still the one that was read; links are followed. All 0: there is
- * none. */
+/* What tells whether a file, or what a configuration reads of a folder, is still what was read;
+ * links are followed. All 0: there is none. */
 struct config_stamp {
     uint64_t device;
     uint64_t inode;
@@ -89,6 +93,8 @@ const char *config_file(const struct config_tree *config);
  * around it, or of the entry; 0 = nothing of it is there.
  */
 unsigned config_line(const struct config_tree *config, const char *plugin, const char *label);
+/* How that is written: "FILE:LINE", or the path alone for 0. To be freed; NULL: out of memory. */
+char *config_place(const struct config_tree *config, unsigned line);
 
 /* An option that is another now: "log.level", "clb.audit_interval_s", "plugins (clb removed)". */
 typedef void (*config_changed_fn)(void *arg, const char *label, bool live);

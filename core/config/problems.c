@@ -4,6 +4,19 @@
 
 #include <stdarg.h>
 
+static void problems_add_place(struct config_problems *problems, unsigned place)
+{
+    unsigned line = place;
+    const char *file =
+        problems->files == NULL ? NULL : config_files_find(problems->files, place, &line);
+
+    ccm_buf_adds(&problems->text, file == NULL ? problems->file : file);
+    if (line > 0) {
+        ccm_buf_addf(&problems->text, ":%u", line);
+    }
+    ccm_buf_adds(&problems->text, ": ");
+}
+
 void config_problems_add(struct config_problems *problems, unsigned line, const char *format, ...)
 {
     va_list args;
@@ -16,11 +29,7 @@ void config_problems_add(struct config_problems *problems, unsigned line, const 
         ccm_buf_addf(&problems->text, "%s: there are more problems than these\n", problems->file);
         return;
     }
-    if (line > 0) {
-        ccm_buf_addf(&problems->text, "%s:%u: ", problems->file, line);
-    } else {
-        ccm_buf_addf(&problems->text, "%s: ", problems->file);
-    }
+    problems_add_place(problems, problems->first + line);
     va_start(args, format);
     ccm_buf_vaddf(&problems->text, format, args);
     va_end(args);

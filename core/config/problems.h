@@ -2,13 +2,16 @@
 #ifndef CCM_CONFIG_PROBLEMS_H
 #define CCM_CONFIG_PROBLEMS_H
 
+#include "config/files.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
 #include <stddef.h>
 
 struct config_problems {
-    const char *file; /* borrowed */
+    const char *file;                 /* borrowed; of what has no place */
+    const struct config_files *files; /* borrowed; NULL: there is but that file */
+    unsigned first;                   /* place from which lines count: while one file is read */
     struct ccm_buf text;
     size_t count; /* also of those that were not kept */
 };

@@ -5,6 +5,7 @@
 #ifndef CCM_CONFIG_ROWS_H
 #define CCM_CONFIG_ROWS_H
 
+#include "config/files.h"
 #include "config/load.h"
 #include "config/problems.h"
 #include "util/strmap.h"
@@ -24,6 +25,7 @@ struct config_entry {
 
 struct config_tree {
     char *file;
+    struct config_files files;
     struct config_stamp stamp; /* taken before it was read */
     config_t tree;
     bool parsed; /* false: there is nothing to look at */

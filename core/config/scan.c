@@ -174,7 +174,7 @@ static void scan_next(struct scan *s)
     } else if ((size_t)(s->end - s->at) >= sizeof(include) - 1 &&
                memcmp(s->at, include, sizeof(include) - 1) == 0) {
         config_problems_add(s->problems, s->line,
-                            "@include is not supported: the configuration is one file");
+                            "@include is not supported: --config takes a folder of files");
         scan_copy_bytes(s, sizeof(include) - 1);
     } else {
         scan_copy_bytes(s, 1);

@@ -8,33 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-struct config_stamp config_stamp_of(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0) {
-        return (struct config_stamp){ 0 };
-    }
-    return (struct config_stamp){
-        .device = (uint64_t)st.st_dev,
-        .inode = (uint64_t)st.st_ino,
-        .size = (uint64_t)st.st_size,
-        .changed_s = st.st_mtim.tv_sec,
-        .changed_ns = st.st_mtim.tv_nsec,
-    };
-}
 
 const struct config_stamp *config_stamp(const struct config_tree *config)
 {
     return &config->stamp;
-}
-
-bool config_stamp_equal(const struct config_stamp *a, const struct config_stamp *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed_s == b->changed_s && a->changed_ns == b->changed_ns;
 }
 
 const char *config_file(const struct config_tree *config)

@@ -210,9 +210,11 @@ static void check_add_finding(const struct ccm_check_sink *sink, uint64_t level,
     const char *text = message == NULL ? "" : message;
     CCM_CLEANUP(ccm_freep) char *known = ccm_text_format("\n%s\n", text);
     CCM_CLEANUP(ccm_freep)
-    char *line = ccm_text_format("%s:%u: plugin %s: %s%s", config_file(check->config),
-                                 check_find_line(check, text), check->plugin->name,
-                                 is_error ? "" : "warning: ", text);
+    char *place = config_place(check->config, check_find_line(check, text));
+    CCM_CLEANUP(ccm_freep)
+    char *line = place == NULL ? NULL
+                               : ccm_text_format("%s: plugin %s: %s%s", place, check->plugin->name,
+                                                 is_error ? "" : "warning: ", text);
 
     check->errors += is_error ? 1 : 0;
     if (known != NULL && strstr(ccm_buf_str(check->told), known) != NULL) {

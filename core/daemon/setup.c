@@ -30,9 +30,11 @@ static void setup_print_refusal(const struct daemon_setup *setup,
 
     (void)plugin_registry_status(setup->registry, entry, &err); /* known to have failed */
 
+    CCM_CLEANUP(ccm_freep) char *place = config_place(setup->config, plugin->line);
     CCM_CLEANUP(ccm_freep)
-    char *line = ccm_text_format("%s:%u: plugin %s: %s", config_file(setup->config), plugin->line,
-                                 plugin->name, err.message);
+    char *line = place == NULL
+                     ? NULL
+                     : ccm_text_format("%s: plugin %s: %s", place, plugin->name, err.message);
 
     setup->tell(setup->tell_arg, true, line == NULL ? "out of memory" : line);
 }

@@ -20,9 +20,10 @@ struct start_check {
 
 static void start_add_error(struct start_check *check, const char *label, const char *message)
 {
-    const unsigned line = config_line(check->config, NULL, label);
     CCM_CLEANUP(ccm_freep)
-    char *text = ccm_text_format("%s:%u: %s: %s", config_file(check->config), line, label, message);
+    char *place = config_place(check->config, config_line(check->config, NULL, label));
+    CCM_CLEANUP(ccm_freep)
+    char *text = place == NULL ? NULL : ccm_text_format("%s: %s: %s", place, label, message);
 
     check->errors++;
     check->fn(check->arg, true, text == NULL ? "out of memory" : text);

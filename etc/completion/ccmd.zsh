@@ -33,7 +33,7 @@ _ccmd_commands() {
 _ccmd() {
     local curcontext=$curcontext state line
     _arguments -C \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '1:command:_ccmd_commands' '*::operand:->operand'
@@ -41,20 +41,20 @@ _ccmd() {
     case $words[1] in
     run)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]'
         ;;
     check-config)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-o --output)'{-o,--output}'[how to print what was found\: text (default) or json]:FORMAT:(text json)' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]'
         ;;
     plan)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '--kubeconfig[kubeconfig to use instead of that of the configuration]:FILE:_files' \
             '--context[context of the kubeconfig to use instead of its current one]:NAME: ' \
             '(-o --output)'{-o,--output}'[how to print what was found\: text (default) or json]:FORMAT:(text json)' \
@@ -65,7 +65,7 @@ _ccmd() {
         ;;
     lint)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
             '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
             '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
@@ -76,7 +76,7 @@ _ccmd() {
         ;;
     explain)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
             '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
             '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
@@ -87,13 +87,13 @@ _ccmd() {
         ;;
     webhook)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]'
         ;;
     plugins)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-o --output)'{-o,--output}'[how to print them\: text (default), json, or their names alone]:FORMAT:(text json name)' \
             '--rbac[print roles with the rights that they need, as YAML for kubectl]' \
             '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
@@ -103,7 +103,7 @@ _ccmd() {
         ;;
     status)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-o --output)'{-o,--output}'[how to print what was found\: text (default) or json]:FORMAT:(text json)' \
             '--all[list all objects]' \
             '--quotas[what is used and allowed of each quota and each action of the cloud, and what waits]' \
@@ -114,7 +114,7 @@ _ccmd() {
         ;;
     resync)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '--all[all Services]' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
@@ -122,7 +122,7 @@ _ccmd() {
         ;;
     allow-removals)
         _arguments \
-            '(-c --config)'{-c,--config}'[configuration file (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
+            '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '1:operand:_ccmd_plugins'

@@ -5,8 +5,8 @@ import re
 
 import yaml
 
-from tests.integration.test_least_rights import ADMIN, TOKEN, rules
-from tests.support import proc, views
+from tests.integration.test_least_rights import ADMIN, TOKEN
+from tests.support import kustomize, views
 from tests.support.gateway_api import GROUP, KINDS, GatewayWorld, backend, listener, service
 from tests.support.world import World
 
@@ -57,23 +57,10 @@ def test_the_manifests_of_the_page(world):
     assert sorted(one["key"] for one in secure["Listeners"]) == ["443/tcpssl", "8443/tcp"]
 
 
-def test_rights(build):
-    """The rules of etc/kubernetes/gateway are what the plugin says that it needs."""
-    code, out, err = proc.run([os.path.join(build, "bin", "ccmd"), "plugins", "--rbac", os.path.join(build, "plugins", "gateway.so")])
-    assert code == 0, err
-
-    def flat(text):
-        return {(verb, group, resource) for item in yaml.safe_load_all(text) if item["kind"] == "ClusterRole"
-                for rule in item["rules"] for verb in rule["verbs"] for group in rule["apiGroups"] for resource in rule["resources"]}
-
-    shipped = flat(read("etc/kubernetes/gateway/rbac.yaml"))
-    assert flat(out) == shipped
-    assert ("patch", GROUP, "gateways/status") in shipped
-
-
 def test_these_rights_are_enough(build, tmp_path):
-    """A token that allows what the two files say, and no more: from the class to the deletion nothing is refused."""
-    allowed = rules() + [rule for item in yaml.safe_load_all(read("etc/kubernetes/gateway/rbac.yaml")) for rule in item.get("rules", [])]
+    """A token that allows what the component of the plugin says, and no more: from the class to the deletion nothing is refused."""
+    allowed = kustomize.rules(kustomize.choose(tmp_path / "overlay", ["gateway"]))
+    assert ("patch", GROUP, "gateways/status") in kustomize.rights(allowed)
     path = tmp_path / "rules.yaml"
     path.write_text(yaml.safe_dump({"users": [{"name": "system:serviceaccount:kube-system:ccmd", "token": TOKEN, "rules": allowed}]}))
     with World(build, tmp_path / "world", kube_args=["--token", ADMIN, "--rules", str(path)]) as world:

@@ -13,7 +13,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import kubelet, objects, pages, proc, schema
+from tests.support import kubelet, kustomize, objects, pages, proc, schema
 from tests.support.kubesim import EVENTS, SERVICES, KubeSim
 from tests.support.world import wait
 
@@ -285,7 +285,7 @@ def helm(tmp_path_factory):
 
 def test_chart_takes_values(helm):
     chart = helm("cloud", replicas=3, credentialsSecret="key", leaseName="other", config="alicloud: { };\n", nodeSelector=None,
-                 adminHost="10.0.0.1", adminPort=9443, adminScheme="HTTPS", serviceAccountAnnotations={"a.example.com/role": "r"},
+                 adminHost="10.0.0.1", adminPort=9443, adminScheme="HTTPS", serviceAccount={"annotations": {"a.example.com/role": "r"}},
                  tolerations=[{"key": "mine", "operator": "Exists"}], podLabels={"team": "net"},
                  image={"repository": "registry/ccmd", "tag": "7"}, env=[{"name": "A", "value": "b"}],
                  extraVolumes=[{"name": "tls", "secret": {"secretName": "tls"}}],
@@ -424,7 +424,7 @@ def test_chart_takes_the_rest_of_a_pod(helm):
     assert all(document["metadata"]["labels"] == deployment["metadata"]["labels"] for document in chart.values())
     pod = deployment["spec"]["template"]["spec"]
     main = pod["containers"][0]
-    assert main["args"] == ["run", "--config", "/etc/ccmd/ccmd.conf", "--event", "a b"] and "ports" not in main
+    assert main["args"] == ["run", "--config", "/etc/ccmd", "--event", "a b"] and "ports" not in main
     assert main["envFrom"] == [{"secretRef": {"name": "env"}}] and main["image"] == "ccmd@sha256:abc"
     assert pod["imagePullSecrets"] == [{"name": "pull"}] and pod["affinity"] == {"nodeAffinity": {}}
     assert pod["topologySpreadConstraints"] == [{"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
@@ -433,6 +433,33 @@ def test_chart_takes_the_rest_of_a_pod(helm):
     assert chart[("ClusterRole", "cloud")]["rules"][-1]["apiGroups"] == ["a.example.com"]
     assert "metrics" not in settings_of(chart[("ConfigMap", "cloud")]["data"]["ccmd.conf"])
     check_fields(chart)
+
+
+def test_chart_uses_an_account_that_is_there(helm):
+    chart = helm("cloud", serviceAccount={"create": False, "name": "mine"})
+    assert ("ServiceAccount", "mine") not in chart and ("ServiceAccount", "ccmd") not in chart
+    assert container(chart)[0]["serviceAccountName"] == "mine"
+    for kind in (("ClusterRoleBinding", "ccmd"), ("RoleBinding", "ccmd-leader-election")):
+        assert chart[kind]["subjects"] == [{"kind": "ServiceAccount", "name": "mine", "namespace": "cloud"}]
+    named = helm(serviceAccount={"name": "mine"})
+    assert named[("ServiceAccount", "mine")]["metadata"]["namespace"] == "kube-system" and container(named)[0]["serviceAccountName"] == "mine"
+    kinds = {kind for kind, _ in helm(rbac={"create": False})}
+    assert kinds & {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} == set() and "ServiceAccount" in kinds
+
+
+def test_chart_gives_plugin_gateway_its_rights(helm, base, tmp_path):
+    """Those of the component, beside what is there anyway; also with a whole configuration that names the plugin; else none of them."""
+    def rights(**values):
+        return kustomize.rights(kustomize.rules(helm(**values)))
+
+    wanted = kustomize.rights(kustomize.rules(base)) | kustomize.rights(kustomize.rules(kustomize.choose(tmp_path / "gateway", ["gateway"])))
+    assert rights(plugins={"gateway": {"enabled": True}}) == wanted
+    for entry in ('name = "gateway"', 'file = "/opt/gateway.so"', 'name = "second"; file = "gateway.so"'):
+        assert rights(config=f"plugins = ( {{ {entry}; }} );") == wanted
+    for values in ({}, {"config": 'plugins = ( { name = "my-gateway"; } );'}):
+        assert rights(**values) == kustomize.rights(kustomize.rules(base))
+    text = helm(plugins={"gateway": {"enabled": True, "workers": 2}})[("ConfigMap", "ccmd")]["data"]["ccmd.conf"]
+    assert settings_of(text)["plugins"][-1] == {"name": "gateway", "workers": 2}
 
 
 def test_chart_brings_monitoring(helm):
@@ -466,10 +493,24 @@ def test_helm_itself_takes_the_chart(command):
     if shutil.which("helm") is None:
         pytest.skip("helm is missing: it is no Debian package")
     on = [f"--set={name}.enabled=true" for name in ("podMonitor", "serviceMonitor", "prometheusRule", "dashboard")]
-    run("helm", *command, CHART, "--set=clusterId=c-test", "--set=plugins.route.enabled=true", "--set=plugins.route.cluster_cidr=172.20.0.0/16", *on)
+    run("helm", *command, CHART, "--set=clusterId=c-test", "--set=plugins.route.enabled=true", "--set=plugins.route.cluster_cidr=172.20.0.0/16",
+        "--set=plugins.gateway.enabled=true", "--set=webhook.enabled=true", "--set=webhook.certManager=true", *on)
     refused = subprocess.run(["helm", *command, CHART, "--set=clusterId=c-test", "--set=imge.tag=7"], timeout=60, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert refused.returncode != 0 and "imge" in refused.stdout
+
+
+@pytest.mark.parametrize("values", [
+    {}, {"plugins": {"gateway": {"enabled": True}, "clb": {"workers": 100}}, "vswitchIds": ["a", "b"], "extraArgs": ["a b"]},
+    {"fullnameOverride": "second", "webhook": {"enabled": True, "certManager": True}, "dashboard": {"enabled": True},
+     "prometheusRule": {"enabled": True}, "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True},
+     "options": {"alicloud": {"quotas": {"slb_write": 1000000}}}}])
+def test_helm_itself_renders_the_same(helm, tmp_path, values):
+    if shutil.which("helm") is None:
+        pytest.skip("helm is missing: it is no Debian package")
+    path = tmp_path / "values.yaml"
+    path.write_text(yaml.safe_dump({"clusterId": "c-test", **values}))
+    assert documents(run("helm", "template", "ccmd", CHART, "--namespace", "kube-system", "--values", str(path))) == helm(**values)
 
 
 def test_chart_installs_a_second_ccmd(helm):
@@ -538,7 +579,9 @@ def test_chart_installs_the_webhook(helm):
             for one in (found, wanted):
                 del one["spec"]["template"]["spec"]["containers"][0]["image"]
         assert found["spec"] == wanted["spec"], file
-    managed = helm("cloud", fullnameOverride="second", webhook={"enabled": True, "certManager": True})
+    managed = helm("cloud", fullnameOverride="second", image={"digest": "sha256:abc"}, webhook={"enabled": True, "certManager": True})
+    for name in ("second", "second-webhook"):
+        assert managed[("Deployment", name)]["spec"]["template"]["spec"]["containers"][0]["image"] == "ccmd@sha256:abc"
     conf, certificate = managed[("ValidatingWebhookConfiguration", "second")], managed[("Certificate", "second-webhook")]
     assert conf["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] == "cloud/second-webhook"
     service = conf["webhooks"][0]["clientConfig"]["service"]

@@ -6,14 +6,13 @@ import urllib.parse
 import pytest
 import yaml
 
-from tests.support import objects, proc
+from tests.support import kustomize, objects
 from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.proxy import Proxy
 from tests.support.scenario_route import CLUSTER_CIDR, node
 from tests.support.world import World
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BASE = os.path.join(ROOT, "etc", "kubernetes", "base")
+BASE = os.path.join(kustomize.KUBERNETES, "base")
 ADMIN, TOKEN = "admin-token", "ccmd-token"
 GATE = "service.readiness.alibabacloud.com/web"
 # What host->fetch() offers to plugins of others; tests/integration/test_plugin_rights.py uses it. Plugin node gets nodes itself.
@@ -24,15 +23,7 @@ PLUGINS = ('{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }, '
 
 
 def rules():
-    """Those of the ClusterRole, and those of the Role in its namespace."""
-    found = []
-    code, text, err = proc.run([os.environ.get("KUBECTL", "kubectl"), "kustomize", BASE])
-    assert code == 0, err
-    for document in yaml.safe_load_all(text):
-        if document["kind"] == "ClusterRole":
-            found += document["rules"]
-        elif document["kind"] == "Role":
-            found += [{**rule, "namespaces": [document["metadata"]["namespace"]]} for rule in document["rules"]]
+    found = kustomize.rules(kustomize.build(BASE))
     assert len(found) > 5
     return found
 
@@ -62,10 +53,10 @@ def needs(rule, verb, resource, request):
 class Guarded:
     """A cluster that lets ccmd do no more than the rules say, with a look at all that it asks for."""
 
-    def __init__(self, build, folder, *kube_args):
+    def __init__(self, build, folder, *kube_args, given=None):
         folder.mkdir()
         path = folder / "rules.yaml"
-        user = {"name": "system:serviceaccount:kube-system:ccmd", "token": TOKEN, "rules": rules()}
+        user = {"name": "system:serviceaccount:kube-system:ccmd", "token": TOKEN, "rules": given or rules()}
         path.write_text(yaml.safe_dump({"users": [user]}))
         self.world = World(build, folder / "world", kube_args=["--token", ADMIN, "--rules", str(path), *kube_args])
 

@@ -371,6 +371,33 @@ def test_mounted_as_a_config_map(world):
     assert reloads(world) == {"success": 1, "failure": 1}
 
 
+def test_a_folder_as_a_config_map(world):
+    """Each file of it counts, also a new one; what is wrong has the name of its file, and changes nothing."""
+    mount = os.path.join(world.folder, "mount")
+
+    def version(number, **files):
+        os.makedirs(os.path.join(mount, f"..{number}"))
+        world.write_config(log_level="info", name=os.path.join("mount", f"..{number}", "ccmd.conf"))
+        for name, text in files.items():
+            replace(os.path.join(mount, f"..{number}", f"{name}.conf"), text)
+        os.symlink(f"..{number}", os.path.join(mount, "..data_tmp"))
+        os.rename(os.path.join(mount, "..data_tmp"), os.path.join(mount, "..data"))
+        for name in ("ccmd", *files):  # as kubelet does: links in the mount, when they are missing
+            if not os.path.islink(os.path.join(mount, f"{name}.conf")):
+                os.symlink(os.path.join("..data", f"{name}.conf"), os.path.join(mount, f"{name}.conf"))
+
+    version(1, plugin='plugins = ( { name = "clb"; disable_public_slb = true; } );\n')
+    process = world.start_ccmd(mount)
+    world.wait(lambda: "plugin clb: started" in process.err(), "the start")
+    version(2, plugin='plugins = ( { name = "clb"; disable_public_slb = false; } );\n')
+    world.wait(lambda: f"{mount}: taken over: clb.disable_public_slb\n" in world.log(), "the changed file")
+    version(3, plugin="", site='# mine\nlog: { level = "loud"; };\n')
+    world.wait(lambda: reloads(world)["failure"] == 1, "the bad file")
+    world.logged(f"{mount}/site.conf:2: option 'log.level': 'loud' is none of error|warn|info|debug")
+    version(4, plugin="", site='# mine\nlog: { level = "debug"; };\n')
+    world.wait(lambda: f"{mount}: taken over: log.level\n" in world.log(), "the new file")
+
+
 def test_a_file_that_is_written_slowly(world):
     """What stands in it in between is valid, and the default of what is still missing would count."""
     start(world, log_level="debug", extra="controller: { slow_s = 7; };")

@@ -72,7 +72,7 @@ def test_values_say_the_same(rendered):
     webhook = yaml.safe_load(block("webhook"))
     assert {*values, *webhook} <= set(known)
     # The webhook is told the name of the role that the variables have.
-    assert environment(main)["ALIBABA_CLOUD_ROLE_ARN"].endswith(":role/" + webhook["serviceAccountAnnotations"][
+    assert environment(main)["ALIBABA_CLOUD_ROLE_ARN"].endswith(":role/" + webhook["serviceAccount"]["annotations"][
         "pod-identity.alibabacloud.com/role-name"])
 
 

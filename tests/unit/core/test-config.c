@@ -299,10 +299,10 @@ static const struct {
     { "# one\n\nlog: {\n level = \"info\"\n", ":3: the '{' that begins here has no end\n" },
     { "log: { level = \"info\"; };\nlog: { };\n", ":2: duplicate setting name\n" },
     { "# x\n@include \"/etc/passwd\"\n",
-      ":2: @include is not supported: the configuration is one file\n" },
+      ":2: @include is not supported: --config takes a folder of files\n" },
     { "  @include \"x\"\n/* @include \"y\" */ s = \"@include\";\n#@include\n@include \"z\"",
-      ":1: @include is not supported: the configuration is one file\n"
-      ":4: @include is not supported: the configuration is one file\n" },
+      ":1: @include is not supported: --config takes a folder of files\n"
+      ":4: @include is not supported: --config takes a folder of files\n" },
     { "\na = \"x\\\"\n\n", ":2: the text that begins here has no end\n" },
     { "a = 1;\n/* b\n *", ":2: the comment that begins here has no end\n" },
     { "plugin_dir = \"/a\\x00b\";\n", ":1: a text may not contain \\x00\n" },
@@ -550,7 +550,7 @@ static void test_unreadable_files(void **state)
     const struct fixture *f = *state;
 
     expect_unreadable(f->path, "cannot be read: No such file or directory");
-    expect_unreadable(f->folder, "is a directory, not a regular file");
+    expect_unreadable(f->folder, "is a folder without a file whose name ends in .conf");
     expect_unreadable("/dev/zero", "is a special file, not a regular file");
     write_file(f, "x", 1);
     assert_int_equal(truncate(f->path, (off_t)CONFIG_FILE_MAX + 1), 0);
@@ -801,6 +801,129 @@ static void test_follow(void **state)
     assert_int_equal(config_int(old, "one", NULL, "weight"), 1);
 }
 
+/* --- folders -------------------------------------------------------------------------------- */
+
+struct part {
+    const char *name;
+    const char *text;
+};
+
+/* What a folder with these files comes to; `said` has the problems. */
+static struct config_tree *load_parts(const struct fixture *f, const struct part *parts,
+                                      size_t count, const char *said)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf found = { .max = 4096 };
+    struct config_tree *config = NULL;
+    struct fixture file = *f;
+
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(file.path, sizeof(file.path), "%s/%s", f->folder, parts[i].name);
+        write_file(&file, parts[i].text, strlen(parts[i].text));
+    }
+    (void)snprintf(file.path, sizeof(file.path), "%s", f->folder);
+    (void)run_steps(&file, &config, &err);
+    assert_non_null(config);
+    for (const char *at = config_problems(config); *at != '\0'; at += strcspn(at, "\n") + 1) {
+        const size_t skip = strncmp(at, f->folder, strlen(f->folder)) == 0 ? strlen(f->folder) : 0;
+
+        ccm_buf_addf(&found, "%.*s\n", (int)(strcspn(at, "\n") - skip), at + skip);
+    }
+    assert_string_equal(ccm_buf_str(&found), said);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(file.path, sizeof(file.path), "%s/%s", f->folder, parts[i].name);
+        assert_int_equal(unlink(file.path), 0);
+    }
+    return config;
+}
+
+static void test_folder(void **state)
+{
+    static const struct part parts[] = {
+        { "z.conf",
+          "alicloud: { region = \"z\"; };\nplugins = ( { name = \"clb\"; default_weight = 7;"
+          " audit: { zones = [ \"q\" ]; }; } );\n" },
+        { "a.conf",
+          "# first\nalicloud: { region = \"a\"; retries = 3; };\nlog: { level = \"warn\"; };\n"
+          "plugins = ( { name = \"clb\"; workers = 3; default_weight = 5;"
+          " audit: { bytes = 5000000000; }; } );\n" },
+        { "m.conf", "plugins = ( { name = \"nlb\"; } );" },
+        { ".hidden.conf", "foo = 1;\n" },
+        { "other.txt", "foo = 1;\n" },
+    };
+    CCM_CLEANUP(config_freep)
+    struct config_tree *config = load_parts(*state, parts, CCM_ARRAY_LEN(parts), "");
+
+    assert_string_equal(config_string(config, "clb", "alicloud", "region"), "z");
+    assert_int_equal(config_int(config, "clb", "alicloud", "retries"), 3);
+    assert_string_equal(config_string(config, NULL, "log", "level"), "warn");
+    assert_int_equal(config_plugin_count(config), 2);
+    assert_string_equal(config_plugin_at(config, 0)->name, "clb");
+    assert_int_equal(config_plugin_at(config, 0)->workers, 3);
+    assert_int_equal(config_int(config, "clb", NULL, "default_weight"), 7);
+    assert_int_equal(config_int(config, "clb", NULL, "audit.bytes"), 5000000000);
+    assert_string_equal(config_strings(config, "clb", NULL, "audit.zones")[0], "q");
+    assert_null(config_strings(config, "clb", NULL, "audit.zones")[1]);
+}
+
+/* Each problem has file and line of its own, also beside files that cannot be read. */
+static void test_folder_faults(void **state)
+{
+    const struct fixture *f = *state;
+    static const struct part wrong[] = {
+        { "a.conf",
+          "alicloud: { region = \"a\"; };\n\nfoo = 1;\nplugins = ( { name = \"clb\"; } );\n" },
+        { "b.conf", "\n\nalicloud: { retries = \"x\"; };\n" },
+        { "c.conf", "plugins = ( { name = \"nlb\"; },\n { name = \"nlb\"; },\n { name = \"clb\"; "
+                    "wokers = 1; } );\n" },
+        { "d.conf", "log = 3;\n" },
+        { "e.conf", "log: { level = \"x\"; };" },
+    };
+    static const struct part broken[] = {
+        { "a.conf", "alicloud: {\n" },
+        { "b.conf", "plugins = ( { name = \"clb\"; } );\nfoo = 1;\n" },
+        { "c.conf", "\n@include \"x\"\n" },
+    };
+
+    config_free(load_parts(f, wrong, CCM_ARRAY_LEN(wrong),
+                           "/e.conf:1: option 'log.level': 'x' is none of error|warn|info|debug\n"
+                           "/c.conf:2: plugin 'nlb' is listed twice: a second instance needs "
+                           "another name, and 'file'\n"
+                           "/b.conf:3: option 'alicloud.retries': expected a whole decimal number, "
+                           "found a text\n"
+                           "/a.conf:3: unknown option 'foo'\n"
+                           "/c.conf:3: unknown option 'clb.wokers' (did you mean 'workers'?)\n"));
+    config_free(load_parts(f, broken, CCM_ARRAY_LEN(broken),
+                           "/a.conf:1: the '{' that begins here has no end\n"
+                           "/c.conf:2: @include is not supported: --config takes a folder of "
+                           "files\n"));
+}
+
+/* Whatever becomes another file, or a file more or less, makes another stamp. */
+static void test_folder_stamp(void **state)
+{
+    struct fixture file = *(struct fixture *)*state;
+    struct config_stamp stamps[5];
+
+    write_file(&file, "a = 1;\n", 7);
+    stamps[0] = config_stamp_of(file.folder);
+    write_file(&file, "a = 12;\n", 8);
+    stamps[1] = config_stamp_of(file.folder);
+    (void)snprintf(file.path, sizeof(file.path), "%s/d.conf", file.folder);
+    write_file(&file, "", 0);
+    stamps[2] = config_stamp_of(file.folder);
+    assert_int_equal(unlink(file.path), 0);
+    stamps[3] = config_stamp_of(file.folder);
+    (void)snprintf(file.path, sizeof(file.path), "%s/d.txt", file.folder);
+    write_file(&file, "", 0);
+    stamps[4] = config_stamp_of(file.folder);
+    assert_int_equal(unlink(file.path), 0);
+    assert_false(config_stamp_equal(&stamps[0], &stamps[1]));
+    assert_false(config_stamp_equal(&stamps[1], &stamps[2]));
+    assert_true(config_stamp_equal(&stamps[1], &stamps[3]));
+    assert_true(config_stamp_equal(&stamps[1], &stamps[4]));
+}
+
 static void test_every_row_has_help(void **state)
 {
     static const struct ccm_option *const *const tables[] = { config_core_options,
@@ -826,6 +949,9 @@ int main(void)
         CONFIG_TEST(test_unbound_plugins),
         CONFIG_TEST(test_problems_are_bounded),
         CONFIG_TEST(test_unreadable_files),
+        CONFIG_TEST(test_folder),
+        CONFIG_TEST(test_folder_faults),
+        CONFIG_TEST(test_folder_stamp),
         CONFIG_TEST(test_hostile_texts),
         CONFIG_TEST(test_table_faults),
         CONFIG_TEST(test_required_by_the_second),

@@ -13,6 +13,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
+{{- define "ccmd.account" -}}
+{{ .Values.serviceAccount.name | default (ternary (include "ccmd.name" .) "default" .Values.serviceAccount.create) }}
+{{- end }}
+{{- define "ccmd.image" -}}
+{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* Whether plugin gateway is used, and needs its rights: "" = no. */}}
+{{- define "ccmd.gateway" -}}
+{{- if .Values.config }}{{ if regexMatch "\"([^\"]*/)?gateway([.]so)?\"" .Values.config }}yes{{ end }}
+{{- else if get (.Values.plugins.gateway | default dict) "enabled" }}yes{{ end }}
+{{- end }}
+
 {{/* What stands behind a name in ccmd.conf. */}}
 {{- define "ccmd.value" -}}
 {{- if kindIs "map" . }}{
@@ -36,7 +49,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* The plugins that are switched on, in an order of their own. */}}
 {{- define "ccmd.plugins" -}}
 {{- $rows := list }}
-{{- range $name := list "clb" "nlb" "node" "route" }}
+{{- range $name := list "clb" "nlb" "node" "route" "gateway" }}
 {{- $options := get $.Values.plugins $name | default dict }}
 {{- if (ternary (get $options "enabled") true (hasKey $options "enabled")) }}
 {{- if and (eq $name "route") (not (get $options "cluster_cidr")) }}
