@@ -74,10 +74,10 @@ static void crash_add_number(struct crash_text *text, uint64_t number, unsigned 
     char digits[24];
     size_t len = 0;
 
-    while ((number > 0 || len < width || len == 0) && len < sizeof(digits)) {
+    do {
         digits[len++] = "0123456789abcdef"[number % base];
         number /= base;
-    }
+    } while ((number > 0 || len < width) && len < sizeof(digits));
     while (len > 0) {
         crash_add_char(text, digits[--len]);
     }

@@ -81,7 +81,7 @@ static const char *account_vpc_id(const void *account)
 
 static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
 {
-    static const int states[] = {
+    static const enum lbc_interface_state states[] = {
         [ALI_ENI_FOUND] = LBC_INTERFACE_FOUND,
         [ALI_ENI_MISSING] = LBC_INTERFACE_MISSING,
         [ALI_ENI_FOREIGN] = LBC_INTERFACE_FOREIGN,

@@ -151,7 +151,8 @@ void lbc_usage_claim(struct lbc_usage *usage, bool begins)
 size_t lbc_usage_top(struct lbc_usage *usage, enum lbc_quota quota, bool *ret_whole)
 {
     ccm_lock(&usage->lock);
-    const size_t top = quota <= LBC_QUOTA_SERVERS ? usage->spread[quota].top : usage->sum[quota];
+    const bool summed = quota == LBC_QUOTA_GROUPS || quota == LBC_QUOTA_LBS;
+    const size_t top = summed ? usage->sum[quota] : usage->spread[quota].top;
 
     *ret_whole = quota != LBC_QUOTA_SERVERS || usage->claims == 0;
     ccm_unlock(&usage->lock);

@@ -26,7 +26,7 @@ enum lbc_priority {
 
 /* The network interface that has the address of a pod. */
 struct lbc_interface {
-    enum {
+    enum lbc_interface_state {
         LBC_INTERFACE_FOUND,
         LBC_INTERFACE_MISSING, /* the address lies in our network, but no interface has it */
         LBC_INTERFACE_FOREIGN, /* the address lies outside of it */

@@ -221,7 +221,7 @@ static void race(void)
 
 static void test_one_reads_and_wakes_the_others(void **state)
 {
-    struct mirror taken;
+    struct mirror taken = { 0 };
 
     (void)state;
     race();

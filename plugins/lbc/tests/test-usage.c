@@ -26,7 +26,7 @@ static void add_group(struct state *state, char first, size_t count, enum lbc_ba
     assert_non_null(group);
     for (size_t i = 0; i < count; i++) {
         char id[2] = { (char)(first + (char)i), '\0' };
-        const struct lbc_backend one = { .server_id = id, .server_ip = id, .type = kind };
+        const struct lbc_backend one = { .server_id = id, .server_ip = id, .type = (uint8_t)kind };
 
         assert_int_equal(lbc_backends_put(&group->backends, &one), 0);
     }
