@@ -36,15 +36,10 @@ rules=(
     'plugins/gateway/       ccm/ util/ alicloud/ lbc/ alilb/ nlb/ gateway/ .'
     'plugins/route/         ccm/ util/ alicloud/ route/ .'
     'plugins/node/          ccm/ util/ alicloud/ node/ .'
-    'tests/toy/             ccm/ util/ lbc/'
 )
 # Tests of a plugin may use what tests share, and the simulated cloud.
 test_extra='support/ tests/ sim/cloud/'
 standard=' assert.h ctype.h errno.h inttypes.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h '
-
-# Outside of plugins, but held to the same: what a provider gets from the engine alone.
-toy=()
-[[ -d tests/toy ]] && toy=(tests/toy)
 
 bad=0
 complain() {
@@ -106,7 +101,7 @@ while IFS=: read -r file line text; do
     elif [[ $name == curl/* && $file != core/net/* && $file != core/main.c ]]; then
         complain "$file" "$line" "$name: core/net is the one HTTP engine"
     fi
-done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' include core plugins "${toy[@]}" | sort -t: -k1,1 -s)
+done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' include core plugins | sort -t: -k1,1 -s)
 
 # What is Kubernetes in the load balancer engine names no cloud, nor a product of one.
 while IFS=: read -r file line text; do

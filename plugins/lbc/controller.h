@@ -91,8 +91,8 @@ struct lbc_product {
  * an empty answer. They block. */
 struct lbc_read_ops {
     /* The load balancer itself into `state`. id NULL: the Service's own, by its tags; none is no
-     * failure. Else -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist; then there is none in
-     * `state`. */
+     * failure. Else (text that is not in `state`) -ENOENT with CCM_ERROR_NOT_FOUND when it does not
+     * exist; then there is none in `state`. */
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
     /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made, and
@@ -173,7 +173,7 @@ struct lbc_instance {
     struct lbc_figures *figures;     /* of all Services together */
     struct lbc_audit audit;
     struct lbc_life life;
-    bool (*is_ours)(const struct ccm_service *service); /* ask lbc_owns() */
+    bool (*is_ours)(const struct ccm_service *service); /* ask lbc_owns(); NULL = by class_name */
     bool (*takes)(const struct ccm_service *service, const struct lbc_choice *choice);
     struct lbc_choice choice; /* for takes(), which goes before is_ours(); NULL = there is none */
     bool any_node;            /* of struct lbc_model_ops */
@@ -199,7 +199,11 @@ struct lbc_instance {
 /* Whether a Service is the product's, as the options have it. */
 static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return lbc->takes == NULL ? lbc->is_ours(service) : lbc->takes(service, &lbc->choice);
+    if (lbc->takes != NULL) {
+        return lbc->takes(service, &lbc->choice);
+    }
+    return lbc->is_ours != NULL ? lbc->is_ours(service)
+                                : lbc_class_is(service, lbc->ops->product->rules->class_name);
 }
 
 /* Of the cluster: everything we own is marked with it. Valid once the account is started. */

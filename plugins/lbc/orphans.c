@@ -4,6 +4,7 @@
 #include "lbc/instance.h"
 #include "lbc/keys.h"
 #include "lbc/model/owner.h"
+#include "lbc/orphan_drop.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -33,6 +34,7 @@ struct lbc_orphans {
     int64_t since_ms;        /* host->server_since_ms() then: of another server it says nothing */
     char *message;           /* of the last event, NULL = none */
     struct ccm_removal_budget budgets[LBC_ORPHAN_KINDS];
+    uint64_t again_ms; /* of this look: one is on its way; 0 = none */
 };
 
 /* NULL: nobody looks for things without Service. */
@@ -306,11 +308,28 @@ enum orphan_end {
     ORPHAN_IN_DOUBT, /* nobody knows whether it is gone */
 };
 
+static int orphan_remove_by(struct lbc_instance *lbc, const struct ccm_request *req,
+                            const struct lbc_orphan *one, struct ccm_error *err)
+{
+    struct lbc_orphans *orphans = lbc->orphans;
+    uint64_t again_ms = 0;
+    int r;
+
+    if (orphans_ops(lbc)->remove != NULL) {
+        return orphans_ops(lbc)->remove(lbc, req, one, err);
+    }
+    r = lbc_orphan_drop(lbc, req, one, &again_ms, err);
+    if (again_ms > 0 && (orphans->again_ms == 0 || again_ms < orphans->again_ms)) {
+        orphans->again_ms = again_ms;
+    }
+    return r;
+}
+
 static enum orphan_end orphan_remove(struct lbc_instance *lbc, const struct ccm_request *req,
                                      const struct lbc_orphan *one)
 {
     struct ccm_error err = CCM_ERROR_INIT;
-    const int r = orphan_may_be_used(lbc, one) ? 1 : orphans_ops(lbc)->remove(lbc, req, one, &err);
+    const int r = orphan_may_be_used(lbc, one) ? 1 : orphan_remove_by(lbc, req, one, &err);
 
     lbc->host->log(lbc->host, r < 0 ? CCM_LEVEL_WARN : CCM_LEVEL_INFO, "orphans", "%s %s %s%s",
                    one->what, one->id,
@@ -465,9 +484,13 @@ int lbc_orphans_look(struct lbc_instance *lbc, const struct ccm_request *req,
     if (period == 0 || orphans_ops(lbc) == NULL || !orphans_check_server(lbc)) {
         return 0;
     }
+    lbc->orphans->again_ms = 0;
     r = orphans_look_on(lbc, req, err);
     if (r < 0) {
         orphans_forget_seen(lbc->orphans);
+    }
+    if (lbc->orphans->again_ms > 0 && lbc->orphans->again_ms < ret->requeue_after_ms) {
+        ret->requeue_after_ms = lbc->orphans->again_ms;
     }
     return r;
 }

@@ -22,6 +22,7 @@
 #define LBC_ORPHANS_KEY "all load balancers"
 
 struct lbc_instance;
+struct lbc_state;
 struct lbc_orphans;
 struct lbc_orphan_list;
 
@@ -35,15 +36,21 @@ struct lbc_orphan {
     char owner[LBC_OWNER_LB_NAME]; /* as its tag says */
 };
 
-/* How a plugin looks. Both block. 0, or negative with err. */
+/* How a plugin looks. They block. 0, or negative with err. remove() or read(), one of both. */
 struct lbc_orphan_ops {
     /* Offer all that carries the cluster's mark, by lbc_orphans_offer(): completely or not at all.
      */
     int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_orphan_list *to,
                 struct ccm_error *err);
-    /* Look at one again, and delete it. 1: it is none any more (lbc_orphan_is()) and stays. */
+    /* Look at one again, and delete it. 1: it is none any more (lbc_orphan_is()) and stays. NULL:
+     * the engine does it, by read() and the plan that deletes a Service's load balancer. */
     int (*remove)(struct lbc_instance *lbc, const struct ccm_request *req,
                   const struct lbc_orphan *one, struct ccm_error *err);
+    /* Read the load balancer of that id, with all that is in it, into an empty state of the
+     * product. When it is gone: -ENOENT with CCM_ERROR_NOT_FOUND. The steps that delete it are sent
+     * for a Service without name; only for products whose lbc_change_ops have no apply(). */
+    int (*read)(struct lbc_instance *lbc, const struct ccm_request *req, const char *id,
+                struct lbc_state *state, struct ccm_error *err);
     const void *kinds; /* the plugin's own; NULL = it needs none */
 };
 

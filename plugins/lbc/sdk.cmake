@@ -15,7 +15,7 @@ set(lbc_headers
   lbc/apply/plain.h lbc/apply/compare.h lbc/apply/record.h lbc/apply/token.h
   lbc/model/class.h lbc/model/rows.h lbc/model/object.h lbc/model/inside.h
   util/array.h util/base64.h util/cidr.h util/cleanup.h util/clock.h util/digest.h util/header.h util/json.h util/jsonw.h util/parse.h
-  util/secret.h util/strmap.h util/text.h util/thread.h util/url.h)
+  util/pause.h util/secret.h util/strmap.h util/text.h util/thread.h util/url.h)
 set(lbc_include ${CMAKE_BINARY_DIR}/sdk/include/ccm-lbc)
 file(GLOB lbc_header_sources CONFIGURE_DEPENDS *.h */*.h ${CMAKE_SOURCE_DIR}/core/util/*.h)
 add_custom_command(OUTPUT ${lbc_include}/instance.h

@@ -143,8 +143,17 @@ def for_strict_cloud():
                         'answer_copy_text(&state->lb.texts[LBC_PLAIN_STATE], json, "State") < 0 ||')
 
 
+# Left by a Service that is gone, with all that a load balancer has.
+LEFT = """sh call PutLoadBalancer '{"Id": "", "Name": "left", "Tags": {TAGS}}'
+sh call ListLoadBalancers '{"Id": "lb-1"}'
+sh call ListLoadBalancers '{"Id": "lb-1"}'
+id=$(sh call PutServers '{"Id": "lb-1", "GroupId": "", "Name": "g", "Servers": []}' | sed 's/.*"Id": "\\([^"]*\\)".*/\\1/')
+sh call PutListener '{"Id": "lb-1", "Port": 81, "Protocol": "TCP", "Name": "l", "GroupId": "'"$id"'", "Scheduler": "rr"}'
+"""
+
+
 def test_a_cloud_that_takes_its_time_and_deletes_step_by_step(build, shell):
-    """No call is made that such a cloud refuses."""
+    """No call is made that such a cloud refuses, neither for a Service nor for what was left without one."""
     numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
     found = [block for block in pages.blocks(SOURCES["balancer"]) if block.language == "sh"]
 
@@ -158,12 +167,17 @@ def test_a_cloud_that_takes_its_time_and_deletes_step_by_step(build, shell):
     shell.start(text_of("python3 cloud.py").strip())
     with open(os.path.join(shell.folder, "balancer", "balancer.c"), "w", encoding="utf-8") as file:
         file.write(for_strict_cloud())
+    look = text_of("curl -s http")
+    shell.see(look, "0 load balancers")
+    tags = re.search(r'"Tags": ({[^}]*})', text_of('"Name": "left"')).group(1)
+    shell.run(text_of("cat >call").split("sh call ")[0] + LEFT.replace("{TAGS}", tags))
+    shell.see(look, "TCP 81 rr ->\nrefused: []")
     for words in ("cc -std=c11", "cat >nodes.yaml", "sed -i 's/: fast/", "cat >balancer.conf"):
         shell.run(text_of(words))
     shell.start(text_of("ccmd run").strip())
-    look = text_of("curl -s http")
     shell.see(look, "TCP 80 least -> 10.0.0.1=1\nrefused: []")
-    shell.see(text_of("kubectl get service web"), "192.0.2.1")
+    shell.see(text_of("kubectl get service web"), "192.0.2.2")
+    shell.see(look, "1 load balancers\nrefused: []")
     shell.run("kubectl delete service web")
     shell.see(look, "0 load balancers\nrefused: []")
 

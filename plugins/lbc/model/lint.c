@@ -426,7 +426,8 @@ bool lbc_lint_takes(const struct lbc_lint_rules *rules, const struct ccm_service
     struct lbc_choice choice = { 0 };
 
     if (rules->choose == NULL) {
-        const bool ours = rules->is_ours(service);
+        const bool ours = rules->is_ours != NULL ? rules->is_ours(service)
+                                                 : lbc_class_is(service, rules->class_name);
 
         if (!ours && rules->class_name != NULL && ccm_text_equal(service->type, "LoadBalancer")) {
             (void)lint_near_list(service, rules->class_name, sink); /* told, or nothing is near */

@@ -29,7 +29,7 @@ struct lbc_lint_rules {
     const struct lbc_protocols *protocols;
     /* Which Services are the plugin's. */
     const char *class_name; /* spec.loadBalancerClass of its Services; NULL = they have none */
-    bool (*is_ours)(const struct ccm_service *service);
+    bool (*is_ours)(const struct ccm_service *service); /* NULL = those of class_name */
     /* The same for a product whose classes are options: choose() reads them into zeroed memory,
      * takes() goes by them, in place of `class_name` and is_ours(). NULL = there are no such
      * options. `options` has nothing but option_string() and option_int(). */

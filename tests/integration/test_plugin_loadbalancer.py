@@ -1,4 +1,4 @@
-"""A third provider on plugins/lbc (tests/toy): what the engine gives to a plugin that has little more than calls of its own."""
+"""The provider of docs/plugin-loadbalancer.md: what the engine gives to a plugin that has little more than calls of its own."""
 
 import os
 
@@ -6,15 +6,15 @@ import pytest
 
 from tests.support import objects, proc, reference
 from tests.support.products import default_name
-from tests.toy.cloud import Cloud
+from tests.balancer.cloud import Cloud
 
-CLASS = "example.com/toy"
-SCHEDULER = "toy.example.com/scheduler"
-FINALIZER = "example.com/toy"
+CLASS = "example.com/balancer"
+SCHEDULER = "balancer.example.com/scheduler"
+FINALIZER = CLASS
 
 
 def plugin(build):
-    return os.path.join(build, "tests", "toy", "toy.so")
+    return os.path.join(build, "tests", "balancer", "balancer.so")
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def cloud():
 
 def node(number):
     """Of another cloud: its address is all that counts."""
-    item = objects.node(f"node-{number}", f"i-{number}", region="toy")
-    item["spec"]["providerID"] = f"toy:///zone/{number}" if number > 1 else ""
+    item = objects.node(f"node-{number}", f"i-{number}", region="small")
+    item["spec"]["providerID"] = f"small:///zone/{number}" if number > 1 else ""
     item["status"]["addresses"] = [{"type": "InternalIP", "address": f"10.0.0.{number}"}]
     return item
 
@@ -38,14 +38,18 @@ def service(name="web", **options):
 
 def configure(world, cloud, options=""):
     """Without the group of options that the plugins of the other cloud share."""
-    world.config = os.path.join(world.folder, "toy.conf")
+    world.config = os.path.join(world.folder, "balancer.conf")
     with open(world.config, "w", encoding="utf-8") as file:
         file.write(f"""kubernetes: {{ kubeconfig = "{os.path.abspath(world.kubeconfig)}"; settle_s = 0; }};
 leader_election: {{ enabled = false; }};
 log: {{ level = "debug"; }};
 admin: {{ listen = "127.0.0.1:0"; }};
-plugins = ( {{ name = "toy"; file = "{plugin(world.build)}"; url = "{cloud.url}"; cluster_id = "c-toy"; {options} }} );
+plugins = ( {{
+    name = "balancer"; file = "{plugin(world.build)}"; url = "{cloud.url}"; key_file = "{world.folder}/key"; cluster_id = "c-1"; {options}
+}} );
 """)
+    with open(os.path.join(world.folder, "key"), "w", encoding="utf-8") as file:
+        file.write(cloud.key + "\n")
 
 
 def only(cloud):
@@ -56,7 +60,7 @@ def only(cloud):
 def served(cloud):
     """Port -> servers (address, weight) of the group that its listener sends to; None while there are more groups, or fewer."""
     lb = only(cloud)
-    groups = {group["GroupId"]: sorted((s["Address"], s["Weight"]) for s in group["Servers"]) for group in lb["Groups"]}
+    groups = {group["Id"]: sorted((s["Address"], s["Weight"]) for s in group["Servers"]) for group in lb["Groups"]}
     if len(groups) != len(lb["Listeners"]):
         return None
     return {listener["Port"]: groups[listener["GroupId"]] for listener in lb["Listeners"]}
@@ -91,7 +95,7 @@ def test_from_creation_to_deletion(world, cloud):
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go")
     assert cloud.load_balancers == {}
-    assert cloud.writes()[5:] == ["Delete"]
+    assert cloud.writes()[5:] == ["DeleteLoadBalancer"]
 
 
 def test_a_new_node_is_one_call_per_group(world, cloud):
@@ -101,7 +105,7 @@ def test_a_new_node_is_one_call_per_group(world, cloud):
     world.kube.create(node(3))
     world.wait(lambda: [("10.0.0.3", 100) in servers for servers in (served(cloud) or {}).values()] == [True, True], "the new node")
     world.settled()
-    assert [action for action, _ in cloud.calls[since:]] == ["PutServers", "PutServers"]
+    assert cloud.actions(since) == ["PutServers", "PutServers"]
 
 
 def test_another_address_of_a_node_alone_is_followed(world, cloud):
@@ -123,7 +127,7 @@ def test_weights_follow_the_pods_by_one_call(world, cloud):
                                                             ("10.1.0.7", "node-2"), ("10.1.0.8", "node-2")]))
     world.wait(lambda: served(cloud) == {80: [("10.0.0.1", 2), ("10.0.0.2", 6)]}, "the weights")
     world.settled()
-    assert [action for action, _ in cloud.calls[since:]] == ["PutServers"]
+    assert cloud.actions(since) == ["PutServers"]
 
 
 def test_attributes_and_ports_change_in_place(world, cloud):
@@ -162,6 +166,23 @@ def test_one_that_somebody_deleted_is_missed_by_a_provider_that_lists_none(world
     assert cloud.load_balancers == {} and world.admin("/livez")[0] == 200
 
 
+def orphan(number, **tags):
+    """What a Service without a finalizer has left."""
+    return {"Id": f"lb-{number}", "Name": "left", "Address": f"192.0.2.{number}", "Groups": [], "Listeners": [],
+            "Tags": {"ack.aliyun.com": "c-1", "kubernetes.do.not.delete": f"a{number:031x}", **tags}}
+
+
+def test_orphans_go_but_those_that_somebody_uses(world, cloud):
+    start(world, cloud, options="orphan_period_s = 1; orphan_cleanup = true; missing_wait_s = 0; removal_window_s = 1;")
+    used = orphan(101, **{"kubernetes.reused.by.user": "true"})
+    with cloud.lock:
+        cloud.load_balancers.update({one["Id"]: one for one in (used, orphan(102))})
+    world.wait(lambda: "lb-102" not in cloud.load_balancers, "the orphan to go")
+    world.logged("load balancer lb-101 stays: somebody uses it by now")
+    assert sorted(cloud.load_balancers) == ["lb-1", "lb-101"]
+    assert cloud.writes()[5:] == ["DeleteLoadBalancer"]
+
+
 def test_a_restart_writes_nothing(world, cloud):
     start(world, cloud)
     world.settled()
@@ -170,7 +191,7 @@ def test_a_restart_writes_nothing(world, cloud):
     world.start_ccmd()
     world.wait(lambda: len(cloud.calls) > since, "a look")
     world.settled()
-    assert [action for action, _ in cloud.calls[since:]] == ["ListLoadBalancers"]
+    assert cloud.actions(since) == ["ListLoadBalancers"]
     assert [a for a in world.kube.actions(kube) if a.split()[0] not in ("GET", "LIST", "WATCH")] == []
 
 
@@ -180,13 +201,13 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
     meta = world.kube.create(service(annotations={SCHEDULER: "least"}))
     code, lines = plan(world, cloud)
     name = default_name(meta["metadata"]["uid"])
-    groups = [f"k8s/{port['nodePort']}/web/default/c-toy" for port in meta["spec"]["ports"]]
+    groups = [f"k8s/{port['nodePort']}/web/default/c-1" for port in meta["spec"]["ports"]]
     servers = ["[" + " ".join(f"10.0.0.{n}:{port['nodePort']}=100" for n in (1, 2)) + "]" for port in meta["spec"]["ports"]]
     assert code == 3
     assert lines == [
-        "toy default/web",
+        "balancer default/web",
         f"    add finalizer {FINALIZER} to the Service",
-        f"    create load balancer {name} ack.aliyun.com=c-toy kubernetes.do.not.delete={name}",
+        f"    create load balancer {name} ack.aliyun.com=c-1 kubernetes.do.not.delete={name}",
         f"    create server group 80/tcp {groups[0]} {servers[0]}",
         f"    create server group 443/tcp {groups[1]} {servers[1]}",
         f"    create listener 80/tcp {groups[0]}",
@@ -198,7 +219,7 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
     assert plan(world, cloud) == (0, ["0 to change, 1 as they should be, 0 failed"])
     with cloud.lock:
         only(cloud)["Listeners"][0]["Scheduler"] = "rr"
-    assert plan(world, cloud)[1][:2] == ["toy default/web", f"    update listener 80/tcp {groups[0]}: Scheduler rr -> least"]
+    assert plan(world, cloud)[1][:2] == ["balancer default/web", f"    update listener 80/tcp {groups[0]}: Scheduler rr -> least"]
 
 
 def test_a_plan_after_drift_is_about_the_drift_alone(world, cloud):
@@ -246,3 +267,51 @@ def test_a_bad_value_changes_nothing_that_serves(world, cloud):
     world.wait(lambda: any(reason == "SyncLoadBalancerFailed" and "must be one of [rr|least]" in message
                            for _, reason, message, _ in world.kube.events("web")), "the event")
     assert cloud.writes(since) == []
+
+
+def test_the_cloud_asks_for_a_pause(world, cloud):
+    """Nothing is called before it is over, whatever changes meanwhile; then all is as it should be."""
+    start(world, cloud)
+    world.settled()
+    since = len(cloud.calls)
+    cloud.fail("PutServers", 429, {"Retry-After": 2})
+    world.kube.create(node(3))
+    world.wait(lambda: cloud.actions(since) == ["PutServers"], "the call that is refused")
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {SCHEDULER: "least"}}})
+    both = [("10.0.0.1", 100), ("10.0.0.2", 100), ("10.0.0.3", 100)]
+    world.wait(lambda: served(cloud) == {80: both, 443: both}, "the new node")
+    world.wait(lambda: {listener["Scheduler"] for listener in only(cloud)["Listeners"]} == {"least"}, "the scheduler")
+    assert cloud.moments[since + 1] - cloud.moments[since] >= 2
+
+
+@pytest.mark.parametrize("action", ["PutLoadBalancer", "PutServers", "PutListener"])
+def test_what_is_done_although_the_answer_fails_is_not_done_twice(world, cloud, action):
+    cloud.fail(action, 500, done=True)
+    start(world, cloud)
+    both = [("10.0.0.1", 100), ("10.0.0.2", 100)]
+    assert served(cloud) == {80: both, 443: both}
+    assert sorted(cloud.writes()) == sorted(["PutLoadBalancer"] + 2 * ["PutServers"] + 2 * ["PutListener"])
+
+
+def test_what_is_gone_already_need_not_be_deleted(world, cloud):
+    start(world, cloud)
+    world.settled()
+    cloud.fail("DeleteLoadBalancer", 404, done=True)
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go")
+    assert cloud.load_balancers == {} and cloud.writes()[5:] == ["DeleteLoadBalancer"]
+
+
+def test_another_key_is_used_at_once(world, cloud):
+    configure(world, cloud)
+    key = os.path.join(world.folder, "key")
+    with open(key, "w", encoding="utf-8") as file:
+        file.write("another one")
+    world.kube.create(node(1), service())
+    world.start_ccmd()
+    world.wait(lambda: any("the signature does not match" in message for _, _, message, _ in world.kube.events("web")), "the event")
+    assert cloud.calls == []
+    with open(key + ".new", "w", encoding="utf-8") as file:
+        file.write(cloud.key)
+    os.rename(key + ".new", key)
+    world.wait(lambda: world.kube.ingress("web"), "the Service")
