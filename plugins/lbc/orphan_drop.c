@@ -1,7 +1,9 @@
 #include "lbc/orphan_drop.h"
 
 #include "lbc/controller.h"
+#include "lbc/keys.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +97,14 @@ static int drop_run_plan(struct orphan_drop *drop, uint64_t *ret_again_ms, struc
                ? 0
                : ccm_error_set(err, r < 0 ? r : -EAGAIN, CCM_ERROR_TRANSIENT,
                                "the cloud still works on it");
+}
+
+bool lbc_orphan_is(const struct lbc_orphan *one, const char *cluster_id,
+                   const struct lbc_tags *tags)
+{
+    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_OWNER), one->owner) &&
+           ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), cluster_id) &&
+           lbc_tags_get(tags, LBC_TAG_REUSE) == NULL;
 }
 
 int lbc_orphan_drop(struct lbc_instance *lbc, const struct ccm_request *req,

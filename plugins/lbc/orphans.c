@@ -262,14 +262,6 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
 
 /* --- those that go --- */
 
-bool lbc_orphan_is(const struct lbc_orphan *one, const char *cluster_id,
-                   const struct lbc_tags *tags)
-{
-    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_OWNER), one->owner) &&
-           ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), cluster_id) &&
-           lbc_tags_get(tags, LBC_TAG_REUSE) == NULL;
-}
-
 /* It is that of the Service, or an annotation or label names it. */
 static bool service_uses_orphan(const struct ccm_object *service, const struct lbc_orphan *one)
 {
