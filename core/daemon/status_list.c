@@ -285,6 +285,8 @@ static void list_add_form(const struct daemon_observed *seen,
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         list_add_option(html, view.name, view.name, ccm_text_equal(view.name, query->plugin));
     }
+    list_add_option(html, STATUS_NOBODY_NAME, "of no plugin",
+                    ccm_text_equal(query->plugin, STATUS_NOBODY_NAME));
     ccm_buf_adds(html, "</select> ");
     list_add_hidden(request, "sort", html);
     list_add_hidden(request, "limit", html);

@@ -184,6 +184,35 @@ static void page_add_head(struct admin_page *page, const struct daemon_observed 
 
 /* --- objects of plugins --- */
 
+static void page_add_counts_of(struct admin_page *page, const struct status_rows *rows,
+                               size_t plugin_index, const char *name)
+{
+    struct admin_cell cells[2 + STATUS_STATES];
+    struct ccm_buf urls[2 + STATUS_STATES] = { { 0 } };
+    size_t counts[1 + STATUS_STATES] = { 0 };
+
+    for (size_t i = 0; i < rows->len; i++) {
+        if (rows->items[i].plugin_index == plugin_index) {
+            counts[0]++;
+            counts[1 + rows->items[i].state]++;
+        }
+    }
+    cells[0] = admin_cell_text(name);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(counts); i++) {
+        const char *state = i == 0 ? "" : status_state_name((enum status_state)(i - 1));
+
+        ccm_buf_addf(&urls[i], "/statusz/objects?plugin=%s%s%s", name,
+                     i == 0 ? "" : "&state=", state);
+        cells[1 + i] = admin_cell_count(counts[i]);
+        cells[1 + i].tone = i == 1 && counts[i] > 0 ? ADMIN_TONE_BAD : ADMIN_TONE_PLAIN;
+        cells[1 + i].href = counts[i] == 0 ? NULL : ccm_buf_str(&urls[i]);
+    }
+    admin_page_row(page, cells);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(urls); i++) {
+        ccm_buf_fini(&urls[i]);
+    }
+}
+
 static void page_add_counts(struct admin_page *page, const struct daemon_observed *seen,
                             const struct status_rows *rows)
 {
@@ -201,29 +230,12 @@ static void page_add_counts(struct admin_page *page, const struct daemon_observe
     }
     admin_page_open_table(page, "objects", "Objects", columns, CCM_ARRAY_LEN(columns));
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        struct admin_cell cells[2 + STATUS_STATES];
-        struct ccm_buf urls[2 + STATUS_STATES] = { { 0 } };
-        size_t counts[1 + STATUS_STATES] = { 0 };
-
-        for (size_t j = 0; j < rows->len; j++) {
-            if (rows->items[j].plugin_index == i) {
-                counts[0]++;
-                counts[1 + rows->items[j].state]++;
-            }
-        }
-        cells[0] = admin_cell_text(view.name);
-        for (size_t j = 0; j < CCM_ARRAY_LEN(counts); j++) {
-            const char *state = j == 0 ? "" : status_state_name((enum status_state)(j - 1));
-
-            ccm_buf_addf(&urls[j], "/statusz/objects?plugin=%s%s%s", view.name,
-                         j == 0 ? "" : "&state=", state);
-            cells[1 + j] = admin_cell_count(counts[j]);
-            cells[1 + j].tone = j == 1 && counts[j] > 0 ? ADMIN_TONE_BAD : ADMIN_TONE_PLAIN;
-            cells[1 + j].href = counts[j] == 0 ? NULL : ccm_buf_str(&urls[j]);
-        }
-        admin_page_row(page, cells);
-        for (size_t j = 0; j < CCM_ARRAY_LEN(urls); j++) {
-            ccm_buf_fini(&urls[j]);
+        page_add_counts_of(page, rows, i, view.name);
+    }
+    for (size_t i = 0; i < rows->len; i++) {
+        if (rows->items[i].plugin_index == STATUS_NOBODY) {
+            page_add_counts_of(page, rows, STATUS_NOBODY, STATUS_NOBODY_NAME);
+            break;
         }
     }
     admin_page_close_table(page, NULL);

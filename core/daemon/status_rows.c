@@ -2,6 +2,8 @@
 
 #include "daemon/crash_mark.h"
 #include "daemon/status_cause.h"
+#include "daemon/unserved.h"
+#include "kube/cache/store.h"
 #include "kube/object/object.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -210,6 +212,11 @@ const struct ccm_object *status_row_find_object(const struct daemon_observed *se
 {
     struct daemon_runner_view view;
 
+    if (row->plugin_index == STATUS_NOBODY) {
+        struct kube_store *store = seen->services->stores[CCM_KIND_SERVICE];
+
+        return store == NULL ? NULL : kube_store_get(store, row->key);
+    }
     if (!daemon_runners_get_view(seen->runners, row->plugin_index, &view) || view.loaded == NULL) {
         return NULL;
     }
@@ -273,6 +280,35 @@ static void collect_plugin(struct collector *c)
     ccm_strmap_free(c->by_key);
 }
 
+static void collect_nobody_row(void *arg, const struct daemon_held_item *item)
+{
+    struct status_rows *rows = arg;
+    CCM_CLEANUP(ccm_freep) char *key = strdup(item->object);
+    CCM_CLEANUP(ccm_freep) char *why = strdup(item->reason);
+
+    if (key == NULL || why == NULL ||
+        ccm_array_grow(&rows->items, &rows->cap, rows->len + 1, sizeof(*rows->items)) < 0) {
+        rows->incomplete = true;
+        return;
+    }
+
+    const uint64_t cause = status_cause_hash(STATUS_NOBODY_NAME, CCM_ERROR_TERMINAL, key, why);
+
+    rows->items[rows->len++] = (struct status_row){
+        .plugin = STATUS_NOBODY_NAME,
+        .plugin_index = STATUS_NOBODY,
+        .state = STATUS_FAILING,
+        .kind = CCM_ERROR_TERMINAL,
+        .cause = cause,
+        .since_ms = item->since_ms,
+        .running_ms = -1,
+        .exists = true,
+        .key = CCM_STEAL(key),
+        .why = CCM_STEAL(why),
+    };
+    rows->counts[STATUS_FAILING]++;
+}
+
 void status_rows_collect(const struct daemon_observed *seen, const char *plugin,
                          struct status_rows *ret)
 {
@@ -291,5 +327,8 @@ void status_rows_collect(const struct daemon_observed *seen, const char *plugin,
             (plugin == NULL || ccm_text_equal(plugin, view.name))) {
             collect_plugin(&c);
         }
+    }
+    if (plugin == NULL || ccm_text_equal(plugin, STATUS_NOBODY_NAME)) {
+        daemon_unserved_list(seen->services->unserved, collect_nobody_row, ret);
     }
 }

@@ -8,9 +8,13 @@
 
 #include "daemon/collect.h"
 
+/* In place of a plugin: what the core itself found (daemon/unserved.h). */
+#define STATUS_NOBODY      SIZE_MAX
+#define STATUS_NOBODY_NAME "ccmd"
+
 /* The first that holds. */
 enum status_state {
-    STATUS_FAILING,  /* its last pass failed */
+    STATUS_FAILING,  /* its last pass failed, or nobody serves it */
     STATUS_WAITING,  /* for its turn, a quota, a job */
     STATUS_UNSERVED, /* a port of it serves nobody */
     STATUS_HELD,     /* removals are held back */
@@ -20,8 +24,8 @@ enum status_state {
 };
 
 struct status_row {
-    const char *plugin; /* borrowed from the runners, as long as they live */
-    size_t plugin_index;
+    const char *plugin;  /* borrowed from the runners, as long as they live */
+    size_t plugin_index; /* STATUS_NOBODY: a Service that no plugin serves */
     char *key;
     enum status_state state;
     uint64_t kind;  /* FAILING: CCM_ERROR_* */
@@ -47,7 +51,7 @@ struct status_rows {
     bool incomplete; /* there was no memory for some */
 };
 
-/* All objects of one plugin, NULL = of all; in no order. */
+/* All objects of one plugin (STATUS_NOBODY_NAME: of none), NULL = of all; in no order. */
 void status_rows_collect(const struct daemon_observed *seen, const char *plugin,
                          struct status_rows *ret);
 void status_rows_fini(struct status_rows *rows);

@@ -1,7 +1,10 @@
 #include "daemon/unserved.h"
 
+#include "daemon/held.h"
+#include "daemon/journal.h"
 #include "daemon/plugin_options.h"
 #include "kube/cache/store.h"
+#include "kube/object/object.h"
 #include "plugin/loader.h"
 #include "util/array.h"
 #include "util/class_near.h"
@@ -28,6 +31,7 @@ struct taker {
 struct daemon_unserved {
     struct daemon_host_services *services;
     struct plugin_registry *registry;
+    struct daemon_held *told; /* Services that were told, since when */
     struct taker *items;
     size_t len;
     size_t cap;
@@ -128,7 +132,8 @@ struct daemon_unserved *daemon_unserved_new(struct daemon_host_services *service
     }
     unserved->services = services;
     unserved->registry = registry;
-    if (unserved_add_configured(unserved) < 0 ||
+    unserved->told = daemon_held_new();
+    if (unserved->told == NULL || unserved_add_configured(unserved) < 0 ||
         (real != NULL && unserved_add_folder(unserved, real) < 0)) {
         daemon_unserved_free(unserved);
         return NULL;
@@ -145,6 +150,7 @@ void daemon_unserved_free(struct daemon_unserved *unserved)
         plugin_free(unserved->items[i].private);
     }
     free(unserved->items);
+    daemon_held_free(unserved->told);
     free(unserved);
 }
 
@@ -283,10 +289,66 @@ static bool unserved_wants(const struct ccm_object *object)
            ccm_text_equal(service->type, "LoadBalancer");
 }
 
+/* The annotation without which the plugin would not take a Service without a class; NULL = none
+ * decides. */
+static const struct ccm_pair *taker_find_annotation(const struct daemon_unserved *unserved,
+                                                    const struct taker *taker,
+                                                    const struct ccm_service *service)
+{
+    const uint64_t count = service->meta.annotation_count;
+    CCM_CLEANUP(ccm_freep)
+    const struct ccm_pair **others = calloc(count + 1, sizeof(*others));
+    struct ccm_service without = *service;
+
+    if (others == NULL || taker->desc->takes == NULL ||
+        !ccm_text_empty(service->load_balancer_class)) {
+        return NULL;
+    }
+    without.meta.finalizer_count = 0;
+    without.meta.label_count = 0;
+    without.ingress_count = 0;
+    for (uint64_t i = 1; i < count; i++) { /* without the first, to begin with */
+        others[i - 1] = service->meta.annotations[i];
+    }
+    without.meta.annotations = others;
+    without.meta.annotation_count = count - (count > 0 ? 1 : 0);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0) {
+            others[i - 1] = service->meta.annotations[i - 1];
+        }
+        if (!taker_ask(unserved, taker, &without, NULL)) {
+            return service->meta.annotations[i];
+        }
+    }
+    return NULL;
+}
+
+/* What of the Service makes it the plugin's, and (returned) what a person can do without it. */
+static const char *taker_name_choice(const struct daemon_unserved *unserved,
+                                     const struct taker *taker, const struct ccm_service *service,
+                                     struct ccm_buf *what)
+{
+    const struct ccm_pair *annotation = taker_find_annotation(unserved, taker, service);
+
+    if (annotation != NULL) {
+        ccm_buf_addf(what, "annotation %s [%.64s]", annotation->key, annotation->value);
+        return "take the annotation away";
+    }
+    if (ccm_text_empty(service->load_balancer_class)) {
+        ccm_buf_adds(what, "Services without a class");
+    } else {
+        ccm_buf_addf(what, "class %s", service->load_balancer_class);
+    }
+    return "delete the Service";
+}
+
 /* Why a plugin that takes the Service does not; "" = it does. */
 static void taker_explain(const struct daemon_unserved *unserved, const struct taker *taker,
-                          const char *what, struct ccm_buf *ret)
+                          const struct ccm_service *service, struct ccm_buf *ret)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf choice = { .max = 1024 };
+    const char *else_do = taker_name_choice(unserved, taker, service, &choice);
+    const char *what = ccm_buf_str(&choice);
     const char *name = taker->entry == NULL ? taker->desc->name : taker->entry->name;
     struct ccm_error err = CCM_ERROR_INIT;
     enum plugin_state state = PLUGIN_STATE_STOPPED;
@@ -294,9 +356,8 @@ static void taker_explain(const struct daemon_unserved *unserved, const struct t
     if (taker->entry == NULL) {
         ccm_buf_addf(ret,
                      "Nothing is done for %s: plugin %s of ccmd serves it and is not configured. "
-                     "Add { name = \"%s\"; } to plugins in ccmd.conf and restart ccmd, or delete "
-                     "the Service",
-                     what, name, name);
+                     "Add { name = \"%s\"; } to plugins in ccmd.conf and restart ccmd, or %s",
+                     what, name, name, else_do);
         return;
     }
     state = plugin_registry_status(unserved->registry, taker->entry, &err);
@@ -364,17 +425,13 @@ static bool unserved_explain(const struct daemon_unserved *unserved,
                              const struct ccm_service *service, struct ccm_buf *ret)
 {
     const char *class_ = service->load_balancer_class;
-    const bool classless = ccm_text_empty(class_);
-    bool is_known = classless;
-    char what[300];
+    bool is_known = ccm_text_empty(class_);
 
-    ccm_text_printf(what, sizeof(what), "%s%s", classless ? "Services without a class" : "class ",
-                    classless ? "" : class_);
     for (size_t i = 0; i < unserved->len; i++) {
         if (taker_takes(unserved, &unserved->items[i], service)) {
             is_known = true;
             ccm_buf_reset(ret);
-            taker_explain(unserved, &unserved->items[i], what, ret);
+            taker_explain(unserved, &unserved->items[i], service, ret);
             if (ret->len == 0) {
                 return false; /* it is served */
             }
@@ -390,9 +447,22 @@ static bool unserved_explain(const struct daemon_unserved *unserved,
     return true;
 }
 
+/* "": nothing is told of it any more. */
+static void unserved_record(const struct daemon_unserved *unserved, const struct ccm_object *object,
+                            const char *text)
+{
+    if (object != NULL) {
+        daemon_held_record(unserved->told, object->key, text[0] == '\0' ? 0 : 1, text);
+    }
+}
+
 static void unserved_emit(const struct daemon_unserved *unserved, const struct ccm_object *object,
                           bool unknown, const char *text)
 {
+    CCM_CLEANUP(ccm_freep)
+    char *told = text[0] == '\0'
+                     ? NULL
+                     : ccm_text_format("%s: %s", unknown ? "UnknownClass" : "PluginMissing", text);
     const struct ccm_event event = {
         .struct_size = sizeof(event),
         .object = object,
@@ -404,6 +474,10 @@ static void unserved_emit(const struct daemon_unserved *unserved, const struct c
     };
 
     kube_event_emit(unserved->services->events, &event);
+    if (told != NULL) { /* NULL: it is over, or there is no memory */
+        daemon_journal_record(unserved->services->journal, object->key, DAEMON_JOURNAL_WARNING,
+                              told);
+    }
 }
 
 void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_object *before,
@@ -412,13 +486,18 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     bool unknown = false;
 
-    if (unserved == NULL || after == NULL || !ccm_gate_leads(&unserved->services->gate)) {
+    if (unserved == NULL || !ccm_gate_leads(&unserved->services->gate)) {
+        return;
+    }
+    if (after == NULL) {
+        unserved_record(unserved, before, "");
         return;
     }
     if (unserved_wants(after)) {
         unknown =
             unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
     }
+    unserved_record(unserved, after, ccm_buf_str(&text));
     if (text.len > 0 || unserved_wants(before)) {
         unserved_emit(unserved, after, unknown, ccm_buf_str(&text));
     }
@@ -442,4 +521,54 @@ void daemon_unserved_look_all(struct daemon_unserved *unserved)
         daemon_unserved_look(unserved, objects[i], objects[i]); /* it may be over */
     }
     kube_store_list_free(objects, count);
+}
+
+struct told_list {
+    struct daemon_held_item *items; /* copies */
+    size_t len;
+    size_t cap;
+};
+
+static void told_copy_item(void *arg, const struct daemon_held_item *item)
+{
+    struct told_list *list = arg;
+    char *key = strdup(item->object);
+
+    if (key == NULL ||
+        ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {
+        free(key);
+        return;
+    }
+    list->items[list->len++] =
+        (struct daemon_held_item){ .object = key, .count = 1, .since_ms = item->since_ms };
+}
+
+void daemon_unserved_list(struct daemon_unserved *unserved,
+                          void (*fn)(void *arg, const struct daemon_held_item *item), void *arg)
+{
+    struct told_list list = { 0 };
+
+    if (unserved == NULL) {
+        return;
+    }
+    daemon_held_list(unserved->told, SIZE_MAX, told_copy_item, &list);
+    for (size_t i = 0; i < list.len; i++) {
+        struct kube_store *store = unserved->services->stores[CCM_KIND_SERVICE];
+        CCM_CLEANUP(kube_object_unrefp)
+        const struct ccm_object *object =
+            store == NULL ? NULL : kube_store_get(store, list.items[i].object);
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
+
+        /* As it is now: a look at all may have met an older one. */
+        if (unserved_wants(object)) {
+            (void)unserved_explain(unserved, (const struct ccm_service *)(const void *)object,
+                                   &text);
+        }
+        if (text.len > 0) {
+            list.items[i].reason = ccm_buf_str(&text);
+            fn(arg, &list.items[i]);
+        }
+        free((char *)(uintptr_t)list.items[i].object);
+    }
+    free(list.items);
 }

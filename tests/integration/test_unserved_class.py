@@ -1,5 +1,6 @@
 """A Service of a class whose plugin does not work is told so by the core; of other classes nobody says anything."""
 
+import json
 import pathlib
 import shutil
 
@@ -91,6 +92,10 @@ def test_default_class_of_a_plugin_that_is_not_configured(world):
     assert not world.kube.events("web")
 
 
+def status(world, path=""):
+    return json.loads(world.admin(f"/statusz{path}{'&' if '?' in path else '?'}format=json")[1])
+
+
 def told(world, name, reason):
     return [message for _, found, message, _ in world.kube.events(name) if found == reason]
 
@@ -136,3 +141,40 @@ def test_not_installed(world):
     world.settled()
     assert "plugin toy of ccmd was not loaded: " in told(world, "web", "PluginMissing")[0]
     assert not world.kube.events("foreign")
+
+
+def test_the_status_pages_have_them(world):
+    """By cause among the failing objects, in the list, with a page each; gone when it is over, and with the Service."""
+    world.kube.create(*(service(f"net-{n}", CLASS) for n in range(3)), service("odd", "alibabacloud.com/nbl"),
+                      service("foreign", "example.com/other"), objects.service("ours"))
+    world.start_ccmd()
+    world.wait(lambda: world.kube.ingress("ours") and all(world.kube.events(name) for name in ("net-0", "net-1", "net-2", "odd")), "the events")
+    world.settled()
+    page = status(world)
+    assert (page["count"]["all"], page["count"]["failing"]) == (5, 4)
+    causes = {frozenset(row["objects"].split(", ")): row for row in page["failing"]}
+    many, odd = frozenset(f"default/net-{n}" for n in range(3)), frozenset(["default/odd"])
+    assert set(causes) == {many, odd} and {row["plugin"] for row in causes.values()} == {"ccmd"}
+    assert causes[many]["count"] == 3 and 'Add { name = "nlb"; }' in causes[many]["why"] and f"did you mean {CLASS}?" in causes[odd]["why"]
+    rows = {row["object"]: row["state"] for row in status(world, "/objects?plugin=ccmd")["objects"]}
+    assert rows == dict.fromkeys(many | odd, "failing")
+    code, text = world.admin("/statusz/object?key=default/odd&format=text")  # as `ccmd status default/odd` prints it
+    assert code == 200 and f"did you mean {CLASS}?" in text and "cannot work as it is" in text and "warning" in text, text
+    world.kube.delete("Service", "net-0")
+    world.kube.patch("Service", "net-1", {"spec": {"type": "ClusterIP", "loadBalancerClass": None}})
+    world.wait(lambda: status(world)["count"]["failing"] == 2, "what is left")
+    assert {row["objects"] for row in status(world)["failing"]} == {"default/net-2", *odd}
+
+
+def test_an_annotation_that_chooses(world):
+    """It is named, and not the class that the Service does not have."""
+    prefix = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+    world.config = world.write_config(alicloud="type_annotation = true;")
+    world.kube.create(objects.service("web", annotations={prefix + "type": "nlb", prefix + "name": "mine", "a": "b", "z": "y"}), objects.service("ours"))
+    world.start_ccmd()
+    world.wait(lambda: told(world, "web", "PluginMissing"), "the event")
+    assert told(world, "web", "PluginMissing") == [
+        f"Nothing is done for annotation {prefix}type [nlb]: plugin nlb of ccmd serves it and is not configured. "
+        'Add { name = "nlb"; } to plugins in ccmd.conf and restart ccmd, or take the annotation away']
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {prefix + "type": None}}})
+    world.wait(lambda: world.kube.ingress("web"), "the address")
