@@ -84,7 +84,7 @@ static void view_tell_table(const struct ccm_view_sink *sink, const char *name,
     view->tables++;
     view->column_count = 0;
     view->rows = 0;
-    for (size_t i = 0; columns[i] != NULL && i < ADMIN_PAGE_COLUMNS; i++) {
+    for (size_t i = 0; i < ADMIN_PAGE_COLUMNS && columns[i] != NULL; i++) {
         ccm_text_copy(view->titles[i], sizeof(view->titles[i]), columns[i]);
         admin_page_format_id(columns[i], view->ids[i], sizeof(view->ids[i]));
         view->columns[i] = (struct admin_column){ view->ids[i], view->titles[i], false, NULL };
