@@ -11,13 +11,10 @@
 #include "write.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 2048
-#define REMOVES        "$deleteFromPrimitiveList/finalizers"
+#define REMOVES "$deleteFromPrimitiveList/finalizers"
 
 static const struct gateway *front_self(const struct ccm_host *front)
 {
@@ -29,98 +26,7 @@ static const struct ccm_host *front_host(const struct ccm_host *front)
     return front_self(front)->host;
 }
 
-/* --- what is the daemon's --- */
-
-static void front_log(const struct ccm_host *front, uint64_t level, const char *object,
-                      const char *format, ...) CCM_PRINTF(4, 5);
-
-static void front_log(const struct ccm_host *front, uint64_t level, const char *object,
-                      const char *format, ...)
-{
-    char line[LINE_MAX_BYTES];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(line, sizeof(line), format, args); /* a line that long is cut */
-    va_end(args);
-    front_host(front)->log(front_host(front), level, object, "%s", line);
-}
-
-/* Members that are passed on as they are. */
-#define PASS(type, name, params, args)                                                             \
-    static type front_##name params                                                                \
-    {                                                                                              \
-        return front_host(front)->name args;                                                       \
-    }
-#define TELL(name, params, args)                                                                   \
-    static void front_##name params                                                                \
-    {                                                                                              \
-        front_host(front)->name args;                                                              \
-    }
 #define HOST front_host(front)
-
-PASS(bool, log_enabled, (const struct ccm_host *front, uint64_t level), (HOST, level))
-PASS(int64_t, now_ms, (const struct ccm_host *front), (HOST))
-PASS(int64_t, wall_ms, (const struct ccm_host *front), (HOST))
-PASS(int, random, (const struct ccm_host *front, void *bytes, size_t len), (HOST, bytes, len))
-PASS(int, wait, (const struct ccm_host *front, const struct ccm_request *req, uint64_t ms),
-     (HOST, req, ms))
-PASS(bool, cancelled, (const struct ccm_host *front, const struct ccm_request *req), (HOST, req))
-PASS(const char *, option_string,
-     (const struct ccm_host *front, const char *group, const char *name), (HOST, group, name))
-PASS(int64_t, option_int, (const struct ccm_host *front, const char *group, const char *name),
-     (HOST, group, name))
-PASS(const char *const *, option_strings,
-     (const struct ccm_host *front, const char *group, const char *name), (HOST, group, name))
-TELL(enqueue, (const struct ccm_host *front, const char *key, uint64_t lane, uint64_t delay_ms),
-     (HOST, key, lane, delay_ms))
-PASS(int, http,
-     (const struct ccm_host *front, const struct ccm_request *req,
-      const struct ccm_http_request *http, struct ccm_http_response **ret, uint64_t *ret_phase,
-      struct ccm_error *err),
-     (HOST, req, http, ret, ret_phase, err))
-TELL(http_free, (const struct ccm_host *front, struct ccm_http_response *response),
-     (HOST, response))
-PASS(bool, dry_run, (const struct ccm_host *front), (HOST))
-TELL(plan, (const struct ccm_host *front, const char *object, const char *steps),
-     (HOST, object, steps))
-TELL(metric,
-     (const struct ccm_host *front, const struct ccm_metric *metric, const char *const *values,
-      double value),
-     (HOST, metric, values, value))
-PASS(int64_t, server_since_ms, (const struct ccm_host *front), (HOST))
-TELL(note_held,
-     (const struct ccm_host *front, const char *object, uint64_t count, const char *reason),
-     (HOST, object, count, reason))
-TELL(note_unserved,
-     (const struct ccm_host *front, const char *object, uint64_t count, const char *reason),
-     (HOST, object, count, reason))
-PASS(uint64_t, retry_ms,
-     (const struct ccm_host *front, const struct ccm_request *req, uint64_t index,
-      const struct ccm_error *err, uint64_t *ret_most_ms),
-     (HOST, req, index, err, ret_most_ms))
-TELL(note_quota,
-     (const struct ccm_host *front, const char *object, const char *quota, uint64_t used,
-      uint64_t limit),
-     (HOST, object, quota, used, limit))
-TELL(note_waiting,
-     (const struct ccm_host *front, const char *object, uint64_t ms, const char *what),
-     (HOST, object, ms, what))
-TELL(throttle, (const struct ccm_host *front, const char *name, int64_t until_ms),
-     (HOST, name, until_ms))
-PASS(int64_t, paused_until, (const struct ccm_host *front, const char *name), (HOST, name))
-TELL(withdraw, (const struct ccm_host *front, const char *key), (HOST, key))
-TELL(note_call,
-     (const struct ccm_host *front, const char *object, uint64_t flags, const char *text),
-     (HOST, object, flags, text))
-PASS(int, http_begin,
-     (const struct ccm_host *front, const struct ccm_request *req,
-      const struct ccm_http_request *http, uint64_t *ret_number, struct ccm_error *err),
-     (HOST, req, http, ret_number, err))
-PASS(int, http_end,
-     (const struct ccm_host *front, uint64_t number, struct ccm_http_response **ret,
-      uint64_t *ret_phase, struct ccm_error *err),
-     (HOST, number, ret, ret_phase, err))
 
 /* --- what the engine reads --- */
 
@@ -133,7 +39,7 @@ static const struct ccm_object *front_get(const struct ccm_host *front, uint64_t
         return HOST->get(HOST, kind, key);
     }
     if (gateway_view_new(front_self(front), key, &view) < 0) {
-        front_log(front, CCM_LEVEL_ERROR, key, "not looked at: out of memory");
+        HOST->log(HOST, CCM_LEVEL_ERROR, key, "not looked at: out of memory");
     }
     return view == NULL ? NULL : &view->meta;
 }
@@ -289,32 +195,6 @@ static struct gateway_place front_place_of(const struct ccm_object *gateway)
     return (struct gateway_place){ gateway->key, GATEWAY_V1, "gateways", gateway };
 }
 
-/* The list is replaced as a whole, and so nobody may have changed it meanwhile. */
-static int front_write_finalizer(const struct gateway *self, const struct ccm_request *req,
-                                 const struct ccm_object *gateway, bool wanted,
-                                 struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
-    const struct gateway_place place = front_place_of(gateway);
-    struct ccm_jsonw w = { .buf = &body };
-
-    ccm_jsonw_open(&w, NULL, '{');
-    ccm_jsonw_open(&w, "metadata", '{');
-    ccm_jsonw_open(&w, "finalizers", '[');
-    for (uint64_t i = 0; i < gateway->finalizer_count; i++) {
-        if (strcmp(gateway->finalizers[i], self->finalizer) != 0) {
-            ccm_jsonw_str(&w, NULL, gateway->finalizers[i]);
-        }
-    }
-    if (wanted) {
-        ccm_jsonw_str(&w, NULL, self->finalizer);
-    }
-    ccm_jsonw_close_all(&w, "]}}");
-    return ccm_buf_error(&body) < 0
-               ? ccm_error_nomem(err)
-               : gateway_write_patch(self, req, &place, NULL, ccm_buf_str(&body), true, err);
-}
-
 /* Labels of a custom resource are not taken along with its status. */
 static int front_write_labels(const struct gateway *self, const struct ccm_request *req,
                               const struct ccm_object *gateway, const cJSON *labels,
@@ -390,8 +270,10 @@ static int front_write_service(const struct gateway *self, const struct ccm_requ
         return ccm_error_nomem(err);
     }
     if (ccm_json_get(metadata, "finalizers") != NULL || ccm_json_get(metadata, REMOVES) != NULL) {
-        return front_write_finalizer(self, req, gateway, ccm_json_get(metadata, REMOVES) == NULL,
-                                     err);
+        const struct gateway_place place = front_place_of(gateway);
+
+        return gateway_write_finalizer(self, req, &place, self->finalizer,
+                                       ccm_json_get(metadata, REMOVES) == NULL, err);
     }
     front_remember_status(memory, ccm_json_get(body, "status"));
 
@@ -448,45 +330,14 @@ static void front_event(const struct ccm_host *front, const struct ccm_event *ev
 
 void gateway_front_init(struct gateway *self)
 {
-    struct ccm_host *front = &self->front;
+    struct ccm_host *front = &self->front.host;
 
-    *front = (struct ccm_host){
-        .abi_major = self->host->abi_major,
-        .struct_size = sizeof(*front),
-        .log = front_log,
-        .log_enabled = front_log_enabled,
-        .now_ms = front_now_ms,
-        .wall_ms = front_wall_ms,
-        .random = front_random,
-        .wait = front_wait,
-        .cancelled = front_cancelled,
-        .option_string = front_option_string,
-        .option_int = front_option_int,
-        .option_strings = front_option_strings,
-        .get = front_get,
-        .list = front_list,
-        .release = front_release,
-        .release_list = front_release_list,
-        .patch = front_patch,
-        .event = front_event,
-        .enqueue = front_enqueue,
-        .http = front_http,
-        .http_free = front_http_free,
-        .fetch = front_fetch,
-        .dry_run = front_dry_run,
-        .plan = front_plan,
-        .metric = front_metric,
-        .server_since_ms = front_server_since_ms,
-        .note_held = front_note_held,
-        .note_unserved = front_note_unserved,
-        .retry_ms = front_retry_ms,
-        .note_quota = front_note_quota,
-        .note_waiting = front_note_waiting,
-        .throttle = front_throttle,
-        .paused_until = front_paused_until,
-        .withdraw = front_withdraw,
-        .note_call = front_note_call,
-        .http_begin = front_http_begin,
-        .http_end = front_http_end,
-    };
+    lbc_relay_init(&self->front, self->host);
+    front->get = front_get;
+    front->list = front_list;
+    front->release = front_release;
+    front->release_list = front_release_list;
+    front->patch = front_patch;
+    front->event = front_event;
+    front->fetch = front_fetch;
 }

@@ -6,17 +6,20 @@
 #define CCM_GATEWAY_GATEWAY_H
 
 #include "lbc/controller.h"
+#include "lbc/relay.h"
 
-#define GATEWAY_GROUP       "gateway.networking.k8s.io"
-#define GATEWAY_V1          GATEWAY_GROUP "/v1"
-#define GATEWAY_V1BETA1     GATEWAY_GROUP "/v1beta1"
-#define GATEWAY_V1ALPHA2    GATEWAY_GROUP "/v1alpha2"
-#define GATEWAY_CONTROLLER  "ccm.alibabacloud.com/nlb"
-#define GATEWAY_FINALIZER   "ccm.alibabacloud.com/gateway-nlb"
-#define GATEWAY_COMPONENT   "gateway-controller"
-#define GATEWAY_CLASS       "ccm.alibabacloud.com/gateway" /* of Gateways, shown as Services */
-#define GATEWAY_KIND        'g'                            /* of struct lbc_product */
-#define GATEWAY_NAME_PREFIX "gateway_"                     /* no Service is called so */
+#define GATEWAY_GROUP      "gateway.networking.k8s.io"
+#define GATEWAY_V1         GATEWAY_GROUP "/v1"
+#define GATEWAY_V1BETA1    GATEWAY_GROUP "/v1beta1"
+#define GATEWAY_V1ALPHA2   GATEWAY_GROUP "/v1alpha2"
+#define GATEWAY_CONTROLLER "ccm.alibabacloud.com/nlb"
+#define GATEWAY_FINALIZER  "ccm.alibabacloud.com/gateway-nlb"
+/* Of classes that Gateways use, by the API. */
+#define GATEWAY_CLASS_FINALIZER "gateway-exists-finalizer." GATEWAY_GROUP
+#define GATEWAY_COMPONENT       "gateway-controller"
+#define GATEWAY_CLASS           "ccm.alibabacloud.com/gateway" /* of Gateways, shown as Services */
+#define GATEWAY_KIND            'g'                            /* of struct lbc_product */
+#define GATEWAY_NAME_PREFIX     "gateway_"                     /* no Service is called so */
 /* ConfigMaps that classes and Gateways may name have it, whatever its value. */
 #define GATEWAY_PARAMETERS_LABEL "ccm.alibabacloud.com/gateway-parameters"
 /* In tls.options of a listener: certificates by id, the first of them by default. */
@@ -32,7 +35,7 @@
 struct gateway_memories;
 
 struct gateway {
-    struct ccm_host front;       /* what the engine is given, see front.h; first */
+    struct lbc_relay front;      /* what the engine is given, see front.h; first */
     const struct ccm_host *host; /* the daemon's */
     /* Those of NLB, but for what makes Gateways no Services; controller.c. */
     struct lbc_lint_rules rules;

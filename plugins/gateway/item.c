@@ -72,6 +72,16 @@ int gateway_route_get(const struct ccm_host *host, enum gateway_route_kind kind,
     return r;
 }
 
+char *gateway_class_of(const struct ccm_object *gateway)
+{
+    const char *text = ((const struct ccm_raw *)gateway)->json;
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    return ccm_json_parse(text, strlen(text), &json) < 0
+               ? NULL
+               : strdup(gateway_text(ccm_json_get(json, "spec"), "gatewayClassName", ""));
+}
+
 /* --- several --- */
 
 void gateway_items_fini(const struct ccm_host *host, struct gateway_items *items)

@@ -65,6 +65,8 @@ void gateway_objects_list(const struct ccm_host *host, const char *api_version,
 
 /* A text of an object of the API, `fallback` where it is absent or empty. */
 const char *gateway_text(const cJSON *parent, const char *name, const char *fallback);
+/* spec.gatewayClassName of a Gateway of the caches, on the heap; NULL on ENOMEM. */
+char *gateway_class_of(const struct ccm_object *gateway);
 /* "namespace/name"; NULL on ENOMEM. */
 char *gateway_key(const char *namespace_, const char *name);
 

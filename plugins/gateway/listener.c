@@ -1,6 +1,7 @@
 #include "listener.h"
 
 #include "gateway.h"
+#include "target.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -20,7 +21,17 @@ static void listener_refuse(struct gateway_listener *one, const char **slot, con
     one->why = one->why == NULL ? why : one->why;
 }
 
-static void listener_read_tls(struct gateway_listener *one, bool certified)
+static bool listener_may_use(const struct ccm_host *host, const char *namespace_, const cJSON *ref)
+{
+    const struct gateway_reference reference = { "Gateway", namespace_, "Secret",
+                                                 gateway_text(ref, "namespace", namespace_),
+                                                 gateway_text(ref, "name", "") };
+
+    return gateway_reference_is_granted(host, &reference);
+}
+
+static void listener_read_tls(struct gateway_listener *one, const struct ccm_host *host,
+                              const char *namespace_, bool certified)
 {
     const cJSON *tls = ccm_json_get(one->json, "tls");
     const cJSON *refs = ccm_json_items(tls, "certificateRefs");
@@ -33,6 +44,13 @@ static void listener_read_tls(struct gateway_listener *one, bool certified)
     if (one->passes || one->certificates[0] != '\0' || (certified && refs == NULL)) {
         return;
     }
+    for (const cJSON *ref = refs; ref != NULL; ref = ref->next) {
+        if (!listener_may_use(host, namespace_, ref)) {
+            listener_refuse(one, &one->unresolved, "RefNotPermitted",
+                            "no ReferenceGrant of another namespace lets the Gateway use a "
+                            "certificate there; certificates of Secrets are not uploaded");
+        }
+    }
     listener_refuse(
         one, &one->unresolved, "InvalidCertificateRef",
         refs == NULL
@@ -42,7 +60,8 @@ static void listener_read_tls(struct gateway_listener *one, bool certified)
     one->unusable = true;
 }
 
-static void listener_read_protocol(struct gateway_listener *one, bool certified)
+static void listener_read_protocol(struct gateway_listener *one, const struct ccm_host *host,
+                                   const char *namespace_, bool certified)
 {
     const char *protocol = ccm_json_text(one->json, "protocol");
 
@@ -55,7 +74,7 @@ static void listener_read_protocol(struct gateway_listener *one, bool certified)
         one->protocol = LBC_UDP;
         one->kinds = UDP;
     } else if (ccm_text_equal(protocol, "TLS")) {
-        listener_read_tls(one, certified);
+        listener_read_tls(one, host, namespace_, certified);
     } else {
         listener_refuse(one, &one->refused, "UnsupportedProtocol",
                         "a network load balancer serves TCP, UDP and TLS");
@@ -121,10 +140,11 @@ static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
     }
 }
 
-size_t gateway_listeners_read(const cJSON *gateway, bool certified,
+size_t gateway_listeners_read(const struct ccm_host *host, const struct gateway_item *gateway,
+                              bool certified,
                               struct gateway_listener ret[static GATEWAY_LISTENERS_MAX])
 {
-    const cJSON *item = ccm_json_items(ccm_json_get(gateway, "spec"), "listeners");
+    const cJSON *item = ccm_json_items(ccm_json_get(gateway->json, "spec"), "listeners");
     size_t count = 0;
 
     for (; item != NULL && count < GATEWAY_LISTENERS_MAX; item = item->next) {
@@ -136,7 +156,7 @@ size_t gateway_listeners_read(const cJSON *gateway, bool certified,
             .hostname = gateway_text(item, "hostname", ""),
             .port = ccm_json_i64(item, "port", 0),
         };
-        listener_read_protocol(one, certified);
+        listener_read_protocol(one, host, gateway->object->namespace_, certified);
         listener_read_kinds(one);
     }
     listeners_find_conflicts(ret, count);

@@ -34,7 +34,8 @@ struct gateway_listener {
 
 /* Those of a Gateway, at most GATEWAY_LISTENERS_MAX; returns how many. certified: annotations give
  * a certificate to listeners that name none. */
-size_t gateway_listeners_read(const cJSON *gateway, bool certified,
+size_t gateway_listeners_read(const struct ccm_host *host, const struct gateway_item *gateway,
+                              bool certified,
                               struct gateway_listener ret[static GATEWAY_LISTENERS_MAX]);
 
 /* Why a route is not attached by one parentRef; the later ones come closer. */

@@ -5,6 +5,7 @@
 #include "lbc/model/absence.h"
 #include "lbc/model/endpoint.h"
 #include "lbc/model/node.h"
+#include "lbc/model/object.h"
 #include "memory.h"
 #include "route.h"
 #include "util/cleanup.h"
@@ -142,12 +143,34 @@ static void map_class(void *arg, const struct ccm_change *change)
     }
 }
 
+/* A class shows whether Gateways use it. */
+static void enqueue_class_of(const struct gateway *self, const struct ccm_object *gateway)
+{
+    CCM_CLEANUP(ccm_freep) char *class = gateway == NULL ? NULL : gateway_class_of(gateway);
+    CCM_CLEANUP(ccm_freep)
+    char *key = class == NULL ? NULL : ccm_text_format("%s%s", GATEWAY_CLASS_KEY, class);
+
+    if (key != NULL) {
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+    }
+}
+
+static bool gateway_is_bound(const struct gateway *self, const struct ccm_object *gateway)
+{
+    return gateway != NULL && lbc_object_has_finalizer(gateway, self->finalizer);
+}
+
 /* Any change: what others do to its status is put right as well. */
 static void map_gateway(void *arg, const struct ccm_change *change)
 {
     const struct gateway *self = arg;
     const struct ccm_object *object = object_of(change);
+    const bool was_bound = gateway_is_bound(self, change->before);
 
+    if (was_bound != gateway_is_bound(self, change->after) || (was_bound && spec_differs(change))) {
+        enqueue_class_of(self, change->before);
+        enqueue_class_of(self, change->after);
+    }
     if (change_is_own(self, object->key, change)) {
         return;
     }
@@ -391,13 +414,15 @@ const struct ccm_watch *const gateway_watches[] = {
                                              .api_version = (version),                             \
                                              .resource = (what),                                   \
                                              .verbs = "patch" }
-RIGHT(right_class, GATEWAY_V1, "gatewayclasses/status");
+RIGHT(right_class, GATEWAY_V1, "gatewayclasses"); /* finalizer */
+RIGHT(right_class_status, GATEWAY_V1, "gatewayclasses/status");
 RIGHT(right_gateway, GATEWAY_V1, "gateways"); /* finalizer and labels */
 RIGHT(right_gateway_status, GATEWAY_V1, "gateways/status");
 RIGHT(right_tcp, GATEWAY_V1, "tcproutes/status");
 RIGHT(right_udp, GATEWAY_V1, "udproutes/status");
 RIGHT(right_tls, GATEWAY_V1, "tlsroutes/status");
 
-const struct ccm_right *const gateway_rights[] = {
-    &right_class, &right_gateway, &right_gateway_status, &right_tcp, &right_udp, &right_tls, NULL
-};
+const struct ccm_right *const gateway_rights[] = { &right_class,   &right_class_status,
+                                                   &right_gateway, &right_gateway_status,
+                                                   &right_tcp,     &right_udp,
+                                                   &right_tls,     NULL };

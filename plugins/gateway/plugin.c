@@ -43,7 +43,7 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
     gateway_front_init(self);
     gateway_controller_init(self);
     r = self->memories == NULL ? ccm_error_nomem(err)
-                               : lbc_plugin_create(&self->front, &self->ops, NULL, &lbc, err);
+                               : lbc_plugin_create(&self->front.host, &self->ops, NULL, &lbc, err);
     self->lbc = lbc;
     if (r < 0) {
         plugin_destroy(self);

@@ -253,8 +253,8 @@ static int subject_read(const struct gateway *self, struct gateway_subject *subj
     }
     subject->pods = subject_uses_pods(self, subject);
     subject->count = gateway_listeners_read(
-        subject->gateway.json, ccm_strmap_has(subject->annotations, LBC_ANNO_PREFIX "cert-id"),
-        subject->listeners);
+        subject->host, &subject->gateway,
+        ccm_strmap_has(subject->annotations, LBC_ANNO_PREFIX "cert-id"), subject->listeners);
     for (size_t i = 0; i < subject->count; i++) {
         subject->usable += subject->listeners[i].unusable ? 0 : 1;
     }

@@ -12,36 +12,35 @@
 
 /* --- consent of other namespaces --- */
 
-static bool grant_is_from(const cJSON *spec, const char *kind, const char *namespace_)
+static bool grant_is_from(const cJSON *spec, const struct gateway_reference *reference)
 {
     const cJSON *from = ccm_json_items(spec, "from");
 
     for (; from != NULL; from = from->next) {
         if (ccm_text_equal(ccm_json_text(from, "group"), GATEWAY_GROUP) &&
-            ccm_text_equal(ccm_json_text(from, "kind"), kind) &&
-            ccm_text_equal(ccm_json_text(from, "namespace"), namespace_)) {
+            ccm_text_equal(ccm_json_text(from, "kind"), reference->from_kind) &&
+            ccm_text_equal(ccm_json_text(from, "namespace"), reference->from_namespace)) {
             return true;
         }
     }
     return false;
 }
 
-static bool grant_is_to(const cJSON *spec, const char *name)
+static bool grant_is_to(const cJSON *spec, const struct gateway_reference *reference)
 {
     const cJSON *to = ccm_json_items(spec, "to");
 
     for (; to != NULL; to = to->next) {
         if (gateway_text(to, "group", "")[0] == '\0' &&
-            ccm_text_equal(ccm_json_text(to, "kind"), "Service") &&
-            strcmp(gateway_text(to, "name", name), name) == 0) {
+            ccm_text_equal(ccm_json_text(to, "kind"), reference->kind) &&
+            strcmp(gateway_text(to, "name", reference->name), reference->name) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static bool grant_allows(const struct ccm_raw *grant, const char *kind,
-                         const struct ccm_object *route, const char *name)
+static bool grant_allows(const struct ccm_raw *grant, const struct gateway_reference *reference)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     const cJSON *spec = NULL;
@@ -50,16 +49,14 @@ static bool grant_allows(const struct ccm_raw *grant, const char *kind,
         return false;
     }
     spec = ccm_json_get(json, "spec");
-    return grant_is_from(spec, kind, route->namespace_) && grant_is_to(spec, name);
+    return grant_is_from(spec, reference) && grant_is_to(spec, reference);
 }
 
-/* Whether the namespace of the Service lets routes of that kind and namespace send there. */
-static bool target_is_granted(const struct ccm_host *host, const struct gateway_item *route,
-                              const char *namespace_, const char *name)
+bool gateway_reference_is_granted(const struct ccm_host *host,
+                                  const struct gateway_reference *reference)
 {
     static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1BETA1 };
-    const char *kind = gateway_route_names[route->kind].kind;
-    bool granted = strcmp(namespace_, route->object->namespace_) == 0;
+    bool granted = strcmp(reference->namespace_, reference->from_namespace) == 0;
 
     for (size_t v = 0; !granted && v < CCM_ARRAY_LEN(versions); v++) {
         const struct ccm_object *const *grants = NULL;
@@ -67,8 +64,8 @@ static bool target_is_granted(const struct ccm_host *host, const struct gateway_
 
         gateway_objects_list(host, versions[v], "referencegrants", &grants, &count);
         for (size_t i = 0; !granted && i < count; i++) {
-            granted = strcmp(grants[i]->namespace_, namespace_) == 0 &&
-                      grant_allows((const struct ccm_raw *)grants[i], kind, route->object, name);
+            granted = strcmp(grants[i]->namespace_, reference->namespace_) == 0 &&
+                      grant_allows((const struct ccm_raw *)grants[i], reference);
         }
         host->release_list(host, grants, count);
     }
@@ -195,6 +192,9 @@ static int target_read(const struct ccm_host *host, const struct gateway_item *r
     CCM_CLEANUP(ccm_freep) char *key = gateway_key(namespace_, name);
     const int64_t weight = ccm_json_i64(ref, "weight", 1);
     struct gateway_target one = { .weight = weight < 0 ? 0 : (uint64_t)weight };
+    const struct gateway_reference reference = { gateway_route_names[route->kind].kind,
+                                                 route->object->namespace_, "Service", namespace_,
+                                                 name };
 
     if (key == NULL) {
         return -ENOMEM;
@@ -204,7 +204,7 @@ static int target_read(const struct ccm_host *host, const struct gateway_item *r
         refs_refuse(refs, "InvalidKind", "backend %s is no Service", key);
         return 0;
     }
-    if (!target_is_granted(host, route, namespace_, name)) {
+    if (!gateway_reference_is_granted(host, &reference)) {
         refs_refuse(refs, "RefNotPermitted",
                     "no ReferenceGrant of namespace %s lets this route send to Service %s",
                     namespace_, name);

@@ -9,6 +9,19 @@
 
 #include <stdint.h>
 
+/* From an object of the Gateway API to one of the core group. */
+struct gateway_reference {
+    const char *from_kind;
+    const char *from_namespace;
+    const char *kind;
+    const char *namespace_;
+    const char *name;
+};
+
+/* Whether both have one namespace, or that of the object referred to allows it. */
+bool gateway_reference_is_granted(const struct ccm_host *host,
+                                  const struct gateway_reference *reference);
+
 /* One Service port; each stands once in a list. */
 struct gateway_target {
     const struct ccm_service *service; /* a reference */

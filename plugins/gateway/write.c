@@ -3,6 +3,7 @@
 #include "condition.h"
 #include "memory.h"
 #include "util/cleanup.h"
+#include "util/jsonw.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -41,6 +42,30 @@ int gateway_write_patch(const struct gateway *self, const struct ccm_request *re
         self->host->release(self->host, written);
     }
     return r;
+}
+
+int gateway_write_finalizer(const struct gateway *self, const struct ccm_request *req,
+                            const struct gateway_place *place, const char *finalizer, bool wanted,
+                            struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
+    struct ccm_jsonw w = { .buf = &body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_open(&w, "finalizers", '[');
+    for (uint64_t i = 0; i < place->object->finalizer_count; i++) {
+        if (strcmp(place->object->finalizers[i], finalizer) != 0) {
+            ccm_jsonw_str(&w, NULL, place->object->finalizers[i]);
+        }
+    }
+    if (wanted) {
+        ccm_jsonw_str(&w, NULL, finalizer);
+    }
+    ccm_jsonw_close_all(&w, "]}}");
+    return ccm_buf_error(&body) < 0
+               ? ccm_error_nomem(err)
+               : gateway_write_patch(self, req, place, NULL, ccm_buf_str(&body), true, err);
 }
 
 /* Whether it stands there already. An empty list may have been left out. */

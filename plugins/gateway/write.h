@@ -19,6 +19,12 @@ CCM_NODISCARD int gateway_write_patch(const struct gateway *self, const struct c
                                       const struct gateway_place *place, const char *subresource,
                                       const char *body, bool versioned, struct ccm_error *err);
 
+/* Add a finalizer to those that the caches show, or take it away; only if nobody else has written
+ * the object since. 0 or negative with err. */
+CCM_NODISCARD int gateway_write_finalizer(const struct gateway *self, const struct ccm_request *req,
+                                          const struct gateway_place *place, const char *finalizer,
+                                          bool wanted, struct ccm_error *err);
+
 /* The status, unless `shown` is the same, or it was written just now and the caches do not show it
  * yet: *ret_again_ms then says when to look again, else it stays. digest: equal for what is the
  * same but for times and what others have written, never 0. An object that is gone is success. */

@@ -5,7 +5,7 @@ import collections
 import pytest
 
 from tests.support import objects, proc, views
-from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.gateway_api import BACKEND_TYPE, CLASS_FINALIZER, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET
 
 ACCEPTED = ("True", "Accepted")
@@ -73,8 +73,8 @@ def test_calls_of_a_creation_and_writes(world, api):
     assert sum(counts.values()) + polls <= 12, (counts, polls)
     writes = collections.Counter(a.split("/v1/")[1] for a in world.kube.actions() if a.startswith("PATCH") and "gateway.net" in a)
     assert writes.pop("namespaces/default/gateways/web/status") <= 2, writes
-    assert writes == {"gatewayclasses/nlb/status": 1, "namespaces/default/tcproutes/web/status": 1,
-                      "namespaces/default/gateways/web": 2}, "finalizer and labels"
+    assert writes == {"gatewayclasses/nlb": 1, "gatewayclasses/nlb/status": 1, "namespaces/default/tcproutes/web/status": 1,
+                      "namespaces/default/gateways/web": 2}, "finalizers and labels"
 
 
 def test_nothing_is_written_when_nothing_has_changed(world, api):
@@ -100,6 +100,30 @@ def test_nothing_is_written_when_nothing_has_changed(world, api):
     reads = [action for action in world.cloud.actions(since) if not action.startswith(("List", "Get", "Describe"))]
     assert reads == [], "a restart changes nothing"
     assert [a for a in world.kube.actions(writes) if a.startswith("PATCH")] == []
+
+
+def test_a_class_stays_while_gateways_use_it(world, api):
+    """Its finalizer of the API comes with the first load balancer and goes with the last, and what it serves stands in its status."""
+    def finalizers():
+        return (api.get("GatewayClass", "nlb") or {"metadata": {}})["metadata"].get("finalizers", [])
+
+    world.kube.create(service("web"))
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("GatewayClass", "nlb") == {"Accepted": ACCEPTED}, "the class")
+    features = [one["name"] for one in api.get("GatewayClass", "nlb")["status"]["supportedFeatures"]]
+    assert features == sorted(features) and {"Gateway", "TCPRoute", "UDPRoute", "ReferenceGrant"} <= set(features)
+    world.settled()
+    assert finalizers() == []
+    api.make_gateway(listener("tcp", 8080))
+    world.wait(api.programmed, "the Gateway")
+    world.wait(lambda: finalizers() == [CLASS_FINALIZER], "the class to be held")
+    api.patch("GatewayClass", "nlb", {"metadata": {"finalizers": [CLASS_FINALIZER, "example.com/other"]}})
+    api.delete("GatewayClass", "nlb")
+    world.settled()
+    assert finalizers() == [CLASS_FINALIZER, "example.com/other"] and api.served() == {"8080/tcp": []}
+    api.delete("Gateway", "web")
+    world.wait(lambda: finalizers() == ["example.com/other"], "the class to be let go")
+    assert api.load_balancers() == []
 
 
 # --- what is served ---
@@ -235,7 +259,8 @@ def test_listeners_that_cannot_be_served(world, api):
     kinds = {"kinds": [{"kind": "UDPRoute"}, {"kind": "TCPRoute"}]}
     world.kube.create(service("web"))
     api.make_gateway(listener("good", 1, allowedRoutes=kinds), listener("http", 2, "HTTP"), listener("one", 3), listener("two", 3),
-                     listener("secret", 4, "TLS", tls={"certificateRefs": [{"name": "s"}]}), listener("udp", 1, "UDP"))
+                     listener("secret", 4, "TLS", tls={"certificateRefs": [{"name": "s"}]}), listener("udp", 1, "UDP"),
+                     listener("far", 5, "TLS", tls={"certificateRefs": [{"name": "s", "namespace": "other"}]}))
     world.start_ccmd()
     world.wait(lambda: api.served() == {"1/tcp": [], "1/udp": []}, "the listeners that can be served")
     world.wait(api.programmed, "the Gateway")
@@ -247,7 +272,8 @@ def test_listeners_that_cannot_be_served(world, api):
         assert api.listener(name)[0]["Conflicted"] == ("True", "ProtocolConflict")
         assert api.listener(name)[0]["Accepted"] == ("False", "ProtocolConflict")
     assert api.listener("secret")[0]["ResolvedRefs"] == ("False", "InvalidCertificateRef")
-    assert {api.listener(name)[0]["Programmed"] for name in ("http", "one", "secret")} == {("False", "Invalid")}
+    assert api.listener("far")[0]["ResolvedRefs"] == ("False", "RefNotPermitted")
+    assert {api.listener(name)[0]["Programmed"] for name in ("http", "one", "secret", "far")} == {("False", "Invalid")}
 
 
 def test_gateways_that_are_not_served(world, api):

@@ -142,6 +142,10 @@ def test_finalizers_hold_it(defined):
     assert defined.remove(BUCKETS + "/a")["metadata"]["deletionTimestamp"]
     assert defined.change(BUCKETS + "/a", {"metadata": {"finalizers": None}})["kind"] == "Bucket"
     assert defined.ask("GET", BUCKETS + "/a").status == 404
+    free = {"metadata": {"name": "b", "finalizers": ["bucket-exists.example.com"]}}
+    defined.post(BUCKETS, {**custom.bucket("b"), **free})  # without a slash: of objects of the server itself alone this is refused
+    service = {"apiVersion": "v1", "kind": "Service", **free, "spec": {"ports": [{"port": 1}]}}
+    assert defined.ask("POST", "/api/v1/namespaces/default/services", service).status == 422
 
 
 def test_kubectl_creates_what_it_sends_in_binary(kube):

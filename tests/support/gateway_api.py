@@ -10,6 +10,7 @@ PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 BACKEND_TYPE = "service.beta.kubernetes.io/backend-type"
 CONTROLLER = "ccm.alibabacloud.com/nlb"
 FINALIZER = "ccm.alibabacloud.com/gateway-nlb"
+CLASS_FINALIZER = "gateway-exists-finalizer." + GROUP
 KINDS = {  # kind -> plural, whether it has namespaces
     "GatewayClass": ("gatewayclasses", False),
     "Gateway": ("gateways", True),

@@ -282,7 +282,8 @@ static bool is_standard_finalizer(const char *name)
            strcmp(name, "foregroundDeletion") == 0;
 }
 
-static void check_finalizers(const cJSON *meta, cJSON *faults)
+/* Those of kinds of the server itself are told apart from each other by a group. */
+static void check_finalizers(const struct ccm_ks_kind *kind, const cJSON *meta, cJSON *faults)
 {
     const cJSON *item;
     int i = 0;
@@ -295,7 +296,7 @@ static void check_finalizers(const cJSON *meta, cJSON *faults)
         ccm_buf_addf(&field, "metadata.finalizers[%d]", i++);
         if (bad != NULL) {
             ccm_ks_fault_invalid_str(faults, "metadata.finalizers", item->valuestring, "%s", bad);
-        } else if (strchr(item->valuestring, '/') == NULL &&
+        } else if (kind->bucket < CCM_KS_CUSTOM && strchr(item->valuestring, '/') == NULL &&
                    !is_standard_finalizer(item->valuestring)) {
             ccm_ks_fault_invalid_str(
                 faults, ccm_buf_str(&field), item->valuestring,
@@ -341,5 +342,5 @@ void ccm_ks_names_validate_meta(const struct ccm_ks_kind *kind, const cJSON *obj
     }
     check_labels(meta, faults);
     check_annotations(meta, faults);
-    check_finalizers(meta, faults);
+    check_finalizers(kind, meta, faults);
 }
