@@ -205,10 +205,19 @@ static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *er
     return 0;
 }
 
+/* What the status shows may be of the other product of the same cloud, which is on its way out. */
+static bool sync_shows_own(const struct lbc_pass *pass)
+{
+    const char *sibling = pass->lbc->choice.sibling_finalizer;
+
+    return pass->service->ingress_count > 0 &&
+           (sibling[0] == '\0' || !lbc_object_has_finalizer(&pass->service->meta, sibling));
+}
+
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const bool shown = pass->service->ingress_count > 0;
+    const bool shown = sync_shows_own(pass);
     int r;
 
     if (lbc_pass_lb(pass)->id != NULL) {

@@ -125,6 +125,68 @@ def test_nlb_by_default(world, plugins):
     assert not [action for action in world.cloud.actions(mark) if action == "DeleteLoadBalancer"]
 
 
+def test_the_way_back_from_nlb(world, build):
+    """With `none` who has an NLB keeps it; with `clb` it goes over to a CLB, at another address, which plan says beforehand, and nothing of
+    the NLB is left. A Service that has its class keeps it either way."""
+    configure(world, 'default_class = "nlb";')
+    world.kube.create(service("web"), service("named", "alibabacloud.com/nlb"))
+    world.start_ccmd()
+    served(world, "web", "named")
+    world.settled()
+    world.stop_ccmd()
+    kept = {lb["LoadBalancerId"] for lb in world.cloud.network_load_balancers()}
+    configure(world, 'default_class = "none";')
+    world.start_ccmd()
+    world.kube.patch("Service", "web", {"spec": {"ports": [{"name": "other", "port": 81, "protocol": "TCP"}]}})
+    world.wait(lambda: 81 in [one["ListenerPort"] for lb in world.cloud.network_load_balancers() for one in lb["Listeners"]], "the new port", 30)
+    world.settled()
+    assert {lb["LoadBalancerId"] for lb in world.cloud.network_load_balancers()} == kept and hosts(world) == {"clb": set(), "nlb": {"web", "named"}}
+    world.stop_ccmd()
+    configure(world, 'default_class = "clb";')
+    code, out, err = proc.run([os.path.join(build, "bin", "ccmd"), "plan", "--config", world.config],
+                              env={"ACCESS_KEY_ID": "testAccessKeyId", "ACCESS_KEY_SECRET": "testAccessKeySecret"})
+    assert code == 3 and "clb default/web" in out and "nlb default/web" in out and "default/named" not in out, out + err
+    assert {lb["LoadBalancerId"] for lb in world.cloud.network_load_balancers()} == kept and world.cloud.load_balancers() == []
+    world.start_ccmd()
+    world.wait(lambda: hosts(world) == {"clb": {"web"}, "nlb": {"named"}} and finalizers(world, "web") == [CLB], "a CLB in place of the NLB", 40)
+    world.wait(lambda: len(world.cloud.network_load_balancers()) == 1, "the end of the NLB", 30)
+    world.settled()
+    assert len(world.cloud.load_balancers()) == 1 and len(world.kube.ingress("web")) == 1 and "SyncLoadBalancerFailed" not in reasons(world, "web")
+    assert {lb["LoadBalancerId"] for lb in world.cloud.network_load_balancers()} < kept and finalizers(world, "named") == [NLB]
+
+
+def test_two_with_one_cluster_id(world):
+    """Against the advice of operations.md: what one has, orphans included, the other leaves alone, because names of Services and instances
+    differ; only the tag of the cluster is the same."""
+    more = ", ".join(f'{{ name = "{name}"; workers = 2; orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 1; }}' for name in ("clb", "nlb"))
+    configs = [world.write_config(plugins=more, alicloud=f"{FAST} {own}", name=f"{name}.conf", cluster_id="c-same", election=election(f"ccm-{name}"))
+               for name, own in (("first", FIRST), ("second", SECOND))]
+    first, second = (world.start_ccmd(config) for config in configs)
+    try:
+        names = {"a-clb": "example.com/clb-a", "a-nlb": "alibabacloud.com/nlb", "b-clb": "example.com/clb-b", "b-nlb": "example.com/nlb-b"}
+        world.kube.create(*(service(name, class_) for name, class_ in names.items()))
+        served(world, *names)
+        mark = world.cloud.mark()
+        for process in (first, second):
+            world.settled(process=process)
+            world.wait(lambda: all(f'ccmd_orphans{{type="{kind}"}}' in world.metrics(process) for kind in ("CLBType", "NLBType")), "a look for orphans")
+        found = sorted(lb["LoadBalancerId"] for lb in world.cloud.load_balancers() + world.cloud.network_load_balancers())
+        assert len(found) == 4
+        world.kube.delete("Service", "a-clb")
+        world.kube.delete("Service", "b-nlb")
+        world.wait(lambda: {item["metadata"]["name"] for item in world.kube.items("Service")} & {"a-clb", "b-nlb"} == set(), "the end of two", 40)
+        for process in (first, second):
+            world.settled(process=process)
+        left = [lb["LoadBalancerId"] for lb in world.cloud.load_balancers() + world.cloud.network_load_balancers()]
+        assert len(left) == 2 and set(left) < set(found)
+        assert len([action for action in world.cloud.actions(mark) if action == "DeleteLoadBalancer"]) == 2
+        assert hosts(world) == {"clb": {"b-clb"}, "nlb": {"a-nlb"}}
+    finally:
+        for process in (first, second):
+            process.kill()
+        world.ccmd = None
+
+
 def test_a_name_that_is_taken_away(world):
     """Nothing is deleted because somebody renames a class in the options, and a Service says it; its own change of type lets go."""
     configure(world)
