@@ -1,34 +1,90 @@
-"""kill -9 between any two cloud calls of the creation of a Gateway, before and after the cloud has executed the call."""
+"""kill -9 between any two cloud calls of the life of a Gateway, before and after the cloud has executed the call."""
 
 import pytest
 
 from tests.support import views
 from tests.support.gateway_api import GatewayWorld, backend, listener, service
 
+# Calls. Those of the change before the fifth only read, and as few as twelve are made when it comes as one.
+CREATION, CHANGE, DELETION = range(1, 12), range(5, 13), range(1, 7)
+TCP, MORE, DNS = listener("tcp", 8080), listener("more", 8081), listener("dns", 53, "UDP")
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("nth", range(1, 12))
-def test_killed_at_call(world, nth, moment):
-    """The next process completes what is there, and makes nothing twice."""
+
+def moments(calls):
+    return [pytest.param(nth, moment, id=f"{moment}-{nth}") for moment in ("before", "after") for nth in calls]
+
+
+def begin(world):
     views.nodes(world, 2)
     api = GatewayWorld(world)
     api.define()
     api.configure()
     api.make_class()
     world.kube.create(service("web"))
-    api.make_gateway(listener("tcp", 8080), listener("more", 8081))
+    api.make_gateway(TCP, MORE)
     api.make_route("web", backend("web"))
+    return api
+
+
+def servers(world, name):
+    port = world.kube.get("Service", name)["spec"]["ports"][0]["nodePort"]
+    return [("node-1", port, 100), ("node-2", port, 100)]
+
+
+def cut(world, nth, moment, act):
+    """What `act` leads to ends at its nth call: the process dies, and the next one finds what is there."""
+    before = world.cloud.mark()
     world.cloud.fault(nth=nth, cut=moment, delay_ms=600000)
-    world.start_ccmd()
-    world.wait(lambda: any(c["seq"] >= nth and c["http"] == 0 for c in world.cloud.calls()), f"call {nth}")
+    act()
+    world.wait(lambda: any(call["http"] == 0 for call in world.cloud.calls(before)), f"call {nth}")
     world.kill_ccmd()
     world.cloud.clear_faults()
     world.start_ccmd()
-    port = world.kube.get("Service", "web")["spec"]["ports"][0]["nodePort"]
-    servers = [("node-1", port, 100), ("node-2", port, 100)]
-    wanted = {"8080/tcp": servers, "8081/tcp": servers}
+
+
+def wait_gone(world, api):
+    world.wait(lambda: api.get("Gateway", "web") is None, "the deletion", timeout=40)
+    assert not world.cloud.state()["nlbServerGroups"] and not api.load_balancers()
+
+
+@pytest.mark.parametrize("nth, moment", moments(CREATION))
+def test_killed_at_call(world, nth, moment):
+    """The next process completes what is there, and makes nothing twice."""
+    api = begin(world)
+    cut(world, nth, moment, world.start_ccmd)
+    wanted = {"8080/tcp": servers(world, "web"), "8081/tcp": servers(world, "web")}
     world.wait(lambda: api.served() == wanted and api.programmed(), "the load balancer", timeout=40)
     assert len(world.cloud.state()["nlbServerGroups"]) == 2 and len(api.load_balancers()) == 1
     api.delete("Gateway", "web")
-    world.wait(lambda: api.get("Gateway", "web") is None, "the deletion")
-    assert not world.cloud.state()["nlbServerGroups"] and not api.load_balancers()
+    wait_gone(world, api)
+
+
+@pytest.mark.parametrize("nth, moment", moments(CHANGE))
+def test_killed_at_call_of_a_change(world, nth, moment):
+    """A listener goes, another one comes, and the servers of the third are those of another Service."""
+    api = begin(world)
+    world.kube.create(service("new"), service("dns", 53, "UDP"))
+    api.make_route("dns", backend("dns", 53), kind="UDPRoute")
+    world.start_ccmd()
+    world.wait(api.programmed, "the load balancer")
+    world.settled()
+
+    def change():
+        api.patch("Gateway", "web", {"spec": {"listeners": [TCP, DNS]}})
+        api.patch("TCPRoute", "web", {"spec": {"rules": [{"backendRefs": [backend("new")]}]}})
+
+    cut(world, nth, moment, change)
+    wanted = {"8080/tcp": servers(world, "new"), "53/udp": servers(world, "dns")}
+    world.wait(lambda: api.served() == wanted and api.programmed(), "the change", timeout=40)
+    world.wait(lambda: len(world.cloud.state()["nlbServerGroups"]) == 2, "the group of the listener that went to go", timeout=40)
+    assert len(api.load_balancers()) == 1
+
+
+@pytest.mark.parametrize("nth, moment", moments(DELETION))
+def test_killed_at_call_of_a_deletion(world, nth, moment):
+    api = begin(world)
+    world.start_ccmd()
+    world.wait(api.programmed, "the load balancer")
+    world.settled()
+    cut(world, nth, moment, lambda: api.delete("Gateway", "web"))
+    wait_gone(world, api)
