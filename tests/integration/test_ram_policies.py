@@ -108,7 +108,7 @@ def in_sources(plugin):
 def seen():
     """plugin -> actions that were really called by the tests of this run."""
     folder = os.environ.get("CCM_CALLS_DIR", "")
-    found = {plugin: set() for plugin in PLUGINS}
+    found = {plugin: set() for plugin in (*PLUGINS, "gateway")}
     for path in glob.glob(os.path.join(folder, "*.json")) if folder else []:
         with open(path, encoding="utf-8") as file:
             note = json.load(file)
@@ -139,6 +139,14 @@ def test_all_that_was_called_is_granted(plugin):
     if not found[plugin]:
         pytest.skip("no calls were noted: run this with ctest, behind other tests")
     assert found[plugin] - policy(plugin) - NOT_GRANTED == set()
+
+
+def test_gateways_call_what_nlb_calls():
+    """No policy of their own: what is called for Gateways, that of plugin nlb grants."""
+    found = seen()["gateway"]
+    if not found:
+        pytest.skip("no calls were noted: run this with ctest, behind other tests")
+    assert "nlb:CreateLoadBalancer" in found and found - policy("nlb") - NOT_GRANTED == set()
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

@@ -8,6 +8,7 @@ from tests.support.products import OWNER_TAG
 
 from .failing import PORT
 from .fresh import picture_of
+from .gates import bucket
 from .picture import Picture
 from .setting import PERSONS_PORT
 from .trace import Finding
@@ -83,8 +84,10 @@ def wait_for(soak, condition, what):
 
 
 def going(setting):
-    return [f"Service {item['metadata']['name']} is being deleted, finalizers {item['metadata'].get('finalizers')}"
-            for item in setting.world.kube.state()["services"] if "deletionTimestamp" in item["metadata"]]
+    state = setting.world.kube.state()
+    return [f"{kind} {item['metadata']['name']} is being deleted, finalizers {item['metadata'].get('finalizers')}"
+            for kind, items in (("Service", state["services"]), ("Gateway", state[bucket("Gateway")]))
+            for item in items if "deletionTimestamp" in item["metadata"]]
 
 
 def check_healed(soak, folder):
@@ -118,7 +121,7 @@ def check_at_rest(soak):
     if written:
         raise Finding(f"a new process writes to the cloud: {[(c['action'], c['params']) for c in written[:10]]}")
     patched = [call for call in world.kube.calls(server) if call["action"].split()[0] in ("PATCH", "UPDATE")
-               and ("/services" in call["path"] or "/nodes" in call["path"])]
+               and any(part in call["path"] for part in ("/services", "/nodes", "/apis/gateway."))]
     if patched:
         raise Finding(f"a new process writes to the API server: {[c['path'] for c in patched[:10]]}")
     cloud, seen = world.cloud.mark(), set()
@@ -160,7 +163,8 @@ def check_memory(samples):
 def check_empty(soak):
     """After the end of all Services nothing of ours is left but the routes of the nodes, and those go with these."""
     setting = soak.setting
-    wait_for(soak, lambda: [item["metadata"]["name"] for item in setting.world.kube.state()["services"]], "Services that do not go")
+    wait_for(soak, lambda: [item["metadata"]["name"] for label in ("services", bucket("Gateway"))
+                            for item in setting.world.kube.state()[label]], "Services and Gateways that do not go")
     state = setting.world.cloud.state()
     names = [lb["LoadBalancerName"] for lb in state["loadBalancers"] + state["nlbLoadBalancers"]]
     left = [name for name in names if not name.startswith(("clb-", "nlb-"))]

@@ -2,6 +2,7 @@
 
 import json
 
+from .gates import bare_state
 from .picture import Picture
 from .setting import Setting
 
@@ -19,7 +20,7 @@ def picture_of(build, folder, state, ids):
     """state: of the API server; ids: what the load balancers of persons are called here."""
     with Setting(build, folder, chaos=False) as setting:
         text = json.dumps({"nodes": state["nodes"], "endpointslices": state["endpointslices"],
-                           "services": [bare(item) for item in state["services"]]})
+                           "services": [bare(item) for item in state["services"]], **bare_state(state)})
         for name, known in ids.items():
             text = text.replace(f'"{known}"', f'"{setting.ids[name]}"')
         setting.world.kube.http.request("POST", "/_sim/restore", json.loads(text))

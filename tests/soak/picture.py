@@ -5,6 +5,8 @@ import re
 
 from tests.support.products import OWNER_TAG
 
+from . import gates
+
 ID = re.compile(r"\b(?:lb|nlb|rsp|sgp|lsn|acl|sg|sgr|rte|vtb|job|eni|eip)-[0-9a-z]{8,}\b")
 # times, what the cloud chooses by itself, and what only the past decides
 LEFT_OUT = {"Address", "DNSName", "CreateTime", "CreateTimeStamp", "CreationTime", "DeletionProtectionTime", "RequestId",
@@ -28,6 +30,7 @@ class Picture:
             for number, text in enumerate(sorted(self._text(item) for item in cloud_state.get(key, []))):
                 self.parts[f"{key} {number}"] = text
         self._add_services(server_state)
+        self.parts.update(gates.look(server_state))
 
     def _name(self, name, wanted):
         taken, number, chosen = set(self.names.values()), 2, wanted

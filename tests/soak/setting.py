@@ -80,6 +80,7 @@ class Setting:
         plugins = [
             f'{{ name = "clb"; workers = 8; audit_interval_s = {audit}; source_ranges = true; {orphans} {PATIENCE} }}',
             f'{{ name = "nlb"; workers = 8; audit_interval_s = {audit}; {orphans} {PATIENCE} }}',
+            f'{{ name = "gateway"; workers = 4; audit_interval_s = {audit}; {orphans} {PATIENCE} }}',
             f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = {audit or 3600}; orphan_cleanup = true; {PATIENCE} }}']
         written = self.world.write_config(
             name="next.conf",

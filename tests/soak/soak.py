@@ -19,6 +19,7 @@ from tests.soak.console import Hand  # noqa: E402
 from tests.soak.daemon import Daemon  # noqa: E402
 from tests.soak.failing import Failing  # noqa: E402
 from tests.soak.faults import Faults  # noqa: E402
+from tests.soak.gates import Gates  # noqa: E402
 from tests.soak.lives import Lives  # noqa: E402
 from tests.soak.machines import Machines  # noqa: E402
 from tests.soak.orphans import Orphans  # noqa: E402
@@ -30,9 +31,9 @@ from tests.soak.until import until  # noqa: E402
 ROUND_S = 180  # of trouble, before everything has to heal
 STEADY = 3  # each so manieth round nobody touches the process, so that its memory can be looked at
 PACE_S = 0.1  # with the usual number of Services: so often somebody does something
-EVENTS = {"lives": 100, "console": 5, "job": 3, "watch": 2, "node": 5, "kill": 0.7, "restart": 0.3, "pause": 0.12, "away": 0.15,
+EVENTS = {"lives": 100, "gates": 20, "console": 5, "job": 3, "watch": 2, "node": 5, "kill": 0.7, "restart": 0.3, "pause": 0.12, "away": 0.15,
           "replace": 0.12}
-MORE = {"lives", "console", "job", "watch"}  # the more Services there are
+MORE = {"lives", "gates", "console", "job", "watch"}  # the more Services there are
 TO_PROCESS = {"kill", "restart", "pause", "away"}  # the last one may cost it the Lease
 
 
@@ -90,13 +91,15 @@ class Soak:
         self.server = Server(*parts, self.faults, self.orphans)
         self.lives = Lives(*parts, self.slots)
         self.failing = Failing(self.setting, self.trace)
+        self.gates = Gates(*parts)
+        self.gates.start()
         self.daemon.start()
 
     def _act(self):
         shares = {name: share * (self.setting.more if name in MORE else 1) for name, share in EVENTS.items()
                   if not (self.steady and name in TO_PROCESS)}
         what = self.random.choices(list(shares), shares.values())[0]
-        {"lives": self.lives.act, "node": self.machines.act, "console": self.hand.act, "job": self.faults.break_job,
+        {"lives": self.lives.act, "gates": self.gates.act, "node": self.machines.act, "console": self.hand.act, "job": self.faults.break_job,
          "watch": self.faults.break_watch, "kill": self.daemon.kill, "restart": self.daemon.restart,
          "pause": lambda: self.daemon.pause(self.lives.change_small), "away": self.server.pause,
          "replace": lambda: self.server.replace(self.lives.change_small)}[what]()
@@ -141,6 +144,7 @@ class Soak:
 
     def _finish(self):
         self.lives.end_all()
+        self.gates.end_all()
         self.failing.end()
         checks.check_empty(self)
         checks.check_foreign(self.setting, self.foreign_whole, whole=True)

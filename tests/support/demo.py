@@ -1,4 +1,4 @@
-"""make demo: both simulators and ccmd; Services become load balancers, are looked at, and go again; nodes become routes."""
+"""make demo: both simulators and ccmd; Services and a Gateway become load balancers, are looked at, and go again; nodes become routes."""
 
 import argparse
 import os
@@ -7,6 +7,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from tests.support.gateway_api import GatewayWorld, backend, listener  # noqa: E402
 from tests.support.products import Clb, Nlb  # noqa: E402
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node  # noqa: E402
 from tests.support.world import World  # noqa: E402
@@ -75,6 +76,33 @@ def demo_routes(world):
     show_routes(world)
 
 
+def gateway_lb(world):
+    return next((lb for lb in PRODUCTS[1].find(world) if lb["LoadBalancerName"].startswith("ag")), None)
+
+
+def demo_gateway(world):
+    """Beside the Services: one load balancer in front of both, by weights."""
+    say("the Gateway API is defined; a Gateway with a TCPRoute sends nine tenths to web, one tenth to shop")
+    since = world.cloud.mark()
+    api = GatewayWorld(world)
+    api.define()
+    api.make_class()
+    api.make_gateway(listener("tcp", 8080), name="edge")
+    api.make_route("edge", backend("web", weight=90), backend("shop", weight=10), gateway="edge")
+    world.wait(lambda: api.programmed("edge"), "the Gateway")
+    world.wait(lambda: [len(group["servers"]) for group in gateway_lb(world)["Groups"]] == [6], "three nodes of each Service")
+    show_lb(PRODUCTS[1], gateway_lb(world))
+    for kind, name in (("Gateway", "edge"), ("TCPRoute", "edge")):
+        found = api.conditions(kind, name) or api.parents(kind, name)[""]
+        show("\n".join(f"{kind} {name}: {one} {status} ({reason})" for one, (status, reason) in sorted(found.items())))
+    show_calls(world, since)
+
+    say("kubectl delete gateway edge")
+    show(world.kubectl("delete", "gateway", "edge"))
+    world.wait(lambda: gateway_lb(world) is None, "its load balancer to go")
+    world.kubectl("delete", "tcproute", "edge")
+
+
 def demo(world):
     say("a cluster with three nodes; ccmd starts")
     world.kube.create(*[node(f"node-{n}") for n in (1, 2, 3)])
@@ -120,6 +148,8 @@ def demo(world):
     world.wait(lambda: len(routes(world)) == 3, "three routes")
     show_routes(world)
 
+    demo_gateway(world)
+
     say("kubectl delete service web shop")
     since = world.cloud.mark()
     show(world.kubectl("delete", "service", *SERVICES))
@@ -142,8 +172,9 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ccmd-demo-") as folder:
         with World(args.build, folder) as world:
-            plugins = f'{{ name = "clb"; workers = 4; }}, {{ name = "nlb"; workers = 4; }}, {{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; }}'
-            world.config = world.write_config(plugins=plugins)
+            plugins = [f'{{ name = "{name}"; }}' for name in ("clb", "nlb", "gateway")]
+            plugins.append(f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; }}')
+            world.config = world.write_config(plugins=", ".join(plugins))
             demo(world)
     print("\ndemo: ok")
 

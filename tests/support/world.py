@@ -246,7 +246,7 @@ class World:
         """Which actions each plugin really called, for the test of the RAM policies."""
         folder = os.environ.get("CCM_CALLS_DIR")
         logs = self.log() if folder else ""
-        seen = sorted(set(re.findall(r" (clb|nlb|route|node)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts|eflo) ([A-Z][A-Za-z0-9]+): ", logs)))
+        seen = sorted(set(re.findall(r" (clb|nlb|route|node|gateway)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts|eflo) ([A-Z][A-Za-z0-9]+): ", logs)))
         if seen:
             os.makedirs(folder, exist_ok=True)
             with open(os.path.join(folder, f"{uuid.uuid4()}.json"), "w", encoding="utf-8") as file:
