@@ -43,7 +43,7 @@ int clb_model_check_group(const struct lbc_model *model, const struct lbc_state 
     if (model->as_it_is) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "vgroup %s of slb %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
-                             group->id, lb_id);
+                             group->id, lb_id, lbc_names.tag_configure);
     }
     if (found == NULL) {
         return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL, "can not find vgroupId %s in lb %s",

@@ -1,4 +1,5 @@
 /* Annotations and fields that do nothing, or not what they seem to: one event for all of them. */
+#include "lbc/names.h"
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"
@@ -276,16 +277,21 @@ void lbc_pass_advise_direct(struct lbc_pass *pass)
         lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", "");
     } else if (lbc_direct_fits(&in) && (lb->id == NULL || ops->unfit == NULL ||
                                         ops->unfit(pass->model, lb, true) == NULL)) {
-        lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", LBC_DIRECT_TEXT);
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 600 };
+
+        lbc_direct_write(&text);
+        lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", ccm_buf_str(&text));
     }
 }
 
 /* Behind a list that is not empty: what a person can do. */
-static void advice_end_list(struct ccm_buf *text, const char *remedy)
+/* before, and after: of the annotation that lets nodes be the backends. */
+static void advice_end_list(struct ccm_buf *text, const char *before, const char *after)
 {
     if (text->len > 0) {
         text->max = ADVICE_MAX;
-        ccm_buf_addf(text, " (%s)", remedy);
+        ccm_buf_addf(text, " (%sannotation %s %s%s)", before, lbc_names.backend_type,
+                     lbc_names.nodes, after);
     }
 }
 
@@ -314,13 +320,13 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
     }
     advice_end_list(&invalid,
                     "no network interface of the VPC has these addresses, as for a "
-                    "moment while pods start; if it lasts, let nodes be the backends: "
-                    "annotation " LBC_BACKEND_TYPE_KEY " ecs, or option default_backend_type");
-    advice_end_list(&foreign, "a load balancer reaches no address outside of its VPC: let nodes be "
-                              "the backends (annotation " LBC_BACKEND_TYPE_KEY
-                              " ecs), or check option vpc_id of group alicloud");
-    advice_end_list(&nodes, "take hostNetwork from the pods, or let nodes be the backends: "
-                            "annotation " LBC_BACKEND_TYPE_KEY " ecs");
+                    "moment while pods start; if it lasts, let nodes be the backends: ",
+                    ", or option default_backend_type");
+    advice_end_list(&foreign,
+                    "a load balancer reaches no address outside of its VPC: let nodes be "
+                    "the backends (",
+                    "), or check option vpc_id of group alicloud");
+    advice_end_list(&nodes, "take hostNetwork from the pods, or let nodes be the backends: ", "");
     lbc_pass_emit_standing(pass, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, true, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
     lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));

@@ -2,6 +2,7 @@
  * The way of a pass from what is there to what is desired (struct lbc_change_ops): the plan, its
  * run, and what comes of it for the entry.
  */
+#include "lbc/names.h"
 #include "lbc/pass.h"
 
 #include "lbc/health.h"
@@ -41,7 +42,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
 static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
 {
     const struct ccm_object *meta = &pass->service->meta;
-    const char *marks = ccm_object_label(meta, LBC_LIFE_TAGS_LABEL);
+    const char *marks = ccm_object_label(meta, lbc_names.tags_label);
     struct lbc_entry *entry = pass->entry;
     int r = pass->known ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
 

@@ -1,6 +1,7 @@
 #include "lbc/empty_pass.h"
 
 #include "lbc/figures.h"
+#include "lbc/names.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -22,17 +23,16 @@ int lbc_empty_explain_unresolved(struct lbc_pass *pass, const struct lbc_resolve
         }
         set->why =
             one->invalid.len > 0
-                ? ccm_text_format(
-                      "no network interface has the address of its pods %s: pods as "
-                      "backends need a network plugin that gives them interfaces, such "
-                      "as Terway; else let nodes be the backends: annotation " LBC_BACKEND_TYPE_KEY
-                      " ecs",
-                      ccm_buf_str(&one->invalid))
+                ? ccm_text_format("no network interface has the address of its pods %s: pods as "
+                                  "backends need a network plugin that gives them interfaces, such "
+                                  "as Terway; else let nodes be the backends: annotation %s %s",
+                                  ccm_buf_str(&one->invalid), lbc_names.backend_type,
+                                  lbc_names.nodes)
             : one->foreign.len > 0
                 ? ccm_text_format(
                       "the addresses of its pods are outside of the VPC: %s; let nodes be the "
-                      "backends: annotation " LBC_BACKEND_TYPE_KEY " ecs",
-                      ccm_buf_str(&one->foreign))
+                      "backends: annotation %s %s",
+                      ccm_buf_str(&one->foreign), lbc_names.backend_type, lbc_names.nodes)
                 : strdup("none of its ready endpoints can be a backend, see event "
                          "SkipSyncBackends");
         if (set->why == NULL) {

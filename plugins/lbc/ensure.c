@@ -3,6 +3,7 @@
  * to the cloud the finalizer is added: pass_add_finalizer(), which has
  * service/lifecycle.c:lbc_life_set_finalizer() write it.
  */
+#include "lbc/names.h"
 #include "lbc/pass.h"
 
 #include "lbc/empty_pass.h"
@@ -32,7 +33,7 @@ static int pass_compare_hash(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     pass->known =
-        ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_HASH_LABEL), pass->hash);
+        ccm_text_equal(ccm_object_label(&pass->service->meta, lbc_names.hash_label), pass->hash);
     pass->returning = pass->known && !pass->entry->advised;
     return 0;
 }
@@ -242,7 +243,7 @@ static const char *remember_tags(struct lbc_pass *pass, bool complete,
  * it to what it has to take away. Its write tells when that is done. */
 static bool pass_leaves_label(const struct lbc_pass *pass)
 {
-    return lbc_object_has_other_finalizer(&pass->service->meta, LBC_FINALIZER_PREFIX,
+    return lbc_object_has_other_finalizer(&pass->service->meta, lbc_names.finalizers,
                                           pass->life.finalizer);
 }
 

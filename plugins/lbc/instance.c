@@ -1,4 +1,5 @@
 #include "lbc/instance.h"
+#include "lbc/names.h"
 
 #include "lbc/describe.h"
 #include "lbc/figures.h"
@@ -151,8 +152,8 @@ static void instance_configure(struct lbc_instance *lbc)
     const struct lbc_lint_rules *rules = lbc->ops->product->rules;
     const struct ccm_host *host = lbc->host;
 
-    lbc->pods_by_default = ccm_text_equal(
-        host->option_string(host, NULL, lbc_opt_backend_type.name), LBC_BACKEND_TYPE_PODS);
+    lbc->pods_by_default =
+        ccm_text_equal(host->option_string(host, NULL, lbc_opt_backend_type.name), lbc_names.pods);
     lbc->loose = instance_has_option(lbc, rules->loose);
     atomic_init(&lbc->batch, instance_read_batch(lbc));
     instance_read_options(lbc);

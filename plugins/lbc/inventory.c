@@ -1,4 +1,5 @@
 #include "lbc/inventory.h"
+#include "lbc/names.h"
 
 #include "lbc/controller.h"
 #include "lbc/model/annotation.h"
@@ -85,7 +86,7 @@ static bool inventory_helps_service(const struct lbc_instance *lbc,
                                     const struct ccm_service *service)
 {
     return lbc_owns(lbc, service) && !lbc_class_needs_delete(service) &&
-           ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
+           ccm_object_label(&service->meta, lbc_names.hash_label) != NULL &&
            ccm_text_empty(lbc_anno_get(&service->meta, "id"));
 }
 

@@ -1,4 +1,5 @@
 #include "lbc/items.h"
+#include "lbc/names.h"
 
 #include "lbc/model/owner.h"
 #include "lbc/model/settings.h"
@@ -90,8 +91,8 @@ size_t lbc_items_count_known(const struct lbc_items *items)
 /* The owner that the tags of this cluster name; NULL = none. */
 static const char *items_get_owner(const struct lbc_items *items, const struct lbc_tags *tags)
 {
-    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), lbc_cluster_id(items->lbc))
-               ? lbc_tags_get(tags, LBC_TAG_OWNER)
+    return ccm_text_equal(lbc_tags_get(tags, lbc_names.tag_cluster), lbc_cluster_id(items->lbc))
+               ? lbc_tags_get(tags, lbc_names.tag_owner)
                : NULL;
 }
 
@@ -123,9 +124,10 @@ int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_t
     if (item->state != NULL) {
         item->twice = true;
         host->log(host, CCM_LEVEL_WARN, "inventory",
-                  "load balancers %s and %s carry the same tag " LBC_TAG_OWNER
-                  "=%s: only one of them can be the Service's",
-                  lbc_state_lb(item->state)->id, lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
+                  "load balancers %s and %s carry the same tag %s=%s: only one of them can be the "
+                  "Service's",
+                  lbc_state_lb(item->state)->id, lb_id, lbc_names.tag_owner,
+                  lbc_tags_get(tags, lbc_names.tag_owner));
         return 0;
     }
     if (ccm_strmap_set(items->by_lb, lb_id, item) < 0) {

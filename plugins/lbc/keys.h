@@ -1,7 +1,8 @@
 /*
  * Keys of annotations, labels, tags and conditions that users, other tools and earlier controllers
- * know, byte for byte, whatever the product. They name the cloud of the products that use the
- * engine today; model/ and service/ do not. Constants only: every layer of lbc may include it.
+ * know, byte for byte, whatever the product. They name the cloud of the products of this tree, and
+ * are what the engine uses where a plugin does not say otherwise (names.h); its code says
+ * lbc_names. Constants only: every layer of lbc may include it.
  */
 #ifndef CCM_LBC_KEYS_H
 #define CCM_LBC_KEYS_H
@@ -20,6 +21,7 @@
 #define LBC_FINALIZER_PREFIX "service.k8s.alibaba/"
 
 /* Labels and conditions of Services; gates of pods. */
+#define LBC_HASH_LABEL      "service.beta.kubernetes.io/hash" /* see hash.h */
 #define LBC_LIFE_LB_LABEL   "service.k8s.alibaba/loadbalancer-id"
 #define LBC_LIFE_TAGS_LABEL "service.k8s.alibaba/additional-tags" /* see marks.h */
 /* With the name of the plugin behind it: the id of a load balancer of a person on which something
@@ -39,7 +41,10 @@
 #define LBC_TAG_REUSE   "kubernetes.reused.by.user"
 /* The cluster's tag where a controller before was given no id: many clusters may have it. */
 #define LBC_CLUSTER_UNNAMED "clusterid"
+#define LBC_TAG_CLOUD       "acs:" /* the cloud's own begin so */
 /* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
 #define LBC_TAG_TENANTS "ccm.alibabacloud.com/"
+/* Labels of Services with what listeners were before they were taken over begin so. */
+#define LBC_LIFE_TAKEN "ccm.alibabacloud.com/taken-"
 
 #endif

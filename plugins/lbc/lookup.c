@@ -1,4 +1,5 @@
 #include "lbc/lookup.h"
+#include "lbc/names.h"
 
 #include "ccm/object.h"
 #include "lbc/model/annotation.h"
@@ -21,7 +22,7 @@ void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
         .service = service,
         .cluster_id = cluster_id,
         .by_name = by_name,
-        .labelled = ccm_object_label(service, LBC_LIFE_LB_LABEL),
+        .labelled = ccm_object_label(service, lbc_names.lb_label),
         .named = lbc_anno_get(service, "name"),
         .ids = { .max = 480 },
         .foreign = { .max = 512 },
@@ -41,7 +42,7 @@ void lbc_lookup_fini(struct lbc_lookup *look)
 static bool lookup_matches(const struct lbc_lookup *look, const char *name,
                            const struct lbc_tags *tags)
 {
-    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+    const char *owner = lbc_tags_get(tags, lbc_names.tag_owner);
 
     return ccm_text_equal(owner, look->name) ||
            (look->by_name && owner == NULL && ccm_text_equal(name, look->name));
@@ -50,7 +51,7 @@ static bool lookup_matches(const struct lbc_lookup *look, const char *name,
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags)
 {
-    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+    const char *cluster = lbc_tags_get(tags, lbc_names.tag_cluster);
 
     if (!lookup_matches(look, name, tags)) {
         if (look->stranger.len == 0) {
@@ -60,7 +61,7 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
     }
     if (cluster != NULL && strcmp(cluster, look->cluster_id) != 0) {
         if (look->foreign.len == 0) {
-            ccm_buf_addf(&look->foreign, FOREIGN_TEXT, id, cluster, LBC_TAG_CLUSTER);
+            ccm_buf_addf(&look->foreign, FOREIGN_TEXT, id, cluster, lbc_names.tag_cluster);
         }
         return false;
     }
@@ -91,8 +92,9 @@ static int lookup_end_several(const struct lbc_lookup *look, struct ccm_error *e
                : ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
                                "[%s] find multiple loadbalances by %s, lbIds[%s]: nothing is "
                                "changed until one of them is left; delete the others in the "
-                               "console, or take their tag " LBC_TAG_OWNER " off",
-                               look->service->key, by, ccm_buf_str(&look->ids));
+                               "console, or take their tag %s off",
+                               look->service->key, by, ccm_buf_str(&look->ids),
+                               lbc_names.tag_owner);
 }
 
 bool lbc_lookup_leaves(const struct lbc_lookup *look)
@@ -121,15 +123,15 @@ int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err)
                : ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                                "[%s] find loadbalancer by tag error: the answer holds %s, which "
                                "does not carry tag %s=%s",
-                               look->service->key, ccm_buf_str(&look->stranger), LBC_TAG_OWNER,
-                               look->name);
+                               look->service->key, ccm_buf_str(&look->stranger),
+                               lbc_names.tag_owner, look->name);
 }
 
 int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, const char *id,
                      const char *name, const struct lbc_tags *tags, struct ccm_error *err)
 {
-    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
-    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+    const char *owner = lbc_tags_get(tags, lbc_names.tag_owner);
+    const char *cluster = lbc_tags_get(tags, lbc_names.tag_cluster);
     char own[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(service, own);
@@ -140,22 +142,23 @@ int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, c
         return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
                              "load balancer %s carries tag %s=%s of another owner%s%s, it is left "
                              "alone",
-                             id, LBC_TAG_OWNER, owner, cluster == NULL ? "" : " in cluster ",
+                             id, lbc_names.tag_owner, owner, cluster == NULL ? "" : " in cluster ",
                              cluster == NULL ? "" : cluster);
     }
     if (lbc_owner_of_tags(tags, service, cluster_id) == LBC_OWNER_OTHER) {
         return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, FOREIGN_TEXT, id,
-                             cluster == NULL ? "" : cluster, LBC_TAG_CLUSTER);
+                             cluster == NULL ? "" : cluster, lbc_names.tag_cluster);
     }
     return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
                          "load balancer %s [%s] has lost its tag %s=%s and has a name of its own, "
                          "so nobody can tell whose it is: it is left alone with all its listeners "
                          "and server groups",
-                         id, name == NULL ? "" : name, LBC_TAG_OWNER, own);
+                         id, name == NULL ? "" : name, lbc_names.tag_owner, own);
 }
 
 bool lbc_lookup_by_name_too(const struct ccm_service *service)
 {
-    return service->ingress_count > 0 || ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL ||
-           ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL) != NULL;
+    return service->ingress_count > 0 ||
+           ccm_object_label(&service->meta, lbc_names.hash_label) != NULL ||
+           ccm_object_label(&service->meta, lbc_names.lb_label) != NULL;
 }

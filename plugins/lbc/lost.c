@@ -1,4 +1,5 @@
 #include "lbc/lost.h"
+#include "lbc/names.h"
 
 #include "lbc/health.h"
 #include "lbc/instance.h"
@@ -142,7 +143,7 @@ void lbc_lost_forget(struct lbc_instance *lbc, const char *key)
  * says that it does not exist; else that is not known. */
 static int lost_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
 
     if (ccm_text_empty(label)) {
         return -ENODATA;
@@ -212,9 +213,10 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
     return ccm_error_set(
         err, -ENOENT, CCM_ERROR_TERMINAL,
         MISSING " this may happen when you delete the loadbalancer (%s"
-                "; does it still exist, then put tag " LBC_TAG_OWNER
-                "=%s back on it, or, if a person made it, annotation %sid on the Service%s)",
-        shown, ccm_buf_str(&recipe), tag, LBC_ANNO_PREFIX, ccm_buf_str(&looks));
+                "; does it still exist, then put tag %s=%s back on it, or, if a person made it, "
+                "annotation %sid on the Service%s)",
+        shown, ccm_buf_str(&recipe), lbc_names.tag_owner, tag, lbc_names.annotations,
+        ccm_buf_str(&looks));
 }
 
 int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)

@@ -1,6 +1,7 @@
 /* From changes of objects to keys in the queue: which Services a change concerns. Runs in the
  * reflector's thread; no I/O. */
 #include "lbc/instance.h"
+#include "lbc/names.h"
 
 #include "lbc/figures.h"
 #include "lbc/model/annotation.h"
@@ -88,7 +89,7 @@ static bool same_spec(const struct ccm_service *a, const struct ccm_service *b)
 /* It was never finished. */
 static bool is_new(const struct ccm_service *service)
 {
-    return ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL;
+    return ccm_object_label(&service->meta, lbc_names.hash_label) == NULL;
 }
 
 /* Where a change of its backends waits. One that is still to be made, or to be read after a restart
@@ -169,9 +170,9 @@ static bool has_lost_hash(const struct ccm_service *before, const struct ccm_ser
 {
     char hash[LBC_HASH_TEXT];
 
-    return has_lost_label(before, after, LBC_HASH_LABEL) &&
+    return has_lost_label(before, after, lbc_names.hash_label) &&
            (lbc_hash_service(after, hash) < 0 ||
-            !ccm_text_equal(ccm_object_label(&after->meta, LBC_HASH_LABEL), hash));
+            !ccm_text_equal(ccm_object_label(&after->meta, lbc_names.hash_label), hash));
 }
 
 /* Clearing the status is how an operator asks for a new load balancer. */
@@ -191,7 +192,7 @@ static bool has_lost_address(const struct ccm_service *before, const struct ccm_
 
 static bool has_other_finalizer(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return lbc_object_has_other_finalizer(&service->meta, LBC_FINALIZER_PREFIX,
+    return lbc_object_has_other_finalizer(&service->meta, lbc_names.finalizers,
                                           lbc->life.finalizer);
 }
 
@@ -206,7 +207,7 @@ static bool is_touched(const struct lbc_instance *lbc, const struct ccm_service 
     return (lbc_object_has_finalizer(&before->meta, lbc->life.finalizer) &&
             !lbc_object_has_finalizer(&after->meta, lbc->life.finalizer)) ||
            (has_other_finalizer(lbc, before) && !has_other_finalizer(lbc, after)) ||
-           has_lost_label(before, after, LBC_LIFE_LB_LABEL) ||
+           has_lost_label(before, after, lbc_names.lb_label) ||
            has_lost_label(before, after, lbc->life.reused_label) ||
            has_lost_label(before, after, lbc->life.extra_label) || has_lost_hash(before, after) ||
            has_lost_address(before, after);

@@ -1,15 +1,6 @@
 /* Options that controllers of all kinds of load balancers have. */
 #include "lbc/instance.h"
 
-const struct ccm_option lbc_opt_backend_type = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_STRING,
-    .name = "default_backend_type",
-    .fallback = "ecs",
-    .values = "ecs|eni",
-    .help = "What serves Services that do not say: ecs (nodes, by node port) or eni (pods, by "
-            "their own address; needs a network where pods have interfaces).",
-};
 const struct ccm_option lbc_opt_endpoints = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_STRING,
@@ -35,17 +26,6 @@ const struct ccm_option lbc_opt_audit = {
         "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
         "time, up to a fifth earlier or later. 0 = never. A new value counts for a Service from "
         "its next look or change on.",
-};
-const struct ccm_option lbc_opt_conditions = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .flags = CCM_OPTION_LIVE,
-    .name = "service_conditions",
-    .fallback = "true",
-    .help =
-        "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
-        "or False with what the event of the failure says. Written when that changes, and every "
-        "half hour while a failure lasts.",
 };
 const struct ccm_option lbc_opt_unserved = {
     .struct_size = sizeof(struct ccm_option),
@@ -131,20 +111,6 @@ const struct ccm_option lbc_opt_orphan_cleanup = {
             "have too, it is only named: event OrphanLoadBalancers of the Lease.",
 };
 /* All plugins have to agree about it, hence the group. */
-const struct ccm_option lbc_opt_reuse = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_STRING,
-    .flags = CCM_OPTION_LIVE,
-    .name = "reuse",
-    .fallback = "on",
-    .values = "on|tagged|off",
-    .help =
-        "Whether annotation id may name load balancers that a person made: on (any that no "
-        "controller made), tagged (only those whose tag ccm.alibabacloud.com/allow-namespaces "
-        "names the namespace of the Service, or *; what the person made there is changed only "
-        "where tag ccm.alibabacloud.com/allow-configuration does so too), off (none). A Service "
-        "that is refused keeps what it has in the cloud, and nothing more is written for it.",
-};
 
 const struct ccm_option lbc_opt_allowed = {
     .struct_size = sizeof(struct ccm_option),

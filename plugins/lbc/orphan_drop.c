@@ -1,7 +1,7 @@
 #include "lbc/orphan_drop.h"
 
 #include "lbc/controller.h"
-#include "lbc/keys.h"
+#include "lbc/names.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -102,9 +102,9 @@ static int drop_run_plan(struct orphan_drop *drop, uint64_t *ret_again_ms, struc
 bool lbc_orphan_is(const struct lbc_orphan *one, const char *cluster_id,
                    const struct lbc_tags *tags)
 {
-    return ccm_text_equal(lbc_tags_get(tags, LBC_TAG_OWNER), one->owner) &&
-           ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), cluster_id) &&
-           lbc_tags_get(tags, LBC_TAG_REUSE) == NULL;
+    return ccm_text_equal(lbc_tags_get(tags, lbc_names.tag_owner), one->owner) &&
+           ccm_text_equal(lbc_tags_get(tags, lbc_names.tag_cluster), cluster_id) &&
+           lbc_tags_get(tags, lbc_names.tag_reuse) == NULL;
 }
 
 int lbc_orphan_drop(struct lbc_instance *lbc, const struct ccm_request *req,

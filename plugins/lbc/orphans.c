@@ -2,8 +2,8 @@
 
 #include "lbc/controller.h"
 #include "lbc/instance.h"
-#include "lbc/keys.h"
 #include "lbc/model/owner.h"
+#include "lbc/names.h"
 #include "lbc/orphan_drop.h"
 #include "util/array.h"
 #include "util/buf.h"
@@ -80,11 +80,11 @@ static void list_fini(struct lbc_orphan_list *list)
 int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *what, const char *id,
                       const struct lbc_tags *tags)
 {
-    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+    const char *owner = lbc_tags_get(tags, lbc_names.tag_owner);
     struct lbc_orphan *one = NULL;
 
     if (owner == NULL || !lbc_owner_is_lb_name(owner, list->kind) || ccm_text_empty(id) ||
-        !ccm_text_equal(lbc_tags_get(tags, LBC_TAG_CLUSTER), list->cluster_id)) {
+        !ccm_text_equal(lbc_tags_get(tags, lbc_names.tag_cluster), list->cluster_id)) {
         return 0;
     }
     if (ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {
@@ -205,7 +205,7 @@ static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list 
 /* The mark does not tell this cluster from others. */
 static bool orphans_may_be_others(const struct lbc_instance *lbc)
 {
-    return strcmp(lbc_cluster_id(lbc), LBC_CLUSTER_UNNAMED) == 0;
+    return ccm_text_equal(lbc_cluster_id(lbc), lbc_names.unnamed_cluster);
 }
 
 /* --- who is told --- */
@@ -218,7 +218,7 @@ static const char *orphans_outlook(const struct lbc_instance *lbc, bool cleanup)
     }
     return orphans_may_be_others(lbc)
                ? "; they are not deleted, because any cluster without an id of its own marks what "
-                 "it makes with \"" LBC_CLUSTER_UNNAMED "\", as this one does"
+                 "it makes as this one does"
                : "; option orphan_cleanup deletes such things";
 }
 
@@ -265,7 +265,7 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
 /* It is that of the Service, or an annotation or label names it. */
 static bool service_uses_orphan(const struct ccm_object *service, const struct lbc_orphan *one)
 {
-    const char *label = ccm_object_label(service, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(service, lbc_names.lb_label);
     char owner[LBC_OWNER_LB_NAME];
     bool used = ccm_text_equal(label, one->id);
 

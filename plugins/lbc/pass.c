@@ -1,4 +1,5 @@
 #include "lbc/pass.h"
+#include "lbc/names.h"
 
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
@@ -28,7 +29,7 @@ const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass)
 const char *lbc_pass_lb_id(const struct lbc_pass *pass)
 {
     const char *id = lbc_pass_lb(pass)->id;
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
 
     if (id != NULL) {
         return id;
@@ -108,10 +109,11 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
     return lbc->takes != NULL && !lbc_class_needs_delete(service) &&
            !ccm_text_empty(service->load_balancer_class) && service->ingress_count > 0 &&
            lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
-           !lbc_object_has_other_finalizer(&service->meta, LBC_FINALIZER_PREFIX,
+           !lbc_object_has_other_finalizer(&service->meta, lbc_names.finalizers,
                                            lbc->life.finalizer) && /* who would have hashed it */
-           !lbc_owns(lbc, service) && lbc_hash_service(service, hash) == 0 &&
-           ccm_text_equal(ccm_object_label(&service->meta, LBC_HASH_LABEL), hash);
+           !lbc_owns(lbc, service) &&
+           lbc_hash_service(service, hash) == 0 &&
+           ccm_text_equal(ccm_object_label(&service->meta, lbc_names.hash_label), hash);
 }
 
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service)
@@ -187,10 +189,11 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
         return;
     }
     if (several != NULL && id != NULL) {
-        text = ccm_text_format("Load balancers %s all carry the tag of this Service: %s is %s, as "
-                               "its label or name says; delete the others in the console if they "
-                               "serve nobody, or take their tag " LBC_TAG_OWNER " off",
-                               several, id, pass->releases ? "deleted" : "used");
+        text =
+            ccm_text_format("Load balancers %s all carry the tag of this Service: %s is %s, as "
+                            "its label or name says; delete the others in the console if they "
+                            "serve nobody, or take their tag %s off",
+                            several, id, pass->releases ? "deleted" : "used", lbc_names.tag_owner);
     } else if (several != NULL) {
         text = ccm_text_format("What carries the tag of this Service, %s, is not the load balancer "
                                "that its label names, nor has it such a name: it stays as it is; "
@@ -227,7 +230,7 @@ int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_er
 
         /* One that was reused until the annotation went has never been the Service's. */
         if (!pass->lbc->ops->product->release_by_label ||
-            lbc_tags_get(tags, LBC_TAG_REUSE) == NULL) {
+            lbc_tags_get(tags, lbc_names.tag_reuse) == NULL) {
             r = lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
                                  lbc_state_lb(state)->id, lbc_state_lb(state)->texts[LBC_LB_NAME],
                                  tags, err);

@@ -1,5 +1,6 @@
 /* One key: its passes, its verdict, when it comes again. */
 #include "lbc/instance.h"
+#include "lbc/names.h"
 
 #include "lbc/empty_pass.h"
 #include "lbc/measure.h"
@@ -21,7 +22,7 @@
 static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     const char *id = lbc_anno_get(&service->meta, "id");
-    const char *label = ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&service->meta, lbc_names.lb_label);
     const char *left = lbc_life_reused_id(&lbc->life, service);
 
     if (!lbc_pass_is_unwanted(lbc, service)) {

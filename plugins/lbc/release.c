@@ -1,5 +1,6 @@
 /* A pass that releases: whose the load balancer is by now, its way out of the cloud, and what is
  * taken away from the Service then. */
+#include "lbc/names.h"
 #include "lbc/pass.h"
 
 #include "lbc/health.h"
@@ -79,7 +80,7 @@ static int release_read_lb(struct lbc_pass *pass, const char *id, struct ccm_err
  * may still lead to it. */
 static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
@@ -121,9 +122,9 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
 static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
     const char *id = lbc_pass_lb(pass)->id;
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
 
-    return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
+    return !pass->dry && id != NULL && lbc_tags_get(tags, lbc_names.tag_owner) != NULL &&
            (ccm_text_empty(label) || ccm_text_equal(label, id));
 }
 
@@ -240,7 +241,7 @@ static bool release_is_reused(const struct lbc_pass *pass)
     const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
     const struct ccm_service *service = pass->service;
 
-    return lbc_tags_get(tags, LBC_TAG_REUSE) != NULL ||
+    return lbc_tags_get(tags, lbc_names.tag_reuse) != NULL ||
            (ccm_text_equal(lbc_life_reused_id(&pass->life, service),
                            lbc_entry_acquired_id(pass->entry)) &&
             lbc_owner_of_tags(tags, &service->meta, lbc_cluster_id(pass->lbc)) == LBC_OWNER_NONE);

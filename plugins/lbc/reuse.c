@@ -1,4 +1,5 @@
 #include "lbc/reuse.h"
+#include "lbc/names.h"
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
@@ -58,26 +59,26 @@ int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
     return reuse_refuse(id, err,
                         "option reuse of the %s plugin is off: take annotation %sid away and "
                         "recreate the Service for a load balancer of its own, or ask the operator",
-                        pass->lbc->ops->product->rules->annotations->kind, LBC_ANNO_PREFIX);
+                        pass->lbc->ops->product->rules->annotations->kind, lbc_names.annotations);
 }
 
-/* Where a controller's own load balancer is named. */
-static const char *reuse_remedy(const struct lbc_pass *pass)
+/* Where a controller's own load balancer is named: what to do with annotation id. */
+static const char *reuse_remedy(const struct lbc_pass *pass, const char **ret_verb)
 {
     const struct lbc_read_ops *read = pass->lbc->ops->read;
     const struct ccm_service *service = pass->service;
 
     for (uint64_t i = 0; read->matches != NULL && i < service->ingress_count; i++) {
         if (read->matches(pass, service->ingress[i])) {
-            return "it is this Service's own: take annotation " LBC_ANNO_PREFIX "id away";
+            *ret_verb = "it is this Service's own: take";
+            return "away";
         }
     }
+    *ret_verb = "set";
     return service->ingress_count == 0
-               ? "set annotation " LBC_ANNO_PREFIX
-                 "id to one that was made in the console, or take it away for a new one"
-               : "set annotation " LBC_ANNO_PREFIX
-                 "id to the one that has the address of this Service, or take it away; or delete "
-                 "and recreate the Service";
+               ? "to one that was made in the console, or take it away for a new one"
+               : "to the one that has the address of this Service, or take it away; or delete and "
+                 "recreate the Service";
 }
 
 /* It carries the tag of a controller, or of the API server's, or it lacks the one that lets the
@@ -87,9 +88,15 @@ static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
 {
     const char *namespace_ = pass->service->meta.namespace_;
 
-    if (lbc_tags_get(tags, LBC_TAG_OWNER) != NULL || lbc_tags_get(tags, LBC_TAG_CLUSTER) != NULL) {
-        return reuse_refuse(lb_id, err, "can not reuse loadbalancer created by kubernetes. (%s)",
-                            reuse_remedy(pass));
+    if (lbc_tags_get(tags, lbc_names.tag_owner) != NULL ||
+        lbc_tags_get(tags, lbc_names.tag_cluster) != NULL) {
+        const char *verb = NULL;
+        const char *rest = reuse_remedy(pass, &verb);
+
+        return reuse_refuse(lb_id, err,
+                            "can not reuse loadbalancer created by kubernetes. (%s annotation %sid "
+                            "%s)",
+                            verb, lbc_names.annotations, rest);
     }
     if (reuse_mode(pass) != LBC_REUSE_TAGGED || lbc_reuse_may_use(pass, tags)) {
         return 0;
@@ -98,7 +105,7 @@ static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
                         "option reuse of the %s plugin is tagged, and its tag %s does not name "
                         "namespace %s: whoever owns it may set that tag to the namespaces that may "
                         "use it, or to *",
-                        pass->lbc->ops->product->rules->annotations->kind, LBC_REUSE_TAG_USE,
+                        pass->lbc->ops->product->rules->annotations->kind, lbc_names.tag_use,
                         namespace_);
 }
 
@@ -108,13 +115,13 @@ bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)
 
     return mode == LBC_REUSE_ON ||
            (mode == LBC_REUSE_TAGGED &&
-            names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE), pass->service->meta.namespace_));
+            names_namespace(lbc_tags_get(tags, lbc_names.tag_use), pass->service->meta.namespace_));
 }
 
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
     return reuse_mode(pass) == LBC_REUSE_ON ||
-           names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_CONFIGURE),
+           names_namespace(lbc_tags_get(tags, lbc_names.tag_configure),
                            pass->service->meta.namespace_);
 }
 
@@ -145,7 +152,7 @@ void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may)
         }
     }
     if (text.len > 0) {
-        ccm_buf_adds(&text, "; " LBC_REUSE_CONFIGURE_REMEDY);
+        ccm_buf_addf(&text, "; " LBC_REUSE_CONFIGURE_REMEDY, lbc_names.tag_configure);
     }
     lbc_pass_advise(pass, true, "reuse", "NotAllowed", ccm_buf_str(&text));
 }
@@ -385,8 +392,8 @@ void lbc_reuse_emit_unserved(struct lbc_pass *pass)
     if (ports.len > 0) {
         ccm_buf_addf(&text,
                      "no listener on %s of load balancer [%s] sends to this Service, because "
-                     "annotation " LBC_ANNO_PREFIX "force-override-listeners is not \"true\"%s",
-                     ccm_buf_str(&ports), lbc_pass_lb_id(pass),
+                     "annotation %sforce-override-listeners is not \"true\"%s",
+                     ccm_buf_str(&ports), lbc_pass_lb_id(pass), lbc_names.annotations,
                      wished ? ": a person has to make one"
                             : ", and so listeners of a load balancer that a person made are that "
                               "person's. Set it to \"true\" (listeners that are on these ports are "
@@ -404,7 +411,7 @@ void lbc_reuse_emit_unserved(struct lbc_pass *pass)
  * for. */
 static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
-    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
     CCM_CLEANUP(ccm_freep) char *own = NULL;
 
     if (ccm_text_empty(label) || ccm_text_equal(label, lb_id)) {

@@ -8,11 +8,8 @@
 #ifndef CCM_LBC_REUSE_H
 #define CCM_LBC_REUSE_H
 
+#include "lbc/names.h"
 #include "lbc/pass.h"
-
-/* Tags of a load balancer: namespaces, separated by commas, or "*". Only their owner sets them. */
-#define LBC_REUSE_TAG_USE       LBC_TAG_TENANTS "allow-namespaces"
-#define LBC_REUSE_TAG_CONFIGURE LBC_TAG_TENANTS "allow-configuration"
 
 /* Values of the option. */
 enum lbc_reuse { LBC_REUSE_ON, LBC_REUSE_TAGGED, LBC_REUSE_OFF };
@@ -28,10 +25,9 @@ bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)
 /* Whether annotations may change what a person made there: attributes, tags, listeners, server
  * groups. */
 bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags);
-/* The remedy where they may not; for messages. */
+/* The remedy where they may not, for messages: a format with tag_configure of struct lbc_names. */
 #define LBC_REUSE_CONFIGURE_REMEDY                                                                 \
-    "option reuse is tagged, and the load balancer's tag " LBC_REUSE_TAG_CONFIGURE                 \
-    " does not name this namespace"
+    "option reuse is tagged, and the load balancer's tag %s does not name this namespace"
 /* Advise about annotations of the load balancer itself that are left aside, unless `may`. */
 void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may);
 

@@ -1,5 +1,6 @@
 /* The middle of a pass that ensures: what is desired, what is there, and whether it may be changed.
  */
+#include "lbc/names.h"
 #include "lbc/pass.h"
 
 #include "lbc/empty_pass.h"
@@ -165,7 +166,7 @@ static bool sync_was_releasing(const struct lbc_pass *pass)
     return pass->entry->releasing ||
            (!pass->entry->creation.bound_here && service->ingress_count == 0 &&
             lbc_object_has_finalizer(&service->meta, pass->life.finalizer) &&
-            ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL);
+            ccm_object_label(&service->meta, lbc_names.hash_label) == NULL);
 }
 
 /* Then what it switched off is switched on again, though nobody asks for that of one that is as a

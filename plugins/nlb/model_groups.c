@@ -121,7 +121,7 @@ int nlb_model_check_group(const struct lbc_model *model, const struct lbc_state 
     if (model->as_it_is) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
-                             desired->id);
+                             desired->id, lbc_names.tag_configure);
     }
     if (found == NULL) {
         return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,

@@ -327,7 +327,7 @@ def engine_project(folder, version):
     """The provider of the page, twice, in a project of its own."""
     source = page_source("balancer.c", "plugin-loadbalancer.md")
     (folder / "balancer.c").write_text(source)
-    (folder / "second.c").write_text(source.replace('"balancer"', '"second"').replace("example.com/balancer", "example.com/second"))
+    (folder / "second.c").write_text(source.replace('"balancer"', '"second"').replace("balancer.example.com", "second.example.com"))
     (folder / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.25)\nproject(two LANGUAGES C)\nset(CMAKE_C_STANDARD 11)\nset(CMAKE_C_EXTENSIONS OFF)\n"
         f"find_package(CcmLbc {version} REQUIRED)\n"

@@ -4,11 +4,12 @@ import os
 
 import pytest
 
-from tests.support import objects, proc, reference
+from tests.support import objects, proc
 from tests.support.products import default_name
 from tests.balancer.cloud import Cloud
 
-CLASS = "example.com/balancer"
+CLASS = "balancer.example.com/small"
+HASH_LABEL = "balancer.example.com/hash"
 SCHEDULER = "balancer.example.com/scheduler"
 FINALIZER = CLASS
 
@@ -72,7 +73,7 @@ def start(world, cloud, item=None, nodes=2, options=""):
     world.kube.create(*[node(number) for number in range(1, nodes + 1)])
     created = world.kube.create(item or service())
     world.start_ccmd()
-    world.wait(lambda: reference.HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
+    world.wait(lambda: HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
     return created
 
 
@@ -96,6 +97,40 @@ def test_from_creation_to_deletion(world, cloud):
     world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go")
     assert cloud.load_balancers == {}
     assert cloud.writes()[5:] == ["DeleteLoadBalancer"]
+
+
+def test_names_are_the_provider_s(world, cloud):
+    """What is written and read, on the Service, on its load balancer and in messages; those of another cloud mean nothing."""
+    item = service(annotations={"balancer.example.com/backend-label": "zone=a", "balancer.example.com/additional-resource-tags": "team=shop",
+                                "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-id": "lb-7"})
+    labelled = node(2)
+    labelled["metadata"]["labels"]["zone"] = "a"
+    configure(world, cloud)
+    excluded = node(3)
+    excluded["metadata"]["labels"].update({"zone": "a", "balancer.example.com/exclude-node": ""})
+    world.kube.create(node(1), labelled, excluded, item)
+    world.start_ccmd()
+    world.wait(lambda: world.kube.ingress("web"), "the Service")
+    world.settled()
+    shown = world.kube.get("Service", "web")
+    assert {key.rsplit("/", 1)[0] for key in shown["metadata"]["labels"]} == {"balancer.example.com"}
+    assert shown["metadata"]["labels"]["balancer.example.com/load-balancer-id"] == only(cloud)["Id"] == "lb-1"
+    assert [one["type"] for one in shown["status"]["conditions"]] == ["balancer.example.com/LoadBalancerReady"]
+    assert shown["metadata"]["finalizers"] == [FINALIZER]
+    assert only(cloud)["Tags"] == {"balancer-cluster": "c-1", "balancer-owner": default_name(shown["metadata"]["uid"]), "team": "shop"}
+    assert served(cloud) == {80: [("10.0.0.2", 100)], 443: [("10.0.0.2", 100)]}
+    world.stop_ccmd()
+    for text in [message for _, _, message, _ in world.kube.events("web")] + [world.log()]:
+        assert "alibaba" not in text and "aliyun" not in text, text
+
+
+@pytest.mark.parametrize("options, annotations", [('default_backend_type = "pods";', {}), ("", {"balancer.example.com/backend-type": "pods"})])
+def test_pods_can_be_the_backends(world, cloud, options, annotations):
+    item = objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS, annotations=annotations)
+    world.kube.create(objects.endpoint_slice(item, [("10.1.0.1", "node-1"), ("10.1.0.2", "node-2")]))
+    start(world, cloud, item, options=options)
+    assert served(cloud) == {80: [("10.1.0.1", 100), ("10.1.0.2", 100)]}
+    assert {server["Port"] for group in only(cloud)["Groups"] for server in group["Servers"]} == {8080}
 
 
 def test_a_new_node_is_one_call_per_group(world, cloud):
@@ -169,12 +204,12 @@ def test_one_that_somebody_deleted_is_missed_by_a_provider_that_lists_none(world
 def orphan(number, **tags):
     """What a Service without a finalizer has left."""
     return {"Id": f"lb-{number}", "Name": "left", "Address": f"192.0.2.{number}", "Groups": [], "Listeners": [],
-            "Tags": {"ack.aliyun.com": "c-1", "kubernetes.do.not.delete": f"a{number:031x}", **tags}}
+            "Tags": {"balancer-cluster": "c-1", "balancer-owner": f"a{number:031x}", **tags}}
 
 
 def test_orphans_go_but_those_that_somebody_uses(world, cloud):
     start(world, cloud, options="orphan_period_s = 1; orphan_cleanup = true; missing_wait_s = 0; removal_window_s = 1;")
-    used = orphan(101, **{"kubernetes.reused.by.user": "true"})
+    used = orphan(101, **{"balancer-used": "true"})
     with cloud.lock:
         cloud.load_balancers.update({one["Id"]: one for one in (used, orphan(102))})
     world.wait(lambda: "lb-102" not in cloud.load_balancers, "the orphan to go")
@@ -207,7 +242,7 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
     assert lines == [
         "balancer default/web",
         f"    add finalizer {FINALIZER} to the Service",
-        f"    create load balancer {name} ack.aliyun.com=c-1 kubernetes.do.not.delete={name}",
+        f"    create load balancer {name} balancer-cluster=c-1 balancer-owner={name}",
         f"    create server group 80/tcp {groups[0]} {servers[0]}",
         f"    create server group 443/tcp {groups[1]} {servers[1]}",
         f"    create listener 80/tcp {groups[0]}",
@@ -236,7 +271,7 @@ def test_a_plan_after_drift_is_about_the_drift_alone(world, cloud):
 
 def start_again(world):
     world.start_ccmd()
-    world.wait(lambda: reference.HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
+    world.wait(lambda: HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service")
     world.settled()
     world.stop_ccmd()
 

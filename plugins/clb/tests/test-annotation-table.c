@@ -577,8 +577,9 @@ static void expect_update(const struct row *row, const struct ccm_service *befor
         const bool applies = (row->protocols >> p & 1U) != 0;
         const bool differs = attr != NULL && attr_differs(clb_listener_at(&want, p), attr,
                                                           clb_listener_at(&have, p));
+        const bool expected = applies && sent != NULL;
 
-        if (differs != (applies && sent != NULL) || (differs && strcmp(attr->value, sent) != 0)) {
+        if (differs != expected || (expected && differs && strcmp(attr->value, sent) != 0)) {
             fail_msg("%s, %s, %s: %s", row->name, what, lbc_protocol_lower(p),
                      differs ? attr->value : "no update");
         }

@@ -1,6 +1,6 @@
 #include "lbc/apply/plain.h"
 
-#include "lbc/keys.h"
+#include "lbc/names.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ int lbc_plan_create_lb(struct lbc_work *work)
     lbc_owner_lb_name(&work->in->service->meta, name);
     step = lbc_work_lb_step(work, LBC_STEP_CREATE_LB);
     return step == NULL || lbc_text_set(&step->value, name) < 0 ||
-                   lbc_tags_put(&step->tags, LBC_TAG_OWNER, name) < 0 ||
-                   lbc_tags_put(&step->tags, LBC_TAG_CLUSTER, work->in->cluster_id) < 0
+                   lbc_tags_put(&step->tags, lbc_names.tag_owner, name) < 0 ||
+                   lbc_tags_put(&step->tags, lbc_names.tag_cluster, work->in->cluster_id) < 0
                ? -ENOMEM
                : 0;
 }

@@ -1,6 +1,7 @@
 /* Plans: attributes of the load balancer; see plan.h. */
 #include "lbc/apply/plan.h"
 #include "lbc/model/lb_attrs.h"
+#include "lbc/names.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ void lbc_plan_lb_refuse(const struct lbc_work *work, unsigned number, const char
     ccm_text_printf(remedy, sizeof(remedy),
                     "it is [%s]: set annotation %s%s to that%s, or delete the Service and create "
                     "it again: its address changes",
-                    present == NULL ? "" : present, LBC_ANNO_PREFIX, row->name,
+                    present == NULL ? "" : present, lbc_names.annotations, row->name,
                     lbc_model_is_explicit(work->model, number) ? " or take it away" : "");
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s", text); /* the text is what counts */
     lbc_problems_add(work->problems, &err, remedy);

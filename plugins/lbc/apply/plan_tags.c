@@ -1,6 +1,7 @@
 /* Plans: tags of the load balancer; see plan.h. */
 #include "lbc/apply/plan.h"
 #include "lbc/model/settings.h"
+#include "lbc/names.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -29,18 +30,18 @@ static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
     if (work->model->reused) {
         /* Not in use by a Service whose wishes cannot be met. */
         return !ops->tags_reuse || work->problems->count > 0 ||
-                       lbc_tags_get(&work->lb->tags, LBC_TAG_REUSE) != NULL
+                       lbc_tags_get(&work->lb->tags, lbc_names.tag_reuse) != NULL
                    ? 0
-                   : lbc_tags_put(add, LBC_TAG_REUSE, "true");
+                   : lbc_tags_put(add, lbc_names.tag_reuse, "true");
     }
     if (!work->lb->untagged) {
         return 0;
     }
     lbc_owner_lb_name(&work->in->service->meta, owner);
-    if (lbc_tags_put(add, LBC_TAG_OWNER, owner) < 0) {
+    if (lbc_tags_put(add, lbc_names.tag_owner, owner) < 0) {
         return -ENOMEM;
     }
-    return lbc_tags_put(add, LBC_TAG_CLUSTER, work->in->cluster_id);
+    return lbc_tags_put(add, lbc_names.tag_cluster, work->in->cluster_id);
 }
 
 int lbc_plan_missing_tags(const struct lbc_work *work, struct lbc_tags *add)

@@ -1,6 +1,6 @@
 #include "lbc/apply/record.h"
 
-#include "lbc/keys.h"
+#include "lbc/names.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -109,7 +109,7 @@ int lbc_record_tags(const struct lbc_step *step, struct lbc_lb *lb)
             continue;
         }
         r = lbc_tags_put(&lb->tags, tag->key, tag->value);
-        lb->untagged = lb->untagged && !ccm_text_equal(tag->key, LBC_TAG_OWNER);
+        lb->untagged = lb->untagged && !ccm_text_equal(tag->key, lbc_names.tag_owner);
     }
     return r;
 }

@@ -1,6 +1,7 @@
 #include "lbc/apply/taken.h"
 
 #include "lbc/model/settings.h"
+#include "lbc/names.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX   LBC_TAG_TENANTS "taken-"
 #define CHUNK    31 /* bytes of the text in one label */
 #define CHUNKS   64
 #define TEXT_MAX ((size_t)CHUNK * CHUNKS)
@@ -67,7 +67,7 @@ bool lbc_taken_is_refused(struct ccm_error *err, bool uncertain)
 
 static void chunk_key(const char *port, size_t number, char ret[static KEY_MAX])
 {
-    ccm_text_printf(ret, KEY_MAX, PREFIX "%s.%zu", port, number);
+    ccm_text_printf(ret, KEY_MAX, "%s%s.%zu", lbc_names.taken, port, number);
 }
 
 /* "name=value" lines; a value of several lines would read as several facts. */
@@ -200,8 +200,9 @@ static int add_chunks(const struct lbc_taken *taken, struct lbc_tags *labels)
 
 bool lbc_taken_label_port(const char *key, char ret[static LBC_TAKEN_PORT])
 {
-    const char *port = key + strlen(PREFIX);
-    const char *dot = ccm_text_starts(key, PREFIX) ? strrchr(port, '.') : NULL;
+    const bool taken = ccm_text_starts(key, lbc_names.taken);
+    const char *port = taken ? key + strlen(lbc_names.taken) : NULL;
+    const char *dot = taken ? strrchr(port, '.') : NULL;
 
     if (dot == NULL || (size_t)(dot - port) >= LBC_TAKEN_PORT) {
         return false;

@@ -1,4 +1,5 @@
 #include "lbc/apply/token.h"
+#include "lbc/names.h"
 
 #include "ccm/object.h"
 #include "lbc/service/lifecycle.h"
@@ -33,7 +34,7 @@ void lbc_token_write(const struct lbc_token *token, const struct ccm_service *se
     char number[16];
 
     ccm_text_printf(number, sizeof(number), "%" PRIu32, attempt);
-    lbc_token_add(&whole, ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL));
+    lbc_token_add(&whole, ccm_object_label(&service->meta, lbc_names.lb_label));
     lbc_token_add(&whole, number);
     ccm_text_printf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid, whole.hash);
 }

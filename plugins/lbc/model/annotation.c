@@ -1,4 +1,5 @@
 #include "lbc/model/annotation.h"
+#include "lbc/names.h"
 
 #include "ccm/object.h"
 #include "util/cleanup.h"
@@ -19,10 +20,10 @@ static bool row_is_whole_key(const struct lbc_anno *row)
 
 const char *lbc_anno_suffix(const char *key)
 {
-    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+    const char *const prefixes[] = { lbc_names.annotations, lbc_names.annotations_before };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
-        if (ccm_text_starts(key, prefixes[i])) {
+        if (prefixes[i] != NULL && ccm_text_starts(key, prefixes[i])) {
             return key + strlen(prefixes[i]);
         }
     }
@@ -33,17 +34,17 @@ static const char *anno_get_prefixed(const struct ccm_object *object, const char
                                      const char *suffix)
 {
     char key[256];
-    const int len = snprintf(key, sizeof(key), "%s%s", prefix, suffix);
+    const int len = prefix == NULL ? -1 : snprintf(key, sizeof(key), "%s%s", prefix, suffix);
 
     return len < 0 || (size_t)len >= sizeof(key) ? NULL : ccm_object_annotation(object, key);
 }
 
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
 {
-    const char *value = anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix);
+    const char *value = anno_get_prefixed(object, lbc_names.annotations, suffix);
 
     if (value == NULL) {
-        value = anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix);
+        value = anno_get_prefixed(object, lbc_names.annotations_before, suffix);
     }
     return value == NULL ? "" : value;
 }
@@ -55,8 +56,8 @@ bool lbc_anno_says(const struct ccm_object *object, const char *suffix, const ch
 
 bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix)
 {
-    return anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) != NULL ||
-           anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+    return anno_get_prefixed(object, lbc_names.annotations, suffix) != NULL ||
+           anno_get_prefixed(object, lbc_names.annotations_before, suffix) != NULL;
 }
 
 bool lbc_anno_is_on(const char *value)
@@ -77,11 +78,11 @@ const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_ann
 const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suffix,
                                 char key[static LBC_ANNO_KEY_MAX])
 {
-    const bool legacy = anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) == NULL &&
-                        anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+    const bool legacy = anno_get_prefixed(object, lbc_names.annotations, suffix) == NULL &&
+                        anno_get_prefixed(object, lbc_names.annotations_before, suffix) != NULL;
 
     ccm_text_printf(key, LBC_ANNO_KEY_MAX, "%s%s",
-                    legacy ? LBC_ANNO_LEGACY_PREFIX : LBC_ANNO_PREFIX, suffix);
+                    legacy ? lbc_names.annotations_before : lbc_names.annotations, suffix);
     return key;
 }
 
@@ -120,7 +121,7 @@ bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *obje
 
 static const char *prefix_of(const struct lbc_anno *row)
 {
-    return row_is_whole_key(row) ? "" : LBC_ANNO_PREFIX;
+    return row_is_whole_key(row) ? "" : lbc_names.annotations;
 }
 
 static const char *anno_get_label(const struct lbc_anno *row)
@@ -293,7 +294,7 @@ int lbc_anno_explain(const struct lbc_anno *row, int r, struct ccm_error *err)
         return r;
     }
     ccm_text_printf(key, sizeof(key), "%s%s", prefix_of(row), row->name);
-    if (strstr(err->message, key) != NULL || strstr(err->message, LBC_ANNO_PREFIX) != NULL) {
+    if (strstr(err->message, key) != NULL || strstr(err->message, lbc_names.annotations) != NULL) {
         return r; /* it names this one, or the other one that is at fault */
     }
     len = strlen(err->message);
@@ -418,8 +419,10 @@ void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,
 /* An annotation of the legacy prefix beside the same one with the present prefix. */
 static bool is_hidden(const struct ccm_object *object, const char *key)
 {
-    return ccm_text_starts(key, LBC_ANNO_LEGACY_PREFIX) &&
-           anno_get_prefixed(object, LBC_ANNO_PREFIX, key + strlen(LBC_ANNO_LEGACY_PREFIX)) != NULL;
+    return lbc_names.annotations_before != NULL &&
+           ccm_text_starts(key, lbc_names.annotations_before) &&
+           anno_get_prefixed(object, lbc_names.annotations,
+                             key + strlen(lbc_names.annotations_before)) != NULL;
 }
 
 void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
@@ -431,8 +434,8 @@ void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *
 
         anno_describe_unknown(table, key, &text);
         if (text.len == 0 && is_hidden(object, key)) {
-            ccm_buf_addf(&text, "annotation %s has no effect beside %s%s", key, LBC_ANNO_PREFIX,
-                         key + strlen(LBC_ANNO_LEGACY_PREFIX));
+            ccm_buf_addf(&text, "annotation %s has no effect beside %s%s", key,
+                         lbc_names.annotations, key + strlen(lbc_names.annotations_before));
         }
         if (text.len > 0) {
             say(arg, key, true, ccm_buf_str(&text));

@@ -1,4 +1,5 @@
 #include "lbc/model/annotation_text.h"
+#include "lbc/names.h"
 
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -168,9 +169,9 @@ static void told_write(struct told *told, const struct lbc_anno_table *table,
 {
     const bool whole = strchr(row->name, '/') != NULL;
 
-    ccm_buf_addf(&told->key, "%s%s", whole ? "" : LBC_ANNO_PREFIX, row->name);
+    ccm_buf_addf(&told->key, "%s%s", whole ? "" : lbc_names.annotations, row->name);
     if (!whole) {
-        ccm_buf_addf(&told->old_key, "%s%s", LBC_ANNO_LEGACY_PREFIX, row->name);
+        ccm_buf_addf(&told->old_key, "%s%s", lbc_names.annotations_before, row->name);
     }
     lbc_anno_write_values(row, &told->values);
     lbc_anno_write_fallback(row, &told->fallback);

@@ -1,4 +1,5 @@
 #include "lbc/model/candidate.h"
+#include "lbc/names.h"
 
 #include "ccm/object.h"
 #include "lbc/model/empty.h"
@@ -14,9 +15,9 @@
 
 enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool pods_by_default)
 {
-    const char *type = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+    const char *type = ccm_object_annotation(&service->meta, lbc_names.backend_type);
 
-    if (ccm_text_empty(type) ? pods_by_default : strcmp(type, LBC_BACKEND_TYPE_PODS) == 0) {
+    if (ccm_text_empty(type) ? pods_by_default : strcmp(type, lbc_names.pods) == 0) {
         return LBC_MODE_PODS;
     }
     return ccm_text_equal(service->external_traffic_policy, "Local") ? LBC_MODE_LOCAL
@@ -215,8 +216,8 @@ static int check_node_port(const struct lbc_candidate_input *in,
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         LBC_NO_NODE_PORT ": set annotation " LBC_BACKEND_TYPE_KEY
-                                          " to " LBC_BACKEND_TYPE_PODS);
+                         LBC_NO_NODE_PORT ": set annotation %s to %s", lbc_names.backend_type,
+                         lbc_names.pods);
 }
 
 /* A Service that is not to have the family any more loses its backends: others may get the

@@ -1,7 +1,7 @@
 #include "lbc/model/class.h"
 
 #include "ccm/object.h"
-#include "lbc/keys.h"
+#include "lbc/names.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -14,8 +14,11 @@ static bool is_load_balancer(const struct ccm_service *service)
 
 bool lbc_class_is_elsewhere(const struct ccm_service *service)
 {
-    return ccm_object_annotation(&service->meta, LBC_CLASS_TUNNEL_KEY) != NULL ||
-           !ccm_text_empty(ccm_object_annotation(&service->meta, LBC_CLASS_KEY));
+    const char *any = lbc_names.elsewhere[0];
+    const char *valued = lbc_names.elsewhere[1];
+
+    return (any != NULL && ccm_object_annotation(&service->meta, any) != NULL) ||
+           (valued != NULL && !ccm_text_empty(ccm_object_annotation(&service->meta, valued)));
 }
 
 bool lbc_class_is_default(const struct ccm_service *service)

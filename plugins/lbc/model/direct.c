@@ -1,4 +1,5 @@
 #include "lbc/model/direct.h"
+#include "lbc/names.h"
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
@@ -11,7 +12,7 @@ bool lbc_direct_is_open(const struct lbc_direct *in)
     const struct ccm_object *meta = &in->service->meta;
 
     return lbc_backend_mode(in->service, in->pods_by_default) != LBC_MODE_PODS &&
-           ccm_text_empty(ccm_object_annotation(meta, LBC_BACKEND_TYPE_KEY)) &&
+           ccm_text_empty(ccm_object_annotation(meta, lbc_names.backend_type)) &&
            lbc_anno_get(meta, "backend-label")[0] == '\0';
 }
 
@@ -51,4 +52,15 @@ bool lbc_direct_fits(const struct lbc_direct *in)
         }
     }
     return count > 0;
+}
+
+void lbc_direct_write(struct ccm_buf *text)
+{
+    ccm_buf_addf(
+        text,
+        "nodes are the backends, but the pods have addresses of the VPC (Terway) and could "
+        "be: annotation %s: \"%s\", or option default_backend_type for all Services, saves "
+        "the hop over a node, shows the pods their clients' addresses and needs no node "
+        "ports. The value \"%s\" keeps nodes, and this hint away",
+        lbc_names.backend_type, lbc_names.pods, lbc_names.nodes);
 }

@@ -6,18 +6,11 @@
 #define CCM_LBC_DIRECT_H
 
 #include "ccm/object.h"
-#include "lbc/keys.h"
 #include "lbc/model/node.h"
+#include "util/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define LBC_DIRECT_TEXT                                                                            \
-    "nodes are the backends, but the pods have addresses of the VPC (Terway) and could be: "       \
-    "annotation " LBC_BACKEND_TYPE_KEY ": \"" LBC_BACKEND_TYPE_PODS                                \
-    "\", or option default_backend_type for all Services, saves the hop over a node, shows the "   \
-    "pods their clients' addresses and needs no node ports. The value \"" LBC_BACKEND_TYPE_NODES   \
-    "\" keeps nodes, and this hint away"
 
 /* Borrowed. */
 struct lbc_direct {
@@ -34,5 +27,7 @@ bool lbc_direct_is_open(const struct lbc_direct *in);
 /* Whether all that serve it could be backends: there are some, all are pods on nodes of Terway (or
  * virtual ones, where they are already), and none has the address of its node (hostNetwork). */
 bool lbc_direct_fits(const struct lbc_direct *in);
+/* What to do then, for people. */
+void lbc_direct_write(struct ccm_buf *text);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lbc/model/empty.h"
 
 #include "lbc/model/named.h"
+#include "lbc/names.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -87,9 +88,8 @@ static void empty_add_cluster(const struct lbc_candidate_input *in, struct ccm_b
     char words[LABELS_SHOWN + 200];
 
     ccm_text_printf(words, sizeof(words),
-                    "the labels [%.*s] of annotation " LBC_ANNO_PREFIX
-                    "backend-label are missing on",
-                    (int)ccm_text_utf8_cut(labels, LABELS_SHOWN), labels);
+                    "the labels [%.*s] of annotation %sbackend-label are missing on",
+                    (int)ccm_text_utf8_cut(labels, LABELS_SHOWN), labels, lbc_names.annotations);
     for (size_t i = 0; i < in->nodes->len; i++) {
         const struct ccm_node *node = in->nodes->items[i].node;
 

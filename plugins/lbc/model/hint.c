@@ -1,4 +1,5 @@
 #include "lbc/model/hint.h"
+#include "lbc/names.h"
 
 #include "ccm/object.h"
 #include "lbc/model/annotation.h"
@@ -33,10 +34,9 @@ static bool has_no_group(const struct ccm_service *service)
 /* Any other spelling means nodes. */
 static bool is_misspelt(const struct ccm_service *service)
 {
-    const char *value = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+    const char *value = ccm_object_annotation(&service->meta, lbc_names.backend_type);
 
-    return !ccm_text_equal_case(value, LBC_BACKEND_TYPE_NODES) &&
-           strcmp(value, LBC_BACKEND_TYPE_PODS) != 0;
+    return !ccm_text_equal_case(value, lbc_names.nodes) && strcmp(value, lbc_names.pods) != 0;
 }
 
 static bool changes_transport(const struct ccm_service *service)
@@ -136,9 +136,8 @@ const struct lbc_hint lbc_hints[] = {
       "entry counts for every port of that number)",
       NULL, false },
     { "additional-resource-tags", has_reserved_tag,
-      "leaves out tags that are not to be set here: " LBC_TAG_OWNER ", " LBC_TAG_CLUSTER
-      ", those of the cloud (acs:...) and " LBC_TAG_TENANTS "..., and " LBC_TAG_REUSE
-      " where the load balancer is reused",
+      "leaves out tags that are not to be set here: {tag_owner}, {tag_cluster}, those of the cloud "
+      "(acs:...) and {tag_tenants}..., and {tag_reuse} where the load balancer is reused",
       NULL, false },
     { "additional-resource-tags", has_bare_tag,
       "has a tag without a value, which is set as an empty one: a tag is written key=value", NULL,
@@ -146,18 +145,66 @@ const struct lbc_hint lbc_hints[] = {
     { "backend-label", has_long_label,
       "counts up to the second equals sign of an entry: no label has one in its value", NULL,
       false },
-    { LBC_BACKEND_TYPE_KEY, is_misspelt,
-      "chooses nodes: only " LBC_BACKEND_TYPE_PODS
-      " in lower case stands for pods, and " LBC_BACKEND_TYPE_NODES " says nodes",
-      NULL, false },
+    { "{backend_type}", is_misspelt,
+      "chooses nodes: only {pods} in lower case stands for pods, and {nodes} says nodes", NULL,
+      false },
     { NULL, NULL, NULL, NULL, false },
 };
 
+/* The name that "{name}" at the beginning of the text stands for, and its length; NULL = none. */
+static const char *hint_find_name(const char *text, size_t *ret_len)
+{
+    static const struct {
+        const char *word;
+        const char *const *name;
+    } rows[] = {
+        { "{backend_type}", &lbc_names.backend_type },
+        { "{nodes}", &lbc_names.nodes },
+        { "{pods}", &lbc_names.pods },
+        { "{tag_owner}", &lbc_names.tag_owner },
+        { "{tag_cluster}", &lbc_names.tag_cluster },
+        { "{tag_reuse}", &lbc_names.tag_reuse },
+        { "{tag_tenants}", &lbc_names.tag_tenants },
+    };
+
+    for (size_t i = 0; *text == '{' && i < CCM_ARRAY_LEN(rows); i++) {
+        if (ccm_text_starts(text, rows[i].word)) {
+            *ret_len = strlen(rows[i].word);
+            return *rows[i].name;
+        }
+    }
+    return NULL;
+}
+
+const char *lbc_hint_key(const struct lbc_hint *hint)
+{
+    size_t len = 0;
+    const char *name = hint_find_name(hint->key, &len);
+
+    return name == NULL ? hint->key : name;
+}
+
+void lbc_hint_write(const struct lbc_hint *hint, struct ccm_buf *text)
+{
+    size_t len = 1;
+
+    for (const char *at = hint->text; *at != '\0'; at += len) {
+        const char *name = hint_find_name(at, &len);
+
+        if (name != NULL) {
+            ccm_buf_adds(text, name);
+        } else {
+            len = 1;
+            ccm_buf_add(text, at, len);
+        }
+    }
+}
+
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service)
 {
-    const char *value = strchr(hint->key, '/') == NULL
-                            ? hint_get_annotation(service, hint->key)
-                            : ccm_object_annotation(&service->meta, hint->key);
+    const char *key = lbc_hint_key(hint);
+    const char *value = strchr(key, '/') == NULL ? hint_get_annotation(service, key)
+                                                 : ccm_object_annotation(&service->meta, key);
 
     return !ccm_text_empty(value) && hint->applies(service);
 }

@@ -8,15 +8,18 @@
 #include "ccm/object.h"
 #include "ccm/option.h"
 #include "lbc/model/annotation.h"
+#include "util/buf.h"
 
 #include <stdbool.h>
 
-/* One row; a table ends with a NULL key. */
+/* One row; a table ends with a NULL key. "{name}" stands for a member of struct lbc_names:
+ * backend_type, nodes, pods, tag_owner, tag_cluster, tag_reuse, tag_tenants. */
 struct lbc_hint {
-    const char *key; /* suffix of the annotation, or the whole key when it has a slash */
+    /* Suffix of the annotation, or the whole key when it has a slash, or "{name}". */
+    const char *key;
     /* Whether to say it; the annotation is set, and not empty. */
     bool (*applies)(const struct ccm_service *service);
-    const char *text;                /* goes on behind the annotation's name */
+    const char *text; /* goes on behind the annotation's name; may have "{name}" in it */
     const struct ccm_option *unless; /* BOOL that makes it untrue; NULL = there is none */
     bool is_void; /* the annotation does nothing at all then, so its value cannot be bad either */
 };
@@ -32,6 +35,10 @@ typedef void (*lbc_hint_fn)(void *arg, const struct lbc_anno *row, const char *w
 void lbc_hint_lacking(const struct lbc_anno_table *table, const struct ccm_service *service,
                       lbc_hint_fn fn, void *arg);
 
+/* The annotation, as `key` has it or its name. */
+const char *lbc_hint_key(const struct lbc_hint *hint);
+/* Append the text. */
+void lbc_hint_write(const struct lbc_hint *hint, struct ccm_buf *text);
 /* Whether the row applies, options aside. */
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service);
 

@@ -126,7 +126,10 @@ static void idle_find_hints(const struct lbc_idle *it, const struct lbc_hint *hi
     for (; hint != NULL && hint->key != NULL; hint++) {
         if (lbc_hint_applies(hint, it->service) &&
             (hint->unless == NULL || !it->is_on(it->arg, hint->unless))) {
-            it->found(it->arg, hint->key, hint->text);
+            CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 600 };
+
+            lbc_hint_write(hint, &why);
+            it->found(it->arg, lbc_hint_key(hint), ccm_buf_str(&why));
         }
     }
 }

@@ -1,4 +1,5 @@
 #include "lbc/model/lint.h"
+#include "lbc/names.h"
 
 #include "lbc/model/candidate.h"
 #include "lbc/model/idle.h"
@@ -245,7 +246,7 @@ static bool lint_is_by_node(const struct lint *lint)
 {
     const char *standard = lint->sink->option_string(lint->sink, NULL, "default_backend_type");
 
-    return lbc_backend_mode(lint->service, ccm_text_equal(standard, LBC_BACKEND_TYPE_PODS)) !=
+    return lbc_backend_mode(lint->service, ccm_text_equal(standard, lbc_names.pods)) !=
            LBC_MODE_PODS;
 }
 
@@ -254,13 +255,12 @@ static bool lint_is_by_node(const struct lint *lint)
 static void lint_add_node_finding(const struct lint *lint, const char *place, const char *message)
 {
     const bool open =
-        ccm_text_empty(ccm_object_annotation(&lint->service->meta, LBC_BACKEND_TYPE_KEY));
+        ccm_text_empty(ccm_object_annotation(&lint->service->meta, lbc_names.backend_type));
     struct ccm_error text = CCM_ERROR_INIT;
 
-    (void)ccm_error_set(
-        &text, 0, CCM_ERROR_TERMINAL,
-        "%s: set annotation " LBC_BACKEND_TYPE_KEY " to " LBC_BACKEND_TYPE_PODS "%s", message,
-        open ? ", unless option default_backend_type is that" : ""); /* wanted */
+    (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "%s: set annotation %s to %s%s", message,
+                        lbc_names.backend_type, lbc_names.pods,
+                        open ? ", unless option default_backend_type is that" : ""); /* wanted */
     lint->sink->finding(lint->sink, open ? CCM_LEVEL_WARN : CCM_LEVEL_ERROR, place, text.message);
 }
 
@@ -281,10 +281,13 @@ static void lint_nodes(const struct lint *lint)
     }
     if (lint->rules->has_ranges && lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         char key[LBC_ANNO_KEY_MAX];
+        char text[120];
 
+        ccm_text_printf(text, sizeof(text),
+                        "listener port range can only be used for %s backend type service",
+                        lbc_names.pods);
         lint_add_node_finding(lint, lbc_anno_suffix_key(&service->meta, "listener-port-range", key),
-                              "listener port range can only be used for " LBC_BACKEND_TYPE_PODS
-                              " backend type service");
+                              text);
     }
 }
 
@@ -338,10 +341,13 @@ static void lint_reuse(const struct lint *lint)
         lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "id",
                                 "option reuse is off: no load balancer is reused");
     } else if (ccm_text_equal(mode, "tagged")) {
-        lint_add_suffix_finding(
-            lint, CCM_LEVEL_WARN, "id",
-            "option reuse is tagged: the load balancer needs tag " LBC_TAG_TENANTS
-            "allow-namespaces with this namespace");
+        char text[160];
+
+        ccm_text_printf(
+            text, sizeof(text),
+            "option reuse is tagged: the load balancer needs tag %s with this namespace",
+            lbc_names.tag_use);
+        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "id", text);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "ccm/object.h"
 #include "lbc/keys.h"
+#include "lbc/names.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -30,11 +31,12 @@ static bool is_control_plane(const struct ccm_node *node)
 /* Labels that take a node out of this controller's sight altogether. */
 static bool node_is_left_out(const struct ccm_node *node)
 {
-    static const char *const keys[] = { LBC_NODE_EXCLUDE_KEY,
-                                        "service.beta.kubernetes.io/exclude-node" };
+    const char *const keys[] = { lbc_names.exclude_node,
+                                 "service.beta.kubernetes.io/exclude-node" };
 
     return has_any_label(node, keys, CCM_ARRAY_LEN(keys)) ||
-           ccm_text_starts(node->provider_id, LBC_NODE_HYBRID_PREFIX);
+           (lbc_names.foreign_node != NULL &&
+            ccm_text_starts(node->provider_id, lbc_names.foreign_node));
 }
 
 static bool is_excluded(const struct ccm_node *node)
@@ -112,10 +114,23 @@ bool lbc_node_has_labels(const struct ccm_node *node, const struct lbc_node_rule
     return true;
 }
 
+/* What stands behind the last slash. */
+static const char *node_find_last_part(const char *id)
+{
+    const char *slash = strrchr(id, '/');
+
+    return !ccm_text_starts(id, lbc_names.provider) || slash == NULL || slash[1] == '\0'
+               ? NULL
+               : slash + 1;
+}
+
 const char *lbc_node_instance_id(const struct ccm_node *node)
 {
     const char *id = node->provider_id;
 
+    if (lbc_names.provider != NULL) {
+        return node_find_last_part(id);
+    }
     if (ccm_text_starts(id, LBC_NODE_CLOUD_PREFIX)) {
         id += strlen(LBC_NODE_CLOUD_PREFIX);
     }

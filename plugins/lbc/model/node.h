@@ -33,8 +33,8 @@ const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_
 /* Whether it has all labels of the rules. */
 bool lbc_node_has_labels(const struct ccm_node *node, const struct lbc_node_rules *rules);
 
-/* Instance id inside spec.providerID ("region.instance", LBC_NODE_CLOUD_PREFIX before it or not),
- * borrowed; NULL when it has another form. */
+/* Instance id inside spec.providerID (see `provider` of struct lbc_names), borrowed; NULL when it
+ * has another form. */
 const char *lbc_node_instance_id(const struct ccm_node *node);
 
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */

@@ -1,4 +1,5 @@
 #include "lbc/model/owner.h"
+#include "lbc/names.h"
 
 #include "lbc/model/settings.h"
 #include "util/parse.h"
@@ -100,15 +101,15 @@ int lbc_owner_copy_tags(const struct lbc_tags *tags, const struct ccm_object *se
     int r = 0;
 
     lbc_owner_lb_name(service, name);
-    r = lbc_tags_copy_equal(tags, LBC_TAG_OWNER, name, ret);
-    return r < 0 ? r : lbc_tags_copy_equal(tags, LBC_TAG_CLUSTER, cluster_id, ret);
+    r = lbc_tags_copy_equal(tags, lbc_names.tag_owner, name, ret);
+    return r < 0 ? r : lbc_tags_copy_equal(tags, lbc_names.tag_cluster, cluster_id, ret);
 }
 
 enum lbc_owner lbc_owner_of_tags(const struct lbc_tags *tags, const struct ccm_object *service,
                                  const char *cluster_id)
 {
-    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
-    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+    const char *owner = lbc_tags_get(tags, lbc_names.tag_owner);
+    const char *cluster = lbc_tags_get(tags, lbc_names.tag_cluster);
     char name[LBC_OWNER_LB_NAME];
 
     if (cluster != NULL && strcmp(cluster, cluster_id) != 0) {

@@ -1,4 +1,5 @@
 #include "lbc/model/settings.h"
+#include "lbc/names.h"
 
 #include "lbc/model/annotation.h"
 #include "util/cidr.h"
@@ -31,9 +32,11 @@ bool lbc_setting_preserve(const struct ccm_service *service)
 
 bool lbc_setting_is_reserved_tag(const char *key, bool reused)
 {
-    return key[0] == '\0' || ccm_text_starts(key, "acs:") || strcmp(key, LBC_TAG_OWNER) == 0 ||
-           strcmp(key, LBC_TAG_CLUSTER) == 0 || ccm_text_starts(key, LBC_TAG_TENANTS) ||
-           (reused && strcmp(key, LBC_TAG_REUSE) == 0);
+    return key[0] == '\0' ||
+           (lbc_names.tag_cloud != NULL && ccm_text_starts(key, lbc_names.tag_cloud)) ||
+           strcmp(key, lbc_names.tag_owner) == 0 || strcmp(key, lbc_names.tag_cluster) == 0 ||
+           ccm_text_starts(key, lbc_names.tag_tenants) ||
+           (reused && strcmp(key, lbc_names.tag_reuse) == 0);
 }
 
 /* One "key=value", "key=" or "key"; the value may contain '='. */
@@ -93,7 +96,7 @@ int lbc_setting_refuse(const char *suffix, const char *value, const char *expect
                        struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
-                         LBC_ANNO_PREFIX, suffix, expected, LBC_SHOWN_MAX, value);
+                         lbc_names.annotations, suffix, expected, LBC_SHOWN_MAX, value);
 }
 
 /* --- lists --- */

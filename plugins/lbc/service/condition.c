@@ -1,10 +1,10 @@
 #include "lbc/service/condition.h"
 
-#include "lbc/keys.h"
-#include "util/retry_text.h"
+#include "lbc/names.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/parse.h"
+#include "util/retry_text.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ void lbc_condition_open_patch(struct ccm_jsonw *w, const char *uid, const char *
 
 const struct ccm_condition *lbc_condition_find_ours(const struct ccm_service *service)
 {
-    return lbc_condition_find(service->conditions, service->condition_count, LBC_LIFE_CONDITION);
+    return lbc_condition_find(service->conditions, service->condition_count, lbc_names.condition);
 }
 
 static const char *reason_of(const struct lbc_life_condition *condition)

@@ -1,4 +1,5 @@
 #include "lbc/service/conditions.h"
+#include "lbc/names.h"
 
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -16,10 +17,10 @@ static int condition_remove(const struct lbc_life *life, const struct ccm_reques
         return 0;
     }
     if (life->plan != NULL) {
-        ccm_buf_adds(life->plan, "remove condition " LBC_LIFE_CONDITION "\n");
+        ccm_buf_addf(life->plan, "remove condition %s\n", lbc_names.condition);
         return 0;
     }
-    lbc_condition_open_patch(&w, service->meta.uid, LBC_LIFE_CONDITION);
+    lbc_condition_open_patch(&w, service->meta.uid, lbc_names.condition);
     ccm_jsonw_str(&w, "$patch", "delete");
     ccm_jsonw_close_all(&w, "}]}}");
 
@@ -46,11 +47,11 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
         return 0;
     }
     if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "set condition " LBC_LIFE_CONDITION " to %s (%s)\n", words.status,
+        ccm_buf_addf(life->plan, "set condition %s to %s (%s)\n", lbc_names.condition, words.status,
                      words.reason);
         return 0;
     }
-    lbc_condition_open_patch(&w, service->meta.uid, LBC_LIFE_CONDITION);
+    lbc_condition_open_patch(&w, service->meta.uid, lbc_names.condition);
     lbc_condition_print(
         &w, &words, lbc_life_needs(life, LBC_LIFE_TURN, words.same_status, words.status), wall_ms);
     ccm_jsonw_close_all(&w, "}]}}");

@@ -1,6 +1,6 @@
 #include "lbc/service/hash.h"
 
-#include "lbc/keys.h"
+#include "lbc/names.h"
 #include "lbc/service/goyaml.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -40,7 +40,7 @@ static void hash_prune_item(cJSON *item)
 
         /* Looked at before its own members go: a map that only pruning empties stays. */
         if (cJSON_IsObject(item) &&
-            (is_zero(child) || strcmp(child->string, LBC_HASH_IGNORED_KEY) == 0)) {
+            (is_zero(child) || ccm_text_equal(child->string, lbc_names.hash_ignored))) {
             cJSON_Delete(cJSON_DetachItemViaPointer(item, child));
         } else {
             hash_prune_item(child);

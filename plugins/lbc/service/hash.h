@@ -6,11 +6,11 @@
 #define CCM_LBC_HASH_H
 
 #include "ccm/object.h"
+#include "lbc/keys.h"
 #include "util/attr.h"
 #include "util/json.h"
 
-#define LBC_HASH_LABEL "service.beta.kubernetes.io/hash"
-#define LBC_HASH_TEXT  57 /* SHA-224 in hex, with NUL */
+#define LBC_HASH_TEXT 57 /* SHA-224 in hex, with NUL */
 
 /* 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_hash_service(const struct ccm_service *service, char ret[LBC_HASH_TEXT]);

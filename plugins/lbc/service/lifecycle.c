@@ -1,4 +1,5 @@
 #include "lbc/service/lifecycle.h"
+#include "lbc/names.h"
 
 #include "lbc/model/object.h"
 #include "lbc/service/hash.h"
@@ -186,7 +187,7 @@ static bool ingress_differs(const struct ccm_service *service, const struct lbc_
 static bool has_stale_tags(const struct ccm_service *service, const struct lbc_life_state *state)
 {
     return state->tags != NULL && state->tags[0] == '\0' &&
-           label_differs(service, LBC_LIFE_TAGS_LABEL, state->tags);
+           label_differs(service, lbc_names.tags_label, state->tags);
 }
 
 /* Value of the label of reuse; NULL: it is not there. */
@@ -207,7 +208,7 @@ static bool life_shows_reused(const struct lbc_life *life, const struct ccm_serv
 static bool rest_differs(const struct lbc_life *life, const struct ccm_service *service,
                          const struct lbc_life_state *state)
 {
-    return label_differs(service, LBC_LIFE_LB_LABEL, state->lb_id) ||
+    return label_differs(service, lbc_names.lb_label, state->lb_id) ||
            label_differs(service, life->extra_label, state->extra) ||
            has_stale_tags(service, state) || ingress_differs(service, state);
 }
@@ -284,7 +285,7 @@ static void write_condition(struct ccm_jsonw *w, const struct lbc_life *life,
 {
     ccm_jsonw_open(w, "conditions", '[');
     ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_str(w, "type", LBC_LIFE_CONDITION);
+    ccm_jsonw_str(w, "type", lbc_names.condition);
     lbc_condition_print(w, words,
                         lbc_life_needs(life, LBC_LIFE_TURN, words->same_status, words->status),
                         life->host->wall_ms(life->host));
@@ -315,7 +316,7 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
                             const struct lbc_life_state *state, const char *rest)
 {
     const char *hash = state->hash;
-    const bool same_hash = !label_differs(service, LBC_HASH_LABEL, hash);
+    const bool same_hash = !label_differs(service, lbc_names.hash_label, hash);
     const bool same_rest = !rest_differs(life, service, state);
 
     return (struct need){
@@ -342,10 +343,11 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     struct ccm_jsonw w = { .buf = body };
 
     life_open_patch(&w, service, "labels", '{');
-    write_label(&w, need->hash == LBC_WRITTEN_ANEW ? NULL : service, LBC_HASH_LABEL, state->hash);
-    write_label(&w, shown, LBC_LIFE_LB_LABEL, state->lb_id);
+    write_label(&w, need->hash == LBC_WRITTEN_ANEW ? NULL : service, lbc_names.hash_label,
+                state->hash);
+    write_label(&w, shown, lbc_names.lb_label, state->lb_id);
     write_label(&w, shown, life->extra_label, state->extra);
-    write_label(&w, all ? NULL : service, LBC_LIFE_TAGS_LABEL, state->tags);
+    write_label(&w, all ? NULL : service, lbc_names.tags_label, state->tags);
     write_label(&w, need->reused == LBC_WRITTEN_ANEW ? NULL : service, life->reused_label,
                 state->reused);
     ccm_jsonw_close_all(&w, "}}");
@@ -396,8 +398,8 @@ static uint64_t shown_after(const struct lbc_life *life, const struct ccm_servic
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = LBC_LIFE_PATCH_MAX };
 
-    add_shown_label(&text, service, LBC_HASH_LABEL, state->hash);
-    add_shown_label(&text, service, LBC_LIFE_LB_LABEL, state->lb_id);
+    add_shown_label(&text, service, lbc_names.hash_label, state->hash);
+    add_shown_label(&text, service, lbc_names.lb_label, state->lb_id);
     add_shown_label(&text, service, life->extra_label, state->extra);
     if (!ccm_text_empty(state->hostname)) {
         ccm_buf_adds(&text, state->hostname);
@@ -473,10 +475,10 @@ static void print_label(const struct lbc_life *life, const struct ccm_service *s
 static void print_state(const struct lbc_life *life, const struct ccm_service *service,
                         const struct lbc_life_state *state)
 {
-    print_label(life, service, LBC_HASH_LABEL, state->hash);
-    print_label(life, service, LBC_LIFE_LB_LABEL, state->lb_id);
+    print_label(life, service, lbc_names.hash_label, state->hash);
+    print_label(life, service, lbc_names.lb_label, state->lb_id);
     print_label(life, service, life->extra_label, state->extra);
-    print_label(life, service, LBC_LIFE_TAGS_LABEL, state->tags);
+    print_label(life, service, lbc_names.tags_label, state->tags);
     print_label(life, service, life->reused_label, state->reused);
     if (!ingress_differs(service, state)) {
         return;

@@ -93,7 +93,7 @@ struct lbc_life_state {
                              worth a write of its own only to be taken away */
     const struct lbc_life_condition *condition; /* goes along with what else is written; NULL = it
                                                    is left alone */
-    const char *reused;   /* of the label of reuse: likewise, or when it says something else */
+    const char *reused; /* of the label of reuse: likewise, or when it says something else */
 };
 
 /* One patch of the status subresource, which takes labels too, for what differs or what the

@@ -1,4 +1,5 @@
 #include "lbc/service/readiness.h"
+#include "lbc/names.h"
 
 #include "lbc/service/condition.h"
 #include "lbc/service/lifecycle.h"
@@ -148,7 +149,7 @@ int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *co
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *before = CCM_STEAL(*pod_states);
     CCM_CLEANUP(ccm_freep)
-    char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, ret->service->meta.name);
+    char *gate = ccm_text_format("%s%s", lbc_names.readiness, ret->service->meta.name);
     int r;
 
     *pod_states = ccm_strmap_new(NULL);
@@ -284,7 +285,7 @@ int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
                           struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep)
-    char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, readiness->service->meta.name);
+    char *gate = ccm_text_format("%s%s", lbc_names.readiness, readiness->service->meta.name);
     const size_t count = readiness->len;
     int r = gate == NULL ? ccm_error_nomem(err) : 0;
 

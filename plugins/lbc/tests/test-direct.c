@@ -2,6 +2,7 @@
 #include "check.h"
 #include "objects.h"
 
+#include "lbc/keys.h"
 #include "lbc/model/direct.h"
 #include "util/cleanup.h"
 

@@ -13,7 +13,7 @@ static const struct lbc_hint *hint_find_row(const char *key)
 {
     const struct lbc_hint *hint = lbc_hints;
 
-    while (hint->key != NULL && strcmp(hint->key, key) != 0) {
+    while (hint->key != NULL && strcmp(lbc_hint_key(hint), key) != 0) {
         hint++;
     }
     assert_non_null(hint->key);
