@@ -80,15 +80,18 @@ static bool record_take_word(const char **cursor, char *word, size_t size)
 static bool parse_mark(const char *word, uint64_t *ret)
 {
     *ret = 0;
-    for (size_t i = 0; i < 16; i++) {
-        const int digit = hex_value(word[i]);
+    if (strlen(word) != 16) {
+        return false;
+    }
+    for (const char *at = word; *at != '\0'; at++) {
+        const int digit = hex_value(*at);
 
         if (digit < 0) {
             return false;
         }
         *ret = *ret * 16 + (uint64_t)digit;
     }
-    return word[16] == '\0';
+    return true;
 }
 
 /* A key that nobody asks for any more, such as that of an object that was deleted meanwhile, must

@@ -121,7 +121,7 @@ static int runner_call_reconcile(void *arg, const struct ccm_request *req, struc
     const struct daemon_host_services *services = runner->owner->setup.services;
     struct daemon_crash_book *book = services->crashes;
     const char *name = runner->entry->name;
-    uint64_t marks[SCHED_CONTROLLER_BATCH_MAX];
+    uint64_t marks[SCHED_CONTROLLER_BATCH_MAX] = { 0 };
 
     if (book == NULL) {
         return runner_call_plugin(runner, req, NULL, ret, err);

@@ -28,7 +28,7 @@ static struct ali_window_group *window_group(const struct ali_window *window, si
 static struct ali_window_group *window_add_group(struct ali_window *window)
 {
     if (window->len == window->cap) {
-        const size_t cap = 2 * window->cap;
+        const size_t cap = window->cap == 0 ? FIRST_CAP : 2 * window->cap;
         struct ali_window_group *groups = calloc(cap, sizeof(*groups));
 
         if (groups == NULL) {

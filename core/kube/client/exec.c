@@ -56,16 +56,16 @@ void kube_credential_fini(struct kube_credential *credential)
 
 int kube_credential_copy(struct kube_credential *to, const struct kube_credential *from)
 {
-    CCM_CLEANUP(kube_credential_fini) struct kube_credential copy = { .end_ms = from->end_ms };
+    struct kube_credential copy = { .end_ms = from->end_ms };
 
     copy.cert = from->cert == NULL ? NULL : strdup(from->cert);
     if ((from->cert != NULL && copy.cert == NULL) ||
         (from->token.hidden != NULL && ccm_secret_set(&copy.token, from->token.hidden) < 0) ||
         (from->key.hidden != NULL && ccm_secret_set(&copy.key, from->key.hidden) < 0)) {
+        kube_credential_fini(&copy);
         return -ENOMEM;
     }
     *to = copy;
-    copy = (struct kube_credential){ 0 };
     return 0;
 }
 

@@ -434,8 +434,8 @@ static int read_env(const struct reader *in, struct fy_node *exec, char ***ret)
 
 static int read_exec_version(const struct reader *in, struct fy_node *node, char **ret)
 {
-    const char *version;
-    const char *mode;
+    const char *version = NULL;
+    const char *mode = NULL;
     int r = read_text(in, node, "apiVersion", &version);
 
     if (r == 0) {
