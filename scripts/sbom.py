@@ -46,7 +46,7 @@ def package(control, checksum):
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": False,
         "checksums": [{"algorithm": "SHA256", "checksumValue": checksum}],
-        "licenseConcluded": "NOASSERTION",
+        "licenseConcluded": LICENSE_OF_CCMD if ours else "NOASSERTION",
         "licenseDeclared": LICENSE_OF_CCMD if ours else "NOASSERTION",
         "licenseComments": f"/usr/share/doc/{name}/copyright in the image",
         "copyrightText": "NOASSERTION",
@@ -77,8 +77,8 @@ def main():
     relations += [("SPDXRef-Image", "CONTAINS", one["SPDXID"]) for one in packages if one["SPDXID"] != ours]
     image = {
         "SPDXID": "SPDXRef-Image", "name": "ccmd", "versionInfo": version, "supplier": "NOASSERTION", "downloadLocation": "NOASSERTION",
-        "filesAnalyzed": False, "primaryPackagePurpose": "CONTAINER", "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION",
-        "copyrightText": "NOASSERTION",
+        "filesAnalyzed": False, "primaryPackagePurpose": "CONTAINER", "licenseConcluded": "NOASSERTION", "licenseDeclared": LICENSE_OF_CCMD,
+        "licenseComments": "as its label says, of ccmd; packages of Debian in it have their own", "copyrightText": "NOASSERTION",
         "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                           "referenceLocator": f"pkg:oci/ccmd?arch={arch}&tag={version}"}]}
     document = {

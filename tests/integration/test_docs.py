@@ -216,6 +216,73 @@ def reasons_in_the_program():
     return found
 
 
+# Who runs what stands in fenced blocks: pages of which a test takes every block; of the others each block by words of it that no other has.
+RUN_WHOLE = {
+    "README.md": "test_readme.py::test_to_the_end", "docs/cookbook.md": "test_cookbook.py", "docs/first-steps.md": "test_first_steps.py",
+    "docs/migration.md": "test_migration.py", "docs/new-cluster.md": "test_new_cluster.py", "docs/plugin-example.md": "test_plugin_guide.py",
+    "docs/plugin-guide.md": "test_plugin_guide.py", "docs/plugin-languages.md": "test_plugin_languages.py",
+    "docs/plugin-loadbalancer.md": "test_plugin_guide.py", "docs/plugin-questions.md": "test_plugin_questions.py",
+    "docs/plugin-resource.md": "test_plugin_guide.py", "docs/plugin-shipping.md": "test_plugin_shipping.py",
+    "docs/questions.md": "test_questions.py", "docs/rrsa.md": "test_rrsa.py", "docs/testing.md": "test_kubesim_doc.py",
+    "docs/uninstall.md": "test_uninstall.py"}
+RUN = {
+    "docs/gateway.md": {
+        'plugins = ( { name = "nlb"; }': "test_gateway_page.py::test_the_configuration_of_the_page",
+        "kind: GatewayClass": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "name: web-canary": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "kind: ReferenceGrant": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "mode: Passthrough": "test_gateway_page.py::test_the_manifests_of_the_page"},
+    "docs/metrics.md": {
+        "kubernetes_sd_configs": "test_monitoring.py::test_jobs_of_the_page_are_jobs",
+        "credentials_file": "test_monitoring.py::test_jobs_of_the_page_are_jobs"},
+    "docs/operations.md": {
+        "a copy of etc/kubernetes/base": "test_install.py::test_the_overlay_of_the_manual",
+        "kubectl apply -k .": "test_operations.py::test_the_overlay_is_applied",
+        "create secret generic": "test_operations.py::test_secret_and_mount_name_the_same_file",
+        "secretName: ccmd-credentials": "test_install.py::test_the_overlay_of_the_manual",
+        "kubernetes/no-plugins": "test_components.py::test_the_overlay_of_the_manual",
+        "workers = 8": "test_components.py::test_the_overlay_of_the_manual",
+        "helm install ccmd": "test_install.py::test_commands_for_helm_name_values_of_the_chart",
+        "make deb": "test_operations.py::test_the_package_is_installed_as_the_readme_says",
+        "LoadCredential": "test_operations.py::test_credentials_of_the_service_have_the_paths_that_are_told",
+        "components/monitoring": "test_monitoring.py::test_components_bring_all_of_it",
+        "helm upgrade --install": "test_install.py::test_commands_for_helm_name_values_of_the_chart",
+        "get lease ccm": "test_operations.py::test_at_three_in_the_morning",
+        "/readyz": "test_operations.py::test_at_three_in_the_morning",
+        'instance = "b"': "test_operations.py::test_the_second_of_two",
+        "ccmd-lint": "test_before_apply.py::test_hook",
+        "upload-sarif": "test_before_apply.py::test_workflow",
+        "Warning: annotation": "test_webhook.py::test_the_warning_of_the_page",
+        "webhook-cert-manager": "test_before_apply.py::test_component"},
+    "docs/releases.md": {
+        "openssl pkeyutl": "test_release.py::test_signature_by_openssl", "gpg --verify": "test_release.py::test_signature_by_gpg",
+        "sha256sum --check": "test_release.py::test_signature_by_openssl", "openssl genpkey": "test_release.py::test_signature_by_openssl",
+        "skopeo inspect": "test_install.py::test_image_gets_to_a_registry_as_the_page_says",
+        "skopeo copy": "test_install.py::test_image_gets_to_a_registry_as_the_page_says",
+        "make version TO": "test_release.py::test_one_version"},
+    "docs/troubleshooting.md": {"kubectl describe service": "test_questions.py::test_commands"},
+    "etc/helm/ccmd/README.md": {"helm install": "test_install.py::test_commands_for_helm_name_values_of_the_chart"}}
+PICTURES = ("docs/architecture.md",)  # what stands there is drawn
+
+
+def test_each_block_is_run_by_a_test():
+    """A block that is new in a page needs a test that takes it, and a line in one of the tables above."""
+    def exists(name):
+        file, _, test = name.partition("::")
+        text = read(f"tests/integration/{file}")
+        assert not test or f"def {test}(" in text, name
+        return True
+
+    found = {page: [text for _, text in re.findall(r"^```(\S*)\n(.*?)^```$", read(page), re.M | re.S)]
+             for page in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "etc/helm/ccmd/README.md", *(p for p in PAGES if p.startswith("docs/")))}
+    assert {page for page, texts in found.items() if texts} == {*RUN_WHOLE, *RUN, *PICTURES}
+    assert all(exists(name) for name in (*RUN_WHOLE.values(), *(name for rows in RUN.values() for name in rows.values())))
+    for page, rows in RUN.items():
+        for text in found[page]:
+            assert len([words for words in rows if words in text]) == 1, f"{page}: who runs this?\n{text}"
+        assert len(rows) == len(found[page]), page
+
+
 def test_reasons_of_events():
     """Each reason of the program is in the list of the page, and the other way round."""
     listed = re.findall(r"^\| `(\w+)` \| (?:Warning|Normal|Normal or Warning|condition) \|", read("docs/troubleshooting.md"), re.M)

@@ -6,7 +6,7 @@ import re
 import yaml
 
 from tests.integration.test_least_rights import ADMIN, TOKEN
-from tests.support import kustomize, views
+from tests.support import kustomize, proc, views
 from tests.support.gateway_api import GROUP, KINDS, GatewayWorld, backend, listener, service
 from tests.support.world import World
 
@@ -55,6 +55,16 @@ def test_the_manifests_of_the_page(world):
     assert {one["IdleTimeout"] for one in shop["Listeners"]} == {"60"}
     secure = next(lb for lb in api.load_balancers() if lb is not shop and lb["LoadBalancerId"] != shop["LoadBalancerId"])
     assert sorted(one["key"] for one in secure["Listeners"]) == ["443/tcpssl", "8443/tcp"]
+
+
+def test_the_configuration_of_the_page(world, tmp_path):
+    (entry,) = re.findall(r"^```\n(plugins = .*?)^```", read("docs/gateway.md"), re.M | re.S)
+    folder = tmp_path / "config"
+    folder.mkdir()
+    os.rename(world.write_config(plugins='{ name = "nlb"; }', name="a.conf"), folder / "a.conf")
+    (folder / "b.conf").write_text(entry)
+    code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", folder], env={"ACCESS_KEY_ID": "a", "ACCESS_KEY_SECRET": "b"})
+    assert code == 0 and "plugins: 2" in out, out + err
 
 
 def test_these_rights_are_enough(build, tmp_path):

@@ -513,6 +513,36 @@ def test_helm_itself_renders_the_same(helm, tmp_path, values):
     assert documents(run("helm", "template", "ccmd", CHART, "--namespace", "kube-system", "--values", str(path))) == helm(**values)
 
 
+def given(line):
+    """The values of a command of helm."""
+    values = {}
+    words = shlex.split(line, comments=True)
+    for at, word in enumerate(words):
+        if word in ("--set", "--set-file"):
+            name, _, text = words[at + 1].partition("=")
+            value = yaml.safe_load(text) if word == "--set" else shipped("second.conf")
+            for part in reversed(name.split(".")):
+                value = {part: value}
+            (part, value), = value.items()
+            if isinstance(value, dict):
+                value = {**values.get(part, {}), **value}
+            values[part] = value
+    return values
+
+
+@pytest.mark.parametrize("page, count", [("../README.md", 1), ("operations.md", 2), ("../etc/helm/ccmd/README.md", 2), ("plugin-shipping.md", 2)])
+def test_commands_for_helm_name_values_of_the_chart(helm, page, count):
+    """Each `helm install` and `helm upgrade` of the pages renders; in the folder of the chart, or from the top of the tree."""
+    lines = [line for block in pages.blocks(page) for line in block.text.replace("\\\n", " ").splitlines()
+             if re.match("helm (install|upgrade)", line)]
+    assert len(lines) == count, lines
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        chart = [word for word in words[2:] if word == "." or word.startswith("etc/")][0]
+        assert os.path.samefile(os.path.join(CHART if chart == "." else ROOT, chart), CHART)
+        assert ("Deployment", "ccmd") in helm(words[words.index("--namespace") + 1], **given(line)), line
+
+
 def test_chart_installs_a_second_ccmd(helm):
     """Under another name nothing of the first is touched: no object, no pod that its selectors choose, no Lease, no port."""
     first = helm()
@@ -778,6 +808,9 @@ def test_image_lists_what_it_was_made_of(bundle, layout, package):
     ends = {relation[side] for relation in sbom["relationships"] for side in ("spdxElementId", "relatedSpdxElement")}
     assert ends == {*ids, "SPDXRef-DOCUMENT"}
     packages = {one["name"]: one for one in sbom["packages"][1:]}
+    with open(os.path.join(ROOT, "LICENSE"), encoding="utf-8") as file:
+        assert "Apache License" in file.read(200)
+    assert packages["ccmd"]["licenseDeclared"] == packages["ccmd"]["licenseConcluded"] == sbom["packages"][0]["licenseDeclared"] == "Apache-2.0"
     root = pathlib.Path(bundle, "rootfs")
     status = {path.name: path.read_text(encoding="utf-8") for path in (root / "var/lib/dpkg/status.d").iterdir()}
     assert set(packages) == set(status) > {"ccmd", "libc6", "libssl3", "libcurl4", "ca-certificates"}
@@ -786,6 +819,36 @@ def test_image_lists_what_it_was_made_of(bundle, layout, package):
         assert (root / "usr/share/doc" / one / "copyright").stat().st_size > 0
         assert re.fullmatch("[0-9a-f]{64}", packages[one]["checksums"][0]["checksumValue"])
     assert packages["ccmd"]["checksums"][0]["checksumValue"] == hashlib.sha256(pathlib.Path(package[1]).read_bytes()).hexdigest()
+
+
+def test_image_gets_to_a_registry_as_the_page_says(layout, tmp_path):
+    """docs/releases.md, with a folder in place of the registry: what arrives is what was made, by its digest, and the SBOM with it."""
+    if shutil.which("skopeo") is None:
+        pytest.skip("skopeo is not installed: scripts/bootstrap.sh check")
+    arch = run("dpkg", "--print-architecture").strip()
+    version = pathlib.Path(ROOT, "VERSION").read_text(encoding="utf-8").strip()
+    found = [block.text for block in pages.blocks("releases.md")]
+    (push,), (look,) = [text for text in found if "skopeo copy" in text], [text for text in found if "skopeo inspect" in text]
+
+    def here(text):
+        text = text.replace(f"docker://registry.example.com/ccmd:{version}", f"oci:{tmp_path}/registry:{version}")
+        return text.replace(f"oci:oci:{version}-amd64.spdx", f"oci:oci:test-{arch}.spdx").replace(f"oci:oci:{version}", "oci:oci:test")
+
+    run("tar", "-C", os.path.join(layout.folder, "oci"), "-cf", str(tmp_path / f"ccmd-image-{version}.tar"), ".")
+    (tmp_path / f"ccmd-image-{version}.digest").write_text(layout.names()["test"]["digest"] + "\n")
+    (tmp_path / ".config/containers").mkdir(parents=True)
+    (tmp_path / ".config/containers/policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
+    env = {**os.environ, "HOME": str(tmp_path)}
+    for text in (push, look):
+        assert "registry.example.com" in text and "docker://" not in here(text)
+        done = subprocess.run(["bash", "-euc", here(text)], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=300, check=False)
+        assert done.returncode == 0, done.stdout
+    told = done.stdout.split()
+    assert f"sha256:{told[0]}" == told[-1] == layout.names()["test"]["digest"]
+    arrived = json.loads((tmp_path / "registry" / "index.json").read_text(encoding="utf-8"))
+    digests = {one["annotations"]["org.opencontainers.image.ref.name"]: one["digest"] for one in arrived["manifests"]}
+    assert digests == {version: layout.names()["test"]["digest"], f"{version}-amd64.spdx": layout.names()[f"test-{arch}.spdx"]["digest"]}
 
 
 def test_packages_and_image_are_the_same_again(layout, package, tmp_path):

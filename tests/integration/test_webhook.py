@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.support import objects, proc
+from tests.support import objects, pages, proc
 from tests.support.webhook import Webhook, make_certificate
 from tests.support.world import wait
 
@@ -34,6 +34,13 @@ def test_warnings_by_default(webhook):
     assert answer["allowed"] is True and len(answer["warnings"]) == 2
     assert "scheduler" in answer["warnings"][0] and "did you mean" in answer["warnings"][1], "errors first"
     assert webhook.metrics() == {"allowed": 1, "warned": 1, "denied": 0, "bad": 0}
+
+
+def test_the_warning_of_the_page(webhook):
+    """As kubectl prints it."""
+    (shown,) = [block.text for block in pages.blocks("operations.md") if block.text.startswith("Warning: ")]
+    webhook.start()
+    assert [f"Warning: {one}\n" for one in webhook.review(service(scheduler="fast"))["warnings"]] == [shown]
 
 
 def test_each_plugin_and_classes_count(webhook):
