@@ -58,6 +58,7 @@ static int api_send_page(const struct node_call *call, const struct query *query
         .repeat = ALI_READ,
         .object = NODE_PLACE,
         .patience_ms = ALI_PATIENCE_MS,
+        .failed_before = call->failed_before,
     };
 
     ali_param_add(&params, "RegionId", query->region);
@@ -225,6 +226,7 @@ static int api_send(const struct node_call *call, enum ali_product product, cons
         .repeat = repeat,
         .object = NODE_PLACE,
         .patience_ms = ALI_PATIENCE_MS,
+        .failed_before = call->failed_before,
     };
 
     return params->error < 0

@@ -13,6 +13,7 @@ struct node_call {
     const struct ccm_host *host;
     const struct ccm_request *req;
     enum ali_priority priority;
+    bool failed_before; /* all of them did: this one is not repeated at once */
 };
 
 /* For whom places are kept in the lines of the governor. */

@@ -48,7 +48,7 @@ struct node_control {
     int64_t round_ms; /* monotonic: when the look began at the beginning last */
     bool page_failed; /* the page there failed when it was looked at last */
     struct ccm_strmap *told; /* "NAME TOPIC" of events that stand */
-    bool sync_told;          /* one stands about all of them */
+    bool sync_told;          /* one stands about all of them: a call as a whole failed last */
 };
 
 #endif

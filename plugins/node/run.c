@@ -91,5 +91,6 @@ struct node_call node_run_call(const struct node_run *run)
         .host = run->control->host,
         .req = run->req,
         .priority = run_find_priority(run),
+        .failed_before = run->control->sync_told,
     };
 }

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -116,9 +118,94 @@ static void test_an_hour(void **state)
     assert_in_range(ledger_most_calls(&ledger), 10, 30);
 }
 
+/* ---- many keys that fail together, beside one that comes back within a period ---- */
+
+#define NODES     100
+#define PERIOD_MS 300000
+#define LOOK      "all nodes"
+
+static struct {
+    uint64_t kind;
+    struct ledger calls; /* one each, whoever it is about */
+    size_t alone;        /* calls about some of the nodes */
+} batch;
+
+static int batch_fail(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                      struct ccm_error *err)
+{
+    const int64_t now = ccm_clock_now_ms();
+    size_t nodes = 0;
+
+    (void)arg;
+    (void)ret;
+    is_worker = true;
+    (void)ccm_error_set(err, -EIO, batch.kind, "no");
+    for (size_t i = 0; i < req->key_count; i++) {
+        if (strcmp(req->keys[i], LOOK) == 0) {
+            sched_controller_settle(req, i, PERIOD_MS, err);
+        } else {
+            nodes++;
+        }
+    }
+    assert_true(batch.calls.len < CALLS_MAX);
+    batch.calls.at_ms[batch.calls.len++] = now;
+    batch.alone += nodes % NODES;
+    sched_controller_count_call(req);
+    atomic_store(&batch.calls.full, now - batch.calls.at_ms[0] > HOURS * HOUR_MS);
+    return -EIO;
+}
+
+/* What failed in one call comes again in one call: a hundred keys cost what one costs. */
+static void check_batch(uint64_t kind, size_t least, size_t most)
+{
+    const int64_t end = __real_ccm_clock_now_ms() + PATIENCE_MS;
+    struct sched_controller *controller = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    char name[32];
+
+    memset(&batch, 0, sizeof(batch));
+    batch.kind = kind;
+    assert_int_equal(
+        sched_controller_new(&(struct sched_controller_options){ .name = "ill",
+                                                                 .workers = 1,
+                                                                 .batch_max = 500,
+                                                                 .batch_wait_ms = 1000,
+                                                                 .reconcile = batch_fail },
+                             &controller, &err),
+        0);
+    for (int i = 0; i < NODES; i++) {
+        (void)snprintf(name, sizeof(name), "node-%d", i);
+        sched_controller_enqueue(controller, name, CCM_LANE_URGENT, 0);
+    }
+    sched_controller_enqueue(controller, LOOK, CCM_LANE_BULK, 0);
+    assert_int_equal(sched_controller_start(controller, &err), 0);
+    while (!atomic_load(&batch.calls.full)) {
+        assert_true(__real_ccm_clock_now_ms() < end);
+    }
+    sched_controller_stop(controller);
+    assert_int_equal(sched_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    sched_controller_free(controller);
+    assert_int_equal(batch.alone, 0);
+    assert_in_range(ledger_most_calls(&batch.calls), least, most);
+}
+
+/* Four tries of the nodes and twelve of the look. Those that are terminal are tried once or twice;
+ * those that the other side throttles come at their own pace, six times each at most. */
+static void test_an_hour_of_many_that_fail_together(void **state)
+{
+    (void)state;
+    check_batch(CCM_ERROR_TRANSIENT, 12, 16);
+    check_batch(CCM_ERROR_AUTH, 12, 16);
+    check_batch(CCM_ERROR_THROTTLED, 4, 12);
+    check_batch(CCM_ERROR_TERMINAL, 12, 14);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_an_hour) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_hour),
+        cmocka_unit_test(test_an_hour_of_many_that_fail_together),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
