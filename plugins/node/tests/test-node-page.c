@@ -20,8 +20,8 @@ struct kit {
     struct node_control control;
     struct ccm_request req;
     struct ccm_node nodes[NODES_MAX];
-    char names[NODES_MAX][16];
-    char providers[NODES_MAX][32];
+    char names[NODES_MAX][32];
+    char providers[NODES_MAX][64];
     unsigned looks[NODES_MAX]; /* of this round */
     size_t len;
 };
