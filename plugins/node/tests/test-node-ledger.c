@@ -85,8 +85,8 @@ struct kit {
     struct ccm_request req;
     struct node_run run;
     struct ccm_node nodes[NODES];
-    char names[NODES][16];
-    char uids[NODES][16];
+    char names[NODES][32];
+    char uids[NODES][32];
     struct ccm_pair notes[NODES];
     const struct ccm_pair *note_lists[NODES][1];
     struct node_ledger ledger;
