@@ -172,7 +172,7 @@ static void node_announce(const struct node_run *run, const struct node_item *it
                             text);
 }
 
-/* *ret_gone: it is gone, or may be: the server has not said no. */
+/* *ret_gone: it is gone. Where nobody knows the ledger has it. */
 static int node_delete(struct node_run *run, struct node_item *item, const struct absence *absence,
                        bool *ret_gone, struct ccm_error *err)
 {
@@ -182,9 +182,8 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
     int r = node_read_again(run, item, &live, err);
 
     if (r == 0) {
-        r = node_ledger_write(&absences->ledger, run, item, &absences->budget, err);
+        r = node_ledger_write(&absences->ledger, run, live, &absences->budget, err);
     }
-    *ret_gone = r == 0;
     if (r == 0) {
         const struct ccm_raw_call call = {
             .struct_size = sizeof(call),
@@ -197,7 +196,10 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
 
         node_announce(run, item, absence);
         r = host->delete_raw(host, run->req, &call, err);
-        *ret_gone = r == 0 || err->http_status < 400 || err->http_status >= 500;
+        *ret_gone = r == 0 || err->kind == CCM_ERROR_NOT_FOUND;
+        if (*ret_gone || (err->http_status >= 400 && err->http_status < 500)) {
+            node_ledger_close(&absences->ledger, live->uid);
+        }
     }
     if (live != NULL) {
         host->release(host, live);
@@ -252,11 +254,40 @@ static bool item_is_still_absent(struct node_run *run, struct node_item *item)
     return item->answer == NODE_ABSENT;
 }
 
+/* Whether one more may go, and be this one. */
+static bool item_has_share(struct node_run *run, const struct node_item *item, size_t size)
+{
+    struct node_control *control = run->control;
+    struct node_absences *absences = control->absences;
+
+    node_ledger_ask(&absences->ledger, run, &absences->budget, size);
+
+    const size_t left =
+        ccm_removal_allowed(&absences->budget, &control->rule, size, run->started_ms);
+
+    return left > 0 && (control->rule.released_until_ms > run->started_ms ||
+                        left > node_ledger_count_others(&absences->ledger, item->object->uid));
+}
+
+/* 0: not before something changes. */
+static uint64_t item_share_wait_ms(const struct node_run *run, size_t size)
+{
+    const struct node_control *control = run->control;
+    const int64_t next_ms =
+        ccm_removal_next_ms(&control->absences->budget, &control->rule, size, run->started_ms);
+
+    if (next_ms == CCM_REMOVAL_NEVER) {
+        return 0;
+    }
+    /* Only what is open keeps it. */
+    return next_ms > run->started_ms ? (uint64_t)(next_ms - run->started_ms)
+                                     : (uint64_t)control->confirm_ms;
+}
+
 static void item_decide(struct node_run *run, struct node_item *item, size_t size)
 {
     struct node_control *control = run->control;
     struct absence *absence = absence_find(run, item);
-    const int64_t now_ms = run->started_ms;
 
     if (absence == NULL) {
         item->again_ms = (uint64_t)control->confirm_ms;
@@ -276,13 +307,9 @@ static void item_decide(struct node_run *run, struct node_item *item, size_t siz
         item->again_ms = (uint64_t)control->confirm_ms;
         return;
     }
-    if (ccm_removal_allowed(&control->absences->budget, &control->rule, size, now_ms) == 0) {
-        const int64_t next_ms =
-            ccm_removal_next_ms(&control->absences->budget, &control->rule, size, now_ms);
-
+    if (!item_has_share(run, item, size)) {
         absence->state = ABSENCE_HELD;
-        item->again_ms =
-            next_ms == CCM_REMOVAL_NEVER || next_ms <= now_ms ? 0 : (uint64_t)(next_ms - now_ms);
+        item->again_ms = item_share_wait_ms(run, size);
         return;
     }
     if (item_is_still_absent(run, item)) {

@@ -3,6 +3,7 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
+#include "util/strmap.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #define BODY_MAX  ((size_t)2048)
 #define TIME_MAX  INT64_C(99999999999)
 #define COUNT_MAX 1000000
+/* So long after it was sent an API server may still execute a request (--request-timeout). */
+#define OPEN_MS 60000
 
 /* ---- reading ---- */
 
@@ -40,41 +43,127 @@ static int note_parse(const char *start, size_t len, struct node_ledger_note *re
     return 0;
 }
 
-size_t node_ledger_parse(const char *text, int64_t since_s, int64_t now_s,
-                         struct node_ledger_note *notes)
+/* A letter, digit, or "-_.": what stands in a name needs no escape in JSON, and ends no piece. */
+static bool name_is_plain(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const char c = text[i];
+
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              c == '-' || c == '_' || c == '.')) {
+            return false;
+        }
+    }
+    return len > 0;
+}
+
+/* "UID/VERSION" */
+static int name_parse(const char *start, size_t len, struct node_ledger_name *ret)
+{
+    const char *slash = memchr(start, '/', len);
+    const size_t uid = slash == NULL ? len : (size_t)(slash - start);
+    const size_t version = slash == NULL ? 0 : len - uid - 1;
+
+    if (uid >= sizeof(ret->uid) || version >= sizeof(ret->version) || !name_is_plain(start, uid) ||
+        version == 0 || !name_is_plain(slash + 1, version)) {
+        return -EINVAL;
+    }
+    memcpy(ret->uid, start, uid);
+    ret->uid[uid] = '\0';
+    memcpy(ret->version, slash + 1, version);
+    ret->version[version] = '\0';
+    return 0;
+}
+
+static void text_add_note(struct node_ledger_text *text, struct node_ledger_note note,
+                          int64_t now_s)
+{
+    /* One of the future was written by another clock: it counts from now on. */
+    note.at_s = note.at_s > now_s ? now_s : note.at_s;
+    if (text->len > 0 && note.at_s < text->notes[text->len - 1].at_s) {
+        note.at_s = text->notes[text->len - 1].at_s;
+    }
+    if (text->len == NODE_LEDGER_NOTES) {
+        note.count += text->notes[--text->len].count;
+    }
+    text->notes[text->len++] = note;
+}
+
+/* A node twice, or one too many: what it belongs to counts as if it was not there. */
+static void text_add_name(struct node_ledger_text *text, const struct node_ledger_name *name)
+{
+    for (size_t i = 0; i < text->name_count; i++) {
+        if (strcmp(text->names[i].uid, name->uid) == 0) {
+            return;
+        }
+    }
+    if (text->name_count < NODE_LEDGER_OPEN) {
+        text->names[text->name_count] = *name;
+        text->names[text->name_count++].note = text->len - 1;
+    }
+}
+
+void node_ledger_parse(const char *text, int64_t since_s, int64_t now_s,
+                       struct node_ledger_text *ret)
 {
     const char *cursor = text == NULL ? "" : text;
     const char *start = NULL;
     size_t size = 0;
-    size_t len = 0;
+    bool follows = false; /* a note that counts */
 
+    *ret = (struct node_ledger_text){ 0 };
     while (ccm_parse_piece(&cursor, ' ', &start, &size)) {
         struct node_ledger_note note;
+        struct node_ledger_name name = { 0 };
 
-        if (note_parse(start, size, &note) < 0 || note.at_s <= since_s) {
-            continue;
+        if (note_parse(start, size, &note) == 0) {
+            follows = note.at_s > since_s;
+            if (follows) {
+                text_add_note(ret, note, now_s);
+            }
+        } else if (follows && name_parse(start, size, &name) == 0) {
+            text_add_name(ret, &name);
+            follows = false;
         }
-        /* One of the future was written by another clock: it counts from now on. */
-        note.at_s = note.at_s > now_s ? now_s : note.at_s;
-        if (len > 0 && note.at_s < notes[len - 1].at_s) {
-            note.at_s = notes[len - 1].at_s;
-        }
-        if (len == NODE_LEDGER_NOTES) {
-            note.count += notes[--len].count;
-        }
-        notes[len++] = note;
     }
-    return len;
 }
 
-static uint64_t notes_sum(const struct node_ledger_note *notes, size_t len)
+static uint64_t text_sum(const struct node_ledger_text *text)
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        sum += notes[i].count;
+    for (size_t i = 0; i < text->len; i++) {
+        sum += text->notes[i].count;
     }
     return sum;
+}
+
+/* All nodes by uid; NULL: out of memory. */
+static struct ccm_strmap *nodes_map_uids(const struct ccm_object *const *objects, size_t count)
+{
+    struct ccm_strmap *uids = ccm_strmap_new(NULL);
+
+    for (size_t i = 0; uids != NULL && i < count; i++) {
+        if (ccm_strmap_set(uids, objects[i]->uid, (void *)(uintptr_t)objects[i]) < 0) {
+            ccm_strmap_free(uids);
+            uids = NULL;
+        }
+    }
+    return uids;
+}
+
+/* Nodes that are still there are open, and count in no note. */
+static void text_take_open(struct node_ledger_text *text, const struct ccm_strmap *uids)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < text->name_count; i++) {
+        if (ccm_strmap_has(uids, text->names[i].uid)) {
+            text->notes[text->names[i].note].count--;
+            text->names[kept++] = text->names[i];
+        }
+    }
+    text->name_count = kept;
 }
 
 static void ledger_set_keeper(struct node_ledger *ledger, const struct ccm_object *keeper)
@@ -84,24 +173,39 @@ static void ledger_set_keeper(struct node_ledger *ledger, const struct ccm_objec
 }
 
 /* Several nodes may have one, of different age: the one with most has all of the others. */
-static const char *ledger_find(struct node_ledger *ledger, const struct ccm_object *const *objects,
-                               size_t count, int64_t since_s, int64_t now_s)
+static void ledger_find(struct node_ledger *ledger, const struct ccm_object *const *objects,
+                        size_t count, const struct ccm_strmap *uids, int64_t since_s, int64_t now_s,
+                        struct node_ledger_text *ret)
 {
-    struct node_ledger_note notes[NODE_LEDGER_NOTES];
-    const char *best = NULL;
     uint64_t most = 0;
 
+    *ret = (struct node_ledger_text){ 0 };
     for (size_t i = 0; i < count; i++) {
-        const char *text = ccm_object_annotation(objects[i], NODE_LEDGER);
-        const uint64_t sum = notes_sum(notes, node_ledger_parse(text, since_s, now_s, notes));
+        struct node_ledger_text text;
 
-        if (sum > most) {
-            most = sum;
-            best = text;
+        node_ledger_parse(ccm_object_annotation(objects[i], NODE_LEDGER), since_s, now_s, &text);
+        text_take_open(&text, uids);
+
+        /* Of two that are alike in this the one that knows of more. */
+        const uint64_t worth = text_sum(&text) * (NODE_LEDGER_OPEN + 1) + text.name_count;
+
+        if (worth > most) {
+            most = worth;
+            *ret = text;
             ledger_set_keeper(ledger, objects[i]);
         }
     }
-    return best;
+}
+
+static void ledger_open(struct node_ledger *ledger, const struct ccm_object *node,
+                        const char *version, int64_t at_ms)
+{
+    struct node_ledger_open *open = &ledger->open[ledger->open_count++];
+
+    *open = (struct node_ledger_open){ .at_ms = at_ms };
+    ccm_text_copy(open->name, sizeof(open->name), node->name);
+    ccm_text_copy(open->uid, sizeof(open->uid), node->uid);
+    ccm_text_copy(open->version, sizeof(open->version), version);
 }
 
 int node_ledger_read(struct node_ledger *ledger, const struct node_run *run,
@@ -110,9 +214,8 @@ int node_ledger_read(struct node_ledger *ledger, const struct node_run *run,
     const struct node_control *control = run->control;
     const struct ccm_host *host = control->host;
     const int64_t now_s = host->wall_ms(host) / 1000;
-    const int64_t since_s = now_s - control->rule.window_ms / 1000;
-    struct node_ledger_note notes[NODE_LEDGER_NOTES];
     const struct ccm_object *const *objects = NULL;
+    struct node_ledger_text text;
     size_t count = 0;
 
     if (ledger->known) {
@@ -122,17 +225,107 @@ int node_ledger_read(struct node_ledger *ledger, const struct node_run *run,
         return -1;
     }
 
-    const size_t len = node_ledger_parse(ledger_find(ledger, objects, count, since_s, now_s),
-                                         since_s, now_s, notes);
-    const uint64_t size = count + notes_sum(notes, len);
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *uids = nodes_map_uids(objects, count);
 
-    host->release_list(host, objects, count);
-    for (size_t i = 0; i < len; i++) {
-        ccm_removal_record(budget, &control->rule, size, notes[i].count,
-                           run->started_ms - (now_s - notes[i].at_s) * 1000);
+    ledger->known = uids != NULL;
+    if (uids != NULL) {
+        ledger_find(ledger, objects, count, uids, now_s - control->rule.window_ms / 1000, now_s,
+                    &text);
+        for (size_t i = 0; i < text.name_count; i++) {
+            ledger_open(ledger, ccm_strmap_get(uids, text.names[i].uid), text.names[i].version,
+                        run->started_ms - (now_s - text.notes[text.names[i].note].at_s) * 1000);
+        }
+
+        const uint64_t size = count + text_sum(&text);
+
+        for (size_t i = 0; i < text.len; i++) {
+            ccm_removal_record(budget, &control->rule, size, text.notes[i].count,
+                               run->started_ms - (now_s - text.notes[i].at_s) * 1000);
+        }
     }
-    ledger->known = true;
-    return 0;
+    host->release_list(host, objects, count);
+    return ledger->known ? 0 : -1;
+}
+
+/* ---- what is open ---- */
+
+static struct node_ledger_open *ledger_find_open(struct node_ledger *ledger, const char *uid)
+{
+    for (size_t i = 0; i < ledger->open_count; i++) {
+        if (strcmp(ledger->open[i].uid, uid) == 0) {
+            return &ledger->open[i];
+        }
+    }
+    return NULL;
+}
+
+void node_ledger_close(struct node_ledger *ledger, const char *uid)
+{
+    struct node_ledger_open *open = ledger_find_open(ledger, uid);
+
+    if (open != NULL) {
+        *open = ledger->open[--ledger->open_count];
+    }
+}
+
+size_t node_ledger_count_others(const struct node_ledger *ledger, const char *uid)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ledger->open_count; i++) {
+        count += strcmp(ledger->open[i].uid, uid) == 0 ? 0 : 1;
+    }
+    return count;
+}
+
+enum fate {
+    FATE_UNKNOWN,
+    FATE_GONE,
+    FATE_NEVER_DELETED,
+};
+
+static enum fate open_find_fate(const struct node_ledger_open *open, const struct node_run *run)
+{
+    const struct node_control *control = run->control;
+    const struct ccm_host *host = control->host;
+    const int64_t wait_ms = control->rule.window_ms < OPEN_MS ? control->rule.window_ms : OPEN_MS;
+    const struct ccm_object *node = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    enum fate fate = FATE_UNKNOWN;
+
+    if (host->fetch(host, run->req, CCM_KIND_NODE, "", open->name, &node, &err) < 0) {
+        return err.kind == CCM_ERROR_NOT_FOUND ? FATE_GONE : FATE_UNKNOWN;
+    }
+    if (strcmp(node->uid, open->uid) != 0 || node->deleted_ms != 0) {
+        fate = FATE_GONE;
+    } else if (strcmp(node->resource_version, open->version) != 0 ||
+               run->started_ms - open->at_ms >= wait_ms) {
+        fate = FATE_NEVER_DELETED;
+    }
+    host->release(host, node);
+    return fate;
+}
+
+void node_ledger_ask(struct node_ledger *ledger, const struct node_run *run,
+                     struct ccm_removal_budget *budget, size_t size)
+{
+    for (size_t i = ledger->open_count; i > 0; i--) {
+        struct node_ledger_open *open = &ledger->open[i - 1];
+
+        if (open->asked_ms == run->started_ms) {
+            continue;
+        }
+        open->asked_ms = run->started_ms;
+
+        const enum fate fate = open_find_fate(open, run);
+
+        if (fate == FATE_GONE) {
+            ccm_removal_record(budget, &run->control->rule, size, 1, run->started_ms);
+        }
+        if (fate != FATE_UNKNOWN) {
+            *open = ledger->open[--ledger->open_count];
+        }
+    }
 }
 
 /* ---- writing ---- */
@@ -165,9 +358,25 @@ static const struct ccm_object *ledger_choose(const struct node_ledger *ledger, 
     return best;
 }
 
-/* What counts still, and one more at this moment when there is one. */
-static void ledger_format(struct ccm_buf *text, const struct node_run *run,
-                          const struct ccm_removal_budget *budget, bool more)
+static void text_add_deletions(struct ccm_buf *text, int64_t at_s, uint32_t count)
+{
+    ccm_buf_addf(text, "%s%" PRId64 ":%" PRIu32, text->len == 0 ? "" : " ", at_s,
+                 count > COUNT_MAX ? COUNT_MAX : count);
+}
+
+/* Without a name that can be written it counts whatever becomes of the node. */
+static void text_add_open(struct ccm_buf *text, int64_t at_s, const char *uid, const char *version)
+{
+    text_add_deletions(text, at_s, 1);
+    if (name_is_plain(uid, strlen(uid)) && name_is_plain(version, strlen(version))) {
+        ccm_buf_addf(text, " %.63s/%.63s", uid, version);
+    }
+}
+
+/* What counts still, what is open, and this node, which goes now (NULL: none does). */
+static void ledger_format(struct ccm_buf *text, const struct node_ledger *ledger,
+                          const struct node_run *run, const struct ccm_removal_budget *budget,
+                          const struct ccm_object *going)
 {
     const struct ccm_host *host = run->control->host;
     const int64_t wall_ms = host->wall_ms(host);
@@ -176,13 +385,20 @@ static void ledger_format(struct ccm_buf *text, const struct node_run *run,
         const struct ccm_removal_moment *note = &budget->notes[i];
 
         if (note->gone > 0 && note->gone_ms + run->control->rule.window_ms > run->started_ms) {
-            ccm_buf_addf(text, "%s%" PRId64 ":%" PRIu32, text->len == 0 ? "" : " ",
-                         (wall_ms - (run->started_ms - note->gone_ms)) / 1000,
-                         note->gone > COUNT_MAX ? COUNT_MAX : note->gone);
+            text_add_deletions(text, (wall_ms - (run->started_ms - note->gone_ms)) / 1000,
+                               note->gone);
         }
     }
-    if (more) {
-        ccm_buf_addf(text, "%s%" PRId64 ":1", text->len == 0 ? "" : " ", wall_ms / 1000);
+    for (size_t i = 0; i < ledger->open_count; i++) {
+        const struct node_ledger_open *open = &ledger->open[i];
+
+        if (going == NULL || strcmp(open->uid, going->uid) != 0) {
+            text_add_open(text, (wall_ms - (run->started_ms - open->at_ms)) / 1000, open->uid,
+                          open->version);
+        }
+    }
+    if (going != NULL) {
+        text_add_open(text, wall_ms / 1000, going->uid, going->resource_version);
     }
 }
 
@@ -237,16 +453,27 @@ static int ledger_write_text(struct node_ledger *ledger, const struct node_run *
 }
 
 int node_ledger_write(struct node_ledger *ledger, const struct node_run *run,
-                      const struct node_item *item, const struct ccm_removal_budget *budget,
+                      const struct ccm_object *node, const struct ccm_removal_budget *budget,
                       struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BODY_MAX };
 
-    ledger_format(&text, run, budget, true);
+    if (node_ledger_count_others(ledger, node->uid) == NODE_LEDGER_OPEN) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
+                             "what has become of %zu deletions is not known", NODE_LEDGER_OPEN);
+    }
+    ledger_format(&text, ledger, run, budget, node);
     if (ccm_buf_error(&text) < 0) {
         return ccm_error_nomem(err);
     }
-    return ledger_write_text(ledger, run, item->object->name, ccm_buf_str(&text), err);
+
+    const int r = ledger_write_text(ledger, run, node->name, ccm_buf_str(&text), err);
+
+    if (r == 0) {
+        node_ledger_close(ledger, node->uid);
+        ledger_open(ledger, node, node->resource_version, run->started_ms);
+    }
+    return r;
 }
 
 static bool ledger_is_lost(const struct node_ledger *ledger, const struct ccm_host *host)
@@ -275,7 +502,7 @@ void node_ledger_move(struct node_ledger *ledger, const struct node_run *run,
     if (!ledger_is_lost(ledger, host)) {
         return;
     }
-    ledger_format(&text, run, budget, false);
+    ledger_format(&text, ledger, run, budget, NULL);
     if (text.len == 0 || ccm_buf_error(&text) < 0) {
         return; /* nothing counts any more, or the next time */
     }

@@ -322,6 +322,38 @@ def test_deletions_whose_answers_are_lost_count(world):
     assert len(names(world)) == 18
 
 
+@pytest.mark.parametrize("effect", [{"http": 500, "code": "InternalError"}, {"http": 403, "code": "Forbidden"}, {"cut": "before"}],
+                         ids=["500", "403", "cut"])
+def test_a_deletion_that_was_not_executed_does_not_count(world, effect):
+    """Of three nodes one may go within the hour: it is not held by its own deletion that failed."""
+    start(world, (1, 2, 3), removal_share_percent=10)
+    world.kube.fault("DELETE /api/v1/nodes/node-3", count=1, **effect)
+    nodes.release(world, "node-3")
+    lose(world, 3)
+    world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=60)
+    nodes.release(world, "node-2")
+    lose(world, 2)
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 1, "the next one held", timeout=60)
+    assert names(world) == named(1, 2)
+
+
+def test_a_deletion_that_was_broken_off_keeps_its_share(world):
+    """ccmd was killed behind the note of one of two nodes that are gone: one of them goes, and not both."""
+    start(world, (1, 2, 3), removal_share_percent=10)
+    world.kube.fault("DELETE /api/v1/nodes/*", cut="before", delay_ms=600000)
+    for name in ("node-2", "node-3"):
+        nodes.release(world, name)
+    lose(world, 2, 3)
+    world.wait(lambda: nodes.deletions(world), "a deletion", timeout=60)
+    world.kill_ccmd()
+    world.kube.clear_faults()
+    world.start_ccmd()
+    world.wait(lambda: len(names(world)) == 2, "one of them gone", timeout=60)
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 1, "the other held", timeout=60)
+    nodes.looked(world, 2)
+    assert len(names(world)) == 2
+
+
 def test_a_restart_gives_no_new_share(world):
     """Of 40 nodes 12 are gone: four go, and none after each restart."""
     start(world, range(1, 41), removal_share_percent=10)
