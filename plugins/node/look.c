@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Calls of one run that look for ids which the cloud does not take; of a hundred one takes 14. */
+#define HALVES_MAX 60
+
 /* One call: items of one region. */
 struct batch {
     struct node_run *run;
@@ -60,22 +63,37 @@ static bool node_is_witness(const struct ccm_node *node, const char *region,
     return ret->kind == NODE_ECS && !ret->excluded && strcmp(ret->region, region) == 0;
 }
 
+/* One whose instance this process has seen goes before one that only says so of itself. */
 static int batch_find_witness(struct batch *batch, const char *region)
 {
-    const struct ccm_host *host = batch->run->control->host;
+    const struct node_control *control = batch->run->control;
+    const struct ccm_host *host = control->host;
     const struct ccm_object *const *objects = NULL;
+    bool seen = false;
     size_t count = 0;
     const int r = host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count);
 
-    for (size_t i = 0; r == 0 && i < count && batch->witness[0] == '\0'; i++) {
+    for (size_t i = 0; r == 0 && i < count && !seen; i++) {
         struct node_subject subject;
 
-        if (node_is_witness((const struct ccm_node *)objects[i], region, &subject)) {
+        if (!node_is_witness((const struct ccm_node *)objects[i], region, &subject)) {
+            continue;
+        }
+        seen = node_memory_facts(control->memory, objects[i]->name) != 0;
+        if (seen || batch->witness[0] == '\0') {
             memcpy(batch->witness, subject.instance, sizeof(batch->witness));
         }
     }
     host->release_list(host, objects, count);
     return r;
+}
+
+/* Nodes that nobody hears of need one who is there for certain. */
+static int batch_choose_witness(struct batch *batch)
+{
+    return batch_has(batch, item_is_lost) && !batch_has(batch, item_is_alive)
+               ? batch_find_witness(batch, batch->items[0]->subject.region)
+               : 0;
 }
 
 /* Whoever is ready and was seen before is there: an answer without it lacks others as well. */
@@ -159,6 +177,34 @@ static void batch_settle(const struct batch *batch)
     }
 }
 
+/* One of the ids is none in the eyes of the cloud: it says so of all of them. */
+static bool error_is_about_ids(const struct ccm_error *err)
+{
+    return err->http_status == 400 &&
+           (strstr(err->code, "InstanceId") != NULL || strstr(err->message, "InstanceId") != NULL);
+}
+
+static int batch_ask(struct batch *batch);
+
+/* Whoever it is about is found by halves, so that all others have their answer. */
+static int batch_ask_halves(const struct batch *batch)
+{
+    const size_t half = batch->len / 2;
+    int r = 0;
+
+    for (int i = 0; i < 2 && r == 0; i++) {
+        CCM_CLEANUP(batch_fini)
+        struct batch part = { .run = batch->run,
+                              .items = batch->items + (i == 0 ? 0 : half),
+                              .len = i == 0 ? half : batch->len - half };
+
+        batch->run->halves++;
+        r = batch_choose_witness(&part);
+        r = r < 0 ? r : batch_ask(&part);
+    }
+    return r;
+}
+
 static int batch_ask(struct batch *batch)
 {
     struct node_run *run = batch->run;
@@ -175,8 +221,14 @@ static int batch_ask(struct batch *batch)
         batch_settle(batch);
         return 0;
     }
+
+    const bool about_ids = error_is_about_ids(&err);
+
+    if (about_ids && batch->len > 1 && run->halves < HALVES_MAX) {
+        return batch_ask_halves(batch);
+    }
     for (size_t i = 0; i < batch->len; i++) {
-        node_run_fail(run, batch->items[i], &err, true);
+        node_run_fail(run, batch->items[i], &err, !about_ids || batch->len > 1);
     }
     return r == -ENOMEM ? r : 0;
 }
@@ -194,11 +246,8 @@ static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
            strcmp(items[batch->len]->subject.region, region) == 0) {
         batch->len++;
     }
-    if (!batch_has(batch, item_is_lost) || batch_has(batch, item_is_alive)) {
-        return 0;
-    }
 
-    const int r = batch_find_witness(batch, region);
+    const int r = batch_choose_witness(batch);
 
     if (batch->witness[0] != '\0' && batch->len > 1 && batch->len == most) {
         batch->len--; /* its place */

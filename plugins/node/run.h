@@ -45,6 +45,7 @@ struct node_run {
     size_t page_rest; /* pages behind it */
 
     struct node_answers answers;
+    size_t halves;         /* calls for ids that the cloud does not take */
     uint64_t wait_ms;      /* when calls that were put off come again; 0 = none was */
     struct ccm_error sync; /* why something failed as a whole; kind 0 = it did not */
 };

@@ -57,6 +57,12 @@ static void want_make_label(const struct node_sight *sight, size_t i, struct nod
     }
 }
 
+/* Names come from the node itself. */
+static bool addresses_have_machine(const struct node_addresses *list)
+{
+    return list->len > 0 && strcmp(list->items[0].type, "Hostname") != 0;
+}
+
 static int want_make_addresses(const struct node_rules *rules, const struct node_sight *sight,
                                struct node_want *ret)
 {
@@ -65,6 +71,10 @@ static int want_make_addresses(const struct node_rules *rules, const struct node
 
     if (r < 0) {
         return r;
+    }
+    if (!addresses_have_machine(&ret->addresses)) {
+        ret->unaddressed = true;
+        return 0;
     }
     if (!ccm_text_empty(own) && node_addresses_choose(&ret->addresses, own) < 0) {
         ret->no_address = own;
@@ -94,7 +104,7 @@ int node_want_make(const struct node_rules *rules, const struct node_sight *sigh
         return 0;
     }
     r = want_make_addresses(rules, sight, ret);
-    if (r < 0 || ret->no_address != NULL) {
+    if (r < 0 || ret->no_address != NULL || ret->unaddressed) {
         ret->untaint = false; /* nobody can say which address it is reached at */
         return r;
     }

@@ -33,7 +33,8 @@ struct node_want {
     const char *bad_label; /* the first whose value no label can have; NULL = none */
     const char *bad_value;
     const char
-        *no_address; /* what kubelet said it has (--node-ip), and has not; NULL = all is well */
+        *no_address;  /* what kubelet said it has (--node-ip), and has not; NULL = all is well */
+    bool unaddressed; /* the machine shows no address at all: nothing is written */
     char provider[NODE_PROVIDER_TEXT]; /* to be written; "" = it is there */
     bool untaint;                      /* NODE_TAINT_NEW goes */
     bool stop;                         /* NODE_TAINT_STOPPED comes */

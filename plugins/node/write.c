@@ -190,6 +190,27 @@ static void item_fail_address(struct node_item *item, const struct node_want *wa
     item->failed = true;
 }
 
+/* An answer without addresses takes none away. */
+static void item_fail_unaddressed(struct node_item *item)
+{
+    (void)ccm_error_set(&item->err, 0, CCM_ERROR_NOT_FOUND,
+                        "the cloud shows no address of instance %.70s: the node stays as it is",
+                        item->subject.instance); /* the failure is kept in the item */
+    item->failed = true;
+}
+
+static void item_judge_addresses(struct node_item *item, const struct node_want *want)
+{
+    if (item->failed) {
+        return;
+    }
+    if (want->no_address != NULL) {
+        item_fail_address(item, want);
+    } else if (want->unaddressed) {
+        item_fail_unaddressed(item);
+    }
+}
+
 /* A node belongs to one thread alone. */
 static void item_write(void *arg, size_t i)
 {
@@ -212,8 +233,8 @@ static void item_write(void *arg, size_t i)
     if (r < 0 && err.kind != CCM_ERROR_NOT_FOUND && !item->failed) {
         item->failed = true; /* not found: its deletion is on its way to us */
         ccm_error_copy(&item->err, &err);
-    } else if (r == 0 && draft.want.no_address != NULL && !item->failed) {
-        item_fail_address(item, &draft.want);
+    } else if (r == 0) {
+        item_judge_addresses(item, &draft.want);
     }
     if (draft.want.bad_label != NULL) {
         ccm_text_printf(item->problem, sizeof(item->problem),
@@ -273,9 +294,7 @@ static void plan_write_item(struct node_run *run, struct node_item *item)
 
     if (item_is_written(item) && draft_make(&draft, &err) == 0) {
         plan_add_want(&text, &draft.want);
-        if (draft.want.no_address != NULL && !item->failed) {
-            item_fail_address(item, &draft.want);
-        }
+        item_judge_addresses(item, &draft.want);
     }
     host->plan(host, item->object->name, ccm_buf_str(&text));
     node_want_fini(&draft.want);

@@ -243,6 +243,27 @@ static void test_node_ip(void **state)
     assert_false(node_want_has_status(&kit->want));
 }
 
+/* A list that lacks them is no order to take them away. */
+static void test_a_machine_without_addresses(void **state)
+{
+    struct kit *kit = *state;
+
+    kit_add_address(kit, "InternalIP", "192.0.168.68");
+    kit_add_address(kit, "Hostname", "node-1");
+    kit_add_taint(kit, NODE_TAINT_NEW);
+    kit->rules.ipv6 = true;
+    kit->rules.network = true;
+    cJSON_DeleteItemFromObject(kit->machine, "PublicIpAddress");
+    cJSON_DeleteItemFromObject(kit->machine, "EipAddress");
+    cJSON_DeleteItemFromObject(kit->machine, "InnerIpAddress");
+    cJSON_DeleteItemFromObject(kit->machine, "VpcAttributes");
+    cJSON_DeleteItemFromObject(kit->machine, "NetworkInterfaces");
+    kit_make(kit);
+    assert_true(kit->want.unaddressed);
+    assert_false(node_want_has_status(&kit->want));
+    assert_false(node_want_has_object(&kit->want));
+}
+
 /* Section 7: missing values leave labels, those that are ours go when the cloud had them. */
 static void test_values_that_go(void **state)
 {
@@ -369,6 +390,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_patch_of_taints, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_patch_of_labels, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_patch_of_the_status, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_a_machine_without_addresses, fixture_begin,
+                                        fixture_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
