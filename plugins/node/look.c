@@ -40,6 +40,12 @@ static bool item_is_alive(const struct node_item *item)
     return node_item_object(item)->ready == CCM_CONDITION_TRUE;
 }
 
+/* Its instance is there, and in the answer if that is a whole one. */
+static bool item_is_certain(const struct node_item *item)
+{
+    return item_is_alive(item) && ccm_object_label(item->object, NODE_LABEL_SEEN) != NULL;
+}
+
 static bool batch_has(const struct batch *batch, bool (*is)(const struct node_item *item))
 {
     for (size_t i = 0; i < batch->len; i++) {
@@ -91,7 +97,7 @@ static int batch_find_witness(struct batch *batch, const char *region)
 /* Nodes that nobody hears of need one who is there for certain. */
 static int batch_choose_witness(struct batch *batch)
 {
-    return batch_has(batch, item_is_lost) && !batch_has(batch, item_is_alive)
+    return batch_has(batch, item_is_lost) && !batch_has(batch, item_is_certain)
                ? batch_find_witness(batch, batch->items[0]->subject.region)
                : 0;
 }
@@ -102,8 +108,7 @@ static bool batch_lacks_alive(const struct batch *batch)
     for (size_t i = 0; i < batch->len; i++) {
         const struct node_item *item = batch->items[i];
 
-        if (item_is_alive(item) && ccm_object_label(item->object, NODE_LABEL_SEEN) != NULL &&
-            !ccm_strmap_has(batch->found, item->subject.instance)) {
+        if (item_is_certain(item) && !ccm_strmap_has(batch->found, item->subject.instance)) {
             return true;
         }
     }

@@ -146,6 +146,15 @@ def test_a_stale_answer_deletes_nobody(world, forger):
     assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
 
 
+def test_a_new_node_beside_one_that_is_gone(world):
+    """It is ready and nobody has seen it: somebody else is asked for besides, so that the answer proves something."""
+    start(world, (1, 2, 3), period_s=86400)
+    nodes.release(world, "node-3")
+    world.kube.create(nodes.register("node-9"))
+    lose(world, 3)
+    world.wait(lambda: names(world) == named(1, 2, 9), "the node gone", timeout=60)
+
+
 def test_the_last_question_is_about_one_alone(world):
     start(world, (1, 2, 3, 4, 5))
     nodes.release(world, "node-5")
@@ -398,7 +407,7 @@ def test_without_a_note_of_it_nothing_is_deleted(world):
 def noted(world):
     """Nodes that keep what was deleted, with how many that are."""
     notes = {name: item["metadata"].get("annotations", {}).get("ccmd/deleted-nodes") for name, item in nodes.all_nodes(world).items()}
-    return {name: sum(int(piece.split(":")[1]) for piece in note.split()) for name, note in notes.items() if note}
+    return {name: sum(int(piece.split(":")[1]) for piece in note.split() if ":" in piece) for name, note in notes.items() if note}
 
 
 def test_whoever_keeps_the_count_goes(world):
