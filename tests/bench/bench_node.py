@@ -17,7 +17,8 @@ def register_all(world, count):
 
 
 def burst(build, folder, count, check):
-    """(seconds, cloud calls by action, writes to nodes, calls of a look at all of them, resident) until no node has the taint."""
+    """(seconds, cloud calls by action, writes of nodes, reads of nodes, calls of a look at all of them, resident) until no node has the
+    taint."""
     # The quota of calls is raised, so that the figure is ours and not that of the cloud.
     with World(build, folder) as world:
         nodes.instances(world, range(1, count + 1))
@@ -33,6 +34,7 @@ def burst(build, folder, count, check):
         took = time.monotonic() - started
         world.settled()
         calls, writes = world.cloud.actions(), len(nodes.writes(world, kube))
+        reads = sum(action.startswith("GET /api/v1/nodes/") for action in world.kube.actions(kube))
         with open(f"/proc/{world.ccmd.popen.pid}/status", encoding="ascii") as status:
             resident = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
         world.stop_ccmd()
@@ -41,23 +43,32 @@ def burst(build, folder, count, check):
         world.wait(lambda: len(nodes.looks(world, cloud)) >= count // 100, "a look at all of them", timeout=600, every=0.1)
         world.settled()
         assert nodes.writes(world, kube) == []
-        return took, calls, writes, len(world.cloud.calls(cloud)), resident
+        return took, calls, writes, reads, len(world.cloud.calls(cloud)), resident
 
 
-# The reference with the same nodes and simulators: seconds at its own rate of requests to the API server, and writes of nodes. Of each
-# hundred interfaces it sees the first ten.
+# The reference with the same nodes and simulators, at its own rate of requests to the API server. Its changes of interfaces are no
+# measure: of each hundred interfaces it sees the first ten.
 REFERENCE_S = 148
+REFERENCE_INSTANCES = 6
+REFERENCE_INTERFACES = 6
 REFERENCE_WRITES = 1500
+REFERENCE_READS = 1453
+
+
+def compared(value, reference):
+    return {"reference": reference, "ratio": round(value / reference, 3)}
 
 
 def run(build, folder, figure):
     count = 500
     for check, name in (("true", f"node-{count}-nodes"), ("false", f"node-{count}-nodes-forwarding")):
-        took, calls, writes, look, resident = burst(build, os.path.join(folder, name), count, check)
-        figure(name + "-cloud-calls", len(calls), "calls", instances=calls.count("DescribeInstances"),
-               interfaces=calls.count("DescribeNetworkInterfaces"), changes=calls.count("ModifyNetworkInterfaceAttribute"))
-        figure(name + "-kube-writes", writes, "requests", per_node=writes / count, reference=REFERENCE_WRITES,
-               ratio=round(writes / REFERENCE_WRITES, 2))
-        figure(name + "-time", round(took, 2), "s", reference=REFERENCE_S, ratio=round(took / REFERENCE_S, 3))
+        took, calls, writes, reads, look, resident = burst(build, os.path.join(folder, name), count, check)
+        instances, interfaces = calls.count("DescribeInstances"), calls.count("DescribeNetworkInterfaces")
+        figure(name + "-cloud-calls", len(calls), "calls", changes=calls.count("ModifyNetworkInterfaceAttribute"))
+        figure(name + "-instances", instances, "calls", **compared(instances, REFERENCE_INSTANCES))
+        figure(name + "-interfaces", interfaces, "calls", **compared(interfaces, REFERENCE_INTERFACES))
+        figure(name + "-kube-writes", writes, "requests", per_node=writes / count, **compared(writes, REFERENCE_WRITES))
+        figure(name + "-kube-reads", reads, "requests", **compared(reads, REFERENCE_READS))
+        figure(name + "-time", round(took, 2), "s", **compared(took, REFERENCE_S))
         figure(name + "-look", look, "calls", per_100_nodes=look * 100 / count)
         figure(name + "-resident", resident, "KiB")
