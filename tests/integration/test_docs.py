@@ -137,6 +137,19 @@ def test_tables_of_files(page):
             assert glob.glob(os.path.join(ROOT, os.path.dirname(page), name)), f"{page}: {name}"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "`test_" in read(page)])
+def test_tests_exist(page):
+    """`test_a.py::test_b`, and `::test_c` of the file that stands before it on the line; files of tests/integration."""
+    for line in read(page).splitlines():
+        file = None
+        for name, test in re.findall(r"`(test_\w+\.py)?(?:::(test_\w+))?`", line):
+            file = name or file
+            if file is None or not (name or test):
+                continue
+            text = read(os.path.join("tests", "integration", file))
+            assert not test or re.search(rf"^def {test}\(", text, re.M), f"{page}: {file}::{test}"
+
+
 HAND_WRITTEN = [page for page in PAGES if page not in ("docs/configuration.md", "docs/annotations.md", "docs/troubleshooting.md")]
 
 

@@ -1,12 +1,31 @@
-"""Plugin node after the reference: nodes of all kinds are taken over without a write; and ccmd makes of new ones what the reference makes."""
+"""Plugin node after the reference: nodes of all kinds are taken over without a write; and ccmd makes of new ones what the reference makes.
+
+captures-node.json: what the reference wrote when these nodes were new, in its order."""
 
 import json
+import os
 
 import pytest
 
 from tests.support import cloud_nodes as nodes
 from tests.support import reference_nodes as reference
 from tests.support.world import World
+
+
+with open(os.path.join(os.path.dirname(__file__), "captures-node.json"), encoding="utf-8") as captured:
+    WRITES = json.load(captured)
+
+
+def replay(world, eip):
+    """The reference works on the nodes that are there."""
+    for write in WRITES:
+        body = json.loads(json.dumps(write["body"]).replace(reference.EIP, eip))
+        world.kube.http.request("PATCH", write["path"], body, "application/strategic-merge-patch+json")
+
+
+def facts(world):
+    found = nodes.all_nodes(world)
+    return {word: reference.facts(found[reference.name_of(word)]) for word in reference.KINDS}
 
 
 @pytest.fixture
@@ -20,7 +39,9 @@ def test_nodes_of_the_reference_are_not_written(world, network):
     """Nor is the cloud asked for anything but the instances of those that are not left alone, once."""
     eip = reference.instances(world)
     for word in reference.KINDS:
-        world.kube.http.request("POST", "/api/v1/nodes", reference.left(word, eip))
+        world.kube.http.request("POST", "/api/v1/nodes", reference.joined(word))
+    replay(world, eip)
+    assert facts(world) == {word: reference.facts(reference.left(word, eip)) for word in reference.KINDS}
     before = nodes.all_nodes(world)
     nodes.configure(world, period_s=86400, ipv6="true", network_condition=network)
     kube = world.kube.mark()
@@ -34,7 +55,7 @@ def test_nodes_of_the_reference_are_not_written(world, network):
 
 
 def test_new_nodes_are_as_the_reference_makes_them(world):
-    """But for two things: with --node-ip the name of the node stays among its addresses, and excluded nodes lose their taint only."""
+    """So that it finds nothing to write when it comes back. But for two things: with --node-ip the name of the node stays among its addresses, and excluded nodes lose their taint only."""
     eip = reference.instances(world)
     nodes.configure(world, period_s=86400, ipv6="true", network_condition="true")
     world.start_ccmd()
@@ -44,8 +65,13 @@ def test_new_nodes_are_as_the_reference_makes_them(world):
     stay = sorted(reference.name_of(word) for word, kind in reference.KINDS.items() if not kind.untainted)
     world.wait(lambda: nodes.tainted(world) == stay, "the taint gone of all others")
     world.settled()
-    found = {word: reference.facts(nodes.all_nodes(world)[reference.name_of(word)]) for word in reference.KINDS}
+    found = facts(world)
     wanted = {word: reference.facts(reference.left(word, eip)) for word in reference.KINDS}
     wanted["chosen"]["addresses"].append(("Hostname", "chosen"))
     wanted["excluded"] = dict(reference.facts(reference.joined("excluded")), taints=wanted["excluded"]["taints"])
     assert found == wanted
+    # The way back: the reference writes what differs from what it wants, and but for these two nothing does.
+    world.stop_ccmd()
+    replay(world, eip)
+    back = facts(world)
+    assert {word for word in back if back[word] != found[word]} == {"chosen", "excluded"}
