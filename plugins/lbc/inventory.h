@@ -21,8 +21,9 @@ struct lbc_inventory_ops {
      * second owner of a tag could go unseen. NULL = each Service looks for itself. */
     int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
-    /* Read what is in them. After a failure the items are of use without. NULL = list() has read
-     * it. */
+    /* Read what is in them, which is no Service's business: what needs one is left unknown
+     * (groups_known, listeners_known), and read->parts() reads it in the pass. After a failure the
+     * items are of use without. NULL = list() has read it. */
     int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
                 struct ccm_error *err);
     /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */

@@ -48,8 +48,10 @@ void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
                      const char *cluster_id, bool by_name);
 void lbc_lookup_fini(struct lbc_lookup *look);
 
-/* One load balancer of the answer. True: it is the first that can be the Service's, or more likely
- * so than an earlier one; read it, instead of that. */
+/* One load balancer of an answer about the Service: where the cloud cannot filter by tag, offer
+ * those that have the owner's tag `look.name` (or the name, with by_name), and no others. True: it
+ * is the first that can be the Service's, or more likely so than an earlier one; read it, instead
+ * of that. */
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags);
 

@@ -41,11 +41,13 @@ extern const struct lbc_step_table lbc_plain_steps;
         [LBC_STEP_DELETE_LISTENER] = { send, NULL, LBC_NEEDS_LISTENER },                           \
     }
 
-/* The order of its plans: members of a struct lbc_plan_ops; at most `most` backends per call. */
-#define LBC_PLAIN_RULES(table, most)                                                               \
+/* The order of its plans: members of a struct lbc_plan_ops; at most `most` backends per call, also
+ * in that which makes a group. LBC_PLAIN_PARTS: without `batch` and `create_batch`. */
+#define LBC_PLAIN_RULES(table, most) LBC_PLAIN_PARTS(table), .batch = (most), .create_batch = (most)
+#define LBC_PLAIN_PARTS(table)                                                                     \
     .steps = &lbc_plain_steps, .ensure = lbc_plain_ensure, .drop = lbc_plain_drop,                 \
     .preserve = lbc_plain_preserve, .leave = lbc_plain_leave, .annotations = (table),              \
-    .batch = (most), .create_batch = (most), .is_serial = true
+    .is_serial = true
 
 extern const lbc_plan_fn lbc_plain_ensure[];
 extern const lbc_plan_fn lbc_plain_drop[];
@@ -57,11 +59,14 @@ struct lbc_plain_model {
     struct lbc_plain_state want;
 };
 
-/* The way to it: members of a struct lbc_model_ops. */
+/* The way to it: members of a struct lbc_model_ops. LBC_PLAIN_MODEL_BUT_PORT: for a port() of its
+ * own, which may call lbc_plain_build_port(). */
 #define LBC_PLAIN_MODEL(table, of_listeners)                                                       \
+    LBC_PLAIN_MODEL_BUT_PORT(table, of_listeners), .port = lbc_plain_build_port
+#define LBC_PLAIN_MODEL_BUT_PORT(table, of_listeners)                                              \
     .size = sizeof(struct lbc_plain_model), .type = &lbc_plain_type, .any_node = true,             \
     .annotations = (table), .protocols = (of_listeners), .lb = lbc_plain_begin_lb,                 \
-    .begin = lbc_plain_begin_ports, .port = lbc_plain_build_port
+    .begin = lbc_plain_begin_ports
 
 CCM_NODISCARD int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in);
 CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err);

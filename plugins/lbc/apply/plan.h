@@ -65,7 +65,7 @@ struct lbc_plan_ops {
 
     const char *guards;  /* attributes that limit who may connect begin so; NULL = none do */
     size_t batch;        /* backends per call at most */
-    size_t create_batch; /* backends that the creation of a group takes */
+    size_t create_batch; /* backends that the creation of a group takes; 0: it is made empty */
     /* What lbc_plan_drop_lb() deletes first, one step each, because the cloud deletes no load
      * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it. */
     unsigned empties;

@@ -29,6 +29,24 @@ int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *
     return r;
 }
 
+int lbc_step_list_members(const struct lbc_step *step, struct lbc_backends *ret)
+{
+    const size_t present = step->group == NULL ? 0 : step->group->backends.len;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < present; i++) {
+        r = lbc_backends_put(ret, &step->group->backends.items[i]);
+    }
+    for (size_t i = 0; r == 0 && i < step->backends.len; i++) {
+        if (step->type == LBC_STEP_REMOVE) {
+            lbc_backends_remove(ret, &step->backends.items[i]);
+        } else {
+            r = lbc_backends_put(ret, &step->backends.items[i]);
+        }
+    }
+    return r;
+}
+
 int lbc_record_new_group(struct lbc_state *have, struct lbc_step *step,
                          const struct lbc_state_type *type)
 {

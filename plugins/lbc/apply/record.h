@@ -9,6 +9,10 @@
 
 /* The backends of the set, which are some of the step's, have been added, removed or changed. */
 CCM_NODISCARD int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *set);
+/* For a cloud that takes the whole list of a group's backends in one call: those that it has once
+ * the step is done (LBC_STEP_ADD, _UPDATE, _REMOVE, _CREATE_GROUP) -> ret, an empty set. Those of
+ * others in the group are among them. 0 or -ENOMEM; the caller finishes the set in any case. */
+CCM_NODISCARD int lbc_step_list_members(const struct lbc_step *step, struct lbc_backends *ret);
 /* The step's listener is what the step makes of it: attributes that it does not name stay. */
 CCM_NODISCARD int lbc_record_listener(const struct lbc_step *step);
 /* The group that was made, of that type, with the step's backends, is step->group. */

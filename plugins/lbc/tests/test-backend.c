@@ -1,5 +1,6 @@
 /* Sets of backends: order, identity, and that a set that has rested is what it was. */
 #include "check.h"
+#include "lbc/apply/record.h"
 
 #include "lbc/model/backend.h"
 #include "tests/fuzz/oom.h"
@@ -246,12 +247,61 @@ static void test_bytes(void **state)
     }
 }
 
+static struct lbc_backend member(const char *address, unsigned weight)
+{
+    return (struct lbc_backend){ .type = LBC_BACKEND_IP,
+                                 .server_id = (char *)(uintptr_t)address, /* copied */
+                                 .port = 80,
+                                 .weight = (uint8_t)weight };
+}
+
+/* What a group has once a step is done. */
+static void test_members(void **state)
+{
+    static const struct {
+        unsigned type;
+        const char *address;
+        const char *expected;
+    } rows[] = {
+        { LBC_STEP_CREATE_GROUP, "10.0.0.3", "10.0.0.3=9 " },
+        { LBC_STEP_ADD, "10.0.0.3", "10.0.0.1=1 10.0.0.2=2 10.0.0.3=9 " },
+        { LBC_STEP_UPDATE, "10.0.0.2", "10.0.0.1=1 10.0.0.2=9 " },
+        { LBC_STEP_REMOVE, "10.0.0.1", "10.0.0.2=2 " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct lbc_backend one = member("10.0.0.1", 1);
+        const struct lbc_backend two = member("10.0.0.2", 2);
+        const struct lbc_backend about = member(rows[i].address, 9);
+        struct lbc_group group = { .id = NULL };
+        struct lbc_step step = { .type = rows[i].type };
+        struct lbc_backends members = { 0 };
+        struct ccm_buf text = { .max = 200 };
+
+        assert_int_equal(lbc_backends_put(&group.backends, &one), 0);
+        assert_int_equal(lbc_backends_put(&group.backends, &two), 0);
+        assert_int_equal(lbc_backends_put(&step.backends, &about), 0);
+        step.group = rows[i].type == LBC_STEP_CREATE_GROUP ? NULL : &group;
+        assert_int_equal(lbc_step_list_members(&step, &members), 0);
+        for (size_t k = 0; k < members.len; k++) {
+            ccm_buf_addf(&text, "%s=%u ", members.items[k].server_id, members.items[k].weight);
+        }
+        assert_string_equal(ccm_buf_str(&text), rows[i].expected);
+        assert_int_equal(group.backends.len, 2);
+        ccm_buf_fini(&text);
+        lbc_backends_fini(&members);
+        lbc_backends_fini(&step.backends);
+        lbc_backends_fini(&group.backends);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_put),    cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_random), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_members),   cmocka_unit_test(test_put),
+        cmocka_unit_test(test_rest),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
