@@ -102,6 +102,8 @@ static void described_tell_listeners(const struct described *d, const struct lbc
     static const char *const columns[] = { "port",     "protocol",    "state",
                                            "sends to", "listener id", NULL };
 
+    const bool must_run = d->lbc->ops->product->must_run;
+
     d->sink->table(d->sink, "Listeners", columns);
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct lbc_listener *one = state->listeners[i];
@@ -114,7 +116,7 @@ static void described_tell_listeners(const struct described *d, const struct lbc
             ccm_text_printf(port, sizeof(port), "%u", one->port);
         }
         const char *const cells[] = { port, state->type->protocol_name(one->protocol),
-                                      one->running ? "runs" : "is stopped",
+                                      one->running || !must_run ? "runs" : "is stopped",
                                       group != NULL ? group_name(group) : one->group_id, one->id };
 
         d->sink->row(d->sink, cells);

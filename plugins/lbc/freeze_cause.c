@@ -257,12 +257,14 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
 
 /* --- for people --- */
 
-static const char *explain_pod(const struct lbc_freeze *freeze, const struct lbc_backend *one)
+static const char *explain_pod(struct lbc_freeze *freeze, const struct lbc_backend *one)
 {
     const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, one->server_ip);
 
     if (endpoint == NULL) {
-        return "pods gone:";
+        return freeze->mode != LBC_MODE_PODS && freeze_find_node(freeze, one->server_ip) != NULL
+                   ? "nodes, at a port that is not the Service's:"
+                   : "pods gone:";
     }
     if ((endpoint->flags & CCM_ENDPOINT_TERMINATING) != 0) {
         return "pods being stopped:";

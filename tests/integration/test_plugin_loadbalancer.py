@@ -189,6 +189,25 @@ def test_drift_is_repaired_by_the_audit(world, cloud):
     world.wait(lambda: any("create listener" in message for _, _, message, _ in world.kube.events("web")), "the event")
 
 
+def page_of(world, page):
+    status, text = world.admin("/statusz/object?key=default/web&format=text")
+    page[:] = [text]
+    return text if status == 200 else ""
+
+
+def test_a_server_that_somebody_added_goes_and_is_told_as_that(world, cloud):
+    start(world, cloud, options="audit_interval_s = 1;")
+    with cloud.lock:
+        only(cloud)["Groups"][0]["Servers"].append({"Address": "10.0.0.1", "Port": 9, "Weight": 1})
+    both = [("10.0.0.1", 100), ("10.0.0.2", 100)]
+    world.wait(lambda: served(cloud) == {80: both, 443: both}, "the server to go")
+    world.wait(lambda: any(reason == "BackendsRemoved" and "nodes, at a port that is not the Service's: 10.0.0.1" in message
+                           for _, reason, message, _ in world.kube.events("web")), "the event")
+    page = []
+    world.wait(lambda: "Listeners" in page_of(world, page), "the page")  # not while it is worked on
+    assert "is stopped" not in page[0] and "runs" in page[0] and "ListLoadBalancers" in page[0], page[0]
+
+
 def test_one_that_somebody_deleted_is_missed_by_a_provider_that_lists_none(world, cloud):
     start(world, cloud, options="lost_period_s = 1;")
     world.settled()
@@ -284,6 +303,7 @@ metadata:
   name: web
   annotations:
     {SCHEDULER}: fast
+    balancer.example.com/schedular: rr
 spec:
   type: LoadBalancer
   loadBalancerClass: {CLASS}
@@ -291,7 +311,8 @@ spec:
 """)
     code, out, err = proc.run([world.binary("ccmd"), "lint", "--plugin", plugin(world.build), str(manifest)])
     assert (code, err) == (1, ""), err
-    assert out == f"{manifest}:6: error: web: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n"
+    assert f"{manifest}:6: error: web: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n" in out
+    assert f"{manifest}:7: " in out and "schedular" in out and len(out.splitlines()) == 2, out
 
 
 def test_a_bad_value_changes_nothing_that_serves(world, cloud):
