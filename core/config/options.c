@@ -366,7 +366,9 @@ static const struct ccm_option entry_name = {
     .help = "Name of the plugin: small letters, digits and '-', at most 32; empty means that of "
             "the file, without '.so'. A plugin that allows it can be listed several times with the "
             "same file, under a name of its own each time: that name is the one in log, metrics, "
-            "status page and commands.",
+            "status page and commands. Those of ccmd itself (clb, nlb, gateway, route, node) run "
+            "once in a process, which has one account and one set of classes; for others run "
+            "another ccmd.",
 };
 
 static const struct ccm_option entry_file = {

@@ -106,7 +106,8 @@ static int registry_check_other(const struct slot *other, const char *name,
     if (ccm_text_equal(other->loaded->desc->name, own) && loaded->desc->instances == 0) {
         return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
                              "%s: \"%s\" is a second instance of plugin \"%s\", which can run only "
-                             "once (.instances of its descriptor): list it once",
+                             "once in a process (.instances of its descriptor): list it once, and "
+                             "run another ccmd for what has other options",
                              loaded->path, name, own);
     }
     return 0;

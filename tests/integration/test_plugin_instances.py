@@ -132,7 +132,8 @@ def test_what_cannot_run_twice_is_refused_with_words(instances, build):
     assert code == 1 and "plugin 'several' is listed twice: a second instance needs another name, and 'file'\n" in err
     for entries, words in (
             (f'{{ name = "clb"; file = "{clb}"; }}, {{ name = "clb-two"; file = "{clb}"; }}',
-             '"clb-two" is a second instance of plugin "clb", which can run only once (.instances of its descriptor): list it once\n'),
+             '"clb-two" is a second instance of plugin "clb", which can run only once in a process (.instances of its descriptor): list it once, '
+             'and run another ccmd for what has other options\n'),
             (f'{{ name = "mine"; file = "{clb}"; }}',
              'the configuration calls it "mine", its own name is "clb": use that. '
              "Only a plugin that can run several times takes another name\n")):

@@ -358,6 +358,14 @@ def test_what_is_gone_already_need_not_be_deleted(world, cloud):
     assert cloud.load_balancers == {} and cloud.writes()[5:] == ["DeleteLoadBalancer"]
 
 
+def test_a_key_that_is_not_there_is_told_before_anything_runs(world, cloud):
+    """key_file is required: an option that names no file is an error."""
+    configure(world, cloud)
+    os.unlink(os.path.join(world.folder, "key"))
+    code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", world.config])
+    assert code == 1 and f"key_file: {world.folder}/key: No such file or directory" in out + err, out + err
+
+
 def test_another_key_is_used_at_once(world, cloud):
     configure(world, cloud)
     key = os.path.join(world.folder, "key")
