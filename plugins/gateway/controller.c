@@ -98,6 +98,7 @@ void gateway_controller_init(struct gateway *self)
     self->product.kind = GATEWAY_KIND;
     self->product.shown_as[0] = "gateway";
     self->product.shown_as[1] = "addresses";
+    self->product.noun = "Gateway";
     self->product.needs_mark = NULL; /* there are no source ranges */
     self->product.refuse = NULL;
     self->model = nlb_model_ops;

@@ -167,9 +167,10 @@ static int listener_put_conditions(const struct draft *draft,
     draft_fill_programmed(draft, &programmed);
     if (listener->unusable) {
         programmed = (struct gateway_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_INVALID, why };
-    } else if (listener->passes && programmed.holds) {
-        programmed.message = "what is inside of TLS is passed on, by the port alone: names have no "
-                             "effect, and of several routes the oldest serves";
+    } else if (listener->is_tls && programmed.holds &&
+               (listener->passes || listener->hostname[0] != '\0')) {
+        programmed.message = "by the port alone: names inside of TLS have no effect, and of "
+                             "several routes the oldest serves";
     } else if (programmed.holds) {
         programmed.message = "";
     }

@@ -239,6 +239,28 @@ static bool subject_uses_pods(const struct gateway *self, const struct gateway_s
                                 : strcmp(type, LBC_BACKEND_TYPE_PODS) == 0;
 }
 
+/* What would be left out without a word. */
+static void subject_check_spec(struct gateway_subject *subject, const cJSON *spec)
+{
+    const cJSON *others = ccm_json_get(ccm_json_get(spec, "allowedListeners"), "namespaces");
+
+    if (ccm_json_items(spec, "addresses") != NULL) {
+        subject_refuse(subject, "UnsupportedAddress",
+                       "spec.addresses is not served: annotation " LBC_ANNO_PREFIX
+                       "zone-maps takes an address per zone");
+    }
+    if (ccm_json_get(spec, "tls") != NULL) {
+        subject_refuse(subject, GATEWAY_INVALID,
+                       "spec.tls is not served: clients are asked for a certificate by "
+                       "annotations " LBC_ANNO_PREFIX "cacert and cacert-id");
+    }
+    if (strcmp(gateway_text(others, "from", "None"), "None") != 0) {
+        subject_refuse(subject, GATEWAY_INVALID,
+                       "spec.allowedListeners is not served: listeners of ListenerSets are none "
+                       "of this Gateway's");
+    }
+}
+
 static int subject_read(const struct gateway *self, struct gateway_subject *subject, bool routes)
 {
     int r = subject_read_class(self, subject);
@@ -246,11 +268,7 @@ static int subject_read(const struct gateway *self, struct gateway_subject *subj
     if (r < 0) {
         return r;
     }
-    if (ccm_json_items(ccm_json_get(subject->gateway.json, "spec"), "addresses") != NULL) {
-        subject_refuse(subject, "UnsupportedAddress",
-                       "spec.addresses is not served: annotation " LBC_ANNO_PREFIX
-                       "zone-maps takes an address per zone");
-    }
+    subject_check_spec(subject, ccm_json_get(subject->gateway.json, "spec"));
     subject->pods = subject_uses_pods(self, subject);
     subject->count = gateway_listeners_read(
         subject->host, &subject->gateway,

@@ -64,6 +64,7 @@ struct lbc_product {
     /* What such an object is called by kubectl, and the member of its status that shows addresses;
      * unset = as Services. */
     const char *shown_as[2];
+    const char *noun; /* likewise, in sentences; NULL = "Service" */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
     bool must_run;    /* a listener that was stopped serves nobody */
     bool needs_port;  /* without any usable port no load balancer is made */
@@ -86,6 +87,9 @@ struct lbc_product {
      * NULL = nothing. */
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
 };
+
+/* "Service", or what else it serves. */
+const char *lbc_product_noun(const struct lbc_product *product);
 
 /* From the cloud to the state (pass->entry->state). All or nothing: a failed read never looks like
  * an empty answer. They block. */

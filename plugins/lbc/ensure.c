@@ -62,9 +62,10 @@ static int check_size(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->service->meta.too_large == NULL) {
         return 0;
     }
-    const int r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
-                                "the Service is too large (%s): its load balancer stays as it is",
-                                pass->service->meta.too_large);
+    const int r =
+        ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                      "the %s is too large (%s): its load balancer stays as it is",
+                      lbc_product_noun(pass->lbc->ops->product), pass->service->meta.too_large);
 
     return lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err);
 }
@@ -274,7 +275,8 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
 
     if (!pass_shows_lb(pass, &state)) {
         if (pass->dry && pass->problems.count == 0) {
-            ccm_buf_adds(&pass->steps, "set labels and status of the Service\n");
+            ccm_buf_addf(&pass->steps, "set labels and status of the %s\n",
+                         lbc_product_noun(pass->lbc->ops->product));
         }
         return 0;
     }

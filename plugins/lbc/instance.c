@@ -29,6 +29,11 @@ static int64_t choice_int(const struct ccm_lint_sink *sink, const char *group, c
     return host->option_int(host, group, name);
 }
 
+const char *lbc_product_noun(const struct lbc_product *product)
+{
+    return product->noun == NULL ? "Service" : product->noun;
+}
+
 /* Which Services are its own, and how its finalizer is called. */
 static void instance_choose(struct lbc_instance *lbc)
 {
@@ -64,6 +69,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->life = (struct lbc_life){
         .host = host,
         .finalizer = product->finalizer,
+        .noun = lbc_product_noun(product),
         .component = product->component,
         .extra_label = product->extra_label,
         .reused_label = product->reused_label,

@@ -214,9 +214,9 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
         err, -ENOENT, CCM_ERROR_TERMINAL,
         MISSING " this may happen when you delete the loadbalancer (%s"
                 "; does it still exist, then put tag %s=%s back on it, or, if a person made it, "
-                "annotation %sid on the Service%s)",
+                "annotation %sid on the %s%s)",
         shown, ccm_buf_str(&recipe), lbc_names.tag_owner, tag, lbc_names.annotations,
-        ccm_buf_str(&looks));
+        lbc_product_noun(pass->lbc->ops->product), ccm_buf_str(&looks));
 }
 
 int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)

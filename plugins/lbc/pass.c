@@ -174,6 +174,7 @@ struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass)
 
 void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r)
 {
+    const char *noun = lbc_product_noun(pass->lbc->ops->product);
     CCM_CLEANUP(ccm_freep) char *several = CCM_STEAL(how->several);
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct lbc_creation *creation = &pass->entry->creation;
@@ -189,16 +190,16 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
         return;
     }
     if (several != NULL && id != NULL) {
-        text =
-            ccm_text_format("Load balancers %s all carry the tag of this Service: %s is %s, as "
-                            "its label or name says; delete the others in the console if they "
-                            "serve nobody, or take their tag %s off",
-                            several, id, pass->releases ? "deleted" : "used", lbc_names.tag_owner);
+        text = ccm_text_format("Load balancers %s all carry the tag of this %s: %s is %s, as "
+                               "its label or name says; delete the others in the console if they "
+                               "serve nobody, or take their tag %s off",
+                               several, noun, id, pass->releases ? "deleted" : "used",
+                               lbc_names.tag_owner);
     } else if (several != NULL) {
-        text = ccm_text_format("What carries the tag of this Service, %s, is not the load balancer "
+        text = ccm_text_format("What carries the tag of this %s, %s, is not the load balancer "
                                "that its label names, nor has it such a name: it stays as it is; "
                                "delete it in the console if it serves nobody",
-                               several);
+                               noun, several);
     }
     lbc_pass_emit_standing(pass, "several", "DuplicateLoadBalancer", text);
 }
@@ -372,7 +373,7 @@ void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *
     uint64_t most_ms = 0;
     const uint64_t next_ms = host->retry_ms(host, pass->req, 0, err, &most_ms);
 
-    ccm_retry_format("Service", err->kind, next_ms, most_ms, ret);
+    ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), err->kind, next_ms, most_ms, ret);
 }
 
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,

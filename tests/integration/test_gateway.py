@@ -299,6 +299,34 @@ def test_gateways_that_are_not_served(world, api):
         assert "finalizers" not in api.get("Gateway", name)["metadata"]
 
 
+@pytest.mark.parametrize("field, value, reason", [
+    ("addresses", [{"type": "IPAddress", "value": "10.1.0.200"}], "UnsupportedAddress"),
+    ("tls", {"frontend": {"default": {"validation": {"caCertificateRefs": [{"kind": "ConfigMap", "name": "ca"}]}}}}, "Invalid"),
+    ("allowedListeners", {"namespaces": {"from": "Same"}}, "Invalid")])
+def test_fields_that_are_not_served(world, api, field, value, reason):
+    """Never without a word: nothing is made, and the condition names the field; when it is gone the Gateway is served."""
+    api.make_gateway(listener("tcp", 1))
+    api.patch("Gateway", "web", {"spec": {field: value}})
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("Gateway", "web").get("Accepted") == ("False", reason), "the refusal")
+    (message,) = [one["message"] for one in api.get("Gateway", "web")["status"]["conditions"] if one["type"] == "Accepted"]
+    assert f"spec.{field} is not served" in message
+    world.settled()
+    assert api.load_balancers() == [] and world.cloud.actions() == []
+    api.patch("Gateway", "web", {"spec": {field: None}})
+    world.wait(api.programmed, "the Gateway")
+
+
+def test_names_of_a_listener_that_ends_tls(world, api):
+    """It is told that the load balancer does not tell names apart."""
+    options = {"options": {"ccm.alibabacloud.com/certificate-ids": "101-cn-hangzhou"}}
+    api.make_gateway(listener("tls", 443, "TLS", hostname="a.example.com", tls=options))
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    (shown,) = api.get("Gateway", "web")["status"]["listeners"]
+    assert ["names inside of TLS have no effect" in one["message"] for one in shown["conditions"] if one["type"] == "Programmed"] == [True]
+
+
 def test_two_controllers(world, api):
     """Each has the Gateways of its classes, and leaves those of the other alone, also when one of them goes."""
     api.make_class("theirs", "example.com/team")
@@ -378,6 +406,8 @@ def test_a_failure_of_the_cloud_is_told(world, api):
     world.wait(lambda: api.conditions("Gateway", "web").get("Programmed") == ("False", "Pending"), "the failure")
     assert api.conditions("Gateway", "web")["Accepted"] == ACCEPTED
     assert "SyncLoadBalancerFailed" in world.wait(lambda: [reason for _, reason, *_ in world.kube.events("web")], "an event")
+    (message,) = {one["message"] for one in api.get("Gateway", "web")["status"]["conditions"] if one["type"] == "Programmed"}
+    assert "as soon as the Gateway changes" in message and "Service" not in message, message
 
 
 def test_a_load_balancer_that_is_gone(world, api):
@@ -408,6 +438,7 @@ def test_a_plan(world, api):
     code, out, _ = proc.run(command, env=env)
     assert code == 3 and "create server group 8080/TCP k8s.8080.TCP.gateway_web.default.c-test" in out
     assert "1 to change, 2 as they should be, 0 failed" in out
+    assert f"add finalizer {FINALIZER} to the Gateway\n" in out and "labels and status of the Gateway\n" in out and " Service\n" not in out
     assert [a for a in world.kube.actions(since) if not a.startswith(("GET", "LIST", "WATCH"))] == []
     assert world.cloud.actions() == ["ListLoadBalancers"]
     world.start_ccmd()

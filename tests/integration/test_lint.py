@@ -224,7 +224,7 @@ NLB_FINDINGS = {
         "9: error: ports: listener port range can only be used for eni backend type service: set annotation "
         "service.beta.kubernetes.io/backend-type to eni",
         f"10: error: ports: annotation {NEW}idle-timeout "
-        "must be at most 90 where the Service has a UDP port, got [900]",
+        "must be at most 90 where a port is UDP, got [900]",
         "20: error: ports: port of listener [443/TCPSSL] overlaps with listener [80-500/TCP]",
         "26: error: ports: SCTP protocol is not supported (port 9 of the Service: TCP and UDP are)" + MOVE,
         "34: error: protocol: port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported "

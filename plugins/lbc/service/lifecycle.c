@@ -122,8 +122,9 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
         return 0;
     }
     if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "%s finalizer %s %s the Service\n", wanted ? "add" : "remove",
-                     life->finalizer, wanted ? "to" : "from");
+        ccm_buf_addf(life->plan, "%s finalizer %s %s the %s\n", wanted ? "add" : "remove",
+                     life->finalizer, wanted ? "to" : "from",
+                     life->noun == NULL ? "Service" : life->noun);
         return 0;
     }
     life_open_patch(&w, service, wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers",

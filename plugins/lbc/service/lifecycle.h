@@ -48,6 +48,7 @@ struct lbc_life {
     const struct ccm_host *host;
     const char *finalizer;
     const char *component;          /* of events */
+    const char *noun;               /* of what is written, for people; NULL = "Service" */
     const char *extra_label;        /* a third label that the controller keeps; NULL = none */
     const char *reused_label;       /* LBC_LIFE_REUSED_LABEL with its name behind; NULL = none */
     struct lbc_life_memory *memory; /* of the Service; NULL: go by the snapshot alone */

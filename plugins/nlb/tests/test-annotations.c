@@ -94,7 +94,7 @@ static const struct {
       "server group id and protocol format must be like'sgp-xxx:443' with colon separated. "
       "got=[[sgp-2]]" },
     { { { "idle-timeout", "900" } }, false, NULL },
-    { { { "idle-timeout", "900" } }, true, "must be at most 90 where the Service has a UDP" },
+    { { { "idle-timeout", "900" } }, true, "must be at most 90 where a port is UDP" },
     { { { "idle-timeout", "90" } }, true, NULL },
     { { { "idle-timeout", "901" } },
       false,
