@@ -29,11 +29,6 @@ static int64_t choice_int(const struct ccm_lint_sink *sink, const char *group, c
     return host->option_int(host, group, name);
 }
 
-const char *lbc_product_noun(const struct lbc_product *product)
-{
-    return product->noun == NULL ? "Service" : product->noun;
-}
-
 /* Which Services are its own, and how its finalizer is called. */
 static void instance_choose(struct lbc_instance *lbc)
 {
