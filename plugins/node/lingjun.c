@@ -10,8 +10,11 @@ static bool item_is_lost_lingjun(const struct node_item *item)
            node_item_object(item)->ready == CCM_CONDITION_UNKNOWN;
 }
 
-/* One whose node is ready: it is there for certain. "" = there is none. */
-static int lingjun_find_witness(const struct node_run *run, char *ret, size_t size)
+/* So many are asked about: whoever says of itself that it is ready need not be there. */
+#define WITNESSES 3
+
+/* One whose node is ready, the first behind `skip` others. "" = there is none. */
+static int lingjun_find_witness(const struct node_run *run, size_t skip, char *ret, size_t size)
 {
     const struct ccm_host *host = run->control->host;
     const struct ccm_object *const *objects = NULL;
@@ -25,7 +28,7 @@ static int lingjun_find_witness(const struct node_run *run, char *ret, size_t si
 
         node_subject_init(&subject, node);
         if (subject.kind == NODE_LINGJUN && !subject.excluded &&
-            node->ready == CCM_CONDITION_TRUE && strlen(node->provider_id) < size) {
+            node->ready == CCM_CONDITION_TRUE && strlen(node->provider_id) < size && skip-- == 0) {
             ccm_text_copy(ret, size, node->provider_id);
         }
     }
@@ -46,20 +49,31 @@ static int lingjun_ask(const struct node_run *run, const char *id, struct ccm_er
     return r == 0 ? 1 : 0;
 }
 
+/* Whether the cloud shows one that has to be there, as lingjun_ask(). */
+static int item_find_witness(const struct node_run *run, struct node_item *item,
+                             struct ccm_error *err)
+{
+    int there = 0;
+
+    for (size_t i = 0; i < WITNESSES && there == 0; i++) {
+        if (lingjun_find_witness(run, i, item->witness, sizeof(item->witness)) < 0 ||
+            item->witness[0] == '\0') {
+            return 0;
+        }
+        ccm_error_clear(err);
+        there = lingjun_ask(run, item->witness, err);
+    }
+    return there;
+}
+
 static void item_look(struct node_run *run, struct node_item *item)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     int there = lingjun_ask(run, node_item_object(item)->provider_id, &err);
 
     if (there == 0) {
-        int witness = 0;
+        const int witness = item_find_witness(run, item, &err);
 
-        item->answer = NODE_UNPROVED;
-        if (lingjun_find_witness(run, item->witness, sizeof(item->witness)) == 0 &&
-            item->witness[0] != '\0') {
-            ccm_error_clear(&err);
-            witness = lingjun_ask(run, item->witness, &err);
-        }
         item->answer = witness == 1 ? NODE_ABSENT : NODE_UNPROVED;
         there = witness < 0 ? witness : 0;
     } else if (there == 1) {

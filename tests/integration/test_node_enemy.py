@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.support import cloud_nodes as nodes
+from tests.support import objects
 from tests.support.forger import Forger
 from tests.support.world import World
 
@@ -73,6 +74,19 @@ def test_a_node_that_only_says_it_was_seen_keeps_nobody(world):
     nodes.ready(world, "node-3", "Unknown")
     world.wait(lambda: world.kube.get("Node", "node-3") is None, "the node gone", timeout=60)
     assert sorted(nodes.all_nodes(world)) == ["a-first", "node-1", "node-2"]
+
+
+def test_a_lingjun_node_that_only_says_it_is_there_keeps_nobody(world):
+    nodes.configure(world, alicloud=UNLIMITED, **QUIET)
+    world.cloud.edit("create", type="lingjun_node", id="e01-there")
+    for name in ("a-first", "there", "gone"):
+        body = objects.node(name, "x", labels={"alibabacloud.com/lingjun-worker": "true"})
+        body["spec"]["providerID"] = f"e01-{name}"
+        world.kube.create(body)
+    nodes.ready(world, "gone", "Unknown")
+    world.start_ccmd()
+    world.wait(lambda: world.kube.get("Node", "gone") is None, "the node gone", timeout=60)
+    assert sorted(nodes.all_nodes(world)) == ["a-first", "there"]
 
 
 def test_an_answer_without_addresses_takes_none(world):
