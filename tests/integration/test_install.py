@@ -55,6 +55,8 @@ def test_template_builds_against_the_installed_sdk(prefix, tmp_path):
 def test_installed_references_are_there(prefix):
     for path in ("share/doc/ccmd/examples/helm/ccmd/templates/NOTES.txt", "share/doc/ccmd/examples/helm/ccmd/values.schema.json",
                  "share/doc/ccmd/examples/helm/ccmd/files/ccmd.json", "share/doc/ccmd/examples/prometheus/ccmd-rules.yaml",
+                 "share/doc/ccmd/examples/kubernetes/components/clb/plugin-clb.conf", "share/doc/ccmd/examples/kubernetes/no-plugins/ccmd.conf",
+                 "share/doc/ccmd/examples/kubernetes/components/webhook/certificate.sh",
                  "share/doc/ccmd/examples/kubernetes/components/monitoring/podmonitor.yaml", "share/man/man8/ccmd.8", "share/man/man5/ccmd.conf.5", "share/doc/ccmd/configuration.md",
                  "share/bash-completion/completions/ccmd", "share/doc/ccmd/examples/kubernetes/base/deployment.yaml"):
         assert os.path.exists(os.path.join(prefix, path)), path

@@ -154,7 +154,7 @@ def test_what_a_plugin_does_wrong_is_told(secure, behaviour, said, words):
 def test_what_hangs_is_ended(secure):
     """With all that it has started, when ccmd ends."""
     plugin = Plugin(secure)
-    plugin.behave(f"sleep 600 & echo $! >{secure.folder}/child; wait")
+    plugin.behave(f"sleep 600 & echo $! >{secure.folder}/new; mv {secure.folder}/new {secure.folder}/child; wait")
     secure.start_ccmd()
     secure.wait(lambda: os.path.exists(f"{secure.folder}/child"), "the program")
     with open(f"{secure.folder}/child", encoding="utf-8") as file:
