@@ -120,7 +120,8 @@ struct lbc_read_ops {
     /* How many addresses of one of them are used. */
     int (*vswitch)(struct lbc_pass *pass, const char *id, struct lbc_vswitch_use *ret,
                    struct ccm_error *err);
-    /* What the way out has to know; NULL = as above. */
+    /* What the way out has to know: with `empties` of the rules all listeners and groups; NULL =
+     * lb() has read it. */
     int (*release)(struct lbc_pass *pass, struct ccm_error *err);
 };
 

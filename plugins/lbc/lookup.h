@@ -44,6 +44,8 @@ struct lbc_lookup {
     struct ccm_buf stranger; /* id of one that was not asked for */
 };
 
+/* by_name: by the name of the Service's load balancer, not its tag. Once per answer, and to be
+ * finished; a zeroed lookup may be finished too. */
 void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
                      const char *cluster_id, bool by_name);
 void lbc_lookup_fini(struct lbc_lookup *look);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define TOPIC   "recreated" /* of the event */
-#define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
+#define MISSING "%scan not find loadbalancer, but it's defined in service [%s]"
 
 /* One Service. */
 struct lost_item {
@@ -199,15 +199,16 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
     lost_format_recipe(pass, &recipe);
     lost_format_looks(pass->lbc, found == -ENOENT, &looks);
     if (found == LBC_LOOKUP_NOT_OURS) {
-        return ccm_error_set(err, found, CCM_ERROR_TERMINAL, MISSING ": %s%s", shown, why->message,
-                             ccm_buf_str(&looks));
+        return ccm_error_set(err, found, CCM_ERROR_TERMINAL, MISSING ": %s%s", lbc_names.messages,
+                             shown, why->message, ccm_buf_str(&looks));
     }
     if (found == -ENOENT) {
         return ccm_error_set(
             err, -ENOENT, CCM_ERROR_TERMINAL,
             MISSING " this may happen when you delete the loadbalancer (%s does not exist any "
                     "more; %s%s)",
-            shown, lbc_pass_lb_id(pass), ccm_buf_str(&recipe), ccm_buf_str(&looks));
+            lbc_names.messages, shown, lbc_pass_lb_id(pass), ccm_buf_str(&recipe),
+            ccm_buf_str(&looks));
     }
     lbc_owner_lb_name(meta, tag);
     return ccm_error_set(
@@ -215,8 +216,8 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
         MISSING " this may happen when you delete the loadbalancer (%s"
                 "; does it still exist, then put tag %s=%s back on it, or, if a person made it, "
                 "annotation %sid on the %s%s)",
-        shown, ccm_buf_str(&recipe), lbc_names.tag_owner, tag, lbc_names.annotations,
-        lbc_product_noun(pass->lbc->ops->product), ccm_buf_str(&looks));
+        lbc_names.messages, shown, ccm_buf_str(&recipe), lbc_names.tag_owner, tag,
+        lbc_names.annotations, lbc_product_noun(pass->lbc->ops->product), ccm_buf_str(&looks));
 }
 
 int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)

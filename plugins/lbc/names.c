@@ -30,6 +30,7 @@ WEAK const struct lbc_names lbc_names = {
     .tag_use = LBC_TAG_TENANTS "allow-namespaces",
     .tag_configure = LBC_TAG_TENANTS "allow-configuration",
     .tag_cloud = LBC_TAG_CLOUD,
+    .messages = "alicloud: ",
     .unnamed_cluster = LBC_CLUSTER_UNNAMED,
 };
 

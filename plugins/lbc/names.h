@@ -56,6 +56,7 @@ struct lbc_names {
     const char *tag_use;
     const char *tag_configure;
     const char *tag_cloud;
+    const char *messages;        /* some that earlier controllers have begin so; "" = nothing */
     const char *unnamed_cluster; /* a cluster id that many clusters may have; NULL = none */
 };
 
@@ -70,7 +71,7 @@ extern const struct lbc_names lbc_names;
     .taken = domain "/taken-", .condition = domain "/LoadBalancerReady",                           \
     .readiness = "readiness." domain "/", .exclude_node = domain "/exclude-node", .provider = "",  \
     .tag_owner = tag "owner", .tag_cluster = tag "cluster", .tag_reuse = tag "used",               \
-    .tag_tenants = tag "allow-", .tag_use = tag "allow-namespaces",                                \
+    .tag_tenants = tag "allow-", .messages = "", .tag_use = tag "allow-namespaces",                \
     .tag_configure = tag "allow-configuration"
 
 /* Options that tell of names: their tables. */

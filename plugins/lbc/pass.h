@@ -219,6 +219,7 @@ const struct ccm_node *lbc_snapshot_find_server(const struct lbc_pass *pass, con
 
 /* --- a pass that ensures; ensure.c, sync.c --- */
 
+/* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
 /* Work out the desired state, find or read the actual one, make the cloud match. Blocks. Sets
  * entry->valid and ->used, pass->writes and ->invalid. Failures of single ports go to
@@ -274,6 +275,7 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 
 /* --- a pass that releases; release.c --- */
 
+/* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
 /* The Service is wanted, lbc_pass_must_leave(): what is ours goes from that load balancer, and with
  * it the label of reuse. Blocks. Negative: told already. */

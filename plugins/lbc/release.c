@@ -176,6 +176,22 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
     return r;
 }
 
+/* What has to go before its load balancer has to be known. */
+static int release_check_parts(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const unsigned empties = ops->change->rules->empties;
+    const struct lbc_state *have = pass->entry->state;
+
+    return lbc_pass_lb(pass)->id == NULL || empties == 0 ||
+                   (((empties & LBC_EMPTIES_LISTENERS) == 0 || have->listeners_known) &&
+                    ((empties & LBC_EMPTIES_GROUPS) == 0 || have->groups_known))
+               ? 0
+               : ccm_error_set(err, -EINVAL, CCM_ERROR_BUG,
+                               "its listeners or groups are not known: release() of struct "
+                               "lbc_read_ops has to read what `empties` names");
+}
+
 static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -188,7 +204,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     if (pass->unfinished) {
         return 0;
     }
-    r = ops->read->release == NULL ? 0 : ops->read->release(pass, err);
+    r = ops->read->release == NULL ? release_check_parts(pass, err) : ops->read->release(pass, err);
     entry->valid = r == 0;
     if (r == 0) {
         pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);

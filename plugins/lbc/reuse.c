@@ -33,7 +33,8 @@ static int CCM_PRINTF(3, 4)
     (void)vsnprintf(reason, sizeof(reason), format, args); /* cut, as the message would be */
     va_end(args);
     return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                         "alicloud: the loadbalancer %s can not be reused, %s", lb_id, reason);
+                         "%sthe loadbalancer %s can not be reused, %s", lbc_names.messages, lb_id,
+                         reason);
 }
 
 /* --- whom the operator lets in --- */

@@ -182,6 +182,27 @@ def test_a_cloud_that_takes_its_time_and_deletes_step_by_step(build, shell):
     shell.see(look, "0 load balancers\nrefused: []")
 
 
+def test_what_goes_before_its_load_balancer_has_to_be_known(build, shell):
+    """A provider that never says that it has read listeners and groups, but has them deleted first, is told what it lacks."""
+    numbers = dict(zip(PORTS, map(str, proc.free_ports(len(PORTS)))))
+    found = [block for block in pages.blocks(SOURCES["balancer"]) if block.language == "sh"]
+
+    def text_of(words):
+        return with_ports(next(block.text for block in found if words in block.text), numbers)
+
+    shell.run(text_of("cat >cloud.py"))
+    shell.start(text_of("python3 cloud.py").strip())
+    text = replace_once(for_strict_cloud(), "    state->lbc.groups_known = state->lbc.listeners_known = true;\n", "")
+    with open(os.path.join(shell.folder, "balancer", "balancer.c"), "w", encoding="utf-8") as file:
+        file.write(replace_once(text, ".is_unready = lb_is_unready\n", "\n").replace(snippet("unready"), ""))
+    for words in ("cc -std=c11", "cat >nodes.yaml", "sed -i 's/: fast/", "cat >balancer.conf"):
+        shell.run(text_of(words))
+    shell.start(text_of("ccmd run").strip())
+    shell.see(text_of("kubectl get service web"), "192.0.2.1")
+    shell.run("kubectl delete service web --wait=false")
+    shell.see("kubectl get events -o yaml", "release() of struct lbc_read_ops has to read what `empties` names")
+
+
 def test_a_load_balancer_is_not_much_to_write():
     assert len(source("balancer").splitlines()) <= 400
 

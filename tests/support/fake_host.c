@@ -119,7 +119,7 @@ static int wait_ms(const struct ccm_host *host, const struct ccm_request *req, u
     int r = 0;
 
     fake_lock(fake);
-    if (fake->cancelled || (req != NULL && fake->now_ms + (int64_t)ms > req->deadline_ms)) {
+    if (fake->cancelled || fake_is_late(fake, req, (int64_t)ms - 1)) {
         r = -ECANCELED;
     } else {
         uint64_t *kept = fake_alloc(sizeof(*kept));
@@ -139,7 +139,7 @@ static bool cancelled(const struct ccm_host *host, const struct ccm_request *req
     struct fake_host *fake = fake_host_of(host);
 
     fake_lock(fake);
-    const bool yes = fake->cancelled || (req != NULL && fake->now_ms >= req->deadline_ms);
+    const bool yes = fake->cancelled || fake_is_late(fake, req, 0);
     fake_unlock(fake);
     return yes;
 }

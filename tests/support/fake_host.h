@@ -42,7 +42,8 @@ int64_t fake_host_now(struct fake_host *fake);
 void fake_host_advance(struct fake_host *fake, int64_t ms);
 /* The wall clock alone, as if somebody set it. */
 void fake_host_shift_wall(struct fake_host *fake, int64_t ms);
-/* While on, every request counts as cancelled. */
+/* While on, every request counts as cancelled. Else one is when its deadline_ms is over; 0 is none.
+ */
 void fake_host_cancel(struct fake_host *fake, bool on);
 
 /* Calls of wait() that were slept through, in order, and their sum in ms. A wait beyond the

@@ -171,7 +171,7 @@ static int http_call(const struct ccm_host *host, const struct ccm_request *req,
     int r = 0;
 
     fake_lock(fake);
-    if (fake->cancelled || (req != NULL && fake->now_ms >= req->deadline_ms)) {
+    if (fake->cancelled || fake_is_late(fake, req, 0)) {
         fake_unlock(fake);
         *ret_phase = CCM_HTTP_NOT_SENT;
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "cancelled");

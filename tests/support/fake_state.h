@@ -81,6 +81,13 @@ struct fake_host {
     uint64_t raw_kind;
 };
 
+/* Whether the request's deadline is over in so many ms; a test that sets none has none. */
+static inline bool fake_is_late(const struct fake_host *fake, const struct ccm_request *req,
+                                int64_t ms)
+{
+    return req != NULL && req->deadline_ms != 0 && fake->now_ms + ms >= req->deadline_ms;
+}
+
 struct fake_host *fake_host_of(const struct ccm_host *host);
 void fake_lock(struct fake_host *fake);
 void fake_unlock(struct fake_host *fake);

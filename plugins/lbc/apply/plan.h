@@ -67,7 +67,8 @@ struct lbc_plan_ops {
     size_t batch;        /* backends per call at most */
     size_t create_batch; /* backends that the creation of a group takes; 0: it is made empty */
     /* What lbc_plan_drop_lb() deletes first, one step each, because the cloud deletes no load
-     * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it. */
+     * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it.
+     * They have to be known then, see release() of struct lbc_read_ops. */
     unsigned empties;
     bool names_listener; /* a listener that has the port is told with its own protocol and port */
     bool tells_changes;  /* steps carry what becomes different, for people */
@@ -194,6 +195,7 @@ CCM_NODISCARD int lbc_plan_untag_marks(struct lbc_work *work);
 
 /* --- plan_groups.c --- */
 
+/* The steps of one desired group and its backends. */
 CCM_NODISCARD int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want);
 /* All desired ones but those that could not be worked out. */
 CCM_NODISCARD int lbc_plan_groups(struct lbc_work *work);

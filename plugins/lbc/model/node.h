@@ -25,6 +25,7 @@ struct lbc_node_rules {
     const char *labels; /* "k1=v1,k2=v2" that a node must all have, well-formed; "" = any */
 };
 
+/* What the node is used for. */
 enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
                                     const struct lbc_node_rules *rules);
 /* What keeps a node from being a backend, in words for people that its name follows: "nodes

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+/* Whether it has that one. */
 bool lbc_object_has_finalizer(const struct ccm_object *object, const char *finalizer);
 /* One that begins with `prefix` and is not `own`. */
 bool lbc_object_has_other_finalizer(const struct ccm_object *object, const char *prefix,
