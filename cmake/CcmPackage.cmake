@@ -29,7 +29,7 @@ set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_SDK_PACKAGE_NAME ccmd-dev)
 set(CPACK_DEBIAN_SDK_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_SDK_DESCRIPTION
-  "Headers, libraries, CMake packages, pkg-config files and template to build a plugin of\nccmd, among them the engine of its load balancer controllers.")
+  "Headers, libraries, CMake packages, pkg-config files and template to build a\nplugin of ccmd, among them the engine of its load balancer controllers.")
 # What the headers and the .pc file of the load balancer engine ask for.
 set(CPACK_DEBIAN_SDK_PACKAGE_DEPENDS "libcjson-dev, libssl-dev")
 include(CPack)
