@@ -148,6 +148,7 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--node-reconcile-batch-size=50", "batch = 50;", ""),
     ("--node-reconcile-batch-size=500", None, "--node-reconcile-batch-size: at most 100 nodes"),
     ("--controllers=node,route,service,nlb,ingress", None, "--controllers: ingress is not part of ccmd"),
+    ("--controllers=node,route,service,nlb,pvtz", None, "--controllers: pvtz is not part of ccmd"),
     ("--address=0.0.0.0", None, "--address: is not known, and left out"),
     ("--feature-gates=ServiceNodeExclusion=true", None, "--feature-gates: is not known, and left out"),
     ("--master=https://k", None, "--master: is not known, and left out"),
