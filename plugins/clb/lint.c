@@ -106,7 +106,7 @@ static bool has_one_zone(const struct ccm_service *service)
 /* Who switched it off knows. */
 static bool drains_not(const struct ccm_service *service)
 {
-    return lbc_setting_has_listeners(service) &&
+    return lbc_setting_has_listeners(&clb_annotations, service) &&
            lbc_anno_get(&service->meta, "connection-drain")[0] == '\0';
 }
 

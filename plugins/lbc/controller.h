@@ -25,6 +25,7 @@
 #include "lbc/model/freeze.h"
 #include "lbc/model/lint.h"
 #include "lbc/model/owner.h"
+#include "lbc/model/settings.h"
 #include "lbc/orphans.h"
 #include "lbc/service/lifecycle.h"
 
@@ -209,6 +210,14 @@ static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_ser
     }
     return lbc->is_ours != NULL ? lbc->is_ours(service)
                                 : lbc_class_is(service, lbc->ops->product->rules->class_name);
+}
+
+/* The load balancer of a person that the Service names; "" = none, also where the provider's table
+ * has no row for that. */
+static inline const char *lbc_reused_id(const struct lbc_instance *lbc,
+                                        const struct ccm_service *service)
+{
+    return lbc_setting_reused_id(lbc->ops->product->rules->annotations, service);
 }
 
 /* Of the cluster: everything we own is marked with it. Valid once the account is started. */

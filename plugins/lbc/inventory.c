@@ -2,7 +2,6 @@
 #include "lbc/names.h"
 
 #include "lbc/controller.h"
-#include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
 #include "lbc/model/owner.h"
 #include "lbc/service/hash.h"
@@ -87,7 +86,7 @@ static bool inventory_helps_service(const struct lbc_instance *lbc,
 {
     return lbc_owns(lbc, service) && !lbc_class_needs_delete(service) &&
            ccm_object_label(&service->meta, lbc_names.hash_label) != NULL &&
-           ccm_text_empty(lbc_anno_get(&service->meta, "id"));
+           ccm_text_empty(lbc_reused_id(lbc, service));
 }
 
 /* The Services that gain; NULL when that is not worth it. */

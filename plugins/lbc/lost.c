@@ -276,7 +276,7 @@ static char **lost_copy_keys(struct lbc_lost *lost, size_t *ret_count)
 static bool lost_is_missed(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     return service != NULL && service->ingress_count > 0 && !lbc_pass_is_unwanted(lbc, service) &&
-           ccm_text_empty(lbc_anno_get(&service->meta, "id"));
+           ccm_text_empty(lbc_reused_id(lbc, service));
 }
 
 /* The names of their load balancers; who misses none any more is forgotten. NULL on ENOMEM. */

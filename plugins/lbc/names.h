@@ -17,7 +17,7 @@
 /* NULL only where said. */
 struct lbc_names {
     /* Annotations of Services begin so, those of the rows and those that the engine knows by itself
-     * ("id", "backend-label", ...); and an older beginning, which counts where the first one is
+     * ("backend-label", ...); and an older beginning, which counts where the first one is
      * missing (NULL = none). */
     const char *annotations;
     const char *annotations_before;

@@ -3,7 +3,6 @@
 
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
-#include "lbc/model/annotation.h"
 #include "lbc/model/blame.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
@@ -121,7 +120,7 @@ bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_servic
     const char *left = lbc_life_reused_id(&lbc->life, service);
 
     return left[0] != '\0' && service->ingress_count == 0 &&
-           !ccm_text_equal(left, lbc_anno_get(&service->meta, "id")) &&
+           !ccm_text_equal(left, lbc_reused_id(lbc, service)) &&
            !lbc_pass_is_unwanted(lbc, service);
 }
 

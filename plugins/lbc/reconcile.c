@@ -4,7 +4,6 @@
 
 #include "lbc/empty_pass.h"
 #include "lbc/measure.h"
-#include "lbc/model/annotation.h"
 #include "lbc/quota.h"
 #include "lbc/service/conditions.h"
 #include "lbc/vswitch.h"
@@ -21,7 +20,7 @@
  */
 static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    const char *id = lbc_anno_get(&service->meta, "id");
+    const char *id = lbc_reused_id(lbc, service);
     const char *label = ccm_object_label(&service->meta, lbc_names.lb_label);
     const char *left = lbc_life_reused_id(&lbc->life, service);
 

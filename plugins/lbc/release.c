@@ -8,7 +8,6 @@
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
-#include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
@@ -92,7 +91,7 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
             r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
         }
         if (r == 0 && lbc_pass_lb(pass)->id == NULL && !ccm_text_empty(label) &&
-            !ccm_text_equal(label, lbc_anno_get(&pass->service->meta, "id"))) {
+            !ccm_text_equal(label, lbc_reused_id(pass->lbc, pass->service))) {
             r = release_read_lb(pass, label, err);
         }
     }
@@ -339,8 +338,7 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
     const char *id = lbc_entry_acquired_id(pass->entry);
-    const bool named =
-        id[0] == '\0' || ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"));
+    const bool named = id[0] == '\0' || ccm_text_equal(id, lbc_reused_id(pass->lbc, pass->service));
     int r = release_by(pass, named ? release_one : release_labelled, err);
 
     if (r == 0 && pass->several && !pass->dry) {

@@ -52,7 +52,7 @@ static enum lbc_reuse reuse_mode(const struct lbc_pass *pass)
 
 int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
 {
-    const char *id = lbc_anno_get(&pass->service->meta, "id");
+    const char *id = lbc_reused_id(pass->lbc, pass->service);
 
     if (id[0] == '\0' || reuse_mode(pass) != LBC_REUSE_OFF) {
         return 0;

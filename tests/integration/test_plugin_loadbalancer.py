@@ -1,5 +1,6 @@
 """The provider of docs/plugin-loadbalancer.md: what the engine gives to a plugin that has little more than calls of its own."""
 
+import copy
 import os
 
 import pytest
@@ -313,6 +314,45 @@ spec:
     assert (code, err) == (1, ""), err
     assert f"{manifest}:6: error: web: annotation {SCHEDULER} must be one of [rr|least], got [fast]\n" in out
     assert f"{manifest}:7: " in out and "schedular" in out and len(out.splitlines()) == 2, out
+
+
+def test_lint_calls_unknown_what_counts_for_nothing(world, tmp_path):
+    """Not what the engine acts on without a row."""
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(f"""apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  annotations:
+    balancer.example.com/backend-label: zone=a
+    balancer.example.com/preserve-lb-on-delete: "true"
+    balancer.example.com/id: lb-7
+spec:
+  type: LoadBalancer
+  loadBalancerClass: {CLASS}
+  ports: [{{ port: 80, protocol: TCP }}]
+""")
+    _, out, err = proc.run([world.binary("ccmd"), "lint", "--plugin", plugin(world.build), str(manifest)])
+    assert err == "" and len(out.splitlines()) == 1, out + err
+    assert out.startswith(f"{manifest}:8: ") and "annotation balancer.example.com/id is unknown and has no effect" in out, out
+
+
+def test_a_load_balancer_of_a_person_is_not_used_where_no_row_offers_it(world, cloud):
+    """Annotation id means nothing to this provider: neither while the Service is served nor when it goes."""
+    hand = {"Id": "lb-100", "Name": "by-hand", "Address": "192.0.2.100", "Tags": {"team": "shop"}, "Groups": [],
+            "Listeners": [{"Name": "mine", "Port": 8080, "Protocol": "TCP", "GroupId": "", "Scheduler": "rr"}]}
+    with cloud.lock:
+        cloud.load_balancers[hand["Id"]] = copy.deepcopy(hand)
+    start(world, cloud, service(annotations={"balancer.example.com/id": hand["Id"], "balancer.example.com/force-override-listeners": "true"}))
+    (own,) = set(cloud.load_balancers) - {hand["Id"]}
+    assert [one["ip"] for one in world.kube.ingress("web")] == [cloud.load_balancers[own]["Address"]]
+    assert sorted(one["Port"] for one in cloud.load_balancers[own]["Listeners"]) == [80, 443]
+    world.wait(lambda: any(reason == "UnknownAnnotation" and "balancer.example.com/id is unknown" in message
+                           for _, reason, message, _ in world.kube.events("web")), "the event")
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go")
+    assert cloud.load_balancers == {hand["Id"]: hand}
+    assert [action for action, ask in cloud.calls if ask["Id"] == hand["Id"]] == []
 
 
 def test_a_bad_value_changes_nothing_that_serves(world, cloud):

@@ -15,15 +15,16 @@ int lbc_model_init(struct lbc_model *model, const struct lbc_anno_table *table,
                    struct lbc_state *want, const struct lbc_model_input *in)
 {
     const struct ccm_object *meta = &in->service->meta;
+    const char *id = lbc_setting_reused_id(table, in->service);
     struct lbc_lb *lb = lbc_state_lb(want);
     char name[LBC_OWNER_LB_NAME];
 
     model->want = want;
-    model->reused = lbc_setting_is_reused(in->service);
+    model->reused = id[0] != '\0';
     model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
     model->preserve = lbc_setting_preserve(in->service);
     lbc_owner_lb_name(meta, name);
-    if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
+    if (lbc_text_set(&lb->id, id) < 0 ||
         lbc_lb_add_wishes(table, in->service, lb->texts, &model->explicit) < 0 ||
         (lb->texts[LBC_LB_NAME] == NULL && lbc_text_set(&lb->texts[LBC_LB_NAME], name) < 0)) {
         return -ENOMEM;

@@ -334,18 +334,34 @@ static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *tab
     return best == NULL ? NULL : lbc_anno_find(table, best);
 }
 
-static bool is_known(const struct lbc_anno_table *table, const char *key, const char *suffix)
-{
-    const struct lbc_anno *row = lbc_anno_find(table, suffix);
-
-    return (row != NULL && !row_is_whole_key(row)) || lbc_anno_find(table, key) != NULL;
-}
-
 static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
 {
     char one[SUFFIX_MAX];
 
     return find_choice(table->foreign, suffix, false, one, sizeof(one));
+}
+
+/* What the engine acts on also where a table says nothing of it. */
+static bool suffix_counts_anyway(const char *suffix)
+{
+    static const char *const suffixes[] = { "additional-resource-tags", "backend-label",
+                                            "default-weight", "preserve-lb-on-delete",
+                                            "protocol-port" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(suffixes); i++) {
+        if (strcmp(suffix, suffixes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct lbc_anno_table *table, const char *key, const char *suffix)
+{
+    const struct lbc_anno *row = lbc_anno_find(table, suffix);
+
+    return (row != NULL && !row_is_whole_key(row)) || lbc_anno_find(table, key) != NULL ||
+           (!is_foreign(table, suffix) && suffix_counts_anyway(suffix));
 }
 
 static const char *anno_find_instead(const struct lbc_anno_table *table, const char *suffix)

@@ -1,6 +1,7 @@
 #include "lbc/model/check.h"
 
 #include "lbc/model/annotation.h"
+#include "lbc/model/lint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/owner.h"
 #include "util/cleanup.h"
@@ -17,13 +18,13 @@
 #define TAGS_OURS     2  /* LBC_TAG_OWNER, LBC_TAG_CLUSTER */
 #define TEXT_MAX      80 /* of hosts and paths */
 
-int lbc_check_run(const struct lbc_check *check, const struct lbc_protocols *protocols,
+int lbc_check_run(const struct lbc_check *check, const struct lbc_lint_rules *rules,
                   const struct ccm_service *service, struct ccm_error *err)
 {
     const struct lbc_checked it = { check, service, lbc_anno_get(&service->meta, check->suffix) };
 
-    return check->on == 0 || (lbc_setting_has_listeners(service) &&
-                              lbc_setting_has_protocol(service, protocols, check->on))
+    return check->on == 0 || (lbc_setting_has_listeners(rules->annotations, service) &&
+                              lbc_setting_has_protocol(service, rules->protocols, check->on))
                ? check->run(&it, err)
                : 0;
 }

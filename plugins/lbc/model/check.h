@@ -10,6 +10,8 @@
 #include "lbc/model/settings.h"
 #include "util/attr.h"
 
+struct lbc_lint_rules;
+
 /* What a check looks at. */
 struct lbc_checked {
     const struct lbc_check *row;
@@ -30,9 +32,8 @@ struct lbc_check {
     const char *refusal[2]; /* before and behind a value that is refused; NULL = our own form */
 };
 
-/* One row of a product whose listeners speak these protocols. */
-CCM_NODISCARD int lbc_check_run(const struct lbc_check *check,
-                                const struct lbc_protocols *protocols,
+/* One row of a product with these rules, which are not looked at for a row that holds always. */
+CCM_NODISCARD int lbc_check_run(const struct lbc_check *check, const struct lbc_lint_rules *rules,
                                 const struct ccm_service *service, struct ccm_error *err);
 
 /* -EINVAL, a CCM_ERROR_TERMINAL: the refusal of the row around the value or, where it has none, as

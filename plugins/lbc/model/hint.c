@@ -41,7 +41,9 @@ static bool is_misspelt(const struct ccm_service *service)
 
 static bool changes_transport(const struct ccm_service *service)
 {
-    const bool listeners = lbc_setting_has_listeners(service);
+    const bool listeners =
+        is_own(service) ||
+        ccm_text_equal(hint_get_annotation(service, "force-override-listeners"), "true");
 
     for (uint64_t i = 0; listeners && i < service->port_count; i++) {
         const struct ccm_service_port *port = service->ports[i];

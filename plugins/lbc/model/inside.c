@@ -13,7 +13,7 @@ static bool inside_tells_proxy(const struct ccm_service *service)
 
 bool lbc_inside_needs_lb(const struct lbc_lint_rules *rules, const struct ccm_service *service)
 {
-    return lbc_setting_has_listeners(service) &&
+    return lbc_setting_has_listeners(rules->annotations, service) &&
            (inside_tells_proxy(service) ||
             lbc_setting_has_protocol(service, rules->protocols, HTTP_PROTOCOLS));
 }
@@ -88,7 +88,7 @@ static bool port_speaks_tls(const struct ccm_service_port *port)
 void lbc_inside_find_tls(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                          struct ccm_buf *text)
 {
-    const bool listens = lbc_setting_has_listeners(service);
+    const bool listens = lbc_setting_has_listeners(rules->annotations, service);
 
     for (uint64_t i = 0; listens && i < service->port_count && text->len == 0; i++) {
         const struct ccm_service_port *port = service->ports[i];

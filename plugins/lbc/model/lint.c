@@ -66,7 +66,7 @@ static void lint_checks(const struct lint *lint)
         struct ccm_error err = CCM_ERROR_INIT;
 
         const struct lbc_anno *row = lbc_anno_find(lint->rules->annotations, check->suffix);
-        const int r = lbc_check_run(check, lint->rules->protocols, lint->service, &err);
+        const int r = lbc_check_run(check, lint->rules, lint->service, &err);
 
         if (r < 0) {
             (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
@@ -179,7 +179,7 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
                      const struct lbc_anno *row)
 {
     if (row->group == LBC_ANNO_LISTENER && row->decides != LBC_DECIDES_PORTS &&
-        !lbc_setting_has_listeners(service)) {
+        !lbc_setting_has_listeners(rules->annotations, service)) {
         return false;
     }
     return (row->on == 0 || lbc_idle_has_protocol(rules, service, row)) &&
@@ -220,6 +220,11 @@ static void lint_idle(struct lint *lint)
     lbc_idle_find(&idle);
 }
 
+static bool lint_is_reused(const struct lint *lint)
+{
+    return !ccm_text_empty(lbc_setting_reused_id(lint->rules->annotations, lint->service));
+}
+
 /* Fields that nothing acts on, as the plugin is configured. */
 static void lint_fields(const struct lint *lint)
 {
@@ -230,7 +235,7 @@ static void lint_fields(const struct lint *lint)
         const bool served =
             field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
 
-        const bool refused = field->refusal != NULL && !lbc_setting_is_reused(lint->service);
+        const bool refused = field->refusal != NULL && !lint_is_reused(lint);
 
         if (!served && lbc_unserved_applies(field, lint->service)) {
             sink->finding(sink, refused ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN, field->path,
@@ -328,7 +333,7 @@ static void lint_reuse(const struct lint *lint)
     const struct ccm_lint_sink *sink = lint->sink;
     const char *mode = sink->option_string(sink, NULL, "reuse");
 
-    if (!lbc_setting_is_reused(lint->service)) {
+    if (!lint_is_reused(lint)) {
         return;
     }
     if (lint_lacks_listeners(lint)) {
@@ -367,7 +372,7 @@ static void lint_public(const struct lint *lint)
                                : ccm_text_equal(type, "internet");
 
     if (lint->sink->option_int(lint->sink, NULL, lint->rules->public_option) == 0 ||
-        lbc_setting_is_reused(lint->service)) {
+        lint_is_reused(lint)) {
         return;
     }
     if (type[0] == '\0') {

@@ -109,7 +109,7 @@ static int collect_checks(struct lbc_refusals *refusals)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
-            r = lbc_check_run(check, refusals->rules->protocols, refusals->service, &err);
+            r = lbc_check_run(check, refusals->rules, refusals->service, &err);
             if (lbc_anno_explain(row, r, &err) == -EINVAL) {
                 r = refusal_add_bad_value(refusals, row, &err);
             }

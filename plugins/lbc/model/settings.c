@@ -15,6 +15,14 @@ bool lbc_setting_is_reused(const struct ccm_service *service)
     return lbc_anno_get(&service->meta, "id")[0] != '\0';
 }
 
+const char *lbc_setting_reused_id(const struct lbc_anno_table *table,
+                                  const struct ccm_service *service)
+{
+    return lbc_setting_is_reused(service) && lbc_anno_find(table, "id") != NULL
+               ? lbc_anno_get(&service->meta, "id")
+               : "";
+}
+
 bool lbc_setting_preserve(const struct ccm_service *service)
 {
     static const char *const no[] = { "", "false", "off", "no", "0" };
@@ -246,9 +254,10 @@ bool lbc_setting_has_protocol(const struct ccm_service *service,
     return false;
 }
 
-bool lbc_setting_has_listeners(const struct ccm_service *service)
+bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
+                               const struct ccm_service *service)
 {
-    return !lbc_setting_is_reused(service) ||
+    return ccm_text_empty(lbc_setting_reused_id(table, service)) ||
            strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
 }
 

@@ -18,7 +18,13 @@
 #define LBC_TAGS_MAX   20    /* of one resource */
 #define LBC_TAGS_BYTES 32768 /* of the annotation: twice what so many can have */
 
-/* Annotation id: the load balancer is somebody else's. */
+struct lbc_anno_table;
+
+/* Annotation id, the load balancer of somebody else that the Service uses; "" = none. Only where
+ * the table has a row for it (LBC_ROW_ID) does it mean anything. */
+const char *lbc_setting_reused_id(const struct lbc_anno_table *table,
+                                  const struct ccm_service *service);
+/* Whether there is one, for products whose table has that row. */
 bool lbc_setting_is_reused(const struct ccm_service *service);
 
 /* preserve-lb-on-delete: any value that does not say no. */
@@ -88,7 +94,8 @@ bool lbc_setting_has_protocol(const struct ccm_service *service,
                               const struct lbc_protocols *protocols, unsigned mask);
 
 /* Whether listeners are ours to manage: not on somebody else's load balancer, unless it says so. */
-bool lbc_setting_has_listeners(const struct ccm_service *service);
+bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
+                               const struct ccm_service *service);
 
 #define LBC_RANGE_TEXT 52
 

@@ -116,7 +116,12 @@ static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror)
                                                    .lb_fini = lb_fini };
 static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
-static const struct lbc_ops ops = { .mirror = &mirror_type, .inventory = &inventory_ops };
+static const struct lbc_anno_table annotations = { .count = 0 };
+static const struct lbc_lint_rules rules = { .annotations = &annotations };
+static const struct lbc_product product = { .rules = &rules };
+static const struct lbc_ops ops = { .product = &product,
+                                    .mirror = &mirror_type,
+                                    .inventory = &inventory_ops };
 
 /* --- the world --- */
 

@@ -1,5 +1,6 @@
 /* Annotations that all controllers read in the same way; more of it is in the tests of each. */
 #include "check.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/check.h"
 #include "objects.h"
 #include "util/attr.h"
@@ -12,6 +13,26 @@
 
 static const struct lbc_check check_tags = { .suffix = "additional-resource-tags",
                                              .run = lbc_check_tags };
+
+/* Without a row the annotation is nobody's wish. */
+static void test_reuse_is_what_a_row_offers(void **state)
+{
+    static const struct lbc_anno rows[] = { { .name = "id" } };
+    static const struct lbc_anno_table with = { .rows = rows, .count = 1 };
+    static const struct lbc_anno_table without = { .count = 0 };
+    struct ccm_service *service = obj_service();
+
+    (void)state;
+    assert_string_equal(lbc_setting_reused_id(&with, service), "");
+    assert_true(lbc_setting_has_listeners(&with, service));
+    obj_annotate(&service->meta, P "id", "lb-7");
+    assert_string_equal(lbc_setting_reused_id(&with, service), "lb-7");
+    assert_string_equal(lbc_setting_reused_id(&without, service), "");
+    assert_false(lbc_setting_has_listeners(&with, service));
+    assert_true(lbc_setting_has_listeners(&without, service));
+    obj_annotate(&service->meta, P "force-override-listeners", "true");
+    assert_true(lbc_setting_has_listeners(&with, service));
+}
 
 static void test_pairs(void **state)
 {
@@ -287,6 +308,7 @@ static void test_long_tags(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_reuse_is_what_a_row_offers, obj_end),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_long_pair),
         cmocka_unit_test_teardown(test_long_list, obj_end),
