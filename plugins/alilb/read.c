@@ -68,11 +68,10 @@ static int own_find_lb(struct alilb_call *call, const struct ccm_service *servic
     look->any = how != NULL && how->any;
     r = search->source->find(call, name == NULL ? look->name : NULL,
                              ccm_text_empty(name) ? look->name : name, own_offer_lb, search, err);
-    r = r < 0 ? own_wrap_error(search, r, err) : lbc_lookup_end(look, err);
-    if (r == 0 && how != NULL && (look->count > 1 || lbc_lookup_leaves(look))) {
-        how->several = strdup(ccm_buf_str(&look->ids));
-        how->more = how->any && look->own > 1;
-        r = how->several == NULL ? ccm_error_nomem(err) : 0;
+    if (r < 0) {
+        r = own_wrap_error(search, r, err);
+    } else {
+        r = how == NULL ? lbc_lookup_end(look, err) : lbc_lookup_settle(look, how, err);
     }
     if (r == 0 && lbc_lookup_leaves(look)) {
         lbc_lb_fini(search->lb, search->source->type);

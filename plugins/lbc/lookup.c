@@ -127,6 +127,19 @@ int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err)
                                lbc_names.tag_owner, look->name);
 }
 
+int lbc_lookup_settle(const struct lbc_lookup *look, struct lbc_lookup_how *how,
+                      struct ccm_error *err)
+{
+    const int r = lbc_lookup_end(look, err);
+
+    if (r < 0 || (look->count <= 1 && !lbc_lookup_leaves(look))) {
+        return r;
+    }
+    how->several = strdup(ccm_buf_str(&look->ids));
+    how->more = how->any && look->own > 1;
+    return how->several == NULL ? ccm_error_nomem(err) : 0;
+}
+
 int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, const char *id,
                      const char *name, const struct lbc_tags *tags, struct ccm_error *err)
 {

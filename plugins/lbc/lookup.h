@@ -63,6 +63,11 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
  * CCM_ERROR_TRANSIENT: -EBADMSG, nothing in the answer was asked for, so it proves nothing. */
 CCM_NODISCARD int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err);
 
+/* The same, and what it came to in the out members of `how`, which `any` of the lookup has to be
+ * of; also -ENOMEM. */
+CCM_NODISCARD int lbc_lookup_settle(const struct lbc_lookup *look, struct lbc_lookup_how *how,
+                                    struct ccm_error *err);
+
 /* With `any`: what was found is none of those that go. The label names another one, which comes
  * first, and neither label nor name says that these are the Service's. */
 bool lbc_lookup_leaves(const struct lbc_lookup *look);

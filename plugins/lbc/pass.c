@@ -203,6 +203,26 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
     lbc_pass_emit_standing(pass, "several", "DuplicateLoadBalancer", text);
 }
 
+void lbc_pass_begin_own(const struct lbc_pass *pass, struct lbc_lookup *look)
+{
+    lbc_lookup_init(look, &pass->service->meta, lbc_cluster_id(pass->lbc), false);
+    look->any = lbc_pass_begin_lookup(pass).any;
+}
+
+int lbc_pass_end_own(struct lbc_pass *pass, const struct lbc_lookup *look, struct lbc_state *state,
+                     struct ccm_error *err)
+{
+    struct lbc_lookup_how how = { .any = look->any };
+    const int r = lbc_lookup_settle(look, &how, err);
+
+    if (r == 0 && lbc_lookup_leaves(look)) {
+        lbc_state_fini(state, pass->lbc->ops->mirror);
+        state->groups_known = state->listeners_known = true;
+    }
+    lbc_pass_end_lookup(pass, &how, lbc_state_lb(state)->id, r);
+    return r;
+}
+
 /* A load balancer beside the mirror, as lbc_read_ops.lb() says; the caller frees *ret with
  * pass_drop_lb() in any case. */
 static int pass_read_lb(struct lbc_pass *pass, const char *id, struct lbc_state **ret,

@@ -125,9 +125,17 @@ CCM_NODISCARD int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id,
                                        struct ccm_error *err);
 /* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. */
 CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err);
-/* How the Service's own load balancer is to be looked for, and, with what came of it (id: what was
- * found or NULL; r: the result), what the next look has to know; frees how->several. For the `lb`
- * of struct lbc_read_ops. */
+/* A look for the Service's own load balancer by its tag, for the `lb` of struct lbc_read_ops: begin
+ * it, ask the cloud for those with tag `look->name`, offer them (lookup.h), end it with what was
+ * read of the one that was taken. One of several is taken where the Service tells which, and all
+ * of them go with it. Of what is none of the Service's nothing stays in `state`. 0, or what
+ * lbc_lookup_end() says, or -ENOMEM. The caller finishes the look in any case. */
+void lbc_pass_begin_own(const struct lbc_pass *pass, struct lbc_lookup *look);
+CCM_NODISCARD int lbc_pass_end_own(struct lbc_pass *pass, const struct lbc_lookup *look,
+                                   struct lbc_state *state, struct ccm_error *err);
+/* The same for providers that look by name, too: how the load balancer is to be looked for, and,
+ * with what came of it (id: what was found or NULL; r: the result), what the next look has to know;
+ * frees how->several. */
 struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass);
 void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r);
 /* Its class was ours when it was served, as its hash proves, and no option names that class any

@@ -83,10 +83,10 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    if (entry->valid && lbc_pass_lb(pass)->id != NULL) {
+    if (entry->valid && lbc_pass_lb(pass)->id != NULL && !entry->several) {
         r = release_read_lb(pass, lbc_pass_lb(pass)->id, err);
     } else {
-        if (!entry->valid) {
+        if (!entry->valid || entry->several) { /* the others go as well */
             lbc_entry_drop(entry);
             r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
         }

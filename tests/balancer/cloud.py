@@ -28,6 +28,14 @@ def page_names(key):
     return names
 
 
+class Hold:
+    """A call that has arrived and is not executed yet."""
+
+    def __init__(self, action):
+        self.action = action
+        self.arrived, self.go_on, self.done = threading.Event(), threading.Event(), threading.Event()
+
+
 class Cloud:
     def __init__(self, key="not so secret"):
         self.names = page_names(key)
@@ -36,6 +44,7 @@ class Cloud:
         self.calls = []  # (action, body), in order
         self.moments = []  # when each of them came, monotonic
         self.lock = threading.RLock()
+        self.holds = []
         self.faults = []  # [action, HTTP status, headers, whether it is done all the same]
         self.server = self.names["http"].server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.server.daemon_threads = True
@@ -71,6 +80,20 @@ class Cloud:
 
     def call(self, action, ask, perform):
         with self.lock:
+            hold = next((one for one in self.holds if one.action == action), None)
+            if hold is not None:
+                self.holds.remove(hold)
+        if hold is None:
+            return self.execute(action, ask, perform)
+        hold.arrived.set()
+        hold.go_on.wait()
+        try:
+            return self.execute(action, ask, perform)
+        finally:
+            hold.done.set()
+
+    def execute(self, action, ask, perform):
+        with self.lock:
             self.calls.append((action, copy.deepcopy(ask)))
             self.moments.append(time.monotonic())
             fault = next((one for one in self.faults if one[0] == action), None)
@@ -79,6 +102,12 @@ class Cloud:
                 self.faults.remove(fault)
                 raise Fault(fault[1], fault[2])
             return copy.deepcopy(answer)
+
+    def hold(self, action):
+        """The next call of that action: it is executed when the test says so, whether or not somebody still waits for its answer."""
+        with self.lock:
+            self.holds.append(Hold(action))
+            return self.holds[-1]
 
     def fail(self, action, status, headers=None, done=False):
         """The next call of that action. done: it is carried out, and only its answer is lost."""

@@ -389,6 +389,34 @@ def test_what_is_done_although_the_answer_fails_is_not_done_twice(world, cloud, 
     assert sorted(cloud.writes()) == sorted(["PutLoadBalancer"] + 2 * ["PutServers"] + 2 * ["PutListener"])
 
 
+def test_a_creation_that_comes_late_makes_no_second_one(world, cloud):
+    """The cloud makes it long after the process that has asked for it is gone."""
+    configure(world, cloud)
+    hold = cloud.hold("PutLoadBalancer")
+    world.kube.create(node(1), service())
+    world.start_ccmd()
+    world.wait(hold.arrived.is_set, "the creation")
+    world.kill_ccmd()
+    world.start_ccmd()
+    world.wait(lambda: HASH_LABEL in world.kube.get("Service", "web")["metadata"].get("labels", {}), "the Service", timeout=60)
+    hold.go_on.set()
+    world.wait(hold.done.is_set, "the first creation")
+    assert len(cloud.load_balancers) == 1
+    assert [one["ip"] for one in world.kube.ingress("web")] == [only(cloud)["Address"]]
+
+
+def test_two_of_one_service_are_told_and_go_with_it(world, cloud):
+    start(world, cloud)
+    with cloud.lock:
+        cloud.load_balancers["lb-copy"] = {**copy.deepcopy(only(cloud)), "Id": "lb-copy", "Address": "192.0.2.99"}
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {SCHEDULER: "least"}}})
+    world.wait(lambda: any(reason == "DuplicateLoadBalancer" and "lb-copy" in message for _, reason, message, _ in world.kube.events("web")),
+               "the event")
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go", timeout=60)
+    assert cloud.load_balancers == {}
+
+
 def test_what_is_gone_already_need_not_be_deleted(world, cloud):
     start(world, cloud)
     world.settled()

@@ -9,6 +9,7 @@
 
 #include "lbc/apply/executor.h"
 #include "lbc/apply/plan.h"
+#include "lbc/apply/token.h"
 
 struct lbc_plain_state {
     struct lbc_state lbc;
