@@ -75,10 +75,14 @@ void gateway_memory_forget(struct gateway_memories *memories, const char *key)
     pthread_mutex_unlock(&memories->lock);
 }
 
+bool gateway_memory_is_behind(const struct gateway_memory *memory, const char *shown)
+{
+    return memory->version[0] != '\0' && strcmp(memory->shown, shown) == 0;
+}
+
 const char *gateway_memory_version(const struct gateway_memory *memory, const char *shown)
 {
-    return memory->version[0] != '\0' && strcmp(memory->shown, shown) == 0 ? memory->version
-                                                                           : shown;
+    return gateway_memory_is_behind(memory, shown) ? memory->version : shown;
 }
 
 void gateway_memory_record_version(struct gateway_memories *memories, struct gateway_memory *memory,

@@ -24,6 +24,7 @@ struct gateway_memory {
     bool ready;
     char reason[GATEWAY_REASON_MAX]; /* "" = it was taken away */
     char message[GATEWAY_MESSAGE_MAX];
+    bool held; /* of a class: its finalizer stands there, also if the caches do not show it yet */
     uint64_t written; /* stands for the status that was written last; 0 = none, or it was seen */
     int64_t written_ms;
 };
@@ -45,6 +46,8 @@ bool gateway_memory_is_own(struct gateway_memories *memories, const char *key, c
 /* The resourceVersion to write with: that of our last write as long as the snapshot is the one of
  * before it, else the snapshot's. */
 const char *gateway_memory_version(const struct gateway_memory *memory, const char *shown);
+/* Whether the snapshot is the one of before our last write. */
+bool gateway_memory_is_behind(const struct gateway_memory *memory, const char *shown);
 /* A write was answered with that version. */
 void gateway_memory_record_version(struct gateway_memories *memories, struct gateway_memory *memory,
                                    const char *shown, const char *version);

@@ -291,13 +291,23 @@ static bool class_is_used(const struct gateway *self, const char *name)
 static int class_keep(const struct gateway *self, const struct ccm_request *req,
                       const struct gateway_place *place, struct ccm_error *err)
 {
-    const bool used = class_is_used(self, place->object->name);
+    const struct ccm_object *class = place->object;
+    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, class->uid);
+    const bool used = class_is_used(self, class->name);
+    int r = 0;
 
-    if (used == lbc_object_has_finalizer(place->object, GATEWAY_CLASS_FINALIZER) ||
-        (used && place->object->deleted_ms != 0)) {
+    if (memory == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (!gateway_memory_is_behind(memory, class->resource_version)) {
+        memory->held = lbc_object_has_finalizer(class, GATEWAY_CLASS_FINALIZER);
+    }
+    if (used == memory->held || (used && class->deleted_ms != 0)) {
         return 0; /* what is being deleted takes no finalizer any more */
     }
-    return gateway_write_finalizer(self, req, place, GATEWAY_CLASS_FINALIZER, used, err);
+    r = gateway_write_finalizer(self, req, place, GATEWAY_CLASS_FINALIZER, used, err);
+    memory->held = r == 0 ? used : memory->held;
+    return r;
 }
 
 static int class_reconcile(const struct gateway *self, const struct ccm_request *req,
