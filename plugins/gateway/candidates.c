@@ -1,6 +1,6 @@
 #include "candidates.h"
 
-#include "share.h"
+#include "lbc/model/share.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -93,11 +93,11 @@ static int part_build(const struct lbc_candidate_input *in, const struct gateway
 
 /* --- all of them --- */
 
-static int part_add_weights(struct part *part, struct gateway_share *share)
+static int part_add_weights(struct part *part, struct lbc_share *share)
 {
     part->inside = calloc(part->set.len + 1, sizeof(*part->inside));
     part->weights = calloc(part->set.len + 1, sizeof(*part->weights));
-    *share = (struct gateway_share){ part->worth, part->inside, part->weights, 0 };
+    *share = (struct lbc_share){ part->worth, part->inside, part->weights, 0 };
     if (part->inside == NULL || part->weights == NULL) {
         return -ENOMEM;
     }
@@ -111,14 +111,14 @@ static int part_add_weights(struct part *part, struct gateway_share *share)
 
 static int parts_set_weights(struct parts *parts, struct ccm_error *err)
 {
-    struct gateway_share shares[GATEWAY_SHARE_SETS];
+    struct lbc_share shares[LBC_SHARE_SETS];
 
     for (size_t i = 0; i < parts->len; i++) {
         if (part_add_weights(&parts->items[i], &shares[i]) < 0) {
             return ccm_error_nomem(err);
         }
     }
-    gateway_share_scale(shares, parts->len);
+    lbc_share_scale(shares, parts->len);
     for (size_t i = 0; i < parts->len; i++) {
         struct lbc_candidates *set = &parts->items[i].set;
         size_t at = 0;
@@ -140,7 +140,7 @@ static int merge_candidate(struct lbc_candidates *to, const struct lbc_candidate
         const uint32_t sum = before->weight + one->weight;
 
         if (candidate_compare(before, one) == 0) {
-            before->weight = sum > GATEWAY_SHARE_MAX ? GATEWAY_SHARE_MAX : sum;
+            before->weight = sum > LBC_SHARE_MAX ? LBC_SHARE_MAX : sum;
             before->leaving = before->leaving && one->leaving;
             return 0;
         }
@@ -215,7 +215,7 @@ int gateway_candidates_build(const struct lbc_candidate_input *in,
     if (parts.items == NULL) {
         return ccm_error_nomem(err);
     }
-    for (size_t i = 0; r == 0 && i < own->targets->len && parts.len < GATEWAY_SHARE_SETS; i++) {
+    for (size_t i = 0; r == 0 && i < own->targets->len && parts.len < LBC_SHARE_SETS; i++) {
         if (own->targets->items[i].weight > 0) {
             r = part_build(in, &own->targets->items[i], &parts.items[parts.len++], err);
         }

@@ -1,6 +1,7 @@
 #include "front.h"
 
 #include "item.h"
+#include "lbc/custom/write.h"
 #include "lbc/keys.h"
 #include "memory.h"
 #include "util/array.h"
@@ -8,7 +9,6 @@
 #include "util/jsonw.h"
 #include "util/text.h"
 #include "view.h"
-#include "write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,9 +190,9 @@ static int front_fetch(const struct ccm_host *front, const struct ccm_request *r
 
 /* --- what the engine writes --- */
 
-static struct gateway_place front_place_of(const struct ccm_object *gateway)
+static struct lbc_custom_place front_place_of(const struct ccm_object *gateway)
 {
-    return (struct gateway_place){ gateway->key, GATEWAY_V1, "gateways", gateway };
+    return (struct lbc_custom_place){ gateway->key, GATEWAY_V1, "gateways", gateway };
 }
 
 /* Labels of a custom resource are not taken along with its status. */
@@ -201,7 +201,7 @@ static int front_write_labels(const struct gateway *self, const struct ccm_reque
                               struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
-    const struct gateway_place place = front_place_of(gateway);
+    const struct lbc_custom_place place = front_place_of(gateway);
     const cJSON *label = NULL;
 
     cJSON_ArrayForEach(label, labels)
@@ -219,9 +219,9 @@ static int front_write_labels(const struct gateway *self, const struct ccm_reque
         return 0;
     }
     ccm_buf_adds(&body, "}}}");
-    return ccm_buf_error(&body) < 0
-               ? ccm_error_nomem(err)
-               : gateway_write_patch(self, req, &place, NULL, ccm_buf_str(&body), false, err);
+    return ccm_buf_error(&body) < 0 ? ccm_error_nomem(err)
+                                    : lbc_custom_write_patch(&self->custom, req, &place, NULL,
+                                                             ccm_buf_str(&body), false, err);
 }
 
 static void front_remember_status(struct gateway_memory *memory, const cJSON *status)
@@ -251,12 +251,12 @@ static void front_remember_status(struct gateway_memory *memory, const cJSON *st
 static int front_drop_address(const struct gateway *self, const struct ccm_request *req,
                               const struct ccm_object *gateway, struct ccm_error *err)
 {
-    const struct gateway_place place = front_place_of(gateway);
+    const struct lbc_custom_place place = front_place_of(gateway);
 
     return gateway->deleted_ms != 0
                ? 0
-               : gateway_write_patch(self, req, &place, "status",
-                                     "{\"status\":{\"addresses\":null}}", false, err);
+               : lbc_custom_write_patch(&self->custom, req, &place, "status",
+                                        "{\"status\":{\"addresses\":null}}", false, err);
 }
 
 static int front_write_service(const struct gateway *self, const struct ccm_request *req,
@@ -264,16 +264,16 @@ static int front_write_service(const struct gateway *self, const struct ccm_requ
                                struct ccm_error *err)
 {
     const cJSON *metadata = ccm_json_get(body, "metadata");
-    struct gateway_memory *memory = gateway_memory_get(self->memories, gateway->key, gateway->uid);
+    struct gateway_memory *memory = gateway_memory_get(self, gateway->key, gateway->uid);
 
     if (memory == NULL) {
         return ccm_error_nomem(err);
     }
     if (ccm_json_get(metadata, "finalizers") != NULL || ccm_json_get(metadata, REMOVES) != NULL) {
-        const struct gateway_place place = front_place_of(gateway);
+        const struct lbc_custom_place place = front_place_of(gateway);
 
-        return gateway_write_finalizer(self, req, &place, self->finalizer,
-                                       ccm_json_get(metadata, REMOVES) == NULL, err);
+        return lbc_custom_write_finalizer(&self->custom, req, &place, self->finalizer,
+                                          ccm_json_get(metadata, REMOVES) == NULL, err);
     }
     front_remember_status(memory, ccm_json_get(body, "status"));
 

@@ -6,6 +6,7 @@
 #define CCM_GATEWAY_GATEWAY_H
 
 #include "lbc/controller.h"
+#include "lbc/custom/write.h"
 #include "lbc/relay.h"
 
 #define GATEWAY_GROUP      "gateway.networking.k8s.io"
@@ -32,8 +33,6 @@
 #define GATEWAY_INVALID       "Invalid"
 #define GATEWAY_PENDING       "Pending"
 
-struct gateway_memories;
-
 struct gateway {
     struct lbc_relay front;      /* what the engine is given, see front.h; first */
     const struct ccm_host *host; /* the daemon's */
@@ -43,9 +42,9 @@ struct gateway {
     struct lbc_model_ops model;
     struct lbc_ops ops;
     struct lbc_instance *lbc;
-    struct gateway_memories *memories;
-    const char *controller; /* controllerName of classes that are ours */
-    char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+    struct lbc_custom custom; /* the daemon's host; memory.h */
+    const char *controller;   /* controllerName of classes that are ours */
+    char finalizer[64];       /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
 };
 
 #endif

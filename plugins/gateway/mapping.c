@@ -6,7 +6,6 @@
 #include "lbc/model/endpoint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
-#include "memory.h"
 #include "route.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -36,7 +35,7 @@ static bool change_is_own(const struct gateway *self, const char *key,
                           const struct ccm_change *change)
 {
     return !spec_differs(change) &&
-           gateway_memory_is_own(self->memories, key, change->after->resource_version);
+           lbc_custom_record_is_own(self->custom.records, key, change->after->resource_version);
 }
 
 /* --- keys --- */

@@ -24,7 +24,7 @@ static void plugin_destroy(void *arg)
     if (self->lbc != NULL) {
         lbc_plugin_destroy(self->lbc);
     }
-    gateway_memories_free(self->memories);
+    lbc_custom_records_free(self->custom.records);
     free(self);
 }
 
@@ -39,11 +39,13 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
     }
     self->host = host;
     self->controller = host->option_string(host, NULL, gateway_opt_controller.name);
-    self->memories = gateway_memories_new();
+    self->custom.host = host;
+    self->custom.records = lbc_custom_records_new(sizeof(struct gateway_memory));
     gateway_front_init(self);
     gateway_controller_init(self);
-    r = self->memories == NULL ? ccm_error_nomem(err)
-                               : lbc_plugin_create(&self->front.host, &self->ops, NULL, &lbc, err);
+    r = self->custom.records == NULL
+            ? ccm_error_nomem(err)
+            : lbc_plugin_create(&self->front.host, &self->ops, NULL, &lbc, err);
     self->lbc = lbc;
     if (r < 0) {
         plugin_destroy(self);

@@ -2,7 +2,6 @@
 
 #include "gateway.h"
 #include "lbc/instance.h"
-#include "memory.h"
 #include "route.h"
 #include "status.h"
 #include "subject.h"
@@ -68,7 +67,7 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
         return ccm_error_nomem(err);
     }
     if (subject == NULL) {
-        gateway_memory_forget(self->memories, req->keys[0]);
+        lbc_custom_record_forget(self->custom.records, req->keys[0]);
         return lbc_plugin_reconcile(self->lbc, req, ret, err); /* it forgets, too */
     }
     runs = gateway_subject_is_wanted(subject) ||

@@ -1,34 +1,23 @@
 #include "route.h"
 
-#include "condition.h"
+#include "lbc/custom/condition.h"
+#include "lbc/custom/write.h"
 #include "lbc/model/object.h"
-#include "memory.h"
 #include "subject.h"
 #include "util/cleanup.h"
 #include "util/text.h"
-#include "write.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define STATUS_MAX ((size_t)1024 * 1024)
 
 char *gateway_route_key(enum gateway_route_kind kind, const char *name)
 {
     return ccm_text_format("%s %s", gateway_route_names[kind].kind, name);
 }
 
-/* The digest of a status that has no times of its own. 0 = out of memory. */
-static uint64_t status_digest(const cJSON *status)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = STATUS_MAX };
-
-    return ccm_json_print(&text, status) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
-}
-
 /* --- one parent --- */
 
-static const struct gateway_condition attach_words[] = {
+static const struct lbc_custom_condition attach_words[] = {
     [GATEWAY_NO_PARENT] = { GATEWAY_ACCEPTED, false, "NoMatchingParent",
                             "the Gateway has no listener of that name and port" },
     [GATEWAY_NOT_ALLOWED] = { GATEWAY_ACCEPTED, false, "NotAllowedByListeners",
@@ -41,16 +30,16 @@ static const struct gateway_condition attach_words[] = {
 
 static int parent_put_conditions(const struct gateway_subject *subject,
                                  const struct gateway_item *route, const cJSON *parent,
-                                 const struct gateway_moment *moment, cJSON *conditions)
+                                 const struct lbc_custom_moment *moment, cJSON *conditions)
 {
     struct gateway_targets targets = { 0 };
     struct gateway_refs refs;
     enum gateway_attach best = GATEWAY_NO_PARENT;
     int r = gateway_targets_read(subject->host, route, subject->pods, &targets, &refs);
-    const struct gateway_condition resolved = { GATEWAY_RESOLVED_REFS, refs.reason == NULL,
-                                                refs.reason == NULL ? GATEWAY_RESOLVED_REFS
-                                                                    : refs.reason,
-                                                refs.why };
+    const struct lbc_custom_condition resolved = { GATEWAY_RESOLVED_REFS, refs.reason == NULL,
+                                                   refs.reason == NULL ? GATEWAY_RESOLVED_REFS
+                                                                       : refs.reason,
+                                                   refs.why };
 
     gateway_targets_fini(subject->host, &targets);
     for (size_t i = 0; i < subject->count; i++) {
@@ -59,8 +48,8 @@ static int parent_put_conditions(const struct gateway_subject *subject,
 
         best = one > best ? one : best;
     }
-    r = r < 0 ? r : gateway_condition_put(conditions, &attach_words[best], moment);
-    return r < 0 ? r : gateway_condition_put(conditions, &resolved, moment);
+    r = r < 0 ? r : lbc_custom_condition_put(conditions, &attach_words[best], moment);
+    return r < 0 ? r : lbc_custom_condition_put(conditions, &resolved, moment);
 }
 
 /* What was said of that parent before. */
@@ -106,7 +95,7 @@ static int parents_add(cJSON *parents, const char *controller, const cJSON *pare
 /* shown: what the route says of its parents; NULL: as if it said nothing. */
 static int route_add_parent(const struct gateway *self, const struct gateway_item *route,
                             const cJSON *parent, const cJSON *shown,
-                            const struct gateway_moment *moment, cJSON *to)
+                            const struct lbc_custom_moment *moment, cJSON *to)
 {
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
     CCM_CLEANUP(ccm_freep)
@@ -119,7 +108,7 @@ static int route_add_parent(const struct gateway *self, const struct gateway_ite
         !gateway_parent_is(parent, route->object, subject->gateway.object)) {
         return r;
     }
-    conditions = gateway_array_copy(parents_find(shown, self->controller, parent), "conditions");
+    conditions = lbc_custom_array_copy(parents_find(shown, self->controller, parent), "conditions");
     if (conditions == NULL ||
         parent_put_conditions(subject, route, parent, moment, conditions) < 0) {
         cJSON_Delete(conditions);
@@ -155,7 +144,7 @@ static cJSON *route_make_status(const struct gateway *self, const struct gateway
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
     cJSON *parents = status == NULL ? NULL : cJSON_AddArrayToObject(status, "parents");
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
-    const struct gateway_moment moment = { route->object->generation, wall_ms };
+    const struct lbc_custom_moment moment = { route->object->generation, wall_ms };
     int r = parents == NULL ? -ENOMEM : route_keep_others(self, shown, parents);
 
     for (; r == 0 && parent != NULL; parent = parent->next) {
@@ -173,13 +162,15 @@ static int route_publish(const struct gateway *self, const struct ccm_request *r
     CCM_CLEANUP(ccm_json_freep)
     cJSON *status = route_make_status(self, route, shown, self->host->wall_ms(self->host));
     CCM_CLEANUP(ccm_json_freep) cJSON *bare = route_make_status(self, route, NULL, 0);
-    const struct gateway_place place = { req->keys[0], route->api_version,
-                                         gateway_route_names[route->kind].resource, route->object };
-    const uint64_t digest = bare == NULL ? 0 : status_digest(bare);
+    const struct lbc_custom_place place = { req->keys[0], route->api_version,
+                                            gateway_route_names[route->kind].resource,
+                                            route->object };
+    const uint64_t digest = bare == NULL ? 0 : lbc_custom_status_digest(bare);
 
     return status == NULL || digest == 0
                ? ccm_error_nomem(err)
-               : gateway_write_status(self, req, &place, status, before, digest, ret_again_ms, err);
+               : lbc_custom_write_status(&self->custom, req, &place, status, before, digest,
+                                         ret_again_ms, err);
 }
 
 static int route_reconcile_kind(const struct gateway *self, const struct ccm_request *req,
@@ -192,7 +183,7 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
     if (r < 0) {
         r = ccm_error_nomem(err);
     } else if (route.object == NULL) {
-        gateway_memory_forget(self->memories, req->keys[0]);
+        lbc_custom_record_forget(self->custom.records, req->keys[0]);
     } else {
         r = route_publish(self, req, &route, ret_again_ms, err);
     }
@@ -225,35 +216,36 @@ static bool class_add_features(cJSON *status)
 }
 
 static cJSON *class_make_status(const cJSON *shown, const char *why,
-                                const struct gateway_moment *moment)
+                                const struct lbc_custom_moment *moment)
 {
-    const struct gateway_condition accepted = {
+    const struct lbc_custom_condition accepted = {
         GATEWAY_ACCEPTED, why == NULL, why == NULL ? GATEWAY_ACCEPTED : "InvalidParameters",
         why == NULL ? "Gateways of this class become network load balancers" : why
     };
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
-    cJSON *conditions = gateway_array_copy(shown, "conditions");
+    cJSON *conditions = lbc_custom_array_copy(shown, "conditions");
 
     if (status == NULL || conditions == NULL ||
         !cJSON_AddItemToObject(status, "conditions", conditions)) {
         cJSON_Delete(conditions);
         return NULL;
     }
-    return gateway_condition_put(conditions, &accepted, moment) < 0 || !class_add_features(status)
+    return lbc_custom_condition_put(conditions, &accepted, moment) < 0 ||
+                   !class_add_features(status)
                ? NULL
                : CCM_STEAL(status);
 }
 
 static int class_publish(const struct gateway *self, const struct ccm_request *req,
-                         const struct gateway_place *place, const cJSON *class,
+                         const struct lbc_custom_place *place, const cJSON *class,
                          uint64_t *ret_again_ms, struct ccm_error *err)
 {
     const cJSON *shown = ccm_json_get(class, "status");
     const cJSON *ref = ccm_json_get(ccm_json_get(class, "spec"), "parametersRef");
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *parameters = ccm_strmap_new(free);
     CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
-    const struct gateway_moment moment = { place->object->generation,
-                                           self->host->wall_ms(self->host) };
+    const struct lbc_custom_moment moment = { place->object->generation,
+                                              self->host->wall_ms(self->host) };
     const char *why = NULL;
 
     if (parameters == NULL ||
@@ -262,11 +254,11 @@ static int class_publish(const struct gateway *self, const struct ccm_request *r
     }
     status = class_make_status(shown, why, &moment);
     return status == NULL ? ccm_error_nomem(err)
-                          : gateway_write_status(self, req, place, status, shown,
-                                                 (ccm_text_hash(why == NULL ? "" : why) ^
-                                                  (uint64_t)moment.generation << 1) |
-                                                     1U,
-                                                 ret_again_ms, err);
+                          : lbc_custom_write_status(&self->custom, req, place, status, shown,
+                                                    (ccm_text_hash(why == NULL ? "" : why) ^
+                                                     (uint64_t)moment.generation << 1) |
+                                                        1U,
+                                                    ret_again_ms, err);
 }
 
 /* Whether a load balancer is there for a Gateway of that class. */
@@ -289,23 +281,24 @@ static bool class_is_used(const struct gateway *self, const char *name)
 
 /* A class stays as long as a Gateway needs it to be released by. */
 static int class_keep(const struct gateway *self, const struct ccm_request *req,
-                      const struct gateway_place *place, struct ccm_error *err)
+                      const struct lbc_custom_place *place, struct ccm_error *err)
 {
     const struct ccm_object *class = place->object;
-    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, class->uid);
+    struct lbc_custom_record *memory =
+        lbc_custom_record_get(self->custom.records, place->key, class->uid);
     const bool used = class_is_used(self, class->name);
     int r = 0;
 
     if (memory == NULL) {
         return ccm_error_nomem(err);
     }
-    if (!gateway_memory_is_behind(memory, class->resource_version)) {
+    if (!lbc_custom_record_is_behind(memory, class->resource_version)) {
         memory->held = lbc_object_has_finalizer(class, GATEWAY_CLASS_FINALIZER);
     }
     if (used == memory->held || (used && class->deleted_ms != 0)) {
         return 0; /* what is being deleted takes no finalizer any more */
     }
-    r = gateway_write_finalizer(self, req, place, GATEWAY_CLASS_FINALIZER, used, err);
+    r = lbc_custom_write_finalizer(&self->custom, req, place, GATEWAY_CLASS_FINALIZER, used, err);
     memory->held = r == 0 ? used : memory->held;
     return r;
 }
@@ -319,11 +312,11 @@ static int class_reconcile(const struct gateway *self, const struct ccm_request 
     if (r < 0) {
         r = ccm_error_nomem(err);
     } else if (class.object == NULL) {
-        gateway_memory_forget(self->memories, req->keys[0]);
+        lbc_custom_record_forget(self->custom.records, req->keys[0]);
     } else if (ccm_text_equal(ccm_json_text(ccm_json_get(class.json, "spec"), "controllerName"),
                               self->controller)) {
-        const struct gateway_place place = { req->keys[0], GATEWAY_V1, "gatewayclasses",
-                                             class.object };
+        const struct lbc_custom_place place = { req->keys[0], GATEWAY_V1, "gatewayclasses",
+                                                class.object };
 
         r = class_keep(self, req, &place, err);
         r = r < 0 ? r : class_publish(self, req, &place, class.json, ret_again_ms, err);

@@ -1,21 +1,19 @@
 #include "status.h"
 
-#include "condition.h"
+#include "lbc/custom/condition.h"
+#include "lbc/custom/write.h"
 #include "lbc/service/condition.h"
 #include "memory.h"
 #include "util/cleanup.h"
 #include "util/text.h"
-#include "write.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define STATUS_MAX ((size_t)1024 * 1024)
-
 /* One status in the making. */
 struct draft {
     const struct gateway_subject *subject;
-    struct gateway_moment moment;
+    struct lbc_custom_moment moment;
     bool settled;
     const char *address; /* "" = none */
     bool known;          /* the engine has said how it is: */
@@ -62,39 +60,39 @@ static bool draft_is_programmed(const struct draft *draft)
 
 /* --- the Gateway --- */
 
-static void draft_fill_accepted(const struct draft *draft, struct gateway_condition *ret)
+static void draft_fill_accepted(const struct draft *draft, struct lbc_custom_condition *ret)
 {
     const struct gateway_subject *subject = draft->subject;
     const bool some = subject->usable < subject->count;
 
-    *ret = (struct gateway_condition){ GATEWAY_ACCEPTED, true, GATEWAY_ACCEPTED,
-                                       "the Gateway is served" };
+    *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, true, GATEWAY_ACCEPTED,
+                                          "the Gateway is served" };
     if (subject->invalid != NULL) {
-        *ret =
-            (struct gateway_condition){ GATEWAY_ACCEPTED, false, subject->invalid, subject->why };
+        *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, false, subject->invalid,
+                                              subject->why };
     } else if (some) {
-        *ret =
-            (struct gateway_condition){ GATEWAY_ACCEPTED, subject->usable > 0, "ListenersNotValid",
-                                        subject->usable > 0
-                                            ? "some listeners cannot be served, see their "
-                                              "conditions"
-                                            : "no listener can be served, see their "
-                                              "conditions" };
+        *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, subject->usable > 0,
+                                              "ListenersNotValid",
+                                              subject->usable > 0
+                                                  ? "some listeners cannot be served, see their "
+                                                    "conditions"
+                                                  : "no listener can be served, see their "
+                                                    "conditions" };
     }
 }
 
-static void draft_fill_programmed(const struct draft *draft, struct gateway_condition *ret)
+static void draft_fill_programmed(const struct draft *draft, struct lbc_custom_condition *ret)
 {
     const struct gateway_subject *subject = draft->subject;
 
-    *ret = (struct gateway_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_PENDING,
-                                       "the load balancer is being made" };
+    *ret = (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_PENDING,
+                                          "the load balancer is being made" };
     if (subject->invalid != NULL || subject->usable == 0) {
         ret->reason = GATEWAY_INVALID;
         ret->message = "there is nothing that could be served";
     } else if (draft_is_programmed(draft)) {
-        *ret = (struct gateway_condition){ GATEWAY_PROGRAMMED, true, GATEWAY_PROGRAMMED,
-                                           draft->message };
+        *ret = (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, true, GATEWAY_PROGRAMMED,
+                                              draft->message };
     } else if (draft->known && !draft->ready) {
         ret->reason = strcmp(draft->reason, "Refused") == 0 ? GATEWAY_INVALID : GATEWAY_PENDING;
         ret->message = draft->message;
@@ -103,23 +101,23 @@ static void draft_fill_programmed(const struct draft *draft, struct gateway_cond
 
 static int draft_put_conditions(const struct draft *draft, cJSON *conditions)
 {
-    const struct gateway_condition engine = { LBC_LIFE_CONDITION, draft->ready, draft->reason,
-                                              draft->message };
-    struct gateway_condition accepted;
-    struct gateway_condition programmed;
+    const struct lbc_custom_condition engine = { LBC_LIFE_CONDITION, draft->ready, draft->reason,
+                                                 draft->message };
+    struct lbc_custom_condition accepted;
+    struct lbc_custom_condition programmed;
     int r = 0;
 
     draft_fill_accepted(draft, &accepted);
     draft_fill_programmed(draft, &programmed);
-    r = gateway_condition_put(conditions, &accepted, &draft->moment);
+    r = lbc_custom_condition_put(conditions, &accepted, &draft->moment);
     if (r == 0 && (draft->settled || !programmed.holds)) {
-        r = gateway_condition_put(conditions, &programmed, &draft->moment);
+        r = lbc_custom_condition_put(conditions, &programmed, &draft->moment);
     }
     if (!draft->known) {
-        gateway_condition_drop(conditions, LBC_LIFE_CONDITION);
+        lbc_custom_condition_drop(conditions, LBC_LIFE_CONDITION);
         return r;
     }
-    return r < 0 ? r : gateway_condition_put(conditions, &engine, &draft->moment);
+    return r < 0 ? r : lbc_custom_condition_put(conditions, &engine, &draft->moment);
 }
 
 static cJSON *draft_make_addresses(const struct draft *draft)
@@ -149,8 +147,8 @@ static int listener_put_conditions(const struct draft *draft,
     const char *why = listener->why == NULL ? "" : listener->why;
     const char *refused = listener->refused != NULL ? listener->refused : listener->conflict;
     const char *conflict = listener->conflict;
-    struct gateway_condition programmed;
-    const struct gateway_condition all[] = {
+    struct lbc_custom_condition programmed;
+    const struct lbc_custom_condition all[] = {
         { GATEWAY_ACCEPTED, refused == NULL, refused == NULL ? GATEWAY_ACCEPTED : refused,
           refused == NULL ? "" : why },
         { "Conflicted", conflict != NULL, conflict == NULL ? "NoConflicts" : conflict,
@@ -162,11 +160,12 @@ static int listener_put_conditions(const struct draft *draft,
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(all); i++) {
-        r = gateway_condition_put(conditions, &all[i], &draft->moment);
+        r = lbc_custom_condition_put(conditions, &all[i], &draft->moment);
     }
     draft_fill_programmed(draft, &programmed);
     if (listener->unusable) {
-        programmed = (struct gateway_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_INVALID, why };
+        programmed =
+            (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_INVALID, why };
     } else if (listener->is_tls && programmed.holds &&
                (listener->passes || listener->hostname[0] != '\0')) {
         programmed.message = "by the port alone: names inside of TLS have no effect, and of "
@@ -175,7 +174,7 @@ static int listener_put_conditions(const struct draft *draft,
         programmed.message = "";
     }
     return r == 0 && (draft->settled || !programmed.holds)
-               ? gateway_condition_put(conditions, &programmed, &draft->moment)
+               ? lbc_custom_condition_put(conditions, &programmed, &draft->moment)
                : r;
 }
 
@@ -225,7 +224,7 @@ static cJSON *listener_make_status(const struct draft *draft, const cJSON *statu
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *made = cJSON_CreateObject();
     cJSON *conditions =
-        gateway_array_copy(listener_find_shown(status, listener->name), "conditions");
+        lbc_custom_array_copy(listener_find_shown(status, listener->name), "conditions");
 
     if (made == NULL || conditions == NULL ||
         listener_put_conditions(draft, listener, conditions) < 0) {
@@ -262,7 +261,7 @@ static cJSON *draft_make_listeners(const struct draft *draft, const cJSON *statu
 static cJSON *draft_make_status(const struct draft *draft, const cJSON *shown)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
-    cJSON *conditions = gateway_array_copy(shown, "conditions");
+    cJSON *conditions = lbc_custom_array_copy(shown, "conditions");
 
     if (status == NULL || conditions == NULL || draft_put_conditions(draft, conditions) < 0) {
         cJSON_Delete(conditions);
@@ -278,14 +277,13 @@ static cJSON *draft_make_status(const struct draft *draft, const cJSON *shown)
 /* What stands for it, whenever it is written and whatever others have written beside it. */
 static uint64_t draft_digest(const struct draft *draft)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = STATUS_MAX };
     CCM_CLEANUP(ccm_json_freep) cJSON *empty = cJSON_CreateObject();
     struct draft timeless = *draft;
     CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
 
     timeless.moment.wall_ms = 0;
     bare = empty == NULL ? NULL : draft_make_status(&timeless, empty);
-    return bare == NULL || ccm_json_print(&text, bare) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
+    return bare == NULL ? 0 : lbc_custom_status_digest(bare);
 }
 
 int gateway_status_publish(const struct gateway *self, const struct ccm_request *req,
@@ -294,8 +292,8 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
 {
     const struct ccm_object *object = subject->gateway.object;
     const cJSON *shown = ccm_json_get(subject->gateway.json, "status");
-    const struct gateway_place place = { object->key, GATEWAY_V1, "gateways", object };
-    struct gateway_memory *memory = gateway_memory_get(self->memories, object->key, object->uid);
+    const struct lbc_custom_place place = { object->key, GATEWAY_V1, "gateways", object };
+    struct gateway_memory *memory = gateway_memory_get(self, object->key, object->uid);
     CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
     struct draft draft = {
         .subject = subject,
@@ -312,5 +310,6 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
     digest = draft_digest(&draft);
     return status == NULL || digest == 0
                ? ccm_error_nomem(err)
-               : gateway_write_status(self, req, &place, status, shown, digest, ret_again_ms, err);
+               : lbc_custom_write_status(&self->custom, req, &place, status, shown, digest,
+                                         ret_again_ms, err);
 }

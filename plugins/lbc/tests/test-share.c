@@ -1,5 +1,5 @@
 /* Shares of sets of servers as whole weights. */
-#include "gateway/share.h"
+#include "lbc/model/share.h"
 
 #include "util/attr.h"
 
@@ -15,7 +15,7 @@
 #define SERVERS 300
 
 static struct {
-    struct gateway_share sets[16];
+    struct lbc_share sets[16];
     uint32_t inside[16][SERVERS];
     uint32_t weights[16][SERVERS];
     size_t count;
@@ -34,7 +34,7 @@ static void set_add(uint64_t worth, size_t servers, uint32_t inside)
         world.inside[at][i] = inside;
         world.weights[at][i] = 777;
     }
-    world.sets[at] = (struct gateway_share){ worth, world.inside[at], world.weights[at], servers };
+    world.sets[at] = (struct lbc_share){ worth, world.inside[at], world.weights[at], servers };
 }
 
 static uint64_t sum_of(size_t at)
@@ -42,7 +42,7 @@ static uint64_t sum_of(size_t at)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < world.sets[at].count; i++) {
-        assert_true(world.weights[at][i] <= GATEWAY_SHARE_MAX);
+        assert_true(world.weights[at][i] <= LBC_SHARE_MAX);
         sum += world.weights[at][i];
     }
     return sum;
@@ -90,7 +90,7 @@ static void test_what_people_write(void **state)
         for (size_t j = 0; j < 2; j++) {
             set_add(cases[i].worth[j], cases[i].servers[j], 1);
         }
-        gateway_share_scale(world.sets, world.count);
+        lbc_share_scale(world.sets, world.count);
         for (size_t j = 0; j < 2; j++) {
             for (size_t k = 0; k < cases[i].servers[j]; k++) {
                 assert_int_equal(world.weights[j][k], cases[i].weights[j]);
@@ -108,7 +108,7 @@ static void test_small_share_of_many(void **state)
     set_begin();
     set_add(99, 1, 1);
     set_add(1, 200, 1);
-    gateway_share_scale(world.sets, world.count);
+    lbc_share_scale(world.sets, world.count);
     assert_true(worst_of() <= 5.0);
     for (size_t i = 0; i < 200; i++) {
         idle += world.weights[1][i] == 0 ? 1 : 0;
@@ -126,7 +126,7 @@ static void test_next_to_nothing(void **state)
     for (size_t i = 0; i < 15; i++) {
         set_add(1, 1, 1);
     }
-    gateway_share_scale(world.sets, world.count);
+    lbc_share_scale(world.sets, world.count);
     assert_true(worst_of() <= 5.0);
 }
 
@@ -147,7 +147,7 @@ static void random_fill_world(uint32_t *seed)
         const uint64_t worth = random_next(seed) % scale;
         const size_t servers = random_next(seed) % (random_next(seed) % 4 == 0 ? SERVERS : 5);
 
-        set_add(worth < GATEWAY_SHARE_WORTH ? worth : GATEWAY_SHARE_WORTH, servers, 1);
+        set_add(worth < LBC_SHARE_WORTH ? worth : LBC_SHARE_WORTH, servers, 1);
         for (size_t j = 0; j < servers && random_next(seed) % 2 == 0; j++) {
             world.inside[i][j] = 1 + random_next(seed) % 100;
         }
@@ -162,7 +162,7 @@ static void test_shares_hold(void **state)
     (void)state;
     for (unsigned i = 0; i < 20000; i++) {
         random_fill_world(&seed);
-        gateway_share_scale(world.sets, world.count);
+        lbc_share_scale(world.sets, world.count);
         if (worst_of() > 5.0) {
             print_error("world %u: %f\n", i, worst_of());
             fail();
@@ -181,7 +181,7 @@ static void test_servers_of_a_set_are_alike(void **state)
         for (size_t j = 1 + random_next(&seed) % 4; j > 0; j--) {
             set_add(random_next(&seed) % 100, random_next(&seed) % 20, 1);
         }
-        gateway_share_scale(world.sets, world.count);
+        lbc_share_scale(world.sets, world.count);
         for (size_t j = 0; j < world.count; j++) {
             for (size_t k = 1; k < world.sets[j].count; k++) {
                 assert_in_range(world.weights[j][k] + 1, world.weights[j][0],

@@ -1,7 +1,6 @@
-#include "write.h"
+#include "lbc/custom/write.h"
 
-#include "condition.h"
-#include "memory.h"
+#include "lbc/custom/condition.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
 #include "util/text.h"
@@ -9,15 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
-#define STATUS_MAX ((size_t)1024 * 1024)
-#define LAG_MS     60000 /* so long the caches may show what was before our last write */
+#define LAG_MS 60000 /* so long the caches may show what was before our last write */
 
-int gateway_write_patch(const struct gateway *self, const struct ccm_request *req,
-                        const struct gateway_place *place, const char *subresource,
-                        const char *body, bool versioned, struct ccm_error *err)
+int lbc_custom_write_patch(const struct lbc_custom *self, const struct ccm_request *req,
+                           const struct lbc_custom_place *place, const char *subresource,
+                           const char *body, bool versioned, struct ccm_error *err)
 {
     const struct ccm_object *object = place->object;
-    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, object->uid);
+    struct lbc_custom_record *record =
+        lbc_custom_record_get(self->records, place->key, object->uid);
     const struct ccm_object *written = NULL;
     const struct ccm_raw_call call = {
         .struct_size = sizeof(call),
@@ -29,24 +28,24 @@ int gateway_write_patch(const struct gateway *self, const struct ccm_request *re
         .patch = CCM_PATCH_MERGE,
         .body = body,
         .uid = object->uid,
-        .resource_version = versioned && memory != NULL
-                                ? gateway_memory_version(memory, object->resource_version)
+        .resource_version = versioned && record != NULL
+                                ? lbc_custom_record_version(record, object->resource_version)
                                 : NULL,
     };
-    int r = memory == NULL ? ccm_error_nomem(err)
+    int r = record == NULL ? ccm_error_nomem(err)
                            : self->host->patch_raw(self->host, req, &call, &written, err);
 
     if (r == 0 && written != NULL) {
-        gateway_memory_record_version(self->memories, memory, object->resource_version,
-                                      written->resource_version);
+        lbc_custom_record_note_version(self->records, record, object->resource_version,
+                                       written->resource_version);
         self->host->release(self->host, written);
     }
     return r;
 }
 
-int gateway_write_finalizer(const struct gateway *self, const struct ccm_request *req,
-                            const struct gateway_place *place, const char *finalizer, bool wanted,
-                            struct ccm_error *err)
+int lbc_custom_write_finalizer(const struct lbc_custom *self, const struct ccm_request *req,
+                               const struct lbc_custom_place *place, const char *finalizer,
+                               bool wanted, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
     struct ccm_jsonw w = { .buf = &body };
@@ -65,7 +64,7 @@ int gateway_write_finalizer(const struct gateway *self, const struct ccm_request
     ccm_jsonw_close_all(&w, "]}}");
     return ccm_buf_error(&body) < 0
                ? ccm_error_nomem(err)
-               : gateway_write_patch(self, req, place, NULL, ccm_buf_str(&body), true, err);
+               : lbc_custom_write_patch(self, req, place, NULL, ccm_buf_str(&body), true, err);
 }
 
 /* Whether it stands there already. An empty list may have been left out. */
@@ -85,33 +84,34 @@ static bool status_is_shown(const cJSON *status, const cJSON *shown)
     return true;
 }
 
-int gateway_write_status(const struct gateway *self, const struct ccm_request *req,
-                         const struct gateway_place *place, cJSON *status, const cJSON *shown,
-                         uint64_t digest, uint64_t *ret_again_ms, struct ccm_error *err)
+int lbc_custom_write_status(const struct lbc_custom *self, const struct ccm_request *req,
+                            const struct lbc_custom_place *place, cJSON *status, const cJSON *shown,
+                            uint64_t digest, uint64_t *ret_again_ms, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = STATUS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_CUSTOM_STATUS_MAX };
     const struct ccm_object *object = place->object;
-    struct gateway_memory *memory = gateway_memory_get(self->memories, place->key, object->uid);
+    struct lbc_custom_record *record =
+        lbc_custom_record_get(self->records, place->key, object->uid);
     const int64_t now_ms = self->host->now_ms(self->host);
     int r = 0;
 
-    if (memory == NULL || gateway_status_print(status, &body) < 0) {
+    if (record == NULL || lbc_custom_status_print(status, &body) < 0) {
         return ccm_error_nomem(err);
     }
-    if (strcmp(memory->version, object->resource_version) == 0) {
-        memory->written = 0; /* the caches show it: what differs is somebody else's doing */
+    if (strcmp(record->version, object->resource_version) == 0) {
+        record->written = 0; /* the caches show it: what differs is somebody else's doing */
     }
-    if (memory->written == 0 && status_is_shown(status, shown)) {
+    if (record->written == 0 && status_is_shown(status, shown)) {
         return 0;
     }
-    if (memory->written == digest && now_ms - memory->written_ms < LAG_MS) {
+    if (record->written == digest && now_ms - record->written_ms < LAG_MS) {
         *ret_again_ms = status_is_shown(status, shown) ? *ret_again_ms : LAG_MS;
         return 0;
     }
-    r = gateway_write_patch(self, req, place, "status", ccm_buf_str(&body), true, err);
+    r = lbc_custom_write_patch(self, req, place, "status", ccm_buf_str(&body), true, err);
     if (r == 0) {
-        memory->written = digest;
-        memory->written_ms = now_ms;
+        record->written = digest;
+        record->written_ms = now_ms;
     }
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }

@@ -1,4 +1,4 @@
-#include "share.h"
+#include "lbc/model/share.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct measure {
 
 /* All of them, and the largest sum of weights with which no server needs more than it may have. */
 struct balance {
-    struct measure of[GATEWAY_SHARE_SETS];
+    struct measure of[LBC_SHARE_SETS];
     uint64_t worth;
     uint64_t total;
 };
@@ -26,7 +26,7 @@ enum fashion {
     SHARE_FASHIONS
 };
 
-static void balance_init(struct balance *b, const struct gateway_share *sets, size_t count)
+static void balance_init(struct balance *b, const struct lbc_share *sets, size_t count)
 {
     memset(b, 0, sizeof(*b));
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static void balance_init(struct balance *b, const struct gateway_share *sets, si
         if (sets[i].count == 0) {
             continue;
         }
-        one->worth = sets[i].worth < GATEWAY_SHARE_WORTH ? sets[i].worth : GATEWAY_SHARE_WORTH;
+        one->worth = sets[i].worth < LBC_SHARE_WORTH ? sets[i].worth : LBC_SHARE_WORTH;
         for (size_t j = 0; j < sets[i].count; j++) {
             one->sum += sets[i].inside[j];
             one->most = sets[i].inside[j] > one->most ? sets[i].inside[j] : one->most;
@@ -47,8 +47,7 @@ static void balance_init(struct balance *b, const struct gateway_share *sets, si
         const struct measure *one = &b->of[i];
 
         if (one->worth > 0 && one->most > 0) {
-            const uint64_t most =
-                GATEWAY_SHARE_MAX * one->sum * b->worth / (one->worth * one->most);
+            const uint64_t most = LBC_SHARE_MAX * one->sum * b->worth / (one->worth * one->most);
 
             b->total = most < b->total ? most : b->total;
         }
@@ -60,11 +59,11 @@ static uint32_t share_clamp_weight(uint64_t weight, uint64_t least)
     if (weight < least) {
         return (uint32_t)least;
     }
-    return weight > GATEWAY_SHARE_MAX ? GATEWAY_SHARE_MAX : (uint32_t)weight;
+    return weight > LBC_SHARE_MAX ? LBC_SHARE_MAX : (uint32_t)weight;
 }
 
 /* Each server by itself. Numbers: a weight of 1e6, 1e6 servers of 100 each, a sum of 2e9. */
-static void share_set_even(const struct balance *b, const struct gateway_share *set,
+static void share_set_even(const struct balance *b, const struct lbc_share *set,
                            const struct measure *one)
 {
     /* Of the whole, in parts of it that are fine enough. */
@@ -80,7 +79,7 @@ static void share_set_even(const struct balance *b, const struct gateway_share *
 }
 
 /* `sum` is laid out along the servers, and each gets what lies on it. */
-static void share_set_sum(const struct gateway_share *set, const struct measure *one, uint64_t sum,
+static void share_set_sum(const struct lbc_share *set, const struct measure *one, uint64_t sum,
                           uint64_t least)
 {
     uint64_t before = 0;
@@ -96,8 +95,8 @@ static void share_set_sum(const struct gateway_share *set, const struct measure 
     }
 }
 
-static void share_set_fashion(const struct balance *b, const struct gateway_share *sets,
-                              size_t count, enum fashion fashion)
+static void share_set_fashion(const struct balance *b, const struct lbc_share *sets, size_t count,
+                              enum fashion fashion)
 {
     uint64_t before = 0;
     uint64_t passed = 0;
@@ -124,9 +123,9 @@ static void share_set_fashion(const struct balance *b, const struct gateway_shar
 }
 
 /* Whether what each set gets is within 5 percent of the whole of what it should get. */
-static bool share_holds(const struct balance *b, const struct gateway_share *sets, size_t count)
+static bool share_holds(const struct balance *b, const struct lbc_share *sets, size_t count)
 {
-    uint64_t sums[GATEWAY_SHARE_SETS] = { 0 };
+    uint64_t sums[LBC_SHARE_SETS] = { 0 };
     uint64_t all = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -146,7 +145,7 @@ static bool share_holds(const struct balance *b, const struct gateway_share *set
     return true;
 }
 
-void gateway_share_scale(const struct gateway_share *sets, size_t count)
+void lbc_share_scale(const struct lbc_share *sets, size_t count)
 {
     struct balance b;
 

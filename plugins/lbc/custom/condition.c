@@ -1,5 +1,6 @@
-#include "condition.h"
+#include "lbc/custom/condition.h"
 
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -21,8 +22,8 @@ static int condition_find(const cJSON *conditions, const char *type)
 }
 
 /* With the moment since which it has had that status. */
-static bool condition_fill(cJSON *to, const struct gateway_condition *one, const cJSON *before,
-                           const struct gateway_moment *moment)
+static bool condition_fill(cJSON *to, const struct lbc_custom_condition *one, const cJSON *before,
+                           const struct lbc_custom_moment *moment)
 {
     const char *status = one->holds ? "True" : "False";
     char now[CCM_CLOCK_TEXT];
@@ -41,8 +42,8 @@ static bool condition_fill(cJSON *to, const struct gateway_condition *one, const
            cJSON_AddStringToObject(to, "lastTransitionTime", since) != NULL;
 }
 
-int gateway_condition_put(cJSON *conditions, const struct gateway_condition *one,
-                          const struct gateway_moment *moment)
+int lbc_custom_condition_put(cJSON *conditions, const struct lbc_custom_condition *one,
+                             const struct lbc_custom_moment *moment)
 {
     const int at = condition_find(conditions, one->type);
     cJSON *made = cJSON_CreateObject();
@@ -56,7 +57,7 @@ int gateway_condition_put(cJSON *conditions, const struct gateway_condition *one
     return 0;
 }
 
-void gateway_condition_drop(cJSON *conditions, const char *type)
+void lbc_custom_condition_drop(cJSON *conditions, const char *type)
 {
     const int at = condition_find(conditions, type);
 
@@ -65,14 +66,21 @@ void gateway_condition_drop(cJSON *conditions, const char *type)
     }
 }
 
-cJSON *gateway_array_copy(const cJSON *parent, const char *name)
+cJSON *lbc_custom_array_copy(const cJSON *parent, const char *name)
 {
     const cJSON *array = ccm_json_get(parent, name);
 
     return cJSON_IsArray(array) ? cJSON_Duplicate(array, true) : cJSON_CreateArray();
 }
 
-int gateway_status_print(cJSON *status, struct ccm_buf *body)
+uint64_t lbc_custom_status_digest(const cJSON *status)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = LBC_CUSTOM_STATUS_MAX };
+
+    return ccm_json_print(&text, status) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
+}
+
+int lbc_custom_status_print(cJSON *status, struct ccm_buf *body)
 {
     ccm_buf_adds(body, "{\"status\":");
     if (ccm_json_print(body, status) < 0) {
