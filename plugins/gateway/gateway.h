@@ -6,8 +6,7 @@
 #define CCM_GATEWAY_GATEWAY_H
 
 #include "lbc/controller.h"
-#include "lbc/custom/write.h"
-#include "lbc/relay.h"
+#include "lbc/custom/front.h"
 
 #define GATEWAY_GROUP      "gateway.networking.k8s.io"
 #define GATEWAY_V1         GATEWAY_GROUP "/v1"
@@ -34,17 +33,16 @@
 #define GATEWAY_PENDING       "Pending"
 
 struct gateway {
-    struct lbc_relay front;      /* what the engine is given, see front.h; first */
-    const struct ccm_host *host; /* the daemon's */
+    struct lbc_custom_front front; /* Gateways as Services, view.c; first */
+    const struct ccm_host *host;   /* the daemon's */
     /* Those of NLB, but for what makes Gateways no Services; controller.c. */
     struct lbc_lint_rules rules;
     struct lbc_product product;
     struct lbc_model_ops model;
     struct lbc_ops ops;
     struct lbc_instance *lbc;
-    struct lbc_custom custom; /* the daemon's host; memory.h */
-    const char *controller;   /* controllerName of classes that are ours */
-    char finalizer[64];       /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+    const char *controller; /* controllerName of classes that are ours */
+    char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
 };
 
 #endif

@@ -34,8 +34,8 @@ static bool spec_differs(const struct ccm_change *change)
 static bool change_is_own(const struct gateway *self, const char *key,
                           const struct ccm_change *change)
 {
-    return !spec_differs(change) &&
-           lbc_custom_record_is_own(self->custom.records, key, change->after->resource_version);
+    return !spec_differs(change) && lbc_custom_record_is_own(self->front.custom.records, key,
+                                                             change->after->resource_version);
 }
 
 /* --- keys --- */

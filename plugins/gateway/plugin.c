@@ -2,13 +2,13 @@
 #include "alicloud/options.h"
 #include "alilb/account.h"
 #include "controller.h"
-#include "front.h"
 #include "lbc/instance.h"
 #include "mapping.h"
 #include "memory.h"
 #include "nlb/controller.h"
 #include "nlb/lint.h"
 #include "reconcile.h"
+#include "view.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void plugin_destroy(void *arg)
     if (self->lbc != NULL) {
         lbc_plugin_destroy(self->lbc);
     }
-    lbc_custom_records_free(self->custom.records);
+    lbc_custom_front_fini(&self->front);
     free(self);
 }
 
@@ -39,13 +39,11 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
     }
     self->host = host;
     self->controller = host->option_string(host, NULL, gateway_opt_controller.name);
-    self->custom.host = host;
-    self->custom.records = lbc_custom_records_new(sizeof(struct gateway_memory));
-    gateway_front_init(self);
     gateway_controller_init(self);
-    r = self->custom.records == NULL
+    r = lbc_custom_front_init(&self->front, &gateway_views, self->finalizer, host,
+                              sizeof(struct gateway_memory)) < 0
             ? ccm_error_nomem(err)
-            : lbc_plugin_create(&self->front.host, &self->ops, NULL, &lbc, err);
+            : lbc_plugin_create(&self->front.relay.host, &self->ops, NULL, &lbc, err);
     self->lbc = lbc;
     if (r < 0) {
         plugin_destroy(self);

@@ -67,7 +67,7 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
         return ccm_error_nomem(err);
     }
     if (subject == NULL) {
-        lbc_custom_record_forget(self->custom.records, req->keys[0]);
+        lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
         return lbc_plugin_reconcile(self->lbc, req, ret, err); /* it forgets, too */
     }
     runs = gateway_subject_is_wanted(subject) ||

@@ -169,7 +169,7 @@ static int route_publish(const struct gateway *self, const struct ccm_request *r
 
     return status == NULL || digest == 0
                ? ccm_error_nomem(err)
-               : lbc_custom_write_status(&self->custom, req, &place, status, before, digest,
+               : lbc_custom_write_status(&self->front.custom, req, &place, status, before, digest,
                                          ret_again_ms, err);
 }
 
@@ -183,7 +183,7 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
     if (r < 0) {
         r = ccm_error_nomem(err);
     } else if (route.object == NULL) {
-        lbc_custom_record_forget(self->custom.records, req->keys[0]);
+        lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
     } else {
         r = route_publish(self, req, &route, ret_again_ms, err);
     }
@@ -254,7 +254,7 @@ static int class_publish(const struct gateway *self, const struct ccm_request *r
     }
     status = class_make_status(shown, why, &moment);
     return status == NULL ? ccm_error_nomem(err)
-                          : lbc_custom_write_status(&self->custom, req, place, status, shown,
+                          : lbc_custom_write_status(&self->front.custom, req, place, status, shown,
                                                     (ccm_text_hash(why == NULL ? "" : why) ^
                                                      (uint64_t)moment.generation << 1) |
                                                         1U,
@@ -285,7 +285,7 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
 {
     const struct ccm_object *class = place->object;
     struct lbc_custom_record *memory =
-        lbc_custom_record_get(self->custom.records, place->key, class->uid);
+        lbc_custom_record_get(self->front.custom.records, place->key, class->uid);
     const bool used = class_is_used(self, class->name);
     int r = 0;
 
@@ -298,7 +298,8 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
     if (used == memory->held || (used && class->deleted_ms != 0)) {
         return 0; /* what is being deleted takes no finalizer any more */
     }
-    r = lbc_custom_write_finalizer(&self->custom, req, place, GATEWAY_CLASS_FINALIZER, used, err);
+    r = lbc_custom_write_finalizer(&self->front.custom, req, place, GATEWAY_CLASS_FINALIZER, used,
+                                   err);
     memory->held = r == 0 ? used : memory->held;
     return r;
 }
@@ -312,7 +313,7 @@ static int class_reconcile(const struct gateway *self, const struct ccm_request 
     if (r < 0) {
         r = ccm_error_nomem(err);
     } else if (class.object == NULL) {
-        lbc_custom_record_forget(self->custom.records, req->keys[0]);
+        lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
     } else if (ccm_text_equal(ccm_json_text(ccm_json_get(class.json, "spec"), "controllerName"),
                               self->controller)) {
         const struct lbc_custom_place place = { req->keys[0], GATEWAY_V1, "gatewayclasses",

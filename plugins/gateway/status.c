@@ -35,19 +35,18 @@ static const cJSON *draft_find_shown(const cJSON *status)
 }
 
 /* What this process knows, else what an earlier one has left. */
-static void draft_init(struct draft *draft, const struct gateway_memory *memory,
-                       const cJSON *status)
+static void draft_init(struct draft *draft, const struct lbc_custom_said *said, const cJSON *status)
 {
     const cJSON *shown = draft_find_shown(status);
 
-    draft->address = memory->has_address
-                         ? memory->address
+    draft->address = said->has_address
+                         ? said->address
                          : gateway_text(ccm_json_items(status, "addresses"), "value", "");
-    draft->known = memory->has_state ? memory->reason[0] != '\0' : shown != NULL;
+    draft->known = said->has_state ? said->reason[0] != '\0' : shown != NULL;
     draft->ready =
-        memory->has_state ? memory->ready : ccm_text_equal(ccm_json_text(shown, "status"), "True");
-    draft->reason = memory->has_state ? memory->reason : gateway_text(shown, "reason", "");
-    draft->message = memory->has_state ? memory->message : gateway_text(shown, "message", "");
+        said->has_state ? said->ready : ccm_text_equal(ccm_json_text(shown, "status"), "True");
+    draft->reason = said->has_state ? said->reason : gateway_text(shown, "reason", "");
+    draft->message = said->has_state ? said->message : gateway_text(shown, "message", "");
 }
 
 /* That nobody serves a port does not make the load balancer another one. */
@@ -305,11 +304,11 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
     if (memory == NULL) {
         return ccm_error_nomem(err);
     }
-    draft_init(&draft, memory, shown);
+    draft_init(&draft, &memory->said, shown);
     status = draft_make_status(&draft, shown);
     digest = draft_digest(&draft);
     return status == NULL || digest == 0
                ? ccm_error_nomem(err)
-               : lbc_custom_write_status(&self->custom, req, &place, status, shown, digest,
+               : lbc_custom_write_status(&self->front.custom, req, &place, status, shown, digest,
                                          ret_again_ms, err);
 }

@@ -218,8 +218,10 @@ static void view_freep(struct gateway_view **view)
     free(one);
 }
 
-int gateway_view_new(const struct gateway *self, const char *key, const struct ccm_service **ret)
+static int view_new(const struct lbc_custom_front *front, const char *key,
+                    const struct ccm_service **ret)
 {
+    const struct gateway *self = (const struct gateway *)front;
     CCM_CLEANUP(view_freep) struct gateway_view *view = calloc(1, sizeof(*view));
     int r = view == NULL ? -ENOMEM : gateway_subject_new(self, key, true, &view->subject);
 
@@ -242,7 +244,7 @@ int gateway_view_new(const struct gateway *self, const char *key, const struct c
     return 0;
 }
 
-void gateway_view_free(const struct ccm_object *view)
+static void view_free(const struct ccm_service *view)
 {
     struct gateway_view *one = (struct gateway_view *)(uintptr_t)view;
 
@@ -253,3 +255,30 @@ bool gateway_view_is_ours(const struct ccm_service *service)
 {
     return lbc_class_is(service, GATEWAY_CLASS);
 }
+
+/* --- the table --- */
+
+static int view_services(const struct lbc_custom_front *front, const char *key,
+                         struct ccm_strmap *to)
+{
+    CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
+    int r = gateway_subject_new((const struct gateway *)front, key, true, &subject);
+
+    for (size_t i = 0; r == 0 && subject != NULL && i < subject->count; i++) {
+        const struct gateway_targets *targets = &subject->targets[i];
+
+        for (size_t j = 0; r == 0 && j < targets->len; j++) {
+            r = ccm_strmap_set(to, targets->items[j].service->meta.key, NULL);
+        }
+    }
+    return r;
+}
+
+const struct lbc_custom_kind gateway_views = {
+    .kind = "Gateway",
+    .api_version = GATEWAY_V1,
+    .resource = "gateways",
+    .view_new = view_new,
+    .view_free = view_free,
+    .services = view_services,
+};

@@ -15,11 +15,8 @@ struct gateway_port {
     const struct gateway_targets *targets;
 };
 
-/* The Gateway of that key; NULL with 0 when there is none, or with -ENOMEM. */
-CCM_NODISCARD int gateway_view_new(const struct gateway *self, const char *key,
-                                   const struct ccm_service **ret);
-/* One of these; NULL is fine. */
-void gateway_view_free(const struct ccm_object *view);
+/* Gateways as Services, for the front of struct gateway. */
+extern const struct lbc_custom_kind gateway_views;
 
 /* Whether a Service is one of these and wants a load balancer, for struct lbc_lint_rules. */
 bool gateway_view_is_ours(const struct ccm_service *service);

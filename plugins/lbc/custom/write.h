@@ -6,6 +6,7 @@
 #define CCM_LBC_CUSTOM_WRITE_H
 
 #include "ccm/host.h"
+#include "ccm/plugin.h"
 #include "lbc/custom/record.h"
 #include "util/json.h"
 

@@ -1,44 +1,36 @@
-#include "front.h"
+#include "lbc/custom/front.h"
 
-#include "item.h"
-#include "lbc/custom/write.h"
-#include "lbc/keys.h"
-#include "memory.h"
 #include "util/array.h"
 #include "util/cleanup.h"
-#include "util/jsonw.h"
+#include "util/json.h"
 #include "util/text.h"
-#include "view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REMOVES "$deleteFromPrimitiveList/finalizers"
+#define REMOVES    "$deleteFromPrimitiveList/finalizers"
+#define LABELS_MAX 65536
 
-static const struct gateway *front_self(const struct ccm_host *front)
+static const struct lbc_custom_front *front_self(const struct ccm_host *host)
 {
-    return (const struct gateway *)front;
+    return (const struct lbc_custom_front *)host;
 }
 
-static const struct ccm_host *front_host(const struct ccm_host *front)
-{
-    return front_self(front)->host;
-}
-
-#define HOST front_host(front)
+#define HOST front_self(front)->custom.host
 
 /* --- what the engine reads --- */
 
 static const struct ccm_object *front_get(const struct ccm_host *front, uint64_t kind,
                                           const char *key)
 {
+    const struct lbc_custom_front *self = front_self(front);
     const struct ccm_service *view = NULL;
 
     if (kind != CCM_KIND_SERVICE) {
         return HOST->get(HOST, kind, key);
     }
-    if (gateway_view_new(front_self(front), key, &view) < 0) {
+    if (self->kind->view_new(self, key, &view) < 0) {
         HOST->log(HOST, CCM_LEVEL_ERROR, key, "not looked at: out of memory");
     }
     return view == NULL ? NULL : &view->meta;
@@ -50,7 +42,7 @@ static void front_release(const struct ccm_host *front, const struct ccm_object 
         return; /* see front_fetch() */
     }
     if (object->kind == CCM_KIND_SERVICE) {
-        gateway_view_free(object);
+        front_self(front)->kind->view_free((const struct ccm_service *)object);
         return;
     }
     HOST->release(HOST, object);
@@ -90,20 +82,23 @@ static int objects_add(const struct ccm_host *front, struct objects *to,
 
 static int front_list_views(const struct ccm_host *front, struct objects *ret)
 {
-    const struct ccm_object *const *gateways = NULL;
+    const struct lbc_custom_front *self = front_self(front);
+    const struct ccm_object *const *all = NULL;
     size_t count = 0;
     int r = 0;
 
-    gateway_objects_list(HOST, GATEWAY_V1, "gateways", &gateways, &count);
+    if (HOST->list_raw(HOST, self->kind->api_version, self->kind->resource, &all, &count) < 0) {
+        return 0; /* the server does not have it */
+    }
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct ccm_service *view = NULL;
 
-        r = gateway_view_new(front_self(front), gateways[i]->key, &view);
+        r = self->kind->view_new(self, all[i]->key, &view);
         if (view != NULL) {
             r = objects_add(front, ret, &view->meta);
         }
     }
-    HOST->release_list(HOST, gateways, count);
+    HOST->release_list(HOST, all, count);
     return r;
 }
 
@@ -124,21 +119,14 @@ static int front_add_slices(const struct ccm_host *front, const char *service, s
 
 static int front_list_slices(const struct ccm_host *front, const char *key, struct objects *ret)
 {
-    CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(NULL);
-    int r = seen == NULL ? -ENOMEM : gateway_subject_new(front_self(front), key, true, &subject);
+    const struct lbc_custom_front *self = front_self(front);
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *services = ccm_strmap_new(NULL);
+    int r = services == NULL ? -ENOMEM : self->kind->services(self, key, services);
+    void *cursor = NULL;
+    const char *service = NULL;
 
-    for (size_t i = 0; r == 0 && subject != NULL && i < subject->count; i++) {
-        const struct gateway_targets *targets = &subject->targets[i];
-
-        for (size_t j = 0; r == 0 && j < targets->len; j++) {
-            const char *service = targets->items[j].service->meta.key;
-
-            if (!ccm_strmap_has(seen, service)) {
-                r = ccm_strmap_set(seen, service, NULL);
-                r = r < 0 ? r : front_add_slices(front, service, ret);
-            }
-        }
+    while (r == 0 && ccm_strmap_next(services, &cursor, &service, NULL)) {
+        r = front_add_slices(front, service, ret);
     }
     return r;
 }
@@ -169,7 +157,7 @@ static int front_list(const struct ccm_host *front, uint64_t kind, const char *i
     return r;
 }
 
-/* Readiness gates of pods are about Services: no pod has one for a Gateway. */
+/* Readiness gates of pods are about Services: no pod has one for another object. */
 static int front_fetch(const struct ccm_host *front, const struct ccm_request *req, uint64_t kind,
                        const char *namespace_, const char *name, const struct ccm_object **ret,
                        struct ccm_error *err)
@@ -190,18 +178,20 @@ static int front_fetch(const struct ccm_host *front, const struct ccm_request *r
 
 /* --- what the engine writes --- */
 
-static struct lbc_custom_place front_place_of(const struct ccm_object *gateway)
+static struct lbc_custom_place front_place_of(const struct lbc_custom_front *self,
+                                              const struct ccm_object *object)
 {
-    return (struct lbc_custom_place){ gateway->key, GATEWAY_V1, "gateways", gateway };
+    return (struct lbc_custom_place){ object->key, self->kind->api_version, self->kind->resource,
+                                      object };
 }
 
 /* Labels of a custom resource are not taken along with its status. */
-static int front_write_labels(const struct gateway *self, const struct ccm_request *req,
-                              const struct ccm_object *gateway, const cJSON *labels,
+static int front_write_labels(const struct lbc_custom_front *self, const struct ccm_request *req,
+                              const struct ccm_object *object, const cJSON *labels,
                               struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
-    const struct lbc_custom_place place = front_place_of(gateway);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LABELS_MAX };
+    const struct lbc_custom_place place = front_place_of(self, object);
     const cJSON *label = NULL;
 
     cJSON_ArrayForEach(label, labels)
@@ -224,63 +214,70 @@ static int front_write_labels(const struct gateway *self, const struct ccm_reque
                                                              ccm_buf_str(&body), false, err);
 }
 
-static void front_remember_status(struct gateway_memory *memory, const cJSON *status)
+static const char *text_of(const cJSON *parent, const char *name)
+{
+    const char *text = ccm_json_text(parent, name);
+
+    return text == NULL ? "" : text;
+}
+
+static void front_remember_status(struct lbc_custom_said *said, const cJSON *status)
 {
     const cJSON *balancer = ccm_json_get(status, "loadBalancer");
     const cJSON *condition = ccm_json_items(status, "conditions");
 
     if (balancer != NULL) {
         const cJSON *first = ccm_json_items(balancer, "ingress");
+        const char *name = ccm_json_text(first, "hostname");
 
-        memory->has_address = true;
-        ccm_text_copy(memory->address, sizeof(memory->address),
-                      gateway_text(first, "hostname", gateway_text(first, "ip", "")));
+        said->has_address = true;
+        ccm_text_copy(said->address, sizeof(said->address),
+                      ccm_text_empty(name) ? text_of(first, "ip") : name);
     }
     if (condition != NULL) {
-        memory->has_state = true;
-        memory->ready = ccm_text_equal(ccm_json_text(condition, "status"), "True");
-        ccm_text_copy(memory->reason, sizeof(memory->reason),
-                      gateway_text(condition, "reason", ""));
-        ccm_text_copy(memory->message, sizeof(memory->message),
-                      gateway_text(condition, "message", ""));
+        said->has_state = true;
+        said->ready = ccm_text_equal(ccm_json_text(condition, "status"), "True");
+        ccm_text_copy(said->reason, sizeof(said->reason), text_of(condition, "reason"));
+        ccm_text_copy(said->message, sizeof(said->message), text_of(condition, "message"));
     }
 }
 
-/* Where a load balancer is released: whose the Gateway is by then, need not be said in its status
+/* Where a load balancer is released: whose the object is by then, need not be said in its status
  * by us any more. */
-static int front_drop_address(const struct gateway *self, const struct ccm_request *req,
-                              const struct ccm_object *gateway, struct ccm_error *err)
+static int front_drop_address(const struct lbc_custom_front *self, const struct ccm_request *req,
+                              const struct ccm_object *object, struct ccm_error *err)
 {
-    const struct lbc_custom_place place = front_place_of(gateway);
+    const struct lbc_custom_place place = front_place_of(self, object);
 
-    return gateway->deleted_ms != 0
+    return object->deleted_ms != 0
                ? 0
                : lbc_custom_write_patch(&self->custom, req, &place, "status",
                                         "{\"status\":{\"addresses\":null}}", false, err);
 }
 
-static int front_write_service(const struct gateway *self, const struct ccm_request *req,
-                               const struct ccm_object *gateway, const cJSON *body,
+static int front_write_service(const struct lbc_custom_front *self, const struct ccm_request *req,
+                               const struct ccm_object *object, const cJSON *body,
                                struct ccm_error *err)
 {
     const cJSON *metadata = ccm_json_get(body, "metadata");
-    struct gateway_memory *memory = gateway_memory_get(self, gateway->key, gateway->uid);
+    struct lbc_custom_said *said = (struct lbc_custom_said *)lbc_custom_record_get(
+        self->custom.records, object->key, object->uid);
 
-    if (memory == NULL) {
+    if (said == NULL) {
         return ccm_error_nomem(err);
     }
     if (ccm_json_get(metadata, "finalizers") != NULL || ccm_json_get(metadata, REMOVES) != NULL) {
-        const struct lbc_custom_place place = front_place_of(gateway);
+        const struct lbc_custom_place place = front_place_of(self, object);
 
         return lbc_custom_write_finalizer(&self->custom, req, &place, self->finalizer,
                                           ccm_json_get(metadata, REMOVES) == NULL, err);
     }
-    front_remember_status(memory, ccm_json_get(body, "status"));
+    front_remember_status(said, ccm_json_get(body, "status"));
 
-    const int r = front_write_labels(self, req, gateway, ccm_json_get(metadata, "labels"), err);
+    const int r = front_write_labels(self, req, object, ccm_json_get(metadata, "labels"), err);
 
-    return r == 0 && memory->has_address && memory->address[0] == '\0'
-               ? front_drop_address(self, req, gateway, err)
+    return r == 0 && said->has_address && said->address[0] == '\0'
+               ? front_drop_address(self, req, object, err)
                : r;
 }
 
@@ -288,9 +285,9 @@ static int front_write_service(const struct gateway *self, const struct ccm_requ
 static int front_patch(const struct ccm_host *front, const struct ccm_request *req,
                        const struct ccm_patch *patch, struct ccm_error *err)
 {
-    const struct gateway *self = front_self(front);
+    const struct lbc_custom_front *self = front_self(front);
     CCM_CLEANUP(ccm_json_freep) cJSON *body = NULL;
-    const struct ccm_object *gateway = NULL;
+    const struct ccm_object *object = NULL;
     int r = 0;
 
     if (patch->kind != CCM_KIND_SERVICE) {
@@ -299,45 +296,58 @@ static int front_patch(const struct ccm_host *front, const struct ccm_request *r
     if (ccm_json_parse(patch->body, strlen(patch->body), &body) < 0) {
         return ccm_error_nomem(err);
     }
-    gateway = HOST->get_raw(HOST, GATEWAY_V1, "gateways", req->keys[0]);
-    if (gateway == NULL) {
-        return ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "Gateway %s is gone", req->keys[0]);
+    object = HOST->get_raw(HOST, self->kind->api_version, self->kind->resource, req->keys[0]);
+    if (object == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "%s %s is gone", self->kind->kind,
+                             req->keys[0]);
     }
-    r = front_write_service(self, req, gateway, body, err);
-    HOST->release(HOST, gateway);
+    r = front_write_service(self, req, object, body, err);
+    HOST->release(HOST, object);
     return r;
 }
 
-/* About the Gateway itself. */
+/* About the object itself. */
 static void front_event(const struct ccm_host *front, const struct ccm_event *event)
 {
+    const struct lbc_custom_front *self = front_self(front);
     struct ccm_event own = *event;
-    const struct ccm_object *gateway = NULL;
+    const struct ccm_object *object = NULL;
 
     if (event->object == NULL || event->object->kind != CCM_KIND_SERVICE) {
         HOST->event(HOST, event);
         return;
     }
-    gateway = HOST->get_raw(HOST, GATEWAY_V1, "gateways", event->object->key);
-    if (gateway != NULL) {
-        own.object = gateway;
+    object = HOST->get_raw(HOST, self->kind->api_version, self->kind->resource, event->object->key);
+    if (object != NULL) {
+        own.object = object;
         HOST->event(HOST, &own);
-        HOST->release(HOST, gateway);
+        HOST->release(HOST, object);
     }
 }
 
-/* --- the table --- */
+/* --- life cycle --- */
 
-void gateway_front_init(struct gateway *self)
+int lbc_custom_front_init(struct lbc_custom_front *front, const struct lbc_custom_kind *kind,
+                          const char *finalizer, const struct ccm_host *host, size_t said_size)
 {
-    struct ccm_host *front = &self->front.host;
+    struct ccm_host *own = &front->relay.host;
 
-    lbc_relay_init(&self->front, self->host);
-    front->get = front_get;
-    front->list = front_list;
-    front->release = front_release;
-    front->release_list = front_release_list;
-    front->patch = front_patch;
-    front->event = front_event;
-    front->fetch = front_fetch;
+    front->kind = kind;
+    front->finalizer = finalizer;
+    front->custom.host = host;
+    front->custom.records = lbc_custom_records_new(said_size);
+    lbc_relay_init(&front->relay, host);
+    own->get = front_get;
+    own->list = front_list;
+    own->release = front_release;
+    own->release_list = front_release_list;
+    own->patch = front_patch;
+    own->event = front_event;
+    own->fetch = front_fetch;
+    return front->custom.records == NULL ? -ENOMEM : 0;
+}
+
+void lbc_custom_front_fini(struct lbc_custom_front *front)
+{
+    lbc_custom_records_free(front->custom.records);
 }
