@@ -84,6 +84,9 @@ def test_a_resource_that_is_not_installed_holds_nothing_up(world):
     post(world, CRDS, custom.definition())
     bucket(world, "a", BUCKETS, "red", "ann")
     says(world, "all: 0, 1: default/a", "ann: 0, 1: default/a")
+    # both watches look for it again on their own: it goes only after both have found it
+    for watch in (r"buckets labels colour in \(red,pink\)", "buckets in other"):
+        world.wait(lambda: re.search(rf"{watch}: \d+ objects listed", world.log()), f"the list of {watch}", timeout=60)
     # it goes, and its objects with it
     absent = "the server has no such resource; it is looked for again\n"
     before = world.log().count(absent)
