@@ -133,22 +133,36 @@ static int parts_set_weights(struct parts *parts, struct ccm_error *err)
 }
 
 /* The same pod may stand behind two Services: it takes what both would send. */
-static int merge_candidate(struct lbc_candidates *to, const struct lbc_candidate *one)
+static void merged_fold(struct lbc_candidates *all)
 {
-    for (size_t i = 0; i < to->len; i++) {
-        struct lbc_candidate *before = &to->items[i];
-        const uint32_t sum = before->weight + one->weight;
+    size_t kept = 0;
 
-        if (candidate_compare(before, one) == 0) {
+    for (size_t i = 0; i < all->len; i++) {
+        const struct lbc_candidate *one = &all->items[i];
+        struct lbc_candidate *before = kept == 0 ? NULL : &all->items[kept - 1];
+
+        if (before != NULL && candidate_compare(before, one) == 0) {
+            const uint32_t sum = before->weight + one->weight;
+
             before->weight = sum > LBC_SHARE_MAX ? LBC_SHARE_MAX : sum;
             before->leaving = before->leaving && one->leaving;
-            return 0;
+        } else {
+            all->items[kept++] = *one;
         }
     }
-    if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
+    all->len = kept;
+}
+
+static int merged_add_part(struct lbc_candidates *to, const struct lbc_candidates *part)
+{
+    if (part->len == 0) {
+        return 0;
+    }
+    if (ccm_array_grow(&to->items, &to->cap, to->len + part->len, sizeof(*to->items)) < 0) {
         return -ENOMEM;
     }
-    to->items[to->len++] = *one;
+    memcpy(&to->items[to->len], part->items, part->len * sizeof(*to->items));
+    to->len += part->len;
     return 0;
 }
 
@@ -170,15 +184,15 @@ static int parts_merge(struct parts *parts, struct lbc_candidates *ret, struct c
 {
     ret->no_ready = true;
     for (size_t i = 0; i < parts->len; i++) {
-        struct part *part = &parts->items[i];
-
-        for (size_t j = 0; j < part->set.len; j++) {
-            if (merge_candidate(ret, &part->set.items[j]) < 0) {
-                return ccm_error_nomem(err);
-            }
+        if (merged_add_part(ret, &parts->items[i].set) < 0) {
+            return ccm_error_nomem(err);
         }
-        merge_findings(ret, &part->set);
+        merge_findings(ret, &parts->items[i].set);
     }
+    if (parts->len > 1 && ret->len > 0) {
+        qsort(ret->items, ret->len, sizeof(*ret->items), candidate_compare);
+    }
+    merged_fold(ret);
     if (!ret->no_ready && ret->len > 0) {
         free(ret->why);
         ret->why = NULL;

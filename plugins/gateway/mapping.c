@@ -6,10 +6,13 @@
 #include "lbc/model/endpoint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
+#include "listener.h"
 #include "route.h"
 #include "util/cleanup.h"
+#include "util/strmap.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,17 +81,59 @@ static void enqueue_parents(const struct gateway *self, const struct ccm_object 
     }
 }
 
-/* Routes by an index: themselves, and their Gateways. */
-static void enqueue_routes(const struct gateway *self, const char *index, const char *value)
+static bool route_has_parent(const struct gateway_item *route, const struct ccm_object *gateway)
+{
+    const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
+
+    while (parent != NULL && !gateway_parent_is(parent, route->object, gateway)) {
+        parent = parent->next;
+    }
+    return parent != NULL;
+}
+
+static bool rule_has_backend(const cJSON *rule, const struct ccm_object *route,
+                             const char *namespace_, const char *name)
+{
+    const cJSON *ref = ccm_json_items(rule, "backendRefs");
+
+    while (ref != NULL &&
+           (strcmp(gateway_text(ref, "namespace", route->namespace_), namespace_) != 0 ||
+            strcmp(gateway_text(ref, "name", ""), name) != 0)) {
+        ref = ref->next;
+    }
+    return ref != NULL;
+}
+
+static bool route_has_backend(const struct gateway_item *route, const char *namespace_,
+                              const char *name)
+{
+    const cJSON *rule = ccm_json_items(ccm_json_get(route->json, "spec"), "rules");
+
+    while (rule != NULL && !rule_has_backend(rule, route->object, namespace_, name)) {
+        rule = rule->next;
+    }
+    return rule != NULL;
+}
+
+/* Routes by an index, in the memory of the caller, who finishes them. */
+static void routes_find(const struct gateway *self, const char *index, const char *value,
+                        struct gateway_items *ret)
+{
+    if (gateway_routes_list(self->host, index, value, ret) < 0) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, value, "change not passed on: out of memory");
+    }
+}
+
+/* Those of the Gateway: the index knows its name alone, which others may have elsewhere. */
+static void enqueue_routes_of(const struct gateway *self, const struct ccm_object *gateway)
 {
     struct gateway_items found = { 0 };
 
-    if (gateway_routes_list(self->host, index, value, &found) < 0) {
-        self->host->log(self->host, CCM_LEVEL_ERROR, value, "change not passed on: out of memory");
-    }
+    routes_find(self, GATEWAY_BY_PARENT, gateway->name, &found);
     for (size_t i = 0; i < found.len; i++) {
-        enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
-        enqueue_parents(self, found.items[i].object, CCM_LANE_SPEC);
+        if (route_has_parent(&found.items[i], gateway)) {
+            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+        }
     }
     gateway_items_fini(self->host, &found);
 }
@@ -179,7 +224,7 @@ static void map_gateway(void *arg, const struct ccm_change *change)
                                                  : CCM_LANE_SPEC,
                         0);
     if (spec_differs(change)) {
-        enqueue_routes(self, GATEWAY_BY_PARENT, object->name);
+        enqueue_routes_of(self, object);
     }
 }
 
@@ -245,7 +290,18 @@ static void map_namespace(void *arg, const struct ccm_change *change)
 
 static void map_service(void *arg, const struct ccm_change *change)
 {
-    enqueue_routes(arg, GATEWAY_BY_BACKEND, object_of(change)->name);
+    const struct gateway *self = arg;
+    const struct ccm_object *service = object_of(change);
+    struct gateway_items found = { 0 };
+
+    routes_find(self, GATEWAY_BY_BACKEND, service->name, &found);
+    for (size_t i = 0; i < found.len; i++) {
+        if (route_has_backend(&found.items[i], service->namespace_, service->name)) {
+            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+            enqueue_parents(self, found.items[i].object, CCM_LANE_SPEC);
+        }
+    }
+    gateway_items_fini(self->host, &found);
 }
 
 static bool gateway_owns(const void *arg, const struct ccm_service *service)
@@ -272,60 +328,92 @@ static void absence_record_slice(const struct gateway *self, const struct ccm_ch
     lbc_absence_record_slice(self->lbc->absence, &own, gateway_owns, self->lbc);
 }
 
-static bool is_parent_of(const struct gateway_item *route, const struct ccm_object *gateway)
+/* Keys of what the route names as its parents, into `to`. */
+static int parents_collect(const struct gateway_item *route, struct ccm_strmap *to)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
+    int r = 0;
 
-    for (; parent != NULL; parent = parent->next) {
-        if (strcmp(gateway_text(parent, "namespace", route->object->namespace_),
-                   gateway->namespace_) == 0 &&
-            ccm_text_equal(ccm_json_text(parent, "name"), gateway->name)) {
-            return true;
-        }
+    for (; r == 0 && parent != NULL; parent = parent->next) {
+        CCM_CLEANUP(ccm_freep)
+        char *key = gateway_key(gateway_text(parent, "namespace", route->object->namespace_),
+                                gateway_text(parent, "name", ""));
+
+        r = key == NULL ? -ENOMEM : ccm_strmap_set(to, key, NULL);
     }
-    return false;
+    return r;
 }
 
-static void record_absence_for_routes(const struct gateway *self, const struct ccm_change *change,
-                                      const struct gateway_items *routes)
+/* Of all routes that send to the Service of a slice, each once. NULL on ENOMEM. */
+static struct ccm_strmap *slice_collect_parents(const struct gateway *self,
+                                                const struct ccm_endpoint_slice *slice)
 {
-    const struct ccm_object *const *gateways = NULL;
-    size_t count = 0;
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *parents = ccm_strmap_new(NULL);
+    struct gateway_items found = { 0 };
+    int r = parents == NULL ? -ENOMEM : 0;
 
-    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < routes->len; j++) {
-            if (is_parent_of(&routes->items[j], gateways[i])) {
-                absence_record_slice(self, change, gateways[i]);
-                break;
-            }
+    if (r == 0) {
+        r = gateway_routes_list(self->host, GATEWAY_BY_BACKEND, slice->service_name, &found);
+    }
+    for (size_t i = 0; r == 0 && i < found.len; i++) {
+        if (route_has_backend(&found.items[i], slice->meta.namespace_, slice->service_name)) {
+            r = parents_collect(&found.items[i], parents);
         }
     }
-    self->host->release_list(self->host, gateways, count);
+    gateway_items_fini(self->host, &found);
+    return r < 0 ? NULL : CCM_STEAL(parents);
+}
+
+/* A change of the slices of one Service. */
+static void slice_changed(const struct gateway *self, const struct ccm_change *change,
+                          const struct ccm_endpoint_slice *slice)
+{
+    CCM_CLEANUP(ccm_strmap_freep)
+    struct ccm_strmap *parents = slice_collect_parents(self, slice);
+    void *cursor = NULL;
+    const char *key = NULL;
+
+    if (parents == NULL) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, slice->meta.key,
+                        "change not passed on: out of memory");
+        return;
+    }
+    while (ccm_strmap_next(parents, &cursor, &key, NULL)) {
+        const struct ccm_object *gateway =
+            self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
+
+        if (gateway != NULL) {
+            absence_record_slice(self, change, gateway);
+            self->host->enqueue(self->host, key, CCM_LANE_BACKENDS, 0);
+            self->host->release(self->host, gateway);
+        }
+    }
 }
 
 static void map_slice(void *arg, const struct ccm_change *change)
 {
-    const struct gateway *self = arg;
-    const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)object_of(change);
-    struct gateway_items routes = { 0 };
+    const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
+    const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
+    struct ccm_change own = *change;
 
-    if (change->before != NULL && change->after != NULL &&
-        !lbc_endpoints_differ((const struct ccm_endpoint_slice *)change->before,
-                              (const struct ccm_endpoint_slice *)change->after)) {
+    if (before != NULL && after != NULL && strcmp(before->service_name, after->service_name) == 0) {
+        if (lbc_endpoints_differ(before, after)) {
+            slice_changed(arg, change, after);
+        }
         return;
     }
-    if (gateway_routes_list(self->host, GATEWAY_BY_BACKEND, slice->service_name, &routes) < 0) {
-        self->host->log(self->host, CCM_LEVEL_ERROR, slice->meta.key,
-                        "change not passed on: out of memory");
+    /* It goes from one Service, and comes to another. */
+    if (before != NULL) {
+        own.after = NULL;
+        own.type = CCM_CHANGE_DELETED;
+        slice_changed(arg, &own, before);
     }
-    if (routes.len > 0) {
-        record_absence_for_routes(self, change, &routes);
+    if (after != NULL) {
+        own = *change;
+        own.before = NULL;
+        own.type = CCM_CHANGE_ADDED;
+        slice_changed(arg, &own, after);
     }
-    for (size_t i = 0; i < routes.len; i++) {
-        enqueue_parents(self, routes.items[i].object, CCM_LANE_BACKENDS);
-    }
-    gateway_items_fini(self->host, &routes);
 }
 
 static void map_node(void *arg, const struct ccm_change *change)

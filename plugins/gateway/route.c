@@ -119,6 +119,8 @@ static int route_add_parent(const struct gateway *self, const struct gateway_ite
 
 /* --- a route --- */
 
+#define PARENTS_MAX 32 /* of a status, by the API */
+
 /* What others say of it stays, and stands first. */
 static int route_keep_others(const struct gateway *self, const cJSON *shown, cJSON *to)
 {
@@ -147,7 +149,8 @@ static cJSON *route_make_status(const struct gateway *self, const struct gateway
     const struct lbc_custom_moment moment = { route->object->generation, wall_ms };
     int r = parents == NULL ? -ENOMEM : route_keep_others(self, shown, parents);
 
-    for (; r == 0 && parent != NULL; parent = parent->next) {
+    for (; r == 0 && parent != NULL && cJSON_GetArraySize(parents) < PARENTS_MAX;
+         parent = parent->next) {
         r = route_add_parent(self, route, parent, shown, &moment, parents);
     }
     return r < 0 ? NULL : CCM_STEAL(status);

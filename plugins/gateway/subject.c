@@ -41,6 +41,26 @@ static int parameters_put_entry(struct ccm_strmap *to, const cJSON *entry)
     return cJSON_IsString(entry) ? parameters_put(to, key, entry->valuestring) : 0;
 }
 
+/* An annotation under the beginning that those of Services had before is the same one; it counts
+ * where its own place lacks the present one. */
+static int parameters_put_annotation(struct ccm_strmap *to, const cJSON *all, const cJSON *one)
+{
+    static const char before[] = LBC_ANNO_LEGACY_PREFIX;
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
+
+    if (!cJSON_IsString(one)) {
+        return 0;
+    }
+    if (!ccm_text_starts(one->string, before)) {
+        return parameters_put(to, one->string, one->valuestring);
+    }
+    key = ccm_text_format("%s%s", LBC_ANNO_PREFIX, one->string + sizeof(before) - 1);
+    if (key == NULL) {
+        return -ENOMEM;
+    }
+    return ccm_json_get(all, key) != NULL ? 0 : parameters_put(to, key, one->valuestring);
+}
+
 int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const char *namespace_,
                             struct ccm_strmap *to, const char **ret_why)
 {
@@ -76,19 +96,20 @@ int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const
     return r;
 }
 
-/* Labels of what is made for the Gateway: tags. */
+/* Labels of what is made for the Gateway: tags. More than the annotation takes goes on as what is
+ * too long, which the engine refuses. */
 static int subject_read_labels(struct gateway_subject *subject, const cJSON *labels)
 {
     static const char key[] = LBC_ANNO_PREFIX "additional-resource-tags";
     const char *before = ccm_strmap_get(subject->annotations, key);
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = LBC_TAGS_BYTES };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 2 * LBC_TAGS_BYTES };
     const cJSON *label = NULL;
 
-    ccm_buf_adds(&text, before == NULL ? "" : before);
+    ccm_buf_addf(&text, "%.*s", LBC_TAGS_BYTES + 1, before == NULL ? "" : before);
     cJSON_ArrayForEach(label, labels)
     {
-        if (cJSON_IsString(label)) {
-            ccm_buf_addf(&text, "%s%s=%s", text.len == 0 ? "" : ",", label->string,
+        if (cJSON_IsString(label) && text.len <= LBC_TAGS_BYTES) {
+            ccm_buf_addf(&text, "%s%.256s=%.256s", text.len == 0 ? "" : ",", label->string,
                          label->valuestring);
         }
     }
@@ -124,6 +145,7 @@ static int subject_read_parameters(struct gateway_subject *subject, const cJSON 
 {
     const cJSON *infrastructure =
         ccm_json_get(ccm_json_get(subject->gateway.json, "spec"), "infrastructure");
+    const cJSON *annotations = ccm_json_get(infrastructure, "annotations");
     const char *faults[2] = { NULL, NULL };
     const cJSON *one = NULL;
     int r = gateway_parameters_read(subject->host,
@@ -135,11 +157,9 @@ static int subject_read_parameters(struct gateway_subject *subject, const cJSON 
                                     subject->gateway.object->namespace_, subject->annotations,
                                     &faults[1]);
     }
-    cJSON_ArrayForEach(one, ccm_json_get(infrastructure, "annotations"))
+    cJSON_ArrayForEach(one, annotations)
     {
-        if (r == 0 && cJSON_IsString(one)) {
-            r = parameters_put(subject->annotations, one->string, one->valuestring);
-        }
+        r = r < 0 ? r : parameters_put_annotation(subject->annotations, annotations, one);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(faults); i++) {
         if (faults[i] != NULL) {

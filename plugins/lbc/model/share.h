@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define LBC_SHARE_MAX   100     /* weight of one server */
-#define LBC_SHARE_SETS  64      /* sets of one listener */
+#define LBC_SHARE_SETS  256     /* sets of one listener: so many a route may name */
 #define LBC_SHARE_WORTH 1000000 /* largest weight of a set; larger ones count as this */
 
 /* One set. */

@@ -1,0 +1,208 @@
+"""Who may write Gateways, routes and Services in one namespace does nothing with them to what is others'."""
+
+import pytest
+
+from tests.support import objects, views
+from tests.support.gateway_api import BACKEND_TYPE, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.products import ZONES, Nlb
+
+OLD = "service.beta.kubernetes.io/alicloud-loadbalancer-"
+LABEL = {"ccm.alibabacloud.com/gateway-parameters": ""}
+RESOURCES = ("services", "nodes", "endpointslices")
+
+
+@pytest.fixture
+def api(world):
+    views.nodes(world, 2)
+    one = GatewayWorld(world)
+    one.define()
+    one.configure()
+    one.make_class()
+    return one
+
+
+def make_namespace(world, name, **labels):
+    world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+
+
+def make_map(world, name, data):
+    world.kube.http.request("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": name, "labels": LABEL}, "data": data})
+    return {"group": "", "kind": "ConfigMap", "name": name}
+
+
+def pods_of(name, *addresses, namespace="default"):
+    """A Service without node ports, and its slice."""
+    item = service(name, kind="ClusterIP", namespace=namespace)
+    return item, objects.endpoint_slice(item, [(address, "node-1") for address in addresses])
+
+
+def pods(*addresses):
+    return [(address, 8080, 100) for address in addresses]
+
+
+# --- annotations ---
+
+@pytest.mark.parametrize("name, value", [("id", None), ("force-override-listeners", "true"), ("vgroup-port", "rsp-1:80"),
+                                         ("protocol-port", "udp:80"), ("listener-port-range", "80:1-9")])
+def test_annotations_of_services_under_their_old_names(world, api, name, value):
+    """The beginning that annotations of Services had before leads no Gateway to the load balancer of a person either."""
+    lb, _ = Nlb(lambda action, params: world.cloud.edit("call", product="nlb", action=action, params={
+        key: str(one) for key, one in params.items()})["answer"]).make_lb("theirs", {}, {})
+    before = api.load_balancers()
+    api.make_gateway(listener("tcp", 80), annotations={OLD + name: value or lb})
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("Gateway", "web").get("Accepted") == ("False", "InvalidParameters"), "the refusal")
+    world.settled()
+    assert api.load_balancers() == before
+
+
+def test_an_annotation_under_its_old_name_goes_before_the_defaults(world, api):
+    """What stands at the Gateway wins over its ConfigMap, by whichever name."""
+    own = make_map(world, "own", {"idle-timeout": "100", "additional-resource-tags": "a=map"})
+    api.make_gateway(listener("tcp", 80), parametersRef=own, labels={"team": "x"},
+                     annotations={OLD + "idle-timeout": "200", OLD + "additional-resource-tags": "a=gateway"})
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    (lb,) = api.load_balancers()
+    assert lb["Listeners"][0]["IdleTimeout"] == "200" and (lb["Tags"]["a"], lb["Tags"]["team"]) == ("gateway", "x")
+
+
+@pytest.mark.parametrize("labels", [{}, {"team": "x"}], ids=["alone", "with labels"])
+def test_tags_without_end(world, api, labels):
+    """They are refused by name, and what is done for all Gateways is done for the others."""
+    api.configure("orphan_period_s = 1; missing_wait_s = 0;")
+    long = make_map(world, "long", {"additional-resource-tags": ",".join(f"key-{n}=value" for n in range(3000))})
+    api.make_gateway(listener("tcp", 80), name="long", parametersRef=long, labels=labels)
+    api.make_gateway(listener("tcp", 80))
+    world.start_ccmd()
+    world.wait(api.programmed, "the other Gateway")
+    world.wait(lambda: world.cloud.actions().count("ListServerGroups") >= 3, "looks for what is left over")
+    world.wait(lambda: api.conditions("Gateway", "long").get("Programmed") == ("False", "Invalid"), "the refusal")
+    messages = [one["message"] for one in api.get("Gateway", "long")["status"]["conditions"] if one["type"] == "Programmed"]
+    assert "additional-resource-tags must be at most" in messages[0], messages
+
+
+# --- names that are the same in two namespaces ---
+
+def unseen(world, change):
+    """What is changed now no watch sees: the next list shows it."""
+    def lists():
+        values = world.metrics()
+        return {resource: values[f'ccmd_cache_lists_total{{kind="{resource}"}}'] for resource in RESOURCES}
+
+    world.kube.fault(action="WATCH *", count=100000, http=503)
+    for resource in RESOURCES:
+        world.kube.watches("drop", resource)
+    change()
+    for resource in RESOURCES:
+        world.kube.watches("expire", resource)
+    before = lists()
+    world.kube.clear_faults()
+    world.wait(lambda: all(count > before[resource] for resource, count in lists().items()), "a list of each kind", timeout=60)
+    world.settled()
+
+
+def test_slices_of_another_namespace_say_nothing(world, api):
+    """Backends whose slice is missing are kept, whatever becomes of a Service of the same name elsewhere."""
+    make_namespace(world, "other")
+    own, own_slice = pods_of("app", "10.1.1.1")
+    alien, alien_slice = pods_of("app", "10.1.9.9", namespace="other")
+    world.kube.create(own, own_slice, alien, alien_slice)
+    api.make_gateway(listener("tcp", 80), annotations={BACKEND_TYPE: "eni"})
+    api.make_route("web", backend("app"))
+    world.start_ccmd()
+    world.wait(lambda: api.served() == {"80/tcp": pods("10.1.1.1")}, "the pod")
+    world.settled()
+    unseen(world, lambda: world.kube.delete("EndpointSlice", own_slice["metadata"]["name"]))
+    assert api.served() == {"80/tcp": pods("10.1.1.1")}
+    world.kube.replace(objects.endpoint_slice(alien, [("10.1.1.1", "node-1")]))
+    world.kube.delete("EndpointSlice", alien_slice["metadata"]["name"], "other")
+    world.wait(lambda: world.kube.get("EndpointSlice", alien_slice["metadata"]["name"], "other") is None, "the other slice to go")
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), listener("more", 81)]}})
+    world.wait(lambda: len(api.served()) == 2, "a pass")
+    world.settled()
+    assert api.served()["80/tcp"] == pods("10.1.1.1")
+
+
+def test_a_slice_that_goes_over_to_another_service(world, api):
+    """The Gateway of the Service that it was of is told as well."""
+    first, first_slice = pods_of("first", "10.1.1.1", "10.1.1.2")
+    more = objects.endpoint_slice(first, [("10.1.1.3", "node-1")], "more")
+    second, _ = pods_of("second")
+    world.kube.create(first, first_slice, more, second)
+    api.make_gateway(listener("tcp", 80), annotations={BACKEND_TYPE: "eni"})
+    api.make_route("web", backend("first"))
+    world.start_ccmd()
+    world.wait(lambda: api.served() == {"80/tcp": pods("10.1.1.1", "10.1.1.2", "10.1.1.3")}, "the pods")
+    world.settled()
+    world.kube.patch("EndpointSlice", more["metadata"]["name"], {"metadata": {"labels": {"kubernetes.io/service-name": "second"}}})
+    world.wait(lambda: api.served() == {"80/tcp": pods("10.1.1.1", "10.1.1.2")}, "the pod to go")
+
+
+# --- many ---
+
+def test_more_services_than_one_would_think(world, api):
+    """A route may name 256, and the servers of 100 fill a group: all of them get traffic."""
+    names = [f"app-{number}" for number in range(100)]
+    world.kube.create(*(service(name) for name in names))
+    api.make_gateway(listener("tcp", 80))
+    api.create("TCPRoute", "web", {"parentRefs": [{"name": "web"}], "rules": [
+        {"backendRefs": [backend(name, weight=1000) for name in names[at:at + 16]]} for at in range(0, 100, 16)]})
+    world.start_ccmd()
+    world.wait(lambda: len((api.served() or {}).get("80/tcp") or []) == 200, "two nodes of each", timeout=60)
+    assert len({weight for _, _, weight in api.served()["80/tcp"]}) == 1
+
+
+def test_status_of_a_route_that_is_full(world, api):
+    """The API has 32 parents at most: those of others stay, and of ours there are as many as fit."""
+    theirs = [{"parentRef": {"name": f"mesh-{number}"}, "controllerName": "example.com/other", "conditions": []} for number in range(31)]
+    api.make_gateway(listener("one", 1), listener("two", 2))
+    api.create("TCPRoute", "web", {"parentRefs": [{"name": "web", "sectionName": "one"}, {"name": "web", "sectionName": "two"}], "rules": []})
+    api.patch("TCPRoute", "web", {"status": {"parents": theirs}}, subresource="status")
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    world.wait(lambda: len(api.get("TCPRoute", "web")["status"]["parents"]) == 32, "the first of ours")
+    world.settled()
+    parents = api.get("TCPRoute", "web")["status"]["parents"]
+    assert parents[:31] == theirs and parents[31]["parentRef"]["sectionName"] == "one"
+
+
+# --- what no server would take ---
+
+ODD = [None, True, -1, 1e300, 2**63, "", "x" * 300, "ünï\u202e", [], [None], [[1]], {}, {"a": {"b": []}}, [{"name": 7}], "\u0001"]
+
+
+def odd_objects():
+    """A Gateway and a route for each field and each thing that could stand there."""
+    fields = {"gatewayClassName", "listeners", "infrastructure", "addresses", "tls", "allowedListeners"}
+    for field in sorted(fields):
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [listener("tcp", 80)], field: odd}) for odd in ODD)
+    for field in ("name", "port", "protocol", "hostname", "tls", "allowedRoutes"):
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [{**listener("t", 80, "TLS"), field: odd}]}) for odd in ODD)
+    for field in ("annotations", "labels", "parametersRef"):
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [listener("tcp", 80)], "infrastructure": {field: odd}})
+                    for odd in ODD)
+    for field in ("kinds", "namespaces"):
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [{**listener("t", 80), "allowedRoutes": {field: odd}}]})
+                    for odd in ODD)
+    for field in ("parentRefs", "rules", "hostnames"):
+        yield from (("TLSRoute", {"parentRefs": [{"name": "web"}], "rules": [], field: odd}) for odd in ODD)
+    for field in ("name", "namespace", "group", "kind", "sectionName", "port"):
+        yield from (("TCPRoute", {"parentRefs": [{"name": "web", field: odd}], "rules": []}) for odd in ODD)
+    for field in ("name", "namespace", "group", "kind", "port", "weight"):
+        yield from (("TCPRoute", {"parentRefs": [{"name": "web"}], "rules": [{"backendRefs": [{**backend("web"), field: odd}]}]})
+                    for odd in ODD)
+    for field in ("from", "to"):
+        yield from (("ReferenceGrant", {"from": [], "to": [], field: odd}) for odd in ODD)
+
+
+def test_fields_of_any_type(world, api):
+    """They take nobody's load balancer away, and the daemon goes on."""
+    world.kube.create(service("web"))
+    for number, (kind, spec) in enumerate(odd_objects()):
+        api.create(kind, f"odd-{number}", spec, creationTimestamp="2026-01-02T00:00:00Z")
+    api.make_gateway(listener("tcp", 8080))
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway", timeout=60)
+    world.settled()
+    assert world.admin("/readyz")[0] == 200
