@@ -138,6 +138,35 @@ static bool repeats_value(const char *message, const struct ali_params *params)
     return false;
 }
 
+/* Whether a line of a private key that the call carried stands in the message. */
+static bool repeats_private_key(const char *message, const struct ali_params *params)
+{
+    for (size_t i = 0; params != NULL && i < params->len; i++) {
+        const char *line = params->items[i].value;
+
+        if (strcmp(params->items[i].name, ALI_PARAM_PRIVATE_KEY) != 0) {
+            continue;
+        }
+        if (strstr(message, "PRIVATE") != NULL) {
+            return true;
+        }
+        while (*line != '\0') {
+            const size_t len = strcspn(line, "\r\n");
+            char start[SECRET_MIN + 1];
+            bool found = false;
+
+            ccm_text_copy(start, sizeof(start), line);
+            found = len >= SECRET_MIN && strstr(message, start) != NULL;
+            ccm_secret_wipe(start, sizeof(start));
+            if (found) {
+                return true;
+            }
+            line += len + strspn(line + len, "\r\n");
+        }
+    }
+    return false;
+}
+
 /* Whether the message repeats what a call was made with: key and token that signed it, or, where
  * nothing did, the long values that it carried, one of which is a token. */
 static bool repeats_secret(const char *message, const struct ali_call *call,
@@ -157,7 +186,7 @@ static bool repeats_secret(const char *message, const struct ali_call *call,
 static void hide_secrets(char *message, const struct ali_call *call,
                          const struct ali_credential *credential)
 {
-    if (repeats_secret(message, call, credential)) {
+    if (repeats_secret(message, call, credential) || repeats_private_key(message, call->params)) {
         ccm_text_copy(message, CCM_ERROR_MESSAGE_MAX, "(message withheld: it repeats a secret)");
     }
 }

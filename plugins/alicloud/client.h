@@ -32,7 +32,7 @@ struct ali_caller {
     const struct ccm_request *req; /* NULL: the call may take 60 s */
 };
 
-enum ali_product { ALI_SLB, ALI_NLB, ALI_VPC, ALI_ECS, ALI_STS, ALI_EFLO };
+enum ali_product { ALI_SLB, ALI_NLB, ALI_VPC, ALI_ECS, ALI_STS, ALI_EFLO, ALI_CAS };
 
 /* Who goes first when the governor has to hold calls back; in this order. */
 enum ali_priority {

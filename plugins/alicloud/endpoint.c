@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 static const struct ali_product_row products[ALI_ENDPOINT_PRODUCTS] = {
-    [ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT", NULL },
-    [ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT", NULL },
-    [ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT", NULL },
-    [ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT", NULL },
-    [ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT", NULL },
-    [ALI_EFLO] = { "eflo", "2022-12-15", "EFLO_ENDPOINT", "eflo-controller" },
+    [ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT", NULL, NULL },
+    [ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT", NULL, NULL },
+    [ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT", NULL, NULL },
+    [ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT", NULL, NULL },
+    [ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT", NULL, NULL },
+    [ALI_EFLO] = { "eflo", "2022-12-15", "EFLO_ENDPOINT", "eflo-controller", NULL },
+    [ALI_CAS] = { "cas", "2020-06-19", "CAS_ENDPOINT", NULL, "cas.aliyuncs.com" },
 };
 
 /* Regions whose public endpoint does not follow the rule; closed ones are left to the options. */
@@ -186,6 +187,8 @@ int ali_endpoint_find(enum ali_product product, const char *region, const char *
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "alicloud.region: \"%.64s\" is no region (letters, digits, - and _)",
                           region);
+    } else if (info->fixed != NULL) {
+        ccm_text_copy(endpoint.host, sizeof(endpoint.host), info->fixed);
     } else {
         const bool vpc = strcmp(network, "vpc") == 0;
 

@@ -7,7 +7,7 @@
 
 #include "alicloud/client.h"
 
-#define ALI_ENDPOINT_PRODUCTS 6
+#define ALI_ENDPOINT_PRODUCTS 7
 #define ALI_ENDPOINT_HOST_MAX 272 /* 253 of a name, a port, a NUL, and some */
 
 struct ali_endpoint {
@@ -22,7 +22,8 @@ struct ali_product_row {
     const char *name;
     const char *version;
     const char *env;
-    const char *host; /* how its host begins; NULL = as it is called */
+    const char *host;  /* how its host begins; NULL = as it is called */
+    const char *fixed; /* its one host for all regions, on the public network; NULL = by region */
 };
 const struct ali_product_row *ali_endpoint_product(enum ali_product product);
 

@@ -160,9 +160,9 @@ static int config_read_vswitches(const struct ccm_host *host, char ***ret, struc
 static const char *override_name(enum ali_product product)
 {
     static const char *const names[ALI_ENDPOINT_PRODUCTS] = {
-        [ALI_SLB] = "endpoints.slb", [ALI_NLB] = "endpoints.nlb",
-        [ALI_VPC] = "endpoints.vpc", [ALI_ECS] = "endpoints.ecs",
-        [ALI_STS] = "endpoints.sts", [ALI_EFLO] = "endpoints.eflo",
+        [ALI_SLB] = "endpoints.slb", [ALI_NLB] = "endpoints.nlb", [ALI_VPC] = "endpoints.vpc",
+        [ALI_ECS] = "endpoints.ecs", [ALI_STS] = "endpoints.sts", [ALI_EFLO] = "endpoints.eflo",
+        [ALI_CAS] = "endpoints.cas",
     };
 
     return names[product];

@@ -131,6 +131,9 @@ ENDPOINT_OPTION(endpoint_sts, "endpoints.sts", "", WITH_TLS,
                 "Endpoint of STS; the environment variable STS_ENDPOINT wins.");
 ENDPOINT_OPTION(endpoint_eflo, "endpoints.eflo", "", WITH_TLS,
                 "Endpoint of Lingjun; the environment variable EFLO_ENDPOINT wins.");
+ENDPOINT_OPTION(endpoint_cas, "endpoints.cas", "", WITH_TLS,
+                "Endpoint of the certificate service; empty: cas.aliyuncs.com, also with network "
+                "vpc. The environment variable CAS_ENDPOINT wins.");
 ENDPOINT_OPTION(
     endpoint_metadata, "endpoints.metadata", "http://100.100.100.200",
     "https://.*|(http://)?(100\\.100\\.100\\.200|169\\.254\\.[0-9.]+)(:[0-9]+)?/?",

@@ -32,6 +32,7 @@ extern ALI_API const struct ccm_option ali_opt_endpoint_vpc;
 extern ALI_API const struct ccm_option ali_opt_endpoint_ecs;
 extern ALI_API const struct ccm_option ali_opt_endpoint_sts;
 extern ALI_API const struct ccm_option ali_opt_endpoint_eflo;
+extern ALI_API const struct ccm_option ali_opt_endpoint_cas;
 extern ALI_API const struct ccm_option ali_opt_endpoint_metadata;
 extern ALI_API const struct ccm_option ali_opt_quota_slb_write;
 extern ALI_API const struct ccm_option ali_opt_quota_slb_read;
@@ -51,9 +52,9 @@ extern ALI_API const struct ccm_option ali_opt_job_poll;
         &ali_opt_credentials_oidc_provider_arn, &ali_opt_credentials_oidc_token_file,              \
         &ali_opt_ca_file, &ali_opt_plain_http, &ali_opt_endpoint_slb, &ali_opt_endpoint_nlb,       \
         &ali_opt_endpoint_vpc, &ali_opt_endpoint_ecs, &ali_opt_endpoint_sts,                       \
-        &ali_opt_endpoint_eflo, &ali_opt_endpoint_metadata, &ali_opt_quota_slb_write,              \
-        &ali_opt_quota_slb_read, &ali_opt_quota_nlb_write, &ali_opt_quota_nlb_read,                \
-        &ali_opt_quota_vpc, &ali_opt_quota_ecs, &ali_opt_quota_window, &ali_opt_quota_grow,        \
-        &ali_opt_job_poll
+        &ali_opt_endpoint_eflo, &ali_opt_endpoint_cas, &ali_opt_endpoint_metadata,                 \
+        &ali_opt_quota_slb_write, &ali_opt_quota_slb_read, &ali_opt_quota_nlb_write,               \
+        &ali_opt_quota_nlb_read, &ali_opt_quota_vpc, &ali_opt_quota_ecs, &ali_opt_quota_window,    \
+        &ali_opt_quota_grow, &ali_opt_job_poll
 
 #endif

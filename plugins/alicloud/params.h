@@ -21,6 +21,9 @@ struct ali_params {
     int error;
 };
 
+/* The one parameter whose value no message repeats, of whatever action. */
+#define ALI_PARAM_PRIVATE_KEY "PrivateKey"
+
 /* Append a copy. Empty values are sent; a NULL value appends nothing. */
 ALI_API void ali_param_add(struct ali_params *params, const char *name, const char *value);
 /* The same unless the value is NULL or "". */

@@ -15,6 +15,7 @@ struct ali_quota ali_quota_default(enum ali_product product)
         [ALI_SLB] = { .write = 90, .read = 3000 },  [ALI_NLB] = { .write = 200, .read = 1200 },
         [ALI_VPC] = { .write = 300, .read = 300 },  [ALI_ECS] = { .write = 300, .read = 300 },
         [ALI_STS] = { .write = 600, .read = 6000 }, [ALI_EFLO] = { .write = 60, .read = 300 },
+        [ALI_CAS] = { .write = 60, .read = 300 },
     };
 
     return quotas[product];

@@ -101,7 +101,7 @@ class Cluster:
         cloud = world.cloud.base
         work = folder / "work"
         work.mkdir()
-        env = {f"{name}_ENDPOINT": cloud for name in ("SLB", "NLB", "VPC", "ECS", "STS", "EFLO", "METADATA")} | {"ALICLOUD_CLIENT_SCHEME": "HTTP"}
+        env = {f"{name}_ENDPOINT": cloud for name in ("SLB", "NLB", "VPC", "ECS", "STS", "EFLO", "CAS", "METADATA")} | {"ALICLOUD_CLIENT_SCHEME": "HTTP"}
         self.shell = pages.Shell(work, {
             **env, "PREFIX": prefix, "PATH": f"{tools}:{prefix}/bin:{os.environ['PATH']}", "TOOLS": str(tools),
             "KUBECONFIG": os.path.abspath(world.kubeconfig), "HOME": str(work), "ACCESS_KEY_ID": "", "ACCESS_KEY_SECRET": "",

@@ -114,7 +114,7 @@ def start_ccmd(reader):
     text = f'plugin_dir = "{plugins}";\n{text}'
     path = reader.work / "ccmd.conf"
     path.write_text(text)
-    env = {f"{name}_ENDPOINT": world.cloud.base for name in ("SLB", "NLB", "VPC", "ECS", "STS", "EFLO", "METADATA")}
+    env = {f"{name}_ENDPOINT": world.cloud.base for name in ("SLB", "NLB", "VPC", "ECS", "STS", "EFLO", "CAS", "METADATA")}
     return world.start_ccmd(str(path), {**env, "ALICLOUD_CLIENT_SCHEME": "HTTP", "ACCESS_KEY_ID": ACCESS_KEY, "ACCESS_KEY_SECRET": ACCESS_SECRET})
 
 

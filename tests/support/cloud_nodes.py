@@ -9,7 +9,7 @@ QUICK = {"period_s": 1, "gone_confirm_s": 1}
 
 def configure(world, alicloud="", election="enabled = false;", ecs=None, **options):
     """ecs: where calls of ECS go instead of to cloudsim."""
-    places = {name: world.cloud.base for name in ("slb", "nlb", "vpc", "ecs", "sts", "eflo", "metadata")}
+    places = {name: world.cloud.base for name in ("slb", "nlb", "vpc", "ecs", "sts", "eflo", "cas", "metadata")}
     places["ecs"] = ecs or places["ecs"]
     endpoints = " ".join(f'{name} = "{base}";' for name, base in places.items())
     text = " ".join(f"{key} = {value};" for key, value in options.items())

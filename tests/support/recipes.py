@@ -596,6 +596,22 @@ def _(kit):
     return {"CertIdentifier": "101-cn-hangzhou"}
 
 
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+CERTIFICATE_KEY = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"
+
+
+@recipe("cas", "CreateSSLCertificateWithName")
+def _(kit):
+    return {"CertName": f"name-{kit.next()}", "Certificate": CERTIFICATE, "PrivateKey": CERTIFICATE_KEY}
+
+
+@recipe("cas", "DeleteSSLCertificate")
+def _(kit):
+    made = kit.client.cas("CreateSSLCertificateWithName", CertName=f"name-{kit.next()}", Certificate=CERTIFICATE,
+                          PrivateKey=CERTIFICATE_KEY)
+    return {"CertIdentifier": made["CertIdentifier"]}
+
+
 @recipe("eflo", "DescribeNode")
 def _(kit):
     name = f"e01-{kit.next()}"

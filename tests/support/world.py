@@ -290,7 +290,7 @@ class World:
         if "unserved_wait_s" not in plugins:  # most Services of tests have no pods: on a slow machine they would be told so
             plugins = re.sub(r'(name = "(?:clb|nlb)";)', r"\1 unserved_wait_s = 3600;", plugins)
         if endpoints is None:
-            endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "eflo", "metadata"))
+            endpoints = " ".join(f'{name} = "{self.cloud.base}";' for name in ("slb", "nlb", "vpc", "ecs", "sts", "eflo", "cas", "metadata"))
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";

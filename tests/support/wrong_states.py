@@ -717,6 +717,20 @@ def _(kit, action):
     return {**good(kit, "sts", action), "OIDCToken": token(exp=1)}
 
 
+@wrong("cas", "CreateSSLCertificateWithName", "the name is taken", "NameRepeat")
+def _(kit, action):
+    params = good(kit, "cas", action)
+    kit.client.cas(action, **params)
+    return params
+
+
+@wrong("cas", "DeleteSSLCertificate", "it is gone", "NotFound", http=404)
+def _(kit, action):
+    params = good(kit, "cas", action)
+    kit.client.cas(action, **params)
+    return params
+
+
 stateless("sts", "nothing but the parameters and the rights of the caller decide", "AssumeRole GetCallerIdentity")
 stateless("eflo", "reads what there is", "DescribeNode")
 stateless("cas", "reads what there is", "DescribeSSLCertificateList DescribeSSLCertificatePublicKeyDetail")

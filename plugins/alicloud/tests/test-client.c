@@ -1,6 +1,7 @@
 /* Whole calls on a fake host: what is repeated, what is reported. */
 #include "alicloud/ali.h"
 #include "alicloud/eni.h"
+#include "alicloud/params.h"
 
 #include "ccm/version.h"
 #include "setup.h"
