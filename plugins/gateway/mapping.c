@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define NODE_DELAY_MS 1000 /* nodes change many at a time */
+#define ALL_DELAY_MS  300  /* what all Gateways and routes are looked at for: as often as that */
 
 static const struct ccm_object *object_of(const struct ccm_change *change)
 {
@@ -45,14 +46,14 @@ static bool change_is_own(const struct gateway *self, const char *key,
 
 /* change: of the route itself; NULL = of what it depends on. */
 static void enqueue_route(const struct gateway *self, enum gateway_route_kind kind,
-                          const char *name, const struct ccm_change *change)
+                          const char *name, const struct ccm_change *change, uint64_t delay_ms)
 {
     CCM_CLEANUP(ccm_freep) char *key = gateway_route_key(kind, name);
 
     if (key == NULL) {
         self->host->log(self->host, CCM_LEVEL_ERROR, name, "change not passed on: out of memory");
     } else if (change == NULL || !change_is_own(self, key, change)) {
-        self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, delay_ms);
     }
 }
 
@@ -132,41 +133,58 @@ static void enqueue_routes_of(const struct gateway *self, const struct ccm_objec
     routes_find(self, GATEWAY_BY_PARENT, gateway->name, &found);
     for (size_t i = 0; i < found.len; i++) {
         if (route_has_parent(&found.items[i], gateway)) {
-            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL, 0);
         }
     }
     gateway_items_fini(self->host, &found);
 }
 
-static void enqueue_gateways(const struct gateway *self, uint64_t lane, uint64_t delay_ms)
+/* namespace_: only those in it; NULL = all. */
+static void enqueue_gateways(const struct gateway *self, const char *namespace_, uint64_t lane,
+                             uint64_t delay_ms)
 {
     const struct ccm_object *const *gateways = NULL;
     size_t count = 0;
 
     gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
     for (size_t i = 0; i < count; i++) {
-        self->host->enqueue(self->host, gateways[i]->key, lane, delay_ms);
+        if (namespace_ == NULL || strcmp(gateways[i]->namespace_, namespace_) == 0) {
+            self->host->enqueue(self->host, gateways[i]->key, lane, delay_ms);
+        }
     }
     self->host->release_list(self->host, gateways, count);
 }
 
-/* By their keys alone: this comes for each namespace of the first list. */
-static void enqueue_all(const struct gateway *self)
+/* The routes of one kind, and of one namespace their Gateways as well. */
+static void enqueue_kind(const struct gateway *self, const char *api_version,
+                         enum gateway_route_kind kind, const char *namespace_)
+{
+    const struct ccm_object *const *routes = NULL;
+    size_t count = 0;
+
+    gateway_objects_list(self->host, api_version, gateway_route_names[kind].resource, &routes,
+                         &count);
+    for (size_t i = 0; i < count; i++) {
+        if (namespace_ == NULL) {
+            enqueue_route(self, kind, routes[i]->key, NULL, ALL_DELAY_MS);
+        } else if (strcmp(routes[i]->namespace_, namespace_) == 0) {
+            enqueue_route(self, kind, routes[i]->key, NULL, ALL_DELAY_MS);
+            enqueue_parents(self, routes[i], CCM_LANE_SPEC);
+        }
+    }
+    self->host->release_list(self->host, routes, count);
+}
+
+/* By their keys alone: this comes for each namespace of the first list, and as often as anybody
+ * writes a ConfigMap of his own. */
+static void enqueue_all(const struct gateway *self, const char *namespace_)
 {
     static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1ALPHA2 };
 
-    enqueue_gateways(self, CCM_LANE_SPEC, 0);
+    enqueue_gateways(self, namespace_, CCM_LANE_SPEC, ALL_DELAY_MS);
     for (size_t v = 0; v < CCM_ARRAY_LEN(versions); v++) {
         for (unsigned kind = 0; kind < GATEWAY_ROUTE_KINDS; kind++) {
-            const struct ccm_object *const *routes = NULL;
-            size_t count = 0;
-
-            gateway_objects_list(self->host, versions[v], gateway_route_names[kind].resource,
-                                 &routes, &count);
-            for (size_t i = 0; i < count; i++) {
-                enqueue_route(self, (enum gateway_route_kind)kind, routes[i]->key, NULL);
-            }
-            self->host->release_list(self->host, routes, count);
+            enqueue_kind(self, versions[v], (enum gateway_route_kind)kind, namespace_);
         }
     }
 }
@@ -183,7 +201,7 @@ static void map_class(void *arg, const struct ccm_change *change)
         self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
     }
     if (spec_differs(change)) {
-        enqueue_all(self);
+        enqueue_all(self, NULL);
     }
 }
 
@@ -231,7 +249,7 @@ static void map_gateway(void *arg, const struct ccm_change *change)
 static void route_changed(const struct gateway *self, enum gateway_route_kind kind,
                           const struct ccm_change *change)
 {
-    enqueue_route(self, kind, object_of(change)->key, change);
+    enqueue_route(self, kind, object_of(change)->key, change, 0);
     if (!spec_differs(change)) {
         return;
     }
@@ -261,7 +279,30 @@ static void map_tls_route(void *arg, const struct ccm_change *change)
 static void map_anything(void *arg, const struct ccm_change *change)
 {
     (void)change;
-    enqueue_all(arg);
+    enqueue_all(arg, NULL);
+}
+
+/* Whom a grant lets in; the others have nothing from it. */
+static void enqueue_granted(const struct gateway *self, const struct ccm_object *grant)
+{
+    const char *text = grant == NULL ? "" : ((const struct ccm_raw *)grant)->json;
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const cJSON *from = NULL;
+
+    if (ccm_json_parse(text, strlen(text), &json) == 0) {
+        from = ccm_json_items(ccm_json_get(json, "spec"), "from");
+    }
+    for (; from != NULL; from = from->next) {
+        enqueue_all(self, gateway_text(from, "namespace", ""));
+    }
+}
+
+static void map_grant(void *arg, const struct ccm_change *change)
+{
+    if (spec_differs(change)) {
+        enqueue_granted(arg, change->before);
+        enqueue_granted(arg, change->after);
+    }
 }
 
 static bool labels_differ(const struct ccm_object *before, const struct ccm_object *after)
@@ -282,7 +323,7 @@ static void map_namespace(void *arg, const struct ccm_change *change)
 {
     if (change->before == NULL || change->after == NULL ||
         labels_differ(change->before, change->after)) {
-        enqueue_all(arg);
+        enqueue_all(arg, NULL);
     }
 }
 
@@ -297,7 +338,7 @@ static void map_service(void *arg, const struct ccm_change *change)
     routes_find(self, GATEWAY_BY_BACKEND, service->name, &found);
     for (size_t i = 0; i < found.len; i++) {
         if (route_has_backend(&found.items[i], service->namespace_, service->name)) {
-            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL);
+            enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL, 0);
             enqueue_parents(self, found.items[i].object, CCM_LANE_SPEC);
         }
     }
@@ -430,7 +471,7 @@ static void map_node(void *arg, const struct ccm_change *change)
                   !lbc_node_differs(before, after)) {
         return;
     }
-    enqueue_gateways(self, leaves ? CCM_LANE_BACKENDS : CCM_LANE_BULK, NODE_DELAY_MS);
+    enqueue_gateways(self, NULL, leaves ? CCM_LANE_BACKENDS : CCM_LANE_BULK, NODE_DELAY_MS);
 }
 
 /* --- tables --- */
@@ -467,8 +508,8 @@ WATCH_RAW(watch_udp_v1, GATEWAY_V1, "udproutes", map_udp_route, route_indexes, N
 WATCH_RAW(watch_udp_old, GATEWAY_V1ALPHA2, "udproutes", map_udp_route, route_indexes, NULL);
 WATCH_RAW(watch_tls_v1, GATEWAY_V1, "tlsroutes", map_tls_route, route_indexes, NULL);
 WATCH_RAW(watch_tls_old, GATEWAY_V1ALPHA2, "tlsroutes", map_tls_route, route_indexes, NULL);
-WATCH_RAW(watch_grants_v1, GATEWAY_V1, "referencegrants", map_anything, NULL, NULL);
-WATCH_RAW(watch_grants_old, GATEWAY_V1BETA1, "referencegrants", map_anything, NULL, NULL);
+WATCH_RAW(watch_grants_v1, GATEWAY_V1, "referencegrants", map_grant, NULL, NULL);
+WATCH_RAW(watch_grants_old, GATEWAY_V1BETA1, "referencegrants", map_grant, NULL, NULL);
 WATCH_RAW(watch_namespaces, "v1", "namespaces", map_namespace, NULL, NULL);
 WATCH_RAW(watch_parameters, "v1", "configmaps", map_anything, NULL, GATEWAY_PARAMETERS_LABEL);
 

@@ -139,6 +139,31 @@ def test_a_slice_that_goes_over_to_another_service(world, api):
     world.wait(lambda: api.served() == {"80/tcp": pods("10.1.1.1", "10.1.1.2")}, "the pod to go")
 
 
+def test_a_grant_is_looked_at_by_those_whom_it_lets_in(world, api):
+    """Somebody who writes grants without end keeps nobody else busy; labels of them say nothing."""
+    def passes():
+        return sum(value for name, value in world.metrics().items()
+                   if name.startswith('controller_runtime_reconcile_total{controller="gateway"'))
+
+    world.kube.create(service("web"))
+    api.make_gateway(listener("tcp", 80))
+    api.make_route("web", backend("web"))
+    spec = {"from": [{"group": "gateway.networking.k8s.io", "kind": "TCPRoute", "namespace": "third"}], "to": [{"group": "", "kind": "Service"}]}
+    api.create("ReferenceGrant", "own", {**spec, "from": [{**spec["from"][0], "namespace": "default"}]}, "default")
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    world.settled()
+    before = passes()
+    api.create("ReferenceGrant", "theirs", spec, "default")
+    for number in range(20):
+        api.patch("ReferenceGrant", "theirs", {"spec": {"to": [{"group": "", "kind": "Service", "name": f"a-{number}"}]}})
+        api.patch("ReferenceGrant", "own", {"metadata": {"labels": {"a": str(number)}}})
+    world.settled()
+    assert passes() == before
+    api.delete("ReferenceGrant", "own")
+    world.wait(lambda: passes() > before, "those whom it let in to be looked at")
+
+
 # --- many ---
 
 def test_more_services_than_one_would_think(world, api):
