@@ -4,6 +4,7 @@
 #include "nlb/annotations.h"
 #include "nlb/controller.h"
 #include "nlb/lint.h"
+#include "util/parse.h"
 #include "util/text.h"
 #include "view.h"
 
@@ -46,6 +47,20 @@ static int listener_set_certificates(struct nlb_listener *listener, const char *
     return lbc_texts_split(&listener->certs, comma == NULL ? "" : comma + 1);
 }
 
+/* Ids that annotations could not name either. */
+static int certificates_check(const struct lbc_model *model, const char *ids, struct ccm_error *err)
+{
+    const char *cursor = ids;
+    const char *id = NULL;
+    size_t len = 0;
+    int r = 0;
+
+    while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, ',', &id, &len)) {
+        r = lbc_allow_check_id(&model->allow, LBC_ALLOW_CERTIFICATE, id, len, err);
+    }
+    return r;
+}
+
 static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
                                  struct ccm_error *err)
 {
@@ -56,6 +71,11 @@ static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port 
 
     if (r < 0 || desired->listener_count == before || port->listener->certificates[0] == '\0') {
         return r;
+    }
+    if (certificates_check(b->model, port->listener->certificates, err) < 0) {
+        lbc_model_report_port(b, want, err);
+        desired->listeners[before]->lacks = true;
+        return 0;
     }
     return listener_set_certificates((struct nlb_listener *)desired->listeners[before],
                                      port->listener->certificates) < 0

@@ -41,6 +41,17 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass)
     return lbc_life_is_marked(&pass->life, pass->service);
 }
 
+struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    return (struct lbc_allow){
+        .entries = host->option_strings(host, NULL, lbc_opt_allowed.name),
+        .plugin = pass->lbc->ops->product->rules->annotations->kind,
+        .namespace_ = pass->service->meta.namespace_,
+    };
+}
+
 struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
 {
     const struct lbc_cloud *cloud = &pass->lbc->cloud;
@@ -59,17 +70,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
         .extras = pass->lbc->extras,
         .pods_by_default = pass->lbc->pods_by_default,
         .pods_only = atomic_load(&pass->lbc->pods_only),
-    };
-}
-
-struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
-{
-    const struct ccm_host *host = pass->lbc->host;
-
-    return (struct lbc_allow){
-        .entries = host->option_strings(host, NULL, lbc_opt_allowed.name),
-        .plugin = pass->lbc->ops->product->rules->annotations->kind,
-        .namespace_ = pass->service->meta.namespace_,
+        .allow = pass->releases ? (struct lbc_allow){ 0 } : lbc_pass_allow(pass),
     };
 }
 

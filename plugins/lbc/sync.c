@@ -362,7 +362,6 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     sync_restore_protections(pass);
-    pass->model->allow = lbc_pass_allow(pass);
     if (ops->model->check_group != NULL) {
         lbc_model_check_groups(pass->model, pass->entry->state, ops->model->check_group,
                                &pass->problems);

@@ -231,3 +231,34 @@ def test_fields_of_any_type(world, api):
     world.wait(api.programmed, "the Gateway", timeout=60)
     world.settled()
     assert world.admin("/readyz")[0] == 200
+
+
+# --- certificates ---
+
+@pytest.mark.parametrize("ids", [["999-cn-hangzhou"], ["101-cn-hangzhou,999-cn-hangzhou"], ["101-cn-hangzhou", "999-cn-hangzhou"]],
+                         ids=["the only one", "a further one", "of another listener"])
+def test_certificates_that_are_not_for_the_namespace(world, api, ids):
+    """Option allowed_ids holds for tls.options as it does for annotations, of each listener and each id."""
+    api.configure('allowed_ids = ( "default:certificate:101-*" );')
+
+    def listeners(all_ids):
+        return [listener(f"tls-{number}", 443 + number, "TLS", tls={"options": {"ccm.alibabacloud.com/certificate-ids": one}})
+                for number, one in enumerate(all_ids)]
+
+    world.kube.create(service("web"))
+    api.make_gateway(listener("tcp", 80), *listeners(ids))
+    api.make_route("web", backend("web"), section="tcp")
+    world.start_ccmd()
+    world.wait(lambda: any("may not use certificate 999-cn-hangzhou" in one["message"]
+                           for one in api.get("Gateway", "web").get("status", {}).get("conditions", [])), "the refusal")
+    world.settled()
+    assert not [call for call in world.cloud.calls() if "999-cn-hangzhou" in str(call["params"])]
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), *listeners(["101-cn-hangzhou"])]}})
+    world.wait(api.programmed, "the Gateway")
+    (lb,) = api.load_balancers()
+    assert {one["key"]: one.get("CertificateIds") for one in lb["Listeners"]}["443/tcpssl"] == "101-cn-hangzhou"
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), *listeners(["999-cn-hangzhou"])]}})
+    world.wait(lambda: api.programmed() is None, "another refusal")
+    world.settled()
+    (lb,) = api.load_balancers()
+    assert {one["key"]: one.get("CertificateIds") for one in lb["Listeners"]}["443/tcpssl"] == "101-cn-hangzhou", "as it was"

@@ -151,6 +151,18 @@ def test_what_a_plugin_does_wrong_is_told(secure, behaviour, said, words):
     assert len(plugin.runs()) <= 4  # with pauses between
 
 
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_what_prints_without_end_is_ended(secure, stream):
+    """As fast as it can: time goes on all the same."""
+    plugin = Plugin(secure)
+    plugin.behave(f"exec cat /dev/zero >&{stream}")
+    code, _, err = plan(secure, "--timeout", "3")
+    assert code == 1 and "has been running for 2 s" in err, err
+    secure.start_ccmd()
+    secure.wait(lambda: len(plugin.runs()) > 1, "the program")
+    secure.stop_ccmd()
+
+
 def test_what_hangs_is_ended(secure):
     """With all that it has started, when ccmd ends."""
     plugin = Plugin(secure)

@@ -94,6 +94,7 @@ int lbc_model_build_lb(struct lbc_model *model, const struct lbc_model_ops *ops,
     memset(model, 0, ops->size);
     model->ops = ops;
     model->type = ops->type;
+    model->allow = in->allow;
     return ops->lb(model, in);
 }
 

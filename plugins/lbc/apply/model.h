@@ -26,7 +26,8 @@ struct lbc_model_input {
     const char *resource_group; /* of the account, for what is made; NULL or "" = none */
     unsigned extras;            /* as in struct lbc_instance */
     bool pods_by_default;
-    bool pods_only; /* as in struct lbc_candidate_input */
+    bool pods_only;         /* as in struct lbc_candidate_input */
+    struct lbc_allow allow; /* that of the model */
 };
 
 struct lbc_model_ops;
@@ -51,7 +52,7 @@ struct lbc_model {
     bool peer_weights; /* the rule is not known: new backends get the weight of present ones */
     bool keep_backends;     /* who should be one is not known: all groups stay as they are */
     bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
-    struct lbc_allow allow; /* groups that a person may choose; zeroed: all */
+    struct lbc_allow allow; /* what the object may name beside annotations; zeroed: all */
 };
 
 /* What annotations, rows of `table`, say about a load balancer of any product: its id, attributes
