@@ -5,6 +5,7 @@
 #include "lbc/model/object.h"
 #include "subject.h"
 #include "util/cleanup.h"
+#include "util/strmap.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -28,20 +29,65 @@ static const struct lbc_custom_condition attach_words[] = {
                            "of several routes of one listener the oldest serves" },
 };
 
-static int parent_put_conditions(const struct gateway_subject *subject,
-                                 const struct gateway_item *route, const cJSON *parent,
-                                 const struct lbc_custom_moment *moment, cJSON *conditions)
+/* What is read once for all parents of a route, of which many may be one Gateway. */
+struct route_look {
+    const struct gateway *self;
+    const struct gateway_item *route;
+    struct ccm_strmap *subjects; /* key -> Gateway, NULL = there is none */
+    struct gateway_refs refs[2]; /* with nodes, and with pods as backends, */
+    bool has_refs[2];            /* once they are read */
+};
+
+static void look_free_subject(void *value)
+{
+    struct gateway_subject *subject = value;
+
+    gateway_subject_freep(&subject);
+}
+
+static int look_get_subject(struct route_look *look, const char *key, struct gateway_subject **ret)
+{
+    int r = 0;
+
+    *ret = ccm_strmap_get(look->subjects, key);
+    if (*ret != NULL || ccm_strmap_has(look->subjects, key)) {
+        return 0;
+    }
+    r = gateway_subject_new(look->self, key, false, ret);
+    if (r == 0 && ccm_strmap_set(look->subjects, key, *ret) < 0) {
+        gateway_subject_freep(ret);
+        r = -ENOMEM;
+    }
+    return r;
+}
+
+static int look_get_refs(struct route_look *look, bool pods, const struct gateway_refs **ret)
 {
     struct gateway_targets targets = { 0 };
-    struct gateway_refs refs;
-    enum gateway_attach best = GATEWAY_NO_PARENT;
-    int r = gateway_targets_read(subject->host, route, subject->pods, &targets, &refs);
-    const struct lbc_custom_condition resolved = { GATEWAY_RESOLVED_REFS, refs.reason == NULL,
-                                                   refs.reason == NULL ? GATEWAY_RESOLVED_REFS
-                                                                       : refs.reason,
-                                                   refs.why };
+    int r = 0;
 
-    gateway_targets_fini(subject->host, &targets);
+    *ret = &look->refs[pods];
+    if (!look->has_refs[pods]) {
+        r = gateway_targets_read(look->self->host, look->route, pods, &targets, &look->refs[pods]);
+        gateway_targets_fini(look->self->host, &targets);
+        look->has_refs[pods] = r == 0;
+    }
+    return r;
+}
+
+static int parent_put_conditions(struct route_look *look, const struct gateway_subject *subject,
+                                 const cJSON *parent, const struct lbc_custom_moment *moment,
+                                 cJSON *conditions)
+{
+    const struct gateway_item *route = look->route;
+    const struct gateway_refs *refs = NULL;
+    enum gateway_attach best = GATEWAY_NO_PARENT;
+    int r = look_get_refs(look, subject->pods, &refs);
+    const struct lbc_custom_condition resolved = { GATEWAY_RESOLVED_REFS, refs->reason == NULL,
+                                                   refs->reason == NULL ? GATEWAY_RESOLVED_REFS
+                                                                        : refs->reason,
+                                                   refs->why };
+
     for (size_t i = 0; i < subject->count; i++) {
         const enum gateway_attach one = gateway_listener_attach(
             subject->host, subject->gateway.object, &subject->listeners[i], route, parent);
@@ -93,28 +139,29 @@ static int parents_add(cJSON *parents, const char *controller, const cJSON *pare
 }
 
 /* shown: what the route says of its parents; NULL: as if it said nothing. */
-static int route_add_parent(const struct gateway *self, const struct gateway_item *route,
-                            const cJSON *parent, const cJSON *shown,
+static int route_add_parent(struct route_look *look, const cJSON *parent, const cJSON *shown,
                             const struct lbc_custom_moment *moment, cJSON *to)
 {
-    CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
+    const char *controller = look->self->controller;
+    const struct gateway_item *route = look->route;
+    struct gateway_subject *subject = NULL;
     CCM_CLEANUP(ccm_freep)
     char *key = gateway_key(gateway_text(parent, "namespace", route->object->namespace_),
                             gateway_text(parent, "name", ""));
     cJSON *conditions = NULL;
-    int r = key == NULL ? -ENOMEM : gateway_subject_new(self, key, false, &subject);
+    int r = key == NULL ? -ENOMEM : look_get_subject(look, key, &subject);
 
     if (r < 0 || subject == NULL || subject->claim != GATEWAY_OURS ||
         !gateway_parent_is(parent, route->object, subject->gateway.object)) {
         return r;
     }
-    conditions = lbc_custom_array_copy(parents_find(shown, self->controller, parent), "conditions");
+    conditions = lbc_custom_array_copy(parents_find(shown, controller, parent), "conditions");
     if (conditions == NULL ||
-        parent_put_conditions(subject, route, parent, moment, conditions) < 0) {
+        parent_put_conditions(look, subject, parent, moment, conditions) < 0) {
         cJSON_Delete(conditions);
         return -ENOMEM;
     }
-    return parents_add(to, self->controller, parent, conditions);
+    return parents_add(to, controller, parent, conditions);
 }
 
 /* --- a route --- */
@@ -140,18 +187,18 @@ static int route_keep_others(const struct gateway *self, const cJSON *shown, cJS
     return 0;
 }
 
-static cJSON *route_make_status(const struct gateway *self, const struct gateway_item *route,
-                                const cJSON *shown, int64_t wall_ms)
+static cJSON *route_make_status(struct route_look *look, const cJSON *shown, int64_t wall_ms)
 {
+    const struct gateway_item *route = look->route;
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
     cJSON *parents = status == NULL ? NULL : cJSON_AddArrayToObject(status, "parents");
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
     const struct lbc_custom_moment moment = { route->object->generation, wall_ms };
-    int r = parents == NULL ? -ENOMEM : route_keep_others(self, shown, parents);
+    int r = parents == NULL ? -ENOMEM : route_keep_others(look->self, shown, parents);
 
     for (; r == 0 && parent != NULL && cJSON_GetArraySize(parents) < PARENTS_MAX;
          parent = parent->next) {
-        r = route_add_parent(self, route, parent, shown, &moment, parents);
+        r = route_add_parent(look, parent, shown, &moment, parents);
     }
     return r < 0 ? NULL : CCM_STEAL(status);
 }
@@ -162,14 +209,21 @@ static int route_publish(const struct gateway *self, const struct ccm_request *r
 {
     const cJSON *before = ccm_json_get(route->json, "status");
     const cJSON *shown = ccm_json_get(before, "parents");
-    CCM_CLEANUP(ccm_json_freep)
-    cJSON *status = route_make_status(self, route, shown, self->host->wall_ms(self->host));
-    CCM_CLEANUP(ccm_json_freep) cJSON *bare = route_make_status(self, route, NULL, 0);
+    CCM_CLEANUP(ccm_strmap_freep)
+    struct ccm_strmap *subjects = ccm_strmap_new(look_free_subject);
+    struct route_look look = { .self = self, .route = route, .subjects = subjects };
+    CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
+    CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
     const struct lbc_custom_place place = { req->keys[0], route->api_version,
                                             gateway_route_names[route->kind].resource,
                                             route->object };
-    const uint64_t digest = bare == NULL ? 0 : lbc_custom_status_digest(bare);
+    uint64_t digest = 0;
 
+    if (subjects != NULL) {
+        status = route_make_status(&look, shown, self->host->wall_ms(self->host));
+        bare = route_make_status(&look, NULL, 0);
+        digest = bare == NULL ? 0 : lbc_custom_status_digest(bare);
+    }
     return status == NULL || digest == 0
                ? ccm_error_nomem(err)
                : lbc_custom_write_status(&self->front.custom, req, &place, status, before, digest,

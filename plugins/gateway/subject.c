@@ -16,6 +16,8 @@ static const char *const not_ours[] = { "id", "force-override-listeners", "vgrou
 
 /* --- what it is to be made with --- */
 
+#define PARAMETERS_MAX 65536 /* bytes of a ConfigMap: it is read in every pass */
+
 static int parameters_put(struct ccm_strmap *to, const char *key, const char *value)
 {
     CCM_CLEANUP(ccm_freep) char *copy = strdup(value);
@@ -61,6 +63,18 @@ static int parameters_put_annotation(struct ccm_strmap *to, const cJSON *all, co
     return ccm_json_get(all, key) != NULL ? 0 : parameters_put(to, key, one->valuestring);
 }
 
+/* A person may write 1 MiB of them. */
+static bool parameters_are_many(const struct ccm_host *host, const char *key)
+{
+    const struct ccm_object *map = host->get_raw(host, "v1", "configmaps", key);
+    const bool many = map != NULL && strlen(((const struct ccm_raw *)map)->json) > PARAMETERS_MAX;
+
+    if (map != NULL) {
+        host->release(host, map);
+    }
+    return many;
+}
+
 int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const char *namespace_,
                             struct ccm_strmap *to, const char **ret_why)
 {
@@ -81,6 +95,10 @@ int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const
     if (gateway_text(ref, "group", "")[0] != '\0' ||
         strcmp(gateway_text(ref, "kind", ""), "ConfigMap") != 0) {
         *ret_why = "parametersRef names no ConfigMap";
+        return 0;
+    }
+    if (parameters_are_many(host, key)) {
+        *ret_why = "parametersRef names a ConfigMap of more than 64 KiB";
         return 0;
     }
     r = gateway_item_get(host, "v1", "configmaps", key, &map);

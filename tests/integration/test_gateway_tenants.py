@@ -82,6 +82,21 @@ def test_tags_without_end(world, api, labels):
     assert "additional-resource-tags must be at most" in messages[0], messages
 
 
+def test_parameters_without_end(world, api):
+    """A ConfigMap is read in every pass of what names it: what is longer than anybody needs is refused."""
+    long = make_map(world, "long", {f"key-{number}": "x" * 50 for number in range(2000)})
+    api.make_gateway(listener("tcp", 80), name="long", parametersRef=long)
+    api.make_route("web", backend("web"), gateway="long")
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("Gateway", "long").get("Accepted") == ("False", "InvalidParameters"), "the refusal")
+    messages = [one["message"] for one in api.get("Gateway", "long")["status"]["conditions"] if one["type"] == "Accepted"]
+    assert "more than 64 KiB" in messages[0], messages
+    world.kube.http.request("PATCH", "/api/v1/namespaces/default/configmaps/long", {"data": None}, "application/merge-patch+json")
+    api.patch("Gateway", "long", {"spec": {"infrastructure": {"annotations": {
+        PREFIX + "zone-maps": ",".join(f"{zone}:{switch}" for zone, switch in ZONES.items())}}}})
+    world.wait(lambda: api.programmed("long"), "the Gateway")
+
+
 # --- names that are the same in two namespaces ---
 
 def unseen(world, change):
