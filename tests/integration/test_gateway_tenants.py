@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import objects, views
-from tests.support.gateway_api import BACKEND_TYPE, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
 from tests.support.products import ZONES, Nlb
 
 OLD = "service.beta.kubernetes.io/alicloud-loadbalancer-"
@@ -177,6 +177,31 @@ def test_a_grant_is_looked_at_by_those_whom_it_lets_in(world, api):
     assert passes() == before
     api.delete("ReferenceGrant", "own")
     world.wait(lambda: passes() > before, "those whom it let in to be looked at")
+
+
+@pytest.mark.parametrize("label", ["service.k8s.alibaba/loadbalancer-id", "ccm.alibabacloud.com/reused-gateway"])
+@pytest.mark.parametrize("whose", ["gateway", "person"])
+def test_labels_that_name_the_load_balancer_of_others(world, api, label, whose):
+    """Labels and finalizer, as ccmd writes them, of a Gateway that somebody else has written: nothing is taken, nor deleted at its end."""
+    make_namespace(world, "other")
+    product = Nlb(lambda action, params: world.cloud.edit("call", product="nlb", action=action, params={
+        key: str(one) for key, one in params.items()})["answer"])
+    theirs, _ = product.make_lb("theirs", {}, {"kubernetes.reused.by.user": "true"})
+    api.make_gateway(listener("tcp", 80))
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    world.settled()
+    before = {one["LoadBalancerId"]: one for one in api.load_balancers()}
+    (own,) = set(before) - {theirs}
+    zones = {PREFIX + "zone-maps": ",".join(f"{zone}:{switch}" for zone, switch in ZONES.items())}
+    api.create("Gateway", "web", {"gatewayClassName": "nlb", "listeners": [listener("tcp", 80), listener("more", 81)],
+                                  "infrastructure": {"annotations": {**zones, PREFIX + "idle-timeout": "17"}}}, "other",
+               labels={label: own if whose == "gateway" else theirs}, finalizers=[FINALIZER])
+    world.settled()
+    api.delete("Gateway", "web", "other")
+    world.settled()
+    after = {one["LoadBalancerId"]: one for one in api.load_balancers()}
+    assert {key: after.get(key) for key in before} == before
 
 
 # --- many ---
