@@ -3,6 +3,7 @@
 #include "gateway.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/strmap.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -26,50 +27,134 @@ static bool grant_is_from(const cJSON *spec, const struct gateway_reference *ref
     return false;
 }
 
-static bool grant_is_to(const cJSON *spec, const struct gateway_reference *reference)
+/* to: an array of a grant. */
+static bool grant_is_to(const cJSON *to, const struct gateway_reference *reference)
 {
-    const cJSON *to = ccm_json_items(spec, "to");
+    const cJSON *one = NULL;
 
-    for (; to != NULL; to = to->next) {
-        if (gateway_text(to, "group", "")[0] == '\0' &&
-            ccm_text_equal(ccm_json_text(to, "kind"), reference->kind) &&
-            strcmp(gateway_text(to, "name", reference->name), reference->name) == 0) {
+    cJSON_ArrayForEach(one, to)
+    {
+        if (gateway_text(one, "group", "")[0] == '\0' &&
+            ccm_text_equal(ccm_json_text(one, "kind"), reference->kind) &&
+            strcmp(gateway_text(one, "name", reference->name), reference->name) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static bool grant_allows(const struct ccm_raw *grant, const struct gateway_reference *reference)
+/* What the grant lets them refer to, into `ret`, if it is about them. 0 or -ENOMEM. */
+static int grant_add_to(const struct ccm_raw *grant, const struct gateway_reference *reference,
+                        cJSON *ret)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    const cJSON *spec = NULL;
+    cJSON *spec = NULL;
+    cJSON *to = NULL;
 
     if (ccm_json_parse(grant->json, strlen(grant->json), &json) < 0) {
-        return false;
+        return -ENOMEM;
     }
-    spec = ccm_json_get(json, "spec");
-    return grant_is_from(spec, reference) && grant_is_to(spec, reference);
+    spec = cJSON_GetObjectItemCaseSensitive(json, "spec");
+    if (!grant_is_from(spec, reference) || !cJSON_IsArray(ccm_json_get(spec, "to"))) {
+        return 0;
+    }
+    to = cJSON_DetachItemFromObjectCaseSensitive(spec, "to");
+    if (to != NULL && !cJSON_AddItemToArray(ret, to)) {
+        cJSON_Delete(to);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* What grants of the namespace that is referred to let objects of that kind and namespace refer to:
+ * an array of arrays `to`. NULL on ENOMEM. */
+static cJSON *grants_read(const struct ccm_host *host, const struct gateway_reference *reference)
+{
+    static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1BETA1 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *found = cJSON_CreateArray();
+    int r = found == NULL ? -ENOMEM : 0;
+
+    for (size_t v = 0; r == 0 && v < CCM_ARRAY_LEN(versions); v++) {
+        const struct ccm_object *const *grants = NULL;
+        size_t count = 0;
+
+        gateway_objects_list(host, versions[v], "referencegrants", &grants, &count);
+        for (size_t i = 0; r == 0 && i < count; i++) {
+            if (strcmp(grants[i]->namespace_, reference->namespace_) == 0) {
+                r = grant_add_to((const struct ccm_raw *)grants[i], reference, found);
+            }
+        }
+        host->release_list(host, grants, count);
+    }
+    return r < 0 ? NULL : CCM_STEAL(found);
+}
+
+static bool grants_allow(const cJSON *grants, const struct gateway_reference *reference)
+{
+    const cJSON *to = NULL;
+
+    cJSON_ArrayForEach(to, grants)
+    {
+        if (grant_is_to(to, reference)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool reference_stays_inside(const struct gateway_reference *reference)
+{
+    return strcmp(reference->namespace_, reference->from_namespace) == 0;
 }
 
 bool gateway_reference_is_granted(const struct ccm_host *host,
                                   const struct gateway_reference *reference)
 {
-    static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1BETA1 };
-    bool granted = strcmp(reference->namespace_, reference->from_namespace) == 0;
+    CCM_CLEANUP(ccm_json_freep) cJSON *grants = NULL;
 
-    for (size_t v = 0; !granted && v < CCM_ARRAY_LEN(versions); v++) {
-        const struct ccm_object *const *grants = NULL;
-        size_t count = 0;
-
-        gateway_objects_list(host, versions[v], "referencegrants", &grants, &count);
-        for (size_t i = 0; !granted && i < count; i++) {
-            granted = strcmp(grants[i]->namespace_, reference->namespace_) == 0 &&
-                      grant_allows((const struct ccm_raw *)grants[i], reference);
-        }
-        host->release_list(host, grants, count);
+    if (reference_stays_inside(reference)) {
+        return true;
     }
-    return granted;
+    grants = grants_read(host, reference);
+    return grants_allow(grants, reference);
+}
+
+/* --- reading a route --- */
+
+struct reader {
+    const struct ccm_host *host;
+    const struct gateway_item *route;
+    bool pods;
+    struct gateway_targets *targets;
+    struct gateway_refs *refs;
+    struct ccm_strmap *grants; /* namespace -> what its grants let the route refer to */
+};
+
+static void reader_free_grants(void *grants)
+{
+    cJSON_Delete(grants);
+}
+
+/* Once per namespace: there may be thousands of grants, and hundreds of references. */
+static int reader_ask_grants(const struct reader *reader, const struct gateway_reference *reference,
+                             bool *ret)
+{
+    cJSON *grants = NULL;
+
+    *ret = reference_stays_inside(reference);
+    if (*ret) {
+        return 0;
+    }
+    grants = ccm_strmap_get(reader->grants, reference->namespace_);
+    if (grants == NULL) {
+        grants = grants_read(reader->host, reference);
+        if (grants == NULL || ccm_strmap_set(reader->grants, reference->namespace_, grants) < 0) {
+            cJSON_Delete(grants);
+            return -ENOMEM;
+        }
+    }
+    *ret = grants_allow(grants, reference);
+    return 0;
 }
 
 /* --- one reference --- */
@@ -157,10 +242,11 @@ static int targets_add(const struct ccm_host *host, struct gateway_targets *to,
     return 0;
 }
 
-static int target_read_service(const struct ccm_host *host, const struct gateway_item *route,
-                               const cJSON *ref, struct gateway_target *one, bool pods,
-                               struct gateway_targets *ret, struct gateway_refs *refs)
+static int target_read_service(const struct reader *reader, const cJSON *ref,
+                               struct gateway_target *one)
 {
+    const struct gateway_item *route = reader->route;
+    struct gateway_refs *refs = reader->refs;
     const char *key = one->service->meta.key;
     const int64_t number = ccm_json_i64(ref, "port", 0);
     const struct fault *fault = NULL;
@@ -170,23 +256,23 @@ static int target_read_service(const struct ccm_host *host, const struct gateway
     if (one->port == NULL) {
         refs_refuse(refs, "BackendNotFound", "Service %s has no port %" PRId64, key, number);
     } else {
-        fault = target_find_fault(route, one->service, one->port, pods);
+        fault = target_find_fault(route, one->service, one->port, reader->pods);
     }
     if (fault != NULL) {
         refs_refuse(refs, fault->reason, "port %" PRId64 " of Service %s %s", number, key,
                     fault->why);
     }
     if (one->port != NULL && fault == NULL) {
-        return targets_add(host, ret, one);
+        return targets_add(reader->host, reader->targets, one);
     }
-    host->release(host, &one->service->meta);
+    reader->host->release(reader->host, &one->service->meta);
     return 0;
 }
 
-static int target_read(const struct ccm_host *host, const struct gateway_item *route,
-                       const cJSON *ref, bool pods, struct gateway_targets *ret,
-                       struct gateway_refs *refs)
+static int target_read(const struct reader *reader, const cJSON *ref)
 {
+    const struct gateway_item *route = reader->route;
+    struct gateway_refs *refs = reader->refs;
     const char *namespace_ = gateway_text(ref, "namespace", route->object->namespace_);
     const char *name = gateway_text(ref, "name", "");
     CCM_CLEANUP(ccm_freep) char *key = gateway_key(namespace_, name);
@@ -195,6 +281,7 @@ static int target_read(const struct ccm_host *host, const struct gateway_item *r
     const struct gateway_reference reference = { gateway_route_names[route->kind].kind,
                                                  route->object->namespace_, "Service", namespace_,
                                                  name };
+    bool granted = false;
 
     if (key == NULL) {
         return -ENOMEM;
@@ -204,25 +291,31 @@ static int target_read(const struct ccm_host *host, const struct gateway_item *r
         refs_refuse(refs, "InvalidKind", "backend %s is no Service", key);
         return 0;
     }
-    if (!gateway_reference_is_granted(host, &reference)) {
+    if (reader_ask_grants(reader, &reference, &granted) < 0) {
+        return -ENOMEM;
+    }
+    if (!granted) {
         refs_refuse(refs, "RefNotPermitted",
                     "no ReferenceGrant of namespace %s lets this route send to Service %s",
                     namespace_, name);
         return 0;
     }
-    one.service = (const struct ccm_service *)host->get(host, CCM_KIND_SERVICE, key);
+    one.service =
+        (const struct ccm_service *)reader->host->get(reader->host, CCM_KIND_SERVICE, key);
     if (one.service == NULL) {
         refs_refuse(refs, "BackendNotFound", "there is no Service %s", key);
         return 0;
     }
-    return target_read_service(host, route, ref, &one, pods, ret, refs);
+    return target_read_service(reader, ref, &one);
 }
 
 int gateway_targets_read(const struct ccm_host *host, const struct gateway_item *route, bool pods,
                          struct gateway_targets *ret, struct gateway_refs *refs)
 {
     const cJSON *rule = ccm_json_items(ccm_json_get(route->json, "spec"), "rules");
-    int r = 0;
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *grants = ccm_strmap_new(reader_free_grants);
+    const struct reader reader = { host, route, pods, ret, refs, grants };
+    int r = grants == NULL ? -ENOMEM : 0;
 
     *ret = (struct gateway_targets){ 0 };
     *refs = (struct gateway_refs){ 0 };
@@ -230,7 +323,7 @@ int gateway_targets_read(const struct ccm_host *host, const struct gateway_item 
         const cJSON *ref = ccm_json_items(rule, "backendRefs");
 
         for (; r == 0 && ref != NULL; ref = ref->next) {
-            r = target_read(host, route, ref, pods, ret, refs);
+            r = target_read(&reader, ref);
         }
     }
     return r;
