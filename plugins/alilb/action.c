@@ -257,7 +257,8 @@ static int page_read(struct alilb_call *call, const struct alilb_action *action,
         ali_param_i64(&params, "MaxResults", action->page);
         ali_param_opt(&params, "NextToken", page->token);
     } else if (action->paging == ALILB_PAGES_NUMBER) {
-        ali_param_i64(&params, "PageSize", action->page);
+        ali_param_i64(&params, action->page_size == NULL ? "PageSize" : action->page_size,
+                      action->page);
         ali_param_i64(&params, action->page_number == NULL ? "PageNumber" : action->page_number,
                       page->number);
     }

@@ -72,6 +72,7 @@ struct alilb_action {
     enum alilb_paging paging;
     int page;                /* items per page */
     const char *page_number; /* NULL = "PageNumber" */
+    const char *page_size;   /* NULL = "PageSize" */
 };
 
 /* `cloud` of rows of NLB: where the attribute stands in parameters and answers. */

@@ -72,7 +72,9 @@ static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port 
     if (r < 0 || desired->listener_count == before || port->listener->certificates[0] == '\0') {
         return r;
     }
-    if (certificates_check(b->model, port->listener->certificates, err) < 0) {
+    /* Secrets are the namespace's own, or for it by consent. */
+    if (!port->listener->uses_secrets &&
+        certificates_check(b->model, port->listener->certificates, err) < 0) {
         lbc_model_report_port(b, want, err);
         desired->listeners[before]->lacks = true;
         return 0;
@@ -84,6 +86,20 @@ static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port 
 }
 
 /* --- tables --- */
+
+/* Which listener has a certificate is known here; one of a Secret is in no annotation. */
+static void controller_copy_checks(struct gateway *self)
+{
+    size_t len = 0;
+
+    for (const struct lbc_check *one = nlb_rules.checks;
+         one->suffix != NULL && len < CCM_ARRAY_LEN(self->checks) - 1; one++) {
+        if (strcmp(one->suffix, "cert-id") != 0) {
+            self->checks[len++] = *one;
+        }
+    }
+    self->rules.checks = self->checks; /* the end is zero */
+}
 
 /* Controllers of other names leave each other's Gateways alone. */
 static void controller_name_finalizer(struct gateway *self)
@@ -101,6 +117,7 @@ void gateway_controller_init(struct gateway *self)
 {
     controller_name_finalizer(self);
     self->rules = nlb_rules;
+    controller_copy_checks(self);
     self->rules.class_name = GATEWAY_CLASS;
     self->rules.is_ours = gateway_view_is_ours;
     self->rules.choose = NULL; /* classes are objects here */

@@ -37,12 +37,14 @@ struct gateway {
     const struct ccm_host *host;   /* the daemon's */
     /* Those of NLB, but for what makes Gateways no Services; controller.c. */
     struct lbc_lint_rules rules;
+    struct lbc_check checks[32];
     struct lbc_product product;
     struct lbc_model_ops model;
     struct lbc_ops ops;
     struct lbc_instance *lbc;
-    const char *controller; /* controllerName of classes that are ours */
-    char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+    struct alilb_uploads *uploads; /* certificates of Secrets; secret.c */
+    const char *controller;        /* controllerName of classes that are ours */
+    char finalizer[64]; /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
 };
 
 #endif

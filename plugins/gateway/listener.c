@@ -1,10 +1,11 @@
 #include "listener.h"
 
-#include "gateway.h"
+#include "secret_ref.h"
 #include "target.h"
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TCP (1U << GATEWAY_TCP_ROUTE)
@@ -21,17 +22,8 @@ static void listener_refuse(struct gateway_listener *one, const char **slot, con
     one->why = one->why == NULL ? why : one->why;
 }
 
-static bool listener_may_use(const struct ccm_host *host, const char *namespace_, const cJSON *ref)
-{
-    const struct gateway_reference reference = { "Gateway", namespace_, "Secret",
-                                                 gateway_text(ref, "namespace", namespace_),
-                                                 gateway_text(ref, "name", "") };
-
-    return gateway_reference_is_granted(host, &reference);
-}
-
-static void listener_read_tls(struct gateway_listener *one, const struct ccm_host *host,
-                              const char *namespace_, bool certified)
+static int listener_read_tls(struct gateway_listener *one, const struct gateway *self,
+                             bool certified)
 {
     const cJSON *tls = ccm_json_get(one->json, "tls");
     const cJSON *refs = ccm_json_items(tls, "certificateRefs");
@@ -42,26 +34,20 @@ static void listener_read_tls(struct gateway_listener *one, const struct ccm_hos
     one->protocol = one->passes ? LBC_TCP : LBC_TCPSSL;
     one->kinds = one->passes ? TLS : TCP | TLS;
     if (one->passes || one->certificates[0] != '\0' || (certified && refs == NULL)) {
-        return;
+        return 0;
     }
-    for (const cJSON *ref = refs; ref != NULL; ref = ref->next) {
-        if (!listener_may_use(host, namespace_, ref)) {
-            listener_refuse(one, &one->unresolved, "RefNotPermitted",
-                            "no ReferenceGrant of another namespace lets the Gateway use a "
-                            "certificate there; certificates of Secrets are not uploaded");
-        }
+    if (refs != NULL) {
+        return gateway_secrets_read(self, one);
     }
-    listener_refuse(
-        one, &one->unresolved, "InvalidCertificateRef",
-        refs == NULL
-            ? "no certificate: name the ids of some in tls.options, key " GATEWAY_CERTIFICATES_KEY
-            : "certificates of Secrets are not uploaded: name the ids of such as the "
-              "certificate service has in tls.options, key " GATEWAY_CERTIFICATES_KEY);
+    listener_refuse(one, &one->unresolved, "InvalidCertificateRef",
+                    "no certificate: name the ids of some in tls.options, "
+                    "key " GATEWAY_CERTIFICATES_KEY);
     one->unusable = true;
+    return 0;
 }
 
-static void listener_read_protocol(struct gateway_listener *one, const struct ccm_host *host,
-                                   const char *namespace_, bool certified)
+static int listener_read_protocol(struct gateway_listener *one, const struct gateway *self,
+                                  bool certified)
 {
     const char *protocol = ccm_json_text(one->json, "protocol");
 
@@ -74,12 +60,13 @@ static void listener_read_protocol(struct gateway_listener *one, const struct cc
         one->protocol = LBC_UDP;
         one->kinds = UDP;
     } else if (ccm_text_equal(protocol, "TLS")) {
-        listener_read_tls(one, host, namespace_, certified);
+        return listener_read_tls(one, self, certified);
     } else {
         listener_refuse(one, &one->refused, "UnsupportedProtocol",
                         "a network load balancer serves TCP, UDP and TLS");
         one->unusable = true;
     }
+    return 0;
 }
 
 /* allowedRoutes.kinds leaves some of them; one that is not ours is told. */
@@ -140,27 +127,40 @@ static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
     }
 }
 
-size_t gateway_listeners_read(const struct ccm_host *host, const struct gateway_item *gateway,
-                              bool certified,
-                              struct gateway_listener ret[static GATEWAY_LISTENERS_MAX])
+int gateway_listeners_read(const struct gateway *self, const struct gateway_item *gateway,
+                           bool certified,
+                           struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
+                           size_t *ret_count)
 {
     const cJSON *item = ccm_json_items(ccm_json_get(gateway->json, "spec"), "listeners");
-    size_t count = 0;
+    size_t *count = ret_count;
+    int r = 0;
 
-    for (; item != NULL && count < GATEWAY_LISTENERS_MAX; item = item->next) {
-        struct gateway_listener *one = &ret[count++];
+    *count = 0;
+    for (; r == 0 && item != NULL && *count < GATEWAY_LISTENERS_MAX; item = item->next) {
+        struct gateway_listener *one = &ret[(*count)++];
 
         *one = (struct gateway_listener){
             .json = item,
+            .owner_kind = "Gateway",
+            .namespace_ = gateway->object->namespace_,
             .name = ccm_json_text(item, "name"),
             .hostname = gateway_text(item, "hostname", ""),
             .port = ccm_json_i64(item, "port", 0),
         };
-        listener_read_protocol(one, host, gateway->object->namespace_, certified);
+        r = listener_read_protocol(one, self, certified);
         listener_read_kinds(one);
     }
-    listeners_find_conflicts(ret, count);
-    return count;
+    listeners_find_conflicts(ret, *count);
+    return r;
+}
+
+void gateway_listeners_fini(struct gateway_listener *listeners, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(listeners[i].uploaded);
+        free(listeners[i].secret_why);
+    }
 }
 
 /* --- routes --- */

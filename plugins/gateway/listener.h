@@ -6,13 +6,16 @@
 #ifndef CCM_GATEWAY_LISTENER_H
 #define CCM_GATEWAY_LISTENER_H
 
+#include "gateway.h"
 #include "item.h"
 #include "lbc/model/protocol.h"
 
 #include <stdint.h>
 
 struct gateway_listener {
-    const cJSON *json; /* borrowed, as all texts */
+    const cJSON *json;      /* borrowed, as all texts */
+    const char *owner_kind; /* of the object that has it, as ReferenceGrants name it */
+    const char *namespace_; /* likewise */
     const char *name;
     const char *hostname; /* "" = any */
     int64_t port;
@@ -21,22 +24,27 @@ struct gateway_listener {
     bool passes;                /* and what is inside is passed on */
     unsigned kinds;             /* 1U << enum gateway_route_kind: routes that it takes */
     const char *certificates;   /* "id,id"; "" = none are named here */
+    bool uses_secrets;          /* they are those of Secrets, by option; secret.h: */
+    char *uploaded;             /* heap; NULL = none */
+    char *secret_why;           /* heap: what is wrong with one */
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
     const char *refused; /* condition Accepted */
     const char *conflict;
     const char *unresolved; /* condition ResolvedRefs */
-    const char *why;        /* of the first of these, a constant */
+    const char *why;        /* of the first of these, a constant, or secret_why */
     bool unusable;          /* nothing can be made of it */
     size_t attached;        /* out, by others: routes */
 };
 
 #define GATEWAY_LISTENERS_MAX 64
 
-/* Those of a Gateway, at most GATEWAY_LISTENERS_MAX; returns how many. certified: annotations give
- * a certificate to listeners that name none. */
-size_t gateway_listeners_read(const struct ccm_host *host, const struct gateway_item *gateway,
-                              bool certified,
-                              struct gateway_listener ret[static GATEWAY_LISTENERS_MAX]);
+/* Those of a Gateway, at most GATEWAY_LISTENERS_MAX, and how many. certified: annotations give
+ * a certificate to listeners that name none. 0 or -ENOMEM; the caller finishes them in any case. */
+CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
+                                         const struct gateway_item *gateway, bool certified,
+                                         struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
+                                         size_t *ret_count);
+void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
 
 /* Why a route is not attached by one parentRef; the later ones come closer. */
 enum gateway_attach {

@@ -1,6 +1,7 @@
 /* Descriptor and life cycle of the plugin `gateway`. */
 #include "alicloud/options.h"
 #include "alilb/account.h"
+#include "alilb/uploads.h"
 #include "controller.h"
 #include "lbc/instance.h"
 #include "mapping.h"
@@ -8,13 +9,16 @@
 #include "nlb/controller.h"
 #include "nlb/lint.h"
 #include "reconcile.h"
+#include "secret.h"
+#include "secret_ref.h"
 #include "view.h"
 
 #include <stdlib.h>
 
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,    &gateway_opt_controller,     LBC_OPTIONS,    NLB_QUOTA_OPTIONS,
-    &nlb_opt_batch, &gateway_opt_disable_public, &nlb_opt_loose, NULL,
+    ALI_OPTIONS,         &gateway_opt_controller, LBC_OPTIONS,
+    NLB_QUOTA_OPTIONS,   &nlb_opt_batch,          &gateway_opt_disable_public,
+    &gateway_opt_upload, &nlb_opt_loose,          NULL,
 };
 
 static void plugin_destroy(void *arg)
@@ -25,6 +29,7 @@ static void plugin_destroy(void *arg)
         lbc_plugin_destroy(self->lbc);
     }
     lbc_custom_front_fini(&self->front);
+    alilb_uploads_free(self->uploads);
     free(self);
 }
 
@@ -40,11 +45,14 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
     self->host = host;
     self->controller = host->option_string(host, NULL, gateway_opt_controller.name);
     gateway_controller_init(self);
-    r = lbc_custom_front_init(&self->front, &gateway_views, self->finalizer, host,
-                              sizeof(struct gateway_memory)) < 0
+    self->uploads = alilb_uploads_new();
+    r = self->uploads == NULL ||
+                lbc_custom_front_init(&self->front, &gateway_views, self->finalizer, host,
+                                      sizeof(struct gateway_memory)) < 0
             ? ccm_error_nomem(err)
             : lbc_plugin_create(&self->front.relay.host, &self->ops, NULL, &lbc, err);
     self->lbc = lbc;
+    gateway_secrets_init(self);
     if (r < 0) {
         plugin_destroy(self);
         return r;
@@ -65,6 +73,7 @@ static int64_t plugin_allow_removals(void *self)
 
 static uint64_t plugin_resync(void *self, const char *key)
 {
+    alilb_uploads_forget_list(((struct gateway *)self)->uploads);
     return lbc_plugin_resync(((struct gateway *)self)->lbc, key);
 }
 

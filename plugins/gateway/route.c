@@ -344,7 +344,6 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
     struct lbc_custom_record *memory =
         lbc_custom_record_get(self->front.custom.records, place->key, class->uid);
     const bool used = class_is_used(self, class->name);
-    int r = 0;
 
     if (memory == NULL) {
         return ccm_error_nomem(err);
@@ -355,10 +354,8 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
     if (used == memory->held || (used && class->deleted_ms != 0)) {
         return 0; /* what is being deleted takes no finalizer any more */
     }
-    r = lbc_custom_write_finalizer(&self->front.custom, req, place, GATEWAY_CLASS_FINALIZER, used,
-                                   err);
-    memory->held = r == 0 ? used : memory->held;
-    return r;
+    return lbc_custom_write_finalizer(&self->front.custom, req, place, GATEWAY_CLASS_FINALIZER,
+                                      used, err);
 }
 
 static int class_reconcile(const struct gateway *self, const struct ccm_request *req,

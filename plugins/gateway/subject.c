@@ -308,13 +308,14 @@ static int subject_read(const struct gateway *self, struct gateway_subject *subj
     }
     subject_check_spec(subject, ccm_json_get(subject->gateway.json, "spec"));
     subject->pods = subject_uses_pods(self, subject);
-    subject->count = gateway_listeners_read(
-        subject->host, &subject->gateway,
-        ccm_strmap_has(subject->annotations, LBC_ANNO_PREFIX "cert-id"), subject->listeners);
+    r = gateway_listeners_read(
+        self, &subject->gateway,
+        !ccm_text_empty(ccm_strmap_get(subject->annotations, LBC_ANNO_PREFIX "cert-id")),
+        subject->listeners, &subject->count);
     for (size_t i = 0; i < subject->count; i++) {
         subject->usable += subject->listeners[i].unusable ? 0 : 1;
     }
-    return routes ? subject_read_routes(subject) : 0;
+    return r == 0 && routes ? subject_read_routes(subject) : r;
 }
 
 int gateway_subject_new(const struct gateway *self, const char *key, bool routes,
@@ -352,6 +353,7 @@ void gateway_subject_freep(struct gateway_subject **subject)
     for (size_t i = 0; i < one->count; i++) {
         gateway_targets_fini(one->host, &one->targets[i]);
     }
+    gateway_listeners_fini(one->listeners, one->count);
     gateway_item_fini(one->host, &one->gateway);
     ccm_strmap_free(one->annotations);
     free(one);

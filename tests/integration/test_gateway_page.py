@@ -1,5 +1,6 @@
 """docs/gateway.md: its manifests, run as they stand, and the rights that go with the plugin."""
 
+import base64
 import os
 import re
 
@@ -8,6 +9,7 @@ import yaml
 from tests.integration.test_least_rights import ADMIN, TOKEN
 from tests.support import kustomize, proc, views
 from tests.support.gateway_api import GROUP, KINDS, GatewayWorld, backend, listener, service
+from tests.support.recipes import CERTIFICATE, CERTIFICATE_KEY
 from tests.support.world import World
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -31,21 +33,28 @@ def apply(world, item):
     world.kube.http.request("POST", f"{base}{spaced}/{plural}", item)
 
 
+def make_secret(api):
+    api.http.request("POST", "/api/v1/namespaces/default/secrets", {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shop-tls", "namespace": "default"}, "type": "kubernetes.io/tls",
+        "data": {"tls.crt": base64.b64encode(CERTIFICATE.encode()).decode(), "tls.key": base64.b64encode(CERTIFICATE_KEY.encode()).decode()}})
+
+
 def test_the_manifests_of_the_page(world):
     views.nodes(world, 2)
     api = GatewayWorld(world)
     api.define()
-    api.configure()
+    api.configure("upload_certificates = true;")
+    make_secret(api)
     for name in ("data", "kube-system"):
         if name not in [item["metadata"]["name"] for item in world.kube.http.request("GET", "/api/v1/namespaces")["items"]]:
             world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     world.kube.create(service("web-stable"), service("web-canary"), service("db", namespace="data"))
-    items = manifests()
+    items = [item for item in manifests() if "rbac" not in item["apiVersion"]]
     assert {item["kind"] for item in items} == {"ConfigMap", "GatewayClass", "Gateway", "TCPRoute", "ReferenceGrant"}
     for item in items:
         apply(world, item)
     world.start_ccmd()
-    world.wait(lambda: api.programmed("shop") and api.programmed("secure"), "both Gateways")
+    world.wait(lambda: all(api.programmed(name) for name in ("shop", "secure", "front")), "the Gateways")
     shop = next(lb for lb in api.load_balancers() if lb["Tags"].get("team") == "shop")
     ports = [world.kube.get("Service", name)["spec"]["ports"][0]["nodePort"] for name in ("web-stable", "web-canary")]
     wanted = sorted((f"node-{number}", port, weight) for number in (1, 2) for port, weight in zip(ports, (100, 11)))
@@ -53,8 +62,8 @@ def test_the_manifests_of_the_page(world):
     world.wait(lambda: [sorted(group["servers"]) for lb in api.load_balancers() for group in lb["Groups"]
                         if group["id"] == web["group"]] == [wanted], "the weights")
     assert {one["IdleTimeout"] for one in shop["Listeners"]} == {"60"}
-    secure = next(lb for lb in api.load_balancers() if lb is not shop and lb["LoadBalancerId"] != shop["LoadBalancerId"])
-    assert sorted(one["key"] for one in secure["Listeners"]) == ["443/tcpssl", "8443/tcp"]
+    others = sorted(sorted(one["key"] for one in lb["Listeners"]) for lb in api.load_balancers() if "team" not in lb["Tags"])
+    assert others == [["443/tcpssl"], ["443/tcpssl", "8443/tcp"]]
 
 
 def test_the_configuration_of_the_page(world, tmp_path):
@@ -68,8 +77,14 @@ def test_the_configuration_of_the_page(world, tmp_path):
 
 
 def test_these_rights_are_enough(build, tmp_path):
-    """A token that allows what the component of the plugin says, and no more: from the class to the deletion nothing is refused."""
+    """A token that allows what the component of the plugin and the Role of the page say, and no more: nothing is refused."""
     allowed = kustomize.rules(kustomize.choose(tmp_path / "overlay", ["gateway"]))
+    (role,) = [item for item in manifests() if item["kind"] == "Role"]
+    (binding,) = [item for item in manifests() if item["kind"] == "RoleBinding"]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "ccmd", "namespace": "kube-system"}]
+    assert not [one for one in kustomize.rights(allowed) if one[2] == "secrets"], "not by default"
+    allowed = allowed + role["rules"]
     assert ("patch", GROUP, "gateways/status") in kustomize.rights(allowed)
     path = tmp_path / "rules.yaml"
     path.write_text(yaml.safe_dump({"users": [{"name": "system:serviceaccount:kube-system:ccmd", "token": TOKEN, "rules": allowed}]}))
@@ -84,15 +99,16 @@ def test_these_rights_are_enough(build, tmp_path):
         views.nodes(world, 2)
         api = GatewayWorld(world)
         api.define()
-        api.configure()
+        api.configure("upload_certificates = true;")
+        make_secret(api)
         world.kube.create(service("web"))
         for kind, plural in (("TCPRoute", "tcproutes"), ("UDPRoute", "udproutes"), ("TLSRoute", "tlsroutes")):
             assert KINDS[kind][0] == plural
             api.make_route("web", backend("web"), kind=kind)
         api.make_class()
-        api.make_gateway(listener("tcp", 80))
+        api.make_gateway(listener("tcp", 80), listener("tls", 443, "TLS", tls={"certificateRefs": [{"name": "shop-tls"}]}))
         world.start_ccmd()
-        world.wait(api.programmed, "the Gateway")
+        world.wait(lambda: api.programmed() and set(api.served()) == {"80/tcp", "443/tcpssl"}, "the Gateway")
         for kind in ("TCPRoute", "UDPRoute", "TLSRoute"):
             world.wait(lambda kind=kind: api.parents(kind, "web"), f"the status of the {kind}")
         api.delete("Gateway", "web")

@@ -141,12 +141,21 @@ def test_all_that_was_called_is_granted(plugin):
     assert found[plugin] - policy(plugin) - NOT_GRANTED == set()
 
 
+CERTIFICATES = "gateway-certificates"  # rights for option upload_certificates
+
+
+def test_rights_for_certificates():
+    assert {action.replace("yundun-cert:", "cas:") for action in policy(CERTIFICATES)} == {
+        action for action in in_sources("nlb") if action.startswith("cas:")}
+
+
 def test_gateways_call_what_nlb_calls():
-    """No policy of their own: what is called for Gateways, that of plugin nlb grants."""
+    """No policy of their own: what is called for Gateways, that of plugin nlb grants, and that for certificates."""
     found = seen()["gateway"]
     if not found:
         pytest.skip("no calls were noted: run this with ctest, behind other tests")
-    assert "nlb:CreateLoadBalancer" in found and found - policy("nlb") - NOT_GRANTED == set()
+    certificates = {action.replace("yundun-cert:", "cas:") for action in policy(CERTIFICATES)}
+    assert "nlb:CreateLoadBalancer" in found and found - policy("nlb") - certificates - NOT_GRANTED == set()
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

@@ -16,7 +16,7 @@ struct lbc_custom_record {
     char uid[64];
     char version[64]; /* resourceVersion after our last write, "" = none; guarded by the lock */
     char shown[64];   /* that of the snapshot then */
-    bool held;        /* a finalizer stands there, also if the caches do not show it yet */
+    bool held;        /* a finalizer was written last, not taken away; a plugin may set it, too */
     uint64_t written; /* stands for the status that was written last; 0 = none, or it was seen */
     int64_t written_ms;
 };

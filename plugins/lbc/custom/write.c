@@ -48,7 +48,10 @@ int lbc_custom_write_finalizer(const struct lbc_custom *self, const struct ccm_r
                                bool wanted, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 65536 };
+    struct lbc_custom_record *record =
+        lbc_custom_record_get(self->records, place->key, place->object->uid);
     struct ccm_jsonw w = { .buf = &body };
+    int r = 0;
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "metadata", '{');
@@ -62,9 +65,12 @@ int lbc_custom_write_finalizer(const struct lbc_custom *self, const struct ccm_r
         ccm_jsonw_str(&w, NULL, finalizer);
     }
     ccm_jsonw_close_all(&w, "]}}");
-    return ccm_buf_error(&body) < 0
-               ? ccm_error_nomem(err)
-               : lbc_custom_write_patch(self, req, place, NULL, ccm_buf_str(&body), true, err);
+    if (record == NULL || ccm_buf_error(&body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = lbc_custom_write_patch(self, req, place, NULL, ccm_buf_str(&body), true, err);
+    record->held = r == 0 ? wanted : record->held;
+    return r;
 }
 
 /* Whether it stands there already. An empty list may have been left out. */
