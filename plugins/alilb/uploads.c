@@ -1,6 +1,8 @@
 #include "alilb/uploads.h"
 
 #include "alicloud/error.h"
+#include "lbc/instance.h"
+#include "lbc/keys.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -24,6 +26,23 @@ struct alilb_uploads {
     struct ccm_strmap *unused;  /* name -> since when, heap; of those that are left over */
     int64_t since_ms;           /* of `unused`: the API server's */
 };
+
+const struct ccm_option alilb_opt_upload = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "upload_certificates",
+    .fallback = "false",
+    .help = "Put certificates and keys of the Secrets that certificateRefs of listeners name into "
+            "the certificate service, and delete there what is no longer used: needs the right to "
+            "get these Secrets, and etc/ram/gateway-certificates.json. Without it such listeners "
+            "are not served.",
+};
+
+bool alilb_uploads_are_on(const struct ccm_host *host)
+{
+    return host->option_int(host, NULL, alilb_opt_upload.name) != 0;
+}
 
 static void texts_free(void *texts)
 {
@@ -501,9 +520,9 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
-                           const struct ccm_removal_rule *left_over, alilb_uploads_wanted_fn fn,
-                           void *arg)
+static void unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
+                          const struct ccm_removal_rule *left_over, alilb_uploads_wanted_fn fn,
+                          void *arg)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts unused = { 0 };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts secrets = { 0 };
@@ -526,5 +545,26 @@ void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *cal
             host->log(host, CCM_LEVEL_WARN, call->object, "certificate %s stays for now: %s",
                       unused.items[i], err.message);
         }
+    }
+}
+
+void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
+                           alilb_uploads_wanted_fn fn, void *arg)
+{
+    unused_remove(uploads, call, NULL, fn, arg);
+}
+
+void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb_call *call,
+                                     alilb_uploads_wanted_fn fn, void *arg)
+{
+    const struct ccm_host *host = call->host;
+    struct ccm_removal_rule rule = { 0 };
+
+    if (alilb_uploads_are_on(host) &&
+        host->option_int(host, NULL, lbc_opt_orphan_period.name) != 0 &&
+        host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
+        strcmp(call->cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
+        ccm_removal_rule_read(&rule, host);
+        unused_remove(uploads, call, &rule, fn, arg);
     }
 }

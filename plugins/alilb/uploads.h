@@ -27,6 +27,10 @@ struct alilb_upload {
     int64_t refused_until_ms;             /* and is not asked again before */
 };
 
+/* For the table of a plugin; whether it is on. */
+extern const struct ccm_option alilb_opt_upload;
+bool alilb_uploads_are_on(const struct ccm_host *host);
+
 /* NULL on ENOMEM. */
 struct alilb_uploads *alilb_uploads_new(void);
 /* NULL is fine. */
@@ -66,12 +70,15 @@ void alilb_uploads_forget(struct alilb_uploads *uploads, const char *object);
 typedef int (*alilb_uploads_wanted_fn)(void *arg, struct lbc_texts *secrets);
 
 /* Delete what no load balancer has and no object wants, as far as it is of Secrets that this
- * process has looked at; only then a call is made. left_over not NULL: also all that other
- * processes of this cluster have left, as soon as it has been so for as long as that rule says,
- * since one API server has answered; then the list may have to be read, and as long as nothing is
- * in use nothing goes. What fails is logged, and left to the next time. */
+ * process has looked at; only then a call is made. What fails is logged, and left to the next time.
+ */
 void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
-                           const struct ccm_removal_rule *left_over, alilb_uploads_wanted_fn fn,
-                           void *arg);
+                           alilb_uploads_wanted_fn fn, void *arg);
+
+/* With the options upload_certificates and orphan_cleanup: also all that other processes of this
+ * cluster have left, as soon as it has been so for missing_wait_s, since one API server has
+ * answered; the list may have to be read for it. As long as nothing is in use nothing goes. */
+void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb_call *call,
+                                     alilb_uploads_wanted_fn fn, void *arg);
 
 #endif

@@ -3,7 +3,6 @@
 #include "alilb/action.h"
 #include "alilb/uploads.h"
 #include "lbc/instance.h"
-#include "lbc/keys.h"
 #include "lbc/model/object.h"
 #include "secret_ref.h"
 #include "util/cleanup.h"
@@ -136,7 +135,7 @@ bool gateway_secrets_settle(struct gateway *self, const struct ccm_request *req,
     struct alilb_call call = call_for(self, req);
     const bool gone = subject->claim == GATEWAY_OTHERS || subject->gateway.object->deleted_ms != 0;
 
-    if (self->lbc->dry || !gateway_secrets_are_on(self)) {
+    if (self->lbc->dry || !alilb_uploads_are_on(self->host)) {
         return true;
     }
     if (!gone && (later == NULL || !certificates_are_equal(subject, later))) {
@@ -146,21 +145,15 @@ bool gateway_secrets_settle(struct gateway *self, const struct ccm_request *req,
         alilb_uploads_settle(self->uploads, req->keys[0], &secrets) < 0) {
         return false;
     }
-    alilb_uploads_collect(self->uploads, &call, NULL, wanted_read, self);
+    alilb_uploads_collect(self->uploads, &call, wanted_read, self);
     return true;
 }
 
 void gateway_secrets_collect(struct gateway *self, const struct ccm_request *req)
 {
-    const struct ccm_host *host = self->host;
     struct alilb_call call = call_for(self, req);
-    struct ccm_removal_rule rule = { 0 };
 
-    if (!self->lbc->dry && gateway_secrets_are_on(self) &&
-        host->option_int(host, NULL, lbc_opt_orphan_period.name) != 0 &&
-        host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
-        strcmp(call.cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
-        ccm_removal_rule_read(&rule, host);
-        alilb_uploads_collect(self->uploads, &call, &rule, wanted_read, self);
+    if (!self->lbc->dry) {
+        alilb_uploads_collect_left_over(self->uploads, &call, wanted_read, self);
     }
 }

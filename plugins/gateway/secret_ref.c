@@ -11,23 +11,6 @@
 
 #define INVALID_REF "InvalidCertificateRef"
 
-const struct ccm_option gateway_opt_upload = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .flags = CCM_OPTION_LIVE,
-    .name = "upload_certificates",
-    .fallback = "false",
-    .help = "Put certificates and keys of the Secrets that certificateRefs of listeners name into "
-            "the certificate service, and delete there what is no longer used: needs the right to "
-            "get these Secrets, and etc/ram/gateway-certificates.json. Without it such listeners "
-            "are not served.",
-};
-
-bool gateway_secrets_are_on(const struct gateway *self)
-{
-    return self->host->option_int(self->host, NULL, gateway_opt_upload.name) != 0;
-}
-
 static void listener_refuse_ref(struct gateway_listener *one, const char *reason, const char *why)
 {
     one->unresolved = one->unresolved == NULL ? reason : one->unresolved;
@@ -74,7 +57,7 @@ int gateway_secrets_read(const struct gateway *self, struct gateway_listener *li
     const cJSON *ref = ccm_json_items(ccm_json_get(listener->json, "tls"), "certificateRefs");
     int r = 0;
 
-    listener->uses_secrets = gateway_secrets_are_on(self);
+    listener->uses_secrets = alilb_uploads_are_on(self->host);
     for (; r == 0 && ref != NULL; ref = ref->next) {
         CCM_CLEANUP(ccm_freep) char *key = NULL;
         struct alilb_upload upload = { 0 };

@@ -6,11 +6,6 @@
 #include "lbc/model/tags.h"
 #include "listener.h"
 
-extern const struct ccm_option gateway_opt_upload;
-
-/* Whether the option is on. */
-bool gateway_secrets_are_on(const struct gateway *self);
-
 /* The certificates of a listener that names Secrets, and what is wrong with them. 0 or -ENOMEM. */
 CCM_NODISCARD int gateway_secrets_read(const struct gateway *self,
                                        struct gateway_listener *listener);
