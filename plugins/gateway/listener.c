@@ -1,5 +1,6 @@
 #include "listener.h"
 
+#include "lbc/model/annotation.h"
 #include "secret_ref.h"
 #include "target.h"
 #include "util/parse.h"
@@ -22,6 +23,23 @@ static void listener_refuse(struct gateway_listener *one, const char **slot, con
     one->why = one->why == NULL ? why : one->why;
 }
 
+/* An option without effect might be one that somebody relies on. */
+static void listener_check_options(struct gateway_listener *one, const cJSON *options)
+{
+    const cJSON *option = NULL;
+
+    cJSON_ArrayForEach(option, options)
+    {
+        if (strcmp(option->string, GATEWAY_CERTIFICATES_KEY) != 0) {
+            listener_refuse(one, &one->refused, GATEWAY_INVALID,
+                            "tls.options has a key that is not served: the only one "
+                            "is " GATEWAY_CERTIFICATES_KEY "; annotation " LBC_ANNO_PREFIX
+                            "tls-cipher-policy chooses versions and ciphers");
+            one->unusable = true;
+        }
+    }
+}
+
 static int listener_read_tls(struct gateway_listener *one, const struct gateway *self,
                              bool certified)
 {
@@ -33,6 +51,7 @@ static int listener_read_tls(struct gateway_listener *one, const struct gateway 
     one->certificates = gateway_text(ccm_json_get(tls, "options"), GATEWAY_CERTIFICATES_KEY, "");
     one->protocol = one->passes ? LBC_TCP : LBC_TCPSSL;
     one->kinds = one->passes ? TLS : TCP | TLS;
+    listener_check_options(one, ccm_json_get(tls, "options"));
     if (one->passes || one->certificates[0] != '\0' || (certified && refs == NULL)) {
         return 0;
     }

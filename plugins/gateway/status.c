@@ -1,5 +1,6 @@
 #include "status.h"
 
+#include "address.h"
 #include "lbc/custom/condition.h"
 #include "lbc/custom/write.h"
 #include "lbc/service/condition.h"
@@ -132,6 +133,11 @@ static cJSON *draft_make_addresses(const struct draft *draft)
         cJSON_AddStringToObject(one, "value", draft->address) == NULL ||
         !cJSON_AddItemToArray(addresses, one)) {
         cJSON_Delete(one);
+        cJSON_Delete(addresses);
+        return NULL;
+    }
+    if (draft_is_programmed(draft) &&
+        gateway_addresses_show(ccm_json_get(draft->subject->gateway.json, "spec"), addresses) < 0) {
         cJSON_Delete(addresses);
         return NULL;
     }

@@ -1,5 +1,6 @@
 #include "subject.h"
 
+#include "address.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/object.h"
@@ -277,16 +278,22 @@ static bool subject_uses_pods(const struct gateway *self, const struct gateway_s
                                 : strcmp(type, LBC_BACKEND_TYPE_PODS) == 0;
 }
 
+static int subject_read_addresses(struct gateway_subject *subject, const cJSON *spec)
+{
+    const char *why = NULL;
+    const int r = gateway_addresses_place(spec, subject->annotations, &why);
+
+    if (why != NULL) {
+        subject_refuse(subject, "UnsupportedAddress", why);
+    }
+    return r;
+}
+
 /* What would be left out without a word. */
 static void subject_check_spec(struct gateway_subject *subject, const cJSON *spec)
 {
     const cJSON *others = ccm_json_get(ccm_json_get(spec, "allowedListeners"), "namespaces");
 
-    if (ccm_json_items(spec, "addresses") != NULL) {
-        subject_refuse(subject, "UnsupportedAddress",
-                       "spec.addresses is not served: annotation " LBC_ANNO_PREFIX
-                       "zone-maps takes an address per zone");
-    }
     if (ccm_json_get(spec, "tls") != NULL) {
         subject_refuse(subject, GATEWAY_INVALID,
                        "spec.tls is not served: clients are asked for a certificate by "
@@ -301,12 +308,16 @@ static void subject_check_spec(struct gateway_subject *subject, const cJSON *spe
 
 static int subject_read(const struct gateway *self, struct gateway_subject *subject, bool routes)
 {
+    const cJSON *spec = ccm_json_get(subject->gateway.json, "spec");
     int r = subject_read_class(self, subject);
 
+    if (r == 0) {
+        r = subject_read_addresses(subject, spec);
+    }
     if (r < 0) {
         return r;
     }
-    subject_check_spec(subject, ccm_json_get(subject->gateway.json, "spec"));
+    subject_check_spec(subject, spec);
     subject->pods = subject_uses_pods(self, subject);
     r = gateway_listeners_read(
         self, &subject->gateway,

@@ -244,7 +244,10 @@ RUN = {
         "kind: GatewayClass": "test_gateway_page.py::test_the_manifests_of_the_page",
         "name: web-canary": "test_gateway_page.py::test_the_manifests_of_the_page",
         "kind: ReferenceGrant": "test_gateway_page.py::test_the_manifests_of_the_page",
-        "mode: Passthrough": "test_gateway_page.py::test_the_manifests_of_the_page"},
+        "mode: Passthrough": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "certificateRefs: [": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "kind: RoleBinding": "test_gateway_page.py::test_these_rights_are_enough",
+        "type: IPAddress": "test_gateway_page.py::test_the_addresses_of_the_page"},
     "docs/metrics.md": {
         "kubernetes_sd_configs": "test_monitoring.py::test_jobs_of_the_page_are_jobs",
         "credentials_file": "test_monitoring.py::test_jobs_of_the_page_are_jobs"},

@@ -300,7 +300,6 @@ def test_gateways_that_are_not_served(world, api):
 
 
 @pytest.mark.parametrize("field, value, reason", [
-    ("addresses", [{"type": "IPAddress", "value": "10.1.0.200"}], "UnsupportedAddress"),
     ("tls", {"frontend": {"default": {"validation": {"caCertificateRefs": [{"kind": "ConfigMap", "name": "ca"}]}}}}, "Invalid"),
     ("allowedListeners", {"namespaces": {"from": "Same"}}, "Invalid")])
 def test_fields_that_are_not_served(world, api, field, value, reason):
@@ -315,6 +314,71 @@ def test_fields_that_are_not_served(world, api, field, value, reason):
     assert api.load_balancers() == [] and world.cloud.actions() == []
     api.patch("Gateway", "web", {"spec": {field: None}})
     world.wait(api.programmed, "the Gateway")
+
+
+def accepted(api, name="web"):
+    return [(one["reason"], one["message"]) for one in api.get("Gateway", name)["status"]["conditions"] if one["type"] == "Accepted"][0]
+
+
+def test_addresses_of_its_own(world, api):
+    """Private addresses and elastic ones, in the order of the zones; status has them when the load balancer does."""
+    elastic = "ccm.alibabacloud.com/allocation-id"
+    own = [world.cloud.edit("call", product="vpc", action="AllocateEipAddress", params={"InternetChargeType": "PayByTraffic"})["answer"]["AllocationId"] for _ in range(2)]
+    wanted = [{"type": "IPAddress", "value": "10.1.0.200"}, {"type": elastic, "value": own[0]}, {"type": "IPAddress", "value": ""},
+              {"type": elastic, "value": own[1]}]
+    api.make_gateway(listener("tcp", 1))
+    api.patch("Gateway", "web", {"spec": {"addresses": wanted}})
+    world.start_ccmd()
+    address = world.wait(api.programmed, "the Gateway")
+    (lb,) = api.load_balancers()
+    answer = world.cloud.edit("call", product="nlb", action="GetLoadBalancerAttribute", params={"LoadBalancerId": lb["LoadBalancerId"]})["answer"]
+    zones = [(zone["LoadBalancerAddresses"][0]["PrivateIPv4Address"], zone["LoadBalancerAddresses"][0].get("AllocationId"))
+             for zone in sorted(answer["ZoneMappings"], key=lambda zone: zone["ZoneId"])]
+    assert zones[0] == ("10.1.0.200", own[0]) and zones[1][1] == own[1]
+    shown = [{"type": "Hostname", "value": address}] + [one for one in wanted if one["value"]]
+    assert api.get("Gateway", "web")["status"]["addresses"] == shown
+    world.settled()
+    since = world.cloud.mark()
+    world.stop_ccmd()
+    world.start_ccmd()
+    world.wait(lambda: world.admin("/readyz")[0] == 200, "readiness")
+    world.settled()
+    assert api.get("Gateway", "web")["status"]["addresses"] == shown
+    assert [one for one in world.cloud.actions(since) if not one.startswith(("List", "Describe", "Get"))] == []
+
+
+@pytest.mark.parametrize("addresses, words", [
+    ([{"type": "Hostname", "value": "a.example.com"}], "types of spec.addresses are IPAddress"),
+    ([{"type": "IPAddress", "value": "2001:db8::1"}], "is no IPv4 address"),
+    ([{"type": "ccm.alibabacloud.com/allocation-id", "value": "eip-1,z:v"}], "is no id"),
+    ([{"value": "10.1.0.20"}, {"value": "10.1.0.21"}, {"value": "10.1.0.22"}], "has more addresses of a type than annotation")])
+def test_addresses_that_cannot_be_had(world, api, addresses, words):
+    api.make_gateway(listener("tcp", 1))
+    api.patch("Gateway", "web", {"spec": {"addresses": addresses}})
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("Gateway", "web").get("Accepted") == ("False", "UnsupportedAddress"), "the refusal")
+    assert words in accepted(api)[1]
+    world.settled()
+    assert api.load_balancers() == [] and world.cloud.actions() == []
+    api.patch("Gateway", "web", {"spec": {"addresses": None}})
+    world.wait(api.programmed, "the Gateway")
+
+
+def test_addresses_are_given_once(world, api):
+    api.make_gateway(listener("tcp", 1), annotations={PREFIX + "zone-maps": "cn-hangzhou-h:vsw-a:10.1.0.9,cn-hangzhou-i:vsw-b"})
+    api.patch("Gateway", "web", {"spec": {"addresses": [{"value": "10.1.0.20"}]}})
+    world.start_ccmd()
+    world.wait(lambda: api.conditions("Gateway", "web").get("Accepted") == ("False", "UnsupportedAddress"), "the refusal")
+    assert "gives addresses already" in accepted(api)[1]
+
+
+def test_options_of_tls_that_are_not_known(world, api):
+    options = {"options": {"ccm.alibabacloud.com/certificate-ids": "101-cn-hangzhou", "example.com/min-version": "1.3"}}
+    api.make_gateway(listener("tls", 443, "TLS", tls=options), listener("tcp", 80))
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    world.wait(lambda: api.listener("tls")[0].get("Accepted") == ("False", "Invalid"), "the refusal")
+    assert set(api.served()) <= {"80/tcp"}
 
 
 def test_names_of_a_listener_that_ends_tls(world, api):

@@ -76,6 +76,24 @@ def test_the_configuration_of_the_page(world, tmp_path):
     assert code == 0 and "plugins: 2" in out, out + err
 
 
+def test_the_addresses_of_the_page(world):
+    """The block is a part of a Gateway; ids in it stand for those of the account."""
+    (block,) = [text for _, text in re.findall(r"^```(\S*)\n(.*?)^```$", read("docs/gateway.md"), re.M | re.S) if "addresses:" in text]
+    api = GatewayWorld(world)
+    api.define()
+    api.configure()
+    api.make_class()
+    for name in ("eip-a", "eip-b"):
+        got = world.cloud.edit("call", product="vpc", action="AllocateEipAddress", params={"InternetChargeType": "PayByTraffic"})["answer"]
+        block = block.replace(name, got["AllocationId"])
+    api.make_gateway(listener("tcp", 1))
+    wanted = yaml.safe_load(block)
+    api.patch("Gateway", "web", wanted)
+    world.start_ccmd()
+    world.wait(api.programmed, "the Gateway")
+    assert api.get("Gateway", "web")["status"]["addresses"][1:] == wanted["spec"]["addresses"]
+
+
 def test_these_rights_are_enough(build, tmp_path):
     """A token that allows what the component of the plugin and the Role of the page say, and no more: nothing is refused."""
     allowed = kustomize.rules(kustomize.choose(tmp_path / "overlay", ["gateway"]))
