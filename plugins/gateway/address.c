@@ -20,8 +20,8 @@ static const char *addresses_next(const cJSON **cursor, const char *type)
         const cJSON *one = *cursor;
 
         *cursor = one->next;
-        if (strcmp(gateway_text(one, "type", "IPAddress"), type) == 0) {
-            return gateway_text(one, "value", "");
+        if (strcmp(lbc_custom_text(one, "type", "IPAddress"), type) == 0) {
+            return lbc_custom_text(one, "value", "");
         }
     }
     return NULL;
@@ -30,8 +30,8 @@ static const char *addresses_next(const cJSON **cursor, const char *type)
 /* What is wrong with one by itself; NULL = nothing. */
 static const char *address_find_fault(const cJSON *one)
 {
-    const char *type = gateway_text(one, "type", "IPAddress");
-    const char *value = gateway_text(one, "value", "");
+    const char *type = lbc_custom_text(one, "type", "IPAddress");
+    const char *value = lbc_custom_text(one, "value", "");
     struct ccm_ip ip;
 
     if (strcmp(type, GATEWAY_ALLOCATION_ID) == 0) {
@@ -110,7 +110,7 @@ int gateway_addresses_place(const cJSON *spec, struct ccm_strmap *annotations, c
 int gateway_addresses_show(const cJSON *spec, cJSON *to)
 {
     for (const cJSON *one = ccm_json_items(spec, "addresses"); one != NULL; one = one->next) {
-        if (gateway_text(one, "value", "")[0] == '\0') {
+        if (lbc_custom_text(one, "value", "")[0] == '\0') {
             continue;
         }
 

@@ -1,8 +1,9 @@
 #include "listener.h"
 
+#include "lbc/custom/selector.h"
 #include "lbc/model/annotation.h"
 #include "secret_ref.h"
-#include "target.h"
+
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -47,8 +48,8 @@ static int listener_read_tls(struct gateway_listener *one, const struct gateway 
     const cJSON *refs = ccm_json_items(tls, "certificateRefs");
 
     one->is_tls = true;
-    one->passes = strcmp(gateway_text(tls, "mode", "Terminate"), "Passthrough") == 0;
-    one->certificates = gateway_text(ccm_json_get(tls, "options"), GATEWAY_CERTIFICATES_KEY, "");
+    one->passes = strcmp(lbc_custom_text(tls, "mode", "Terminate"), "Passthrough") == 0;
+    one->certificates = lbc_custom_text(ccm_json_get(tls, "options"), GATEWAY_CERTIFICATES_KEY, "");
     one->protocol = one->passes ? LBC_TCP : LBC_TCPSSL;
     one->kinds = one->passes ? TLS : TCP | TLS;
     listener_check_options(one, ccm_json_get(tls, "options"));
@@ -103,7 +104,7 @@ static void listener_read_kinds(struct gateway_listener *one)
 
         for (unsigned i = 0; i < GATEWAY_ROUTE_KINDS; i++) {
             if (ccm_text_equal(ccm_json_text(item, "kind"), gateway_route_names[i].kind) &&
-                ccm_text_equal(gateway_text(item, "group", GATEWAY_GROUP), GATEWAY_GROUP)) {
+                ccm_text_equal(lbc_custom_text(item, "group", GATEWAY_GROUP), GATEWAY_GROUP)) {
                 found = possible & 1U << i;
             }
         }
@@ -146,7 +147,7 @@ static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
     }
 }
 
-int gateway_listeners_read(const struct gateway *self, const struct gateway_item *gateway,
+int gateway_listeners_read(const struct gateway *self, const struct lbc_custom_item *gateway,
                            bool certified,
                            struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
                            size_t *ret_count)
@@ -164,7 +165,7 @@ int gateway_listeners_read(const struct gateway *self, const struct gateway_item
             .owner_kind = "Gateway",
             .namespace_ = gateway->object->namespace_,
             .name = ccm_json_text(item, "name"),
-            .hostname = gateway_text(item, "hostname", ""),
+            .hostname = lbc_custom_text(item, "hostname", ""),
             .port = ccm_json_i64(item, "port", 0),
         };
         r = listener_read_protocol(one, self, certified);
@@ -187,80 +188,11 @@ void gateway_listeners_fini(struct gateway_listener *listeners, size_t count)
 bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,
                        const struct ccm_object *gateway)
 {
-    return strcmp(gateway_text(parent, "group", GATEWAY_GROUP), GATEWAY_GROUP) == 0 &&
-           strcmp(gateway_text(parent, "kind", "Gateway"), "Gateway") == 0 &&
-           strcmp(gateway_text(parent, "namespace", route->namespace_), gateway->namespace_) == 0 &&
+    return strcmp(lbc_custom_text(parent, "group", GATEWAY_GROUP), GATEWAY_GROUP) == 0 &&
+           strcmp(lbc_custom_text(parent, "kind", "Gateway"), "Gateway") == 0 &&
+           strcmp(lbc_custom_text(parent, "namespace", route->namespace_), gateway->namespace_) ==
+               0 &&
            ccm_text_equal(ccm_json_text(parent, "name"), gateway->name);
-}
-
-static bool expression_matches(const cJSON *expression, const struct ccm_object *object)
-{
-    const char *key = gateway_text(expression, "key", "");
-    const char *operator= gateway_text(expression, "operator", "");
-    const char *value = strcmp(key, "kubernetes.io/metadata.name") == 0
-                            ? object->name
-                            : ccm_object_label(object, key);
-    const cJSON *item = ccm_json_items(expression, "values");
-    bool listed = false;
-
-    for (; item != NULL; item = item->next) {
-        listed = listed || (value != NULL && ccm_text_equal(cJSON_GetStringValue(item), value));
-    }
-    if (strcmp(operator, "In") == 0) {
-        return listed;
-    }
-    if (strcmp(operator, "NotIn") == 0) {
-        return !listed;
-    }
-    return strcmp(operator, "Exists") == 0 ? value != NULL
-                                           : strcmp(operator, "DoesNotExist") == 0 && value == NULL;
-}
-
-/* A selector that is not there selects nothing, an empty one all. */
-static bool selector_matches(const cJSON *selector, const struct ccm_object *object)
-{
-    const cJSON *one = NULL;
-
-    if (selector == NULL || object == NULL) {
-        return false;
-    }
-    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchLabels"))
-    {
-        const char *value = strcmp(one->string, "kubernetes.io/metadata.name") == 0
-                                ? object->name
-                                : ccm_object_label(object, one->string);
-
-        if (value == NULL || !ccm_text_equal(value, cJSON_GetStringValue(one))) {
-            return false;
-        }
-    }
-    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchExpressions"))
-    {
-        if (!expression_matches(one, object)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool listener_allows_namespace(const struct ccm_host *host, const struct ccm_object *gateway,
-                                      const struct gateway_listener *listener,
-                                      const char *namespace_)
-{
-    const cJSON *rule = ccm_json_get(ccm_json_get(listener->json, "allowedRoutes"), "namespaces");
-    const char *from = gateway_text(rule, "from", "Same");
-
-    if (strcmp(from, "Selector") == 0) {
-        const struct ccm_object *object = host->get_raw(host, "v1", "namespaces", namespace_);
-        const bool matches = selector_matches(ccm_json_get(rule, "selector"), object);
-
-        if (object != NULL) {
-            host->release(host, object);
-        }
-        return matches;
-    }
-    return strcmp(from, "All") == 0 ||
-           (strcmp(from, "Same") == 0 && strcmp(namespace_, gateway->namespace_) == 0);
 }
 
 /* "*.a.b" stands for all names that end so. */
@@ -278,7 +210,7 @@ static bool hostnames_meet(const char *a, const char *b)
 }
 
 static bool listener_meets_names(const struct gateway_listener *listener,
-                                 const struct gateway_item *route)
+                                 const struct lbc_custom_item *route)
 {
     const cJSON *item = ccm_json_items(ccm_json_get(route->json, "spec"), "hostnames");
 
@@ -296,9 +228,10 @@ static bool listener_meets_names(const struct gateway_listener *listener,
 enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
                                             const struct ccm_object *gateway,
                                             const struct gateway_listener *listener,
-                                            const struct gateway_item *route, const cJSON *parent)
+                                            const struct lbc_custom_item *route,
+                                            const cJSON *parent)
 {
-    const char *section = gateway_text(parent, "sectionName", "");
+    const char *section = lbc_custom_text(parent, "sectionName", "");
     const int64_t port = ccm_json_i64(parent, "port", 0);
 
     if ((section[0] != '\0' && !ccm_text_equal(section, listener->name)) ||
@@ -306,7 +239,9 @@ enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
         return GATEWAY_NO_PARENT;
     }
     if ((listener->kinds & 1U << route->kind) == 0 ||
-        !listener_allows_namespace(host, gateway, listener, route->object->namespace_)) {
+        !lbc_custom_namespace_is_from(
+            host, ccm_json_get(ccm_json_get(listener->json, "allowedRoutes"), "namespaces"), "Same",
+            gateway->namespace_, route->object->namespace_)) {
         return GATEWAY_NOT_ALLOWED;
     }
     return listener_meets_names(listener, route) ? GATEWAY_ATTACHED : GATEWAY_NO_HOSTNAME;

@@ -41,7 +41,7 @@ struct gateway_listener {
 /* Those of a Gateway, at most GATEWAY_LISTENERS_MAX, and how many. certified: annotations give
  * a certificate to listeners that name none. 0 or -ENOMEM; the caller finishes them in any case. */
 CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
-                                         const struct gateway_item *gateway, bool certified,
+                                         const struct lbc_custom_item *gateway, bool certified,
                                          struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
                                          size_t *ret_count);
 void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
@@ -59,7 +59,8 @@ enum gateway_attach {
 enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
                                             const struct ccm_object *gateway,
                                             const struct gateway_listener *listener,
-                                            const struct gateway_item *route, const cJSON *parent);
+                                            const struct lbc_custom_item *route,
+                                            const cJSON *parent);
 
 /* Whether that is a parentRef of a route to the Gateway. */
 bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,

@@ -70,8 +70,8 @@ static void enqueue_parents(const struct gateway *self, const struct ccm_object 
     }
     for (; parent != NULL; parent = parent->next) {
         CCM_CLEANUP(ccm_freep)
-        char *key = gateway_key(gateway_text(parent, "namespace", route->namespace_),
-                                gateway_text(parent, "name", ""));
+        char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->namespace_),
+                                   lbc_custom_text(parent, "name", ""));
         const struct ccm_object *gateway =
             key == NULL ? NULL : self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
 
@@ -82,7 +82,7 @@ static void enqueue_parents(const struct gateway *self, const struct ccm_object 
     }
 }
 
-static bool route_has_parent(const struct gateway_item *route, const struct ccm_object *gateway)
+static bool route_has_parent(const struct lbc_custom_item *route, const struct ccm_object *gateway)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
 
@@ -98,14 +98,14 @@ static bool rule_has_backend(const cJSON *rule, const struct ccm_object *route,
     const cJSON *ref = ccm_json_items(rule, "backendRefs");
 
     while (ref != NULL &&
-           (strcmp(gateway_text(ref, "namespace", route->namespace_), namespace_) != 0 ||
-            strcmp(gateway_text(ref, "name", ""), name) != 0)) {
+           (strcmp(lbc_custom_text(ref, "namespace", route->namespace_), namespace_) != 0 ||
+            strcmp(lbc_custom_text(ref, "name", ""), name) != 0)) {
         ref = ref->next;
     }
     return ref != NULL;
 }
 
-static bool route_has_backend(const struct gateway_item *route, const char *namespace_,
+static bool route_has_backend(const struct lbc_custom_item *route, const char *namespace_,
                               const char *name)
 {
     const cJSON *rule = ccm_json_items(ccm_json_get(route->json, "spec"), "rules");
@@ -118,7 +118,7 @@ static bool route_has_backend(const struct gateway_item *route, const char *name
 
 /* Routes by an index, in the memory of the caller, who finishes them. */
 static void routes_find(const struct gateway *self, const char *index, const char *value,
-                        struct gateway_items *ret)
+                        struct lbc_custom_items *ret)
 {
     if (gateway_routes_list(self->host, index, value, ret) < 0) {
         self->host->log(self->host, CCM_LEVEL_ERROR, value, "change not passed on: out of memory");
@@ -128,7 +128,7 @@ static void routes_find(const struct gateway *self, const char *index, const cha
 /* Those of the Gateway: the index knows its name alone, which others may have elsewhere. */
 static void enqueue_routes_of(const struct gateway *self, const struct ccm_object *gateway)
 {
-    struct gateway_items found = { 0 };
+    struct lbc_custom_items found = { 0 };
 
     routes_find(self, GATEWAY_BY_PARENT, gateway->name, &found);
     for (size_t i = 0; i < found.len; i++) {
@@ -136,7 +136,7 @@ static void enqueue_routes_of(const struct gateway *self, const struct ccm_objec
             enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL, 0);
         }
     }
-    gateway_items_fini(self->host, &found);
+    lbc_custom_items_fini(self->host, &found);
 }
 
 /* namespace_: only those in it; NULL = all. */
@@ -146,7 +146,7 @@ static void enqueue_gateways(const struct gateway *self, const char *namespace_,
     const struct ccm_object *const *gateways = NULL;
     size_t count = 0;
 
-    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
+    lbc_custom_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
     for (size_t i = 0; i < count; i++) {
         if (namespace_ == NULL || strcmp(gateways[i]->namespace_, namespace_) == 0) {
             self->host->enqueue(self->host, gateways[i]->key, lane, delay_ms);
@@ -162,8 +162,8 @@ static void enqueue_kind(const struct gateway *self, const char *api_version,
     const struct ccm_object *const *routes = NULL;
     size_t count = 0;
 
-    gateway_objects_list(self->host, api_version, gateway_route_names[kind].resource, &routes,
-                         &count);
+    lbc_custom_objects_list(self->host, api_version, gateway_route_names[kind].resource, &routes,
+                            &count);
     for (size_t i = 0; i < count; i++) {
         if (namespace_ == NULL) {
             enqueue_route(self, kind, routes[i]->key, NULL, ALL_DELAY_MS);
@@ -293,7 +293,7 @@ static void enqueue_granted(const struct gateway *self, const struct ccm_object 
         from = ccm_json_items(ccm_json_get(json, "spec"), "from");
     }
     for (; from != NULL; from = from->next) {
-        enqueue_all(self, gateway_text(from, "namespace", ""));
+        enqueue_all(self, lbc_custom_text(from, "namespace", ""));
     }
 }
 
@@ -333,7 +333,7 @@ static void map_service(void *arg, const struct ccm_change *change)
 {
     const struct gateway *self = arg;
     const struct ccm_object *service = object_of(change);
-    struct gateway_items found = { 0 };
+    struct lbc_custom_items found = { 0 };
 
     routes_find(self, GATEWAY_BY_BACKEND, service->name, &found);
     for (size_t i = 0; i < found.len; i++) {
@@ -342,7 +342,7 @@ static void map_service(void *arg, const struct ccm_change *change)
             enqueue_parents(self, found.items[i].object, CCM_LANE_SPEC);
         }
     }
-    gateway_items_fini(self->host, &found);
+    lbc_custom_items_fini(self->host, &found);
 }
 
 static bool gateway_owns(const void *arg, const struct ccm_service *service)
@@ -370,15 +370,15 @@ static void absence_record_slice(const struct gateway *self, const struct ccm_ch
 }
 
 /* Keys of what the route names as its parents, into `to`. */
-static int parents_collect(const struct gateway_item *route, struct ccm_strmap *to)
+static int parents_collect(const struct lbc_custom_item *route, struct ccm_strmap *to)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
     int r = 0;
 
     for (; r == 0 && parent != NULL; parent = parent->next) {
         CCM_CLEANUP(ccm_freep)
-        char *key = gateway_key(gateway_text(parent, "namespace", route->object->namespace_),
-                                gateway_text(parent, "name", ""));
+        char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->object->namespace_),
+                                   lbc_custom_text(parent, "name", ""));
 
         r = key == NULL ? -ENOMEM : ccm_strmap_set(to, key, NULL);
     }
@@ -390,7 +390,7 @@ static struct ccm_strmap *slice_collect_parents(const struct gateway *self,
                                                 const struct ccm_endpoint_slice *slice)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *parents = ccm_strmap_new(NULL);
-    struct gateway_items found = { 0 };
+    struct lbc_custom_items found = { 0 };
     int r = parents == NULL ? -ENOMEM : 0;
 
     if (r == 0) {
@@ -401,7 +401,7 @@ static struct ccm_strmap *slice_collect_parents(const struct gateway *self,
             r = parents_collect(&found.items[i], parents);
         }
     }
-    gateway_items_fini(self->host, &found);
+    lbc_custom_items_fini(self->host, &found);
     return r < 0 ? NULL : CCM_STEAL(parents);
 }
 

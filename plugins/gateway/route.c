@@ -32,7 +32,7 @@ static const struct lbc_custom_condition attach_words[] = {
 /* What is read once for all parents of a route, of which many may be one Gateway. */
 struct route_look {
     const struct gateway *self;
-    const struct gateway_item *route;
+    const struct lbc_custom_item *route;
     struct ccm_strmap *subjects; /* key -> Gateway, NULL = there is none */
     struct gateway_refs refs[2]; /* with nodes, and with pods as backends, */
     bool has_refs[2];            /* once they are read */
@@ -79,7 +79,7 @@ static int parent_put_conditions(struct route_look *look, const struct gateway_s
                                  const cJSON *parent, const struct lbc_custom_moment *moment,
                                  cJSON *conditions)
 {
-    const struct gateway_item *route = look->route;
+    const struct lbc_custom_item *route = look->route;
     const struct gateway_refs *refs = NULL;
     enum gateway_attach best = GATEWAY_NO_PARENT;
     int r = look_get_refs(look, subject->pods, &refs);
@@ -143,11 +143,11 @@ static int route_add_parent(struct route_look *look, const cJSON *parent, const 
                             const struct lbc_custom_moment *moment, cJSON *to)
 {
     const char *controller = look->self->controller;
-    const struct gateway_item *route = look->route;
+    const struct lbc_custom_item *route = look->route;
     struct gateway_subject *subject = NULL;
     CCM_CLEANUP(ccm_freep)
-    char *key = gateway_key(gateway_text(parent, "namespace", route->object->namespace_),
-                            gateway_text(parent, "name", ""));
+    char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->object->namespace_),
+                               lbc_custom_text(parent, "name", ""));
     cJSON *conditions = NULL;
     int r = key == NULL ? -ENOMEM : look_get_subject(look, key, &subject);
 
@@ -189,7 +189,7 @@ static int route_keep_others(const struct gateway *self, const cJSON *shown, cJS
 
 static cJSON *route_make_status(struct route_look *look, const cJSON *shown, int64_t wall_ms)
 {
-    const struct gateway_item *route = look->route;
+    const struct lbc_custom_item *route = look->route;
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
     cJSON *parents = status == NULL ? NULL : cJSON_AddArrayToObject(status, "parents");
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
@@ -204,7 +204,7 @@ static cJSON *route_make_status(struct route_look *look, const cJSON *shown, int
 }
 
 static int route_publish(const struct gateway *self, const struct ccm_request *req,
-                         const struct gateway_item *route, uint64_t *ret_again_ms,
+                         const struct lbc_custom_item *route, uint64_t *ret_again_ms,
                          struct ccm_error *err)
 {
     const cJSON *before = ccm_json_get(route->json, "status");
@@ -234,7 +234,7 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
                                 enum gateway_route_kind kind, const char *name,
                                 uint64_t *ret_again_ms, struct ccm_error *err)
 {
-    struct gateway_item route = { 0 };
+    struct lbc_custom_item route = { 0 };
     int r = gateway_route_get(self->host, kind, name, &route);
 
     if (r < 0) {
@@ -244,7 +244,7 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
     } else {
         r = route_publish(self, req, &route, ret_again_ms, err);
     }
-    gateway_item_fini(self->host, &route);
+    lbc_custom_item_fini(self->host, &route);
     return r;
 }
 
@@ -325,7 +325,7 @@ static bool class_is_used(const struct gateway *self, const char *name)
     size_t count = 0;
     bool used = false;
 
-    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
+    lbc_custom_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
     for (size_t i = 0; !used && i < count; i++) {
         CCM_CLEANUP(ccm_freep) char *class = gateway_class_of(gateways[i]);
 
@@ -361,8 +361,8 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
 static int class_reconcile(const struct gateway *self, const struct ccm_request *req,
                            const char *name, uint64_t *ret_again_ms, struct ccm_error *err)
 {
-    struct gateway_item class = { 0 };
-    int r = gateway_item_get(self->host, GATEWAY_V1, "gatewayclasses", name, &class);
+    struct lbc_custom_item class = { 0 };
+    int r = lbc_custom_item_get(self->host, GATEWAY_V1, "gatewayclasses", name, &class);
 
     if (r < 0) {
         r = ccm_error_nomem(err);
@@ -376,7 +376,7 @@ static int class_reconcile(const struct gateway *self, const struct ccm_request 
         r = class_keep(self, req, &place, err);
         r = r < 0 ? r : class_publish(self, req, &place, class.json, ret_again_ms, err);
     }
-    gateway_item_fini(self->host, &class);
+    lbc_custom_item_fini(self->host, &class);
     return r;
 }
 

@@ -96,7 +96,7 @@ static int wanted_read(void *arg, struct lbc_texts *ret)
     size_t count = 0;
     int r = 0;
 
-    gateway_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
+    lbc_custom_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
     for (size_t i = 0; r == 0 && i < count; i++) {
         r = lbc_object_has_finalizer(gateways[i], self->finalizer) &&
                     !alilb_uploads_is_settled(self->uploads, gateways[i]->key)

@@ -1,7 +1,7 @@
 #include "secret_ref.h"
 
 #include "alilb/uploads.h"
-#include "target.h"
+#include "lbc/custom/grant.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -21,23 +21,27 @@ static void listener_refuse_ref(struct gateway_listener *one, const char *reason
 static int ref_read(const struct gateway *self, struct gateway_listener *one, const cJSON *ref,
                     char **ret_key)
 {
-    const struct gateway_reference reference = { one->owner_kind, one->namespace_, "Secret",
-                                                 gateway_text(ref, "namespace", one->namespace_),
-                                                 gateway_text(ref, "name", "") };
+    const struct lbc_custom_reference reference = { GATEWAY_GROUP,
+                                                    one->owner_kind,
+                                                    one->namespace_,
+                                                    "Secret",
+                                                    lbc_custom_text(ref, "namespace",
+                                                                    one->namespace_),
+                                                    lbc_custom_text(ref, "name", "") };
 
     *ret_key = NULL;
-    if (gateway_text(ref, "group", "")[0] != '\0' ||
-        strcmp(gateway_text(ref, "kind", "Secret"), "Secret") != 0) {
+    if (lbc_custom_text(ref, "group", "")[0] != '\0' ||
+        strcmp(lbc_custom_text(ref, "kind", "Secret"), "Secret") != 0) {
         listener_refuse_ref(one, INVALID_REF, "certificateRefs names something else than a Secret");
         return 0;
     }
-    if (!gateway_reference_is_granted(self->host, &reference)) {
+    if (!lbc_custom_reference_is_granted(self->host, &reference)) {
         listener_refuse_ref(one, "RefNotPermitted",
                             "no ReferenceGrant of another namespace lets the Gateway use a Secret "
                             "there");
         return 0;
     }
-    *ret_key = gateway_key(reference.namespace_, reference.name);
+    *ret_key = lbc_custom_key(reference.namespace_, reference.name);
     return *ret_key == NULL ? -ENOMEM : 0;
 }
 

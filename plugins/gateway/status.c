@@ -42,12 +42,12 @@ static void draft_init(struct draft *draft, const struct lbc_custom_said *said, 
 
     draft->address = said->has_address
                          ? said->address
-                         : gateway_text(ccm_json_items(status, "addresses"), "value", "");
+                         : lbc_custom_text(ccm_json_items(status, "addresses"), "value", "");
     draft->known = said->has_state ? said->reason[0] != '\0' : shown != NULL;
     draft->ready =
         said->has_state ? said->ready : ccm_text_equal(ccm_json_text(shown, "status"), "True");
-    draft->reason = said->has_state ? said->reason : gateway_text(shown, "reason", "");
-    draft->message = said->has_state ? said->message : gateway_text(shown, "message", "");
+    draft->reason = said->has_state ? said->reason : lbc_custom_text(shown, "reason", "");
+    draft->message = said->has_state ? said->message : lbc_custom_text(shown, "message", "");
 }
 
 /* That nobody serves a port does not make the load balancer another one. */

@@ -79,7 +79,7 @@ static bool parameters_are_many(const struct ccm_host *host, const char *key)
 int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const char *namespace_,
                             struct ccm_strmap *to, const char **ret_why)
 {
-    struct gateway_item map = { 0 };
+    struct lbc_custom_item map = { 0 };
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     const cJSON *entry = NULL;
     int r = 0;
@@ -88,13 +88,13 @@ int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const
     if (ref == NULL) {
         return 0;
     }
-    key = gateway_key(namespace_ == NULL ? gateway_text(ref, "namespace", "") : namespace_,
-                      gateway_text(ref, "name", ""));
+    key = lbc_custom_key(namespace_ == NULL ? lbc_custom_text(ref, "namespace", "") : namespace_,
+                         lbc_custom_text(ref, "name", ""));
     if (key == NULL) {
         return -ENOMEM;
     }
-    if (gateway_text(ref, "group", "")[0] != '\0' ||
-        strcmp(gateway_text(ref, "kind", ""), "ConfigMap") != 0) {
+    if (lbc_custom_text(ref, "group", "")[0] != '\0' ||
+        strcmp(lbc_custom_text(ref, "kind", ""), "ConfigMap") != 0) {
         *ret_why = "parametersRef names no ConfigMap";
         return 0;
     }
@@ -102,7 +102,7 @@ int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const
         *ret_why = "parametersRef names a ConfigMap of more than 64 KiB";
         return 0;
     }
-    r = gateway_item_get(host, "v1", "configmaps", key, &map);
+    r = lbc_custom_item_get(host, "v1", "configmaps", key, &map);
     if (r == 0 && map.object == NULL) {
         *ret_why = "parametersRef names a ConfigMap that is not there, or lacks "
                    "label " GATEWAY_PARAMETERS_LABEL;
@@ -111,7 +111,7 @@ int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const
     {
         r = r < 0 ? r : parameters_put_entry(to, entry);
     }
-    gateway_item_fini(host, &map);
+    lbc_custom_item_fini(host, &map);
     return r;
 }
 
@@ -192,9 +192,9 @@ static int subject_read_parameters(struct gateway_subject *subject, const cJSON 
 static int subject_read_class(const struct gateway *self, struct gateway_subject *subject)
 {
     const cJSON *spec = ccm_json_get(subject->gateway.json, "spec");
-    struct gateway_item class = { 0 };
-    int r = gateway_item_get(self->host, GATEWAY_V1, "gatewayclasses",
-                             gateway_text(spec, "gatewayClassName", ""), &class);
+    struct lbc_custom_item class = { 0 };
+    int r = lbc_custom_item_get(self->host, GATEWAY_V1, "gatewayclasses",
+                                lbc_custom_text(spec, "gatewayClassName", ""), &class);
 
     if (r == 0 && class.object != NULL) {
         subject->claim =
@@ -206,7 +206,7 @@ static int subject_read_class(const struct gateway *self, struct gateway_subject
     if (r == 0 && subject->claim == GATEWAY_OURS) {
         r = subject_read_parameters(subject, class.json);
     }
-    gateway_item_fini(self->host, &class);
+    lbc_custom_item_fini(self->host, &class);
     return r;
 }
 
@@ -215,8 +215,8 @@ static int subject_read_class(const struct gateway *self, struct gateway_subject
 /* The one that was made first serves, as the API has it; by name where that is the same moment. */
 static int route_compare_age(const void *a, const void *b)
 {
-    const struct ccm_object *left = ((const struct gateway_item *)a)->object;
-    const struct ccm_object *right = ((const struct gateway_item *)b)->object;
+    const struct ccm_object *left = ((const struct lbc_custom_item *)a)->object;
+    const struct ccm_object *right = ((const struct lbc_custom_item *)b)->object;
 
     if (left->created_ms != right->created_ms) {
         return left->created_ms < right->created_ms ? -1 : 1;
@@ -226,7 +226,7 @@ static int route_compare_age(const void *a, const void *b)
 
 static bool route_attaches(const struct gateway_subject *subject,
                            const struct gateway_listener *listener,
-                           const struct gateway_item *route)
+                           const struct lbc_custom_item *route)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
 
@@ -242,7 +242,7 @@ static bool route_attaches(const struct gateway_subject *subject,
 
 static int subject_read_routes(struct gateway_subject *subject)
 {
-    struct gateway_items routes = { 0 };
+    struct lbc_custom_items routes = { 0 };
     int r = gateway_routes_list(subject->host, GATEWAY_BY_PARENT, subject->gateway.object->name,
                                 &routes);
 
@@ -264,7 +264,7 @@ static int subject_read_routes(struct gateway_subject *subject)
             }
         }
     }
-    gateway_items_fini(subject->host, &routes);
+    lbc_custom_items_fini(subject->host, &routes);
     return r;
 }
 
@@ -299,7 +299,7 @@ static void subject_check_spec(struct gateway_subject *subject, const cJSON *spe
                        "spec.tls is not served: clients are asked for a certificate by "
                        "annotations " LBC_ANNO_PREFIX "cacert and cacert-id");
     }
-    if (strcmp(gateway_text(others, "from", "None"), "None") != 0) {
+    if (strcmp(lbc_custom_text(others, "from", "None"), "None") != 0) {
         subject_refuse(subject, GATEWAY_INVALID,
                        "spec.allowedListeners is not served: listeners of ListenerSets are none "
                        "of this Gateway's");
@@ -346,7 +346,7 @@ int gateway_subject_new(const struct gateway *self, const char *key, bool routes
     if (subject->annotations == NULL) {
         return -ENOMEM;
     }
-    r = gateway_item_get(self->host, GATEWAY_V1, "gateways", key, &subject->gateway);
+    r = lbc_custom_item_get(self->host, GATEWAY_V1, "gateways", key, &subject->gateway);
     if (r == 0 && subject->gateway.object != NULL) {
         r = subject_read(self, subject, routes);
         *ret = r == 0 ? CCM_STEAL(subject) : NULL;
@@ -365,7 +365,7 @@ void gateway_subject_freep(struct gateway_subject **subject)
         gateway_targets_fini(one->host, &one->targets[i]);
     }
     gateway_listeners_fini(one->listeners, one->count);
-    gateway_item_fini(one->host, &one->gateway);
+    lbc_custom_item_fini(one->host, &one->gateway);
     ccm_strmap_free(one->annotations);
     free(one);
     *subject = NULL;

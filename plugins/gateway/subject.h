@@ -21,7 +21,7 @@ enum gateway_claim {
 struct gateway_subject {
     const struct ccm_host *host;
     const char *finalizer; /* ours, borrowed */
-    struct gateway_item gateway;
+    struct lbc_custom_item gateway;
     enum gateway_claim claim;
     struct ccm_strmap *annotations; /* as on a Service: key -> value, heap */
     const char *invalid;            /* condition Accepted: why it is not; NULL = it may be; */

@@ -6,31 +6,13 @@
 #define CCM_GATEWAY_TARGET_H
 
 #include "item.h"
+#include "lbc/model/parts.h"
 
 #include <stdint.h>
 
-/* From an object of the Gateway API to one of the core group. */
-struct gateway_reference {
-    const char *from_kind;
-    const char *from_namespace;
-    const char *kind;
-    const char *namespace_;
-    const char *name;
-};
-
-/* Whether both have one namespace, or that of the object referred to allows it. */
-bool gateway_reference_is_granted(const struct ccm_host *host,
-                                  const struct gateway_reference *reference);
-
-/* One Service port; each stands once in a list. */
-struct gateway_target {
-    const struct ccm_service *service; /* a reference */
-    const struct ccm_service_port *port;
-    uint64_t weight; /* of all references to it */
-};
-
+/* Each Service port stands once, with the weight of all references to it. */
 struct gateway_targets {
-    struct gateway_target *items;
+    struct lbc_part *items; /* a reference to each Service */
     size_t len;
     size_t cap;
 };
@@ -44,7 +26,7 @@ struct gateway_refs {
 /* Read the backendRefs of a route. pods: pods are the backends, else nodes. Those that cannot be
  * used are left out. 0 or -ENOMEM; the caller finishes `ret` in any case. */
 CCM_NODISCARD int gateway_targets_read(const struct ccm_host *host,
-                                       const struct gateway_item *route, bool pods,
+                                       const struct lbc_custom_item *route, bool pods,
                                        struct gateway_targets *ret, struct gateway_refs *refs);
 void gateway_targets_fini(const struct ccm_host *host, struct gateway_targets *targets);
 

@@ -179,7 +179,7 @@ static void view_set_status(struct gateway_view *view)
     struct ccm_service *service = &view->service;
 
     if (address != NULL) {
-        view->ingress = (struct ccm_ingress){ "", gateway_text(address, "value", ""), "" };
+        view->ingress = (struct ccm_ingress){ "", lbc_custom_text(address, "value", ""), "" };
         view->ingress_list[0] = &view->ingress;
         service->ingress = view->ingress_list;
         service->ingress_count = 1;
@@ -188,9 +188,9 @@ static void view_set_status(struct gateway_view *view)
         if (ccm_text_equal(ccm_json_text(one, "type"), LBC_LIFE_CONDITION)) {
             view->condition = (struct ccm_condition){
                 .type = LBC_LIFE_CONDITION,
-                .status = gateway_text(one, "status", ""),
-                .reason = gateway_text(one, "reason", ""),
-                .message = gateway_text(one, "message", ""),
+                .status = lbc_custom_text(one, "status", ""),
+                .reason = lbc_custom_text(one, "reason", ""),
+                .message = lbc_custom_text(one, "message", ""),
             };
             view->condition_list[0] = &view->condition;
             service->conditions = view->condition_list;
