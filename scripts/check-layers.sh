@@ -29,7 +29,7 @@ rules=(
     'plugins/lbc/model/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/'
     'plugins/lbc/service/   ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/'
     'plugins/lbc/apply/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/ lbc/apply/'
-    'plugins/lbc/custom/    ccm/ util/ lbc/relay.h lbc/custom/'
+    'plugins/lbc/custom/    ccm/ util/ lbc/relay.h lbc/model/ lbc/custom/'
     'plugins/lbc/           ccm/ util/ lbc/ .'
     'plugins/alilb/         ccm/ util/ alicloud/ lbc/ alilb/ .'
     'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'

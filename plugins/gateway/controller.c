@@ -48,15 +48,18 @@ static int listener_set_certificates(struct nlb_listener *listener, const char *
 }
 
 /* Ids that annotations could not name either. */
-static int certificates_check(const struct lbc_model *model, const char *ids, struct ccm_error *err)
+static int certificates_check(const struct lbc_model *model,
+                              const struct gateway_listener *listener, struct ccm_error *err)
 {
-    const char *cursor = ids;
+    struct lbc_allow allow = model->allow;
+    const char *cursor = listener->certificates;
     const char *id = NULL;
     size_t len = 0;
     int r = 0;
 
+    allow.namespace_ = listener->owner->namespace_; /* of a ListenerSet: its own */
     while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, ',', &id, &len)) {
-        r = lbc_allow_check_id(&model->allow, LBC_ALLOW_CERTIFICATE, id, len, err);
+        r = lbc_allow_check_id(&allow, LBC_ALLOW_CERTIFICATE, id, len, err);
     }
     return r;
 }
@@ -73,8 +76,7 @@ static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port 
         return r;
     }
     /* Secrets are the namespace's own, or for it by consent. */
-    if (!port->listener->uses_secrets &&
-        certificates_check(b->model, port->listener->certificates, err) < 0) {
+    if (!port->listener->uses_secrets && certificates_check(b->model, port->listener, err) < 0) {
         lbc_model_report_port(b, want, err);
         desired->listeners[before]->lacks = true;
         return 0;

@@ -20,8 +20,6 @@
 #define GATEWAY_CLASS           "ccm.alibabacloud.com/gateway" /* of Gateways, shown as Services */
 #define GATEWAY_KIND            'g'                            /* of struct lbc_product */
 #define GATEWAY_NAME_PREFIX     "gateway_"                     /* no Service is called so */
-/* ConfigMaps that classes and Gateways may name have it, whatever its value. */
-#define GATEWAY_PARAMETERS_LABEL "ccm.alibabacloud.com/gateway-parameters"
 /* In tls.options of a listener: certificates by id, the first of them by default. */
 #define GATEWAY_CERTIFICATES_KEY "ccm.alibabacloud.com/certificate-ids"
 
@@ -31,6 +29,7 @@
 #define GATEWAY_PROGRAMMED    "Programmed"
 #define GATEWAY_INVALID       "Invalid"
 #define GATEWAY_PENDING       "Pending"
+#define GATEWAY_NOT_VALID     "ListenersNotValid"
 
 struct gateway {
     struct lbc_custom_front front; /* Gateways as Services, view.c; first */

@@ -1,6 +1,7 @@
 #include "item.h"
 
 #include "gateway.h"
+#include "lbc/custom/change.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -33,12 +34,10 @@ int gateway_route_get(const struct ccm_host *host, enum gateway_route_kind kind,
 
 char *gateway_class_of(const struct ccm_object *gateway)
 {
-    const char *text = ((const struct ccm_raw *)gateway)->json;
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const cJSON *spec = lbc_custom_parse_spec(gateway, &json);
 
-    return ccm_json_parse(text, strlen(text), &json) < 0
-               ? NULL
-               : strdup(lbc_custom_text(ccm_json_get(json, "spec"), "gatewayClassName", ""));
+    return json == NULL ? NULL : strdup(lbc_custom_text(spec, "gatewayClassName", ""));
 }
 
 int gateway_routes_list(const struct ccm_host *host, const char *index, const char *value,

@@ -127,12 +127,12 @@ static bool listeners_clash(const struct gateway_listener *a, const struct gatew
             b->protocol == LBC_TCPSSL);
 }
 
-/* The API has all of them refused, whichever came first. */
-static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
+void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
-            if (i == j || !listeners_clash(&all[i], &all[j])) {
+            if (i == j || !listeners_clash(&all[i], &all[j]) ||
+                (all[i].owner != all[j].owner && i < j)) {
                 continue;
             }
 
@@ -147,31 +147,26 @@ static void listeners_find_conflicts(struct gateway_listener *all, size_t count)
     }
 }
 
-int gateway_listeners_read(const struct gateway *self, const struct lbc_custom_item *gateway,
-                           bool certified,
-                           struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
-                           size_t *ret_count)
+int gateway_listeners_read(const struct gateway *self, const struct gateway_owner *owner,
+                           struct gateway_listener all[static GATEWAY_LISTENERS_MAX], size_t *count)
 {
-    const cJSON *item = ccm_json_items(ccm_json_get(gateway->json, "spec"), "listeners");
-    size_t *count = ret_count;
+    const cJSON *item = ccm_json_items(ccm_json_get(owner->json, "spec"), "listeners");
     int r = 0;
 
-    *count = 0;
     for (; r == 0 && item != NULL && *count < GATEWAY_LISTENERS_MAX; item = item->next) {
-        struct gateway_listener *one = &ret[(*count)++];
+        struct gateway_listener *one = &all[(*count)++];
 
         *one = (struct gateway_listener){
             .json = item,
-            .owner_kind = "Gateway",
-            .namespace_ = gateway->object->namespace_,
+            .owner_kind = owner->kind,
+            .owner = owner->object,
             .name = ccm_json_text(item, "name"),
             .hostname = lbc_custom_text(item, "hostname", ""),
             .port = ccm_json_i64(item, "port", 0),
         };
-        r = listener_read_protocol(one, self, certified);
+        r = listener_read_protocol(one, self, owner->certified);
         listener_read_kinds(one);
     }
-    listeners_find_conflicts(ret, *count);
     return r;
 }
 
@@ -185,14 +180,14 @@ void gateway_listeners_fini(struct gateway_listener *listeners, size_t count)
 
 /* --- routes --- */
 
-bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,
-                       const struct ccm_object *gateway)
+bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route, const char *kind,
+                       const struct ccm_object *object)
 {
     return strcmp(lbc_custom_text(parent, "group", GATEWAY_GROUP), GATEWAY_GROUP) == 0 &&
-           strcmp(lbc_custom_text(parent, "kind", "Gateway"), "Gateway") == 0 &&
-           strcmp(lbc_custom_text(parent, "namespace", route->namespace_), gateway->namespace_) ==
+           strcmp(lbc_custom_text(parent, "kind", "Gateway"), kind) == 0 &&
+           strcmp(lbc_custom_text(parent, "namespace", route->namespace_), object->namespace_) ==
                0 &&
-           ccm_text_equal(ccm_json_text(parent, "name"), gateway->name);
+           ccm_text_equal(ccm_json_text(parent, "name"), object->name);
 }
 
 /* "*.a.b" stands for all names that end so. */
@@ -226,7 +221,6 @@ static bool listener_meets_names(const struct gateway_listener *listener,
 }
 
 enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
-                                            const struct ccm_object *gateway,
                                             const struct gateway_listener *listener,
                                             const struct lbc_custom_item *route,
                                             const cJSON *parent)
@@ -241,7 +235,7 @@ enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
     if ((listener->kinds & 1U << route->kind) == 0 ||
         !lbc_custom_namespace_is_from(
             host, ccm_json_get(ccm_json_get(listener->json, "allowedRoutes"), "namespaces"), "Same",
-            gateway->namespace_, route->object->namespace_)) {
+            listener->owner->namespace_, route->object->namespace_)) {
         return GATEWAY_NOT_ALLOWED;
     }
     return listener_meets_names(listener, route) ? GATEWAY_ATTACHED : GATEWAY_NO_HOSTNAME;

@@ -12,10 +12,18 @@
 
 #include <stdint.h>
 
+/* What has listeners: a Gateway or a ListenerSet. Borrowed. */
+struct gateway_owner {
+    const char *kind; /* a constant */
+    const struct ccm_object *object;
+    const cJSON *json;
+    bool certified; /* annotations give a certificate to listeners that name none */
+};
+
 struct gateway_listener {
-    const cJSON *json;      /* borrowed, as all texts */
-    const char *owner_kind; /* of the object that has it, as ReferenceGrants name it */
-    const char *namespace_; /* likewise */
+    const cJSON *json;              /* borrowed, as all texts */
+    const char *owner_kind;         /* of the object that has it, */
+    const struct ccm_object *owner; /* borrowed, too */
     const char *name;
     const char *hostname; /* "" = any */
     int64_t port;
@@ -38,12 +46,15 @@ struct gateway_listener {
 
 #define GATEWAY_LISTENERS_MAX 64
 
-/* Those of a Gateway, at most GATEWAY_LISTENERS_MAX, and how many. certified: annotations give
- * a certificate to listeners that name none. 0 or -ENOMEM; the caller finishes them in any case. */
+/* Add those of an owner to `all`, of which there are *count, up to GATEWAY_LISTENERS_MAX. 0 or
+ * -ENOMEM; the caller finishes them in any case. */
 CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
-                                         const struct lbc_custom_item *gateway, bool certified,
-                                         struct gateway_listener ret[static GATEWAY_LISTENERS_MAX],
-                                         size_t *ret_count);
+                                         const struct gateway_owner *owner,
+                                         struct gateway_listener all[static GATEWAY_LISTENERS_MAX],
+                                         size_t *count);
+/* Those that want one port: of one owner none serves it, as the API has it; of several owners,
+ * which stand behind each other by precedence, the first one does. */
+void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count);
 void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
 
 /* Why a route is not attached by one parentRef; the later ones come closer. */
@@ -54,16 +65,14 @@ enum gateway_attach {
     GATEWAY_ATTACHED,
 };
 
-/* Whether the route, by one of its parentRefs, which is to this Gateway, attaches to the listener.
- */
+/* Whether the route attaches to the listener by one of its parentRefs, which is to the owner. */
 enum gateway_attach gateway_listener_attach(const struct ccm_host *host,
-                                            const struct ccm_object *gateway,
                                             const struct gateway_listener *listener,
                                             const struct lbc_custom_item *route,
                                             const cJSON *parent);
 
-/* Whether that is a parentRef of a route to the Gateway. */
-bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route,
-                       const struct ccm_object *gateway);
+/* Whether that is a parentRef of a route to that object. */
+bool gateway_parent_is(const cJSON *parent, const struct ccm_object *route, const char *kind,
+                       const struct ccm_object *object);
 
 #endif

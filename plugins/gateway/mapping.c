@@ -2,12 +2,14 @@
 
 #include "gateway.h"
 #include "item.h"
-#include "lbc/model/absence.h"
-#include "lbc/model/endpoint.h"
+#include "lbc/custom/change.h"
+#include "lbc/custom/parameters.h"
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
+#include "lbc/model/slice.h"
 #include "listener.h"
 #include "route.h"
+#include "set.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -19,29 +21,6 @@
 #define NODE_DELAY_MS 1000 /* nodes change many at a time */
 #define ALL_DELAY_MS  300  /* what all Gateways and routes are looked at for: as often as that */
 
-static const struct ccm_object *object_of(const struct ccm_change *change)
-{
-    return change->after == NULL ? change->before : change->after;
-}
-
-/* Whether what a person writes has changed, or the object came or goes. */
-static bool spec_differs(const struct ccm_change *change)
-{
-    const struct ccm_object *before = change->before;
-    const struct ccm_object *after = change->after;
-
-    return before == NULL || after == NULL || before->generation != after->generation ||
-           before->deleted_ms != after->deleted_ms;
-}
-
-/* What we have written ourselves leads to nothing. */
-static bool change_is_own(const struct gateway *self, const char *key,
-                          const struct ccm_change *change)
-{
-    return !spec_differs(change) && lbc_custom_record_is_own(self->front.custom.records, key,
-                                                             change->after->resource_version);
-}
-
 /* --- keys --- */
 
 /* change: of the route itself; NULL = of what it depends on. */
@@ -52,8 +31,30 @@ static void enqueue_route(const struct gateway *self, enum gateway_route_kind ki
 
     if (key == NULL) {
         self->host->log(self->host, CCM_LEVEL_ERROR, name, "change not passed on: out of memory");
-    } else if (change == NULL || !change_is_own(self, key, change)) {
+    } else if (change == NULL ||
+               !lbc_custom_change_is_own(self->front.custom.records, key, change)) {
         self->host->enqueue(self->host, key, CCM_LANE_SPEC, delay_ms);
+    }
+}
+
+static void enqueue_set(const struct gateway *self, const char *name, uint64_t delay_ms)
+{
+    CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s%s", GATEWAY_SET_KEY, name);
+
+    if (key != NULL) {
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, delay_ms);
+    }
+}
+
+/* If it is there. */
+static void enqueue_gateway(const struct gateway *self, const char *key, uint64_t lane)
+{
+    const struct ccm_object *gateway =
+        key == NULL ? NULL : self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
+
+    if (gateway != NULL) {
+        self->host->enqueue(self->host, key, lane, 0);
+        self->host->release(self->host, gateway);
     }
 }
 
@@ -61,32 +62,30 @@ static void enqueue_route(const struct gateway *self, enum gateway_route_kind ki
 static void enqueue_parents(const struct gateway *self, const struct ccm_object *route,
                             uint64_t lane)
 {
-    const char *text = ((const struct ccm_raw *)route)->json;
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    const cJSON *parent = NULL;
+    const cJSON *parent = ccm_json_items(lbc_custom_parse_spec(route, &json), "parentRefs");
 
-    if (ccm_json_parse(text, strlen(text), &json) == 0) {
-        parent = ccm_json_items(ccm_json_get(json, "spec"), "parentRefs");
-    }
     for (; parent != NULL; parent = parent->next) {
-        CCM_CLEANUP(ccm_freep)
-        char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->namespace_),
-                                   lbc_custom_text(parent, "name", ""));
-        const struct ccm_object *gateway =
-            key == NULL ? NULL : self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
+        CCM_CLEANUP(ccm_freep) char *key = NULL;
+        CCM_CLEANUP(ccm_freep) char *set = NULL;
 
-        if (gateway != NULL) {
-            self->host->enqueue(self->host, key, lane, 0);
-            self->host->release(self->host, gateway);
+        if (gateway_parent_find(self->host, parent, route->namespace_, &key, &set) < 0) {
+            self->host->log(self->host, CCM_LEVEL_ERROR, route->key,
+                            "change not passed on: out of memory");
+        }
+        enqueue_gateway(self, key, lane);
+        if (set != NULL) {
+            enqueue_set(self, set, 0);
         }
     }
 }
 
-static bool route_has_parent(const struct lbc_custom_item *route, const struct ccm_object *gateway)
+static bool route_has_parent(const struct lbc_custom_item *route, const char *kind,
+                             const struct ccm_object *object)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
 
-    while (parent != NULL && !gateway_parent_is(parent, route->object, gateway)) {
+    while (parent != NULL && !gateway_parent_is(parent, route->object, kind, object)) {
         parent = parent->next;
     }
     return parent != NULL;
@@ -125,15 +124,37 @@ static void routes_find(const struct gateway *self, const char *index, const cha
     }
 }
 
-/* Those of the Gateway: the index knows its name alone, which others may have elsewhere. */
-static void enqueue_routes_of(const struct gateway *self, const struct ccm_object *gateway)
+/* Those of a Gateway or ListenerSet: the index knows its name alone, which others may have
+ * elsewhere. */
+static void enqueue_routes_of(const struct gateway *self, const char *kind,
+                              const struct ccm_object *object)
 {
     struct lbc_custom_items found = { 0 };
 
-    routes_find(self, GATEWAY_BY_PARENT, gateway->name, &found);
+    routes_find(self, GATEWAY_BY_PARENT, object->name, &found);
     for (size_t i = 0; i < found.len; i++) {
-        if (route_has_parent(&found.items[i], gateway)) {
+        if (route_has_parent(&found.items[i], kind, object)) {
             enqueue_route(self, found.items[i].kind, found.items[i].object->key, NULL, 0);
+        }
+    }
+    lbc_custom_items_fini(self->host, &found);
+}
+
+/* Those that name the Gateway, and what routes say of them. */
+static void enqueue_sets_of(const struct gateway *self, const struct ccm_object *gateway)
+{
+    const struct lbc_custom_item head = { .api_version = GATEWAY_V1 };
+    struct lbc_custom_items found = { 0 };
+
+    if (lbc_custom_items_add_by(self->host, head, GATEWAY_SETS, GATEWAY_BY_PARENT, gateway->name,
+                                &found) == -ENOMEM) {
+        self->host->log(self->host, CCM_LEVEL_ERROR, gateway->key,
+                        "change not passed on: out of memory");
+    }
+    for (size_t i = 0; i < found.len; i++) {
+        if (gateway_set_is_of(found.items[i].json, found.items[i].object, gateway)) {
+            enqueue_set(self, found.items[i].object->key, 0);
+            enqueue_routes_of(self, GATEWAY_SET, found.items[i].object);
         }
     }
     lbc_custom_items_fini(self->host, &found);
@@ -175,6 +196,43 @@ static void enqueue_kind(const struct gateway *self, const char *api_version,
     self->host->release_list(self->host, routes, count);
 }
 
+/* The Gateway of a ListenerSet, which serves its listeners, and the others of that, which have the
+ * ports that it does not have. */
+static void enqueue_gateway_of_set(const struct gateway *self, const struct ccm_object *set)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
+    const struct ccm_object *gateway = NULL;
+
+    if (lbc_custom_parse_spec(set, &json) == NULL ||
+        gateway_set_find_gateway(json, set->namespace_, &key) < 0 || key == NULL) {
+        return;
+    }
+    gateway = self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
+    if (gateway != NULL) {
+        self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+        enqueue_sets_of(self, gateway);
+        self->host->release(self->host, gateway);
+    }
+}
+
+static void enqueue_sets(const struct gateway *self, const char *namespace_)
+{
+    const struct ccm_object *const *sets = NULL;
+    size_t count = 0;
+
+    lbc_custom_objects_list(self->host, GATEWAY_V1, GATEWAY_SETS, &sets, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (namespace_ == NULL) {
+            enqueue_set(self, sets[i]->key, ALL_DELAY_MS);
+        } else if (strcmp(sets[i]->namespace_, namespace_) == 0) {
+            enqueue_set(self, sets[i]->key, ALL_DELAY_MS);
+            enqueue_gateway_of_set(self, sets[i]);
+        }
+    }
+    self->host->release_list(self->host, sets, count);
+}
+
 /* By their keys alone: this comes for each namespace of the first list, and as often as anybody
  * writes a ConfigMap of his own. */
 static void enqueue_all(const struct gateway *self, const char *namespace_)
@@ -182,6 +240,7 @@ static void enqueue_all(const struct gateway *self, const char *namespace_)
     static const char *const versions[] = { GATEWAY_V1, GATEWAY_V1ALPHA2 };
 
     enqueue_gateways(self, namespace_, CCM_LANE_SPEC, ALL_DELAY_MS);
+    enqueue_sets(self, namespace_);
     for (size_t v = 0; v < CCM_ARRAY_LEN(versions); v++) {
         for (unsigned kind = 0; kind < GATEWAY_ROUTE_KINDS; kind++) {
             enqueue_kind(self, versions[v], (enum gateway_route_kind)kind, namespace_);
@@ -195,12 +254,12 @@ static void map_class(void *arg, const struct ccm_change *change)
 {
     const struct gateway *self = arg;
     CCM_CLEANUP(ccm_freep)
-    char *key = ccm_text_format("%s%s", GATEWAY_CLASS_KEY, object_of(change)->name);
+    char *key = ccm_text_format("%s%s", GATEWAY_CLASS_KEY, lbc_custom_change_object(change)->name);
 
-    if (key != NULL && !change_is_own(self, key, change)) {
+    if (key != NULL && !lbc_custom_change_is_own(self->front.custom.records, key, change)) {
         self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
     }
-    if (spec_differs(change)) {
+    if (lbc_custom_change_is_of_spec(change)) {
         enqueue_all(self, NULL);
     }
 }
@@ -226,14 +285,15 @@ static bool gateway_is_bound(const struct gateway *self, const struct ccm_object
 static void map_gateway(void *arg, const struct ccm_change *change)
 {
     const struct gateway *self = arg;
-    const struct ccm_object *object = object_of(change);
+    const struct ccm_object *object = lbc_custom_change_object(change);
     const bool was_bound = gateway_is_bound(self, change->before);
 
-    if (was_bound != gateway_is_bound(self, change->after) || (was_bound && spec_differs(change))) {
+    if (was_bound != gateway_is_bound(self, change->after) ||
+        (was_bound && lbc_custom_change_is_of_spec(change))) {
         enqueue_class_of(self, change->before);
         enqueue_class_of(self, change->after);
     }
-    if (change_is_own(self, object->key, change)) {
+    if (lbc_custom_change_is_own(self->front.custom.records, object->key, change)) {
         return;
     }
     self->host->enqueue(self->host, object->key,
@@ -241,16 +301,38 @@ static void map_gateway(void *arg, const struct ccm_change *change)
                         : change->before == NULL ? CCM_LANE_URGENT
                                                  : CCM_LANE_SPEC,
                         0);
-    if (spec_differs(change)) {
-        enqueue_routes_of(self, object);
+    if (lbc_custom_change_is_of_spec(change)) {
+        enqueue_routes_of(self, "Gateway", object);
+        enqueue_sets_of(self, object);
+    }
+}
+
+static void map_set(void *arg, const struct ccm_change *change)
+{
+    const struct gateway *self = arg;
+    const struct ccm_object *set = lbc_custom_change_object(change);
+    CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s%s", GATEWAY_SET_KEY, set->key);
+
+    if (key == NULL || lbc_custom_change_is_own(self->front.custom.records, key, change)) {
+        return;
+    }
+    self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
+    if (lbc_custom_change_is_of_spec(change)) {
+        enqueue_routes_of(self, GATEWAY_SET, set);
+        if (change->before != NULL) {
+            enqueue_gateway_of_set(self, change->before);
+        }
+        if (change->after != NULL) {
+            enqueue_gateway_of_set(self, change->after);
+        }
     }
 }
 
 static void route_changed(const struct gateway *self, enum gateway_route_kind kind,
                           const struct ccm_change *change)
 {
-    enqueue_route(self, kind, object_of(change)->key, change, 0);
-    if (!spec_differs(change)) {
+    enqueue_route(self, kind, lbc_custom_change_object(change)->key, change, 0);
+    if (!lbc_custom_change_is_of_spec(change)) {
         return;
     }
     if (change->before != NULL) {
@@ -285,13 +367,9 @@ static void map_anything(void *arg, const struct ccm_change *change)
 /* Whom a grant lets in; the others have nothing from it. */
 static void enqueue_granted(const struct gateway *self, const struct ccm_object *grant)
 {
-    const char *text = grant == NULL ? "" : ((const struct ccm_raw *)grant)->json;
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    const cJSON *from = NULL;
+    const cJSON *from = ccm_json_items(lbc_custom_parse_spec(grant, &json), "from");
 
-    if (ccm_json_parse(text, strlen(text), &json) == 0) {
-        from = ccm_json_items(ccm_json_get(json, "spec"), "from");
-    }
     for (; from != NULL; from = from->next) {
         enqueue_all(self, lbc_custom_text(from, "namespace", ""));
     }
@@ -299,30 +377,15 @@ static void enqueue_granted(const struct gateway *self, const struct ccm_object 
 
 static void map_grant(void *arg, const struct ccm_change *change)
 {
-    if (spec_differs(change)) {
+    if (lbc_custom_change_is_of_spec(change)) {
         enqueue_granted(arg, change->before);
         enqueue_granted(arg, change->after);
     }
 }
 
-static bool labels_differ(const struct ccm_object *before, const struct ccm_object *after)
-{
-    if (before->label_count != after->label_count) {
-        return true;
-    }
-    for (uint64_t i = 0; i < after->label_count; i++) {
-        if (!ccm_text_equal(before->labels[i]->key, after->labels[i]->key) ||
-            !ccm_text_equal(before->labels[i]->value, after->labels[i]->value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void map_namespace(void *arg, const struct ccm_change *change)
 {
-    if (change->before == NULL || change->after == NULL ||
-        labels_differ(change->before, change->after)) {
+    if (lbc_custom_change_is_of_labels(change)) {
         enqueue_all(arg, NULL);
     }
 }
@@ -332,7 +395,7 @@ static void map_namespace(void *arg, const struct ccm_change *change)
 static void map_service(void *arg, const struct ccm_change *change)
 {
     const struct gateway *self = arg;
-    const struct ccm_object *service = object_of(change);
+    const struct ccm_object *service = lbc_custom_change_object(change);
     struct lbc_custom_items found = { 0 };
 
     routes_find(self, GATEWAY_BY_BACKEND, service->name, &found);
@@ -350,37 +413,19 @@ static bool gateway_owns(const void *arg, const struct ccm_service *service)
     return lbc_owns(arg, service);
 }
 
-/* The engine knows slices by the object whose load balancer they stand behind. */
-static void absence_record_slice(const struct gateway *self, const struct ccm_change *change,
-                                 const struct ccm_object *gateway)
-{
-    struct ccm_endpoint_slice copies[2];
-    struct ccm_change own = *change;
-    const struct ccm_object **sides[] = { &own.before, &own.after };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sides); i++) {
-        if (*sides[i] != NULL) {
-            copies[i] = *(const struct ccm_endpoint_slice *)*sides[i];
-            copies[i].meta.namespace_ = gateway->namespace_;
-            copies[i].service_name = gateway->name;
-            *sides[i] = &copies[i].meta;
-        }
-    }
-    lbc_absence_record_slice(self->lbc->absence, &own, gateway_owns, self->lbc);
-}
-
-/* Keys of what the route names as its parents, into `to`. */
-static int parents_collect(const struct lbc_custom_item *route, struct ccm_strmap *to)
+/* Keys of the Gateways that the route names as its parents, into `to`. */
+static int parents_collect(const struct ccm_host *host, const struct lbc_custom_item *route,
+                           struct ccm_strmap *to)
 {
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
     int r = 0;
 
     for (; r == 0 && parent != NULL; parent = parent->next) {
-        CCM_CLEANUP(ccm_freep)
-        char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->object->namespace_),
-                                   lbc_custom_text(parent, "name", ""));
+        CCM_CLEANUP(ccm_freep) char *key = NULL;
+        CCM_CLEANUP(ccm_freep) char *set = NULL;
 
-        r = key == NULL ? -ENOMEM : ccm_strmap_set(to, key, NULL);
+        r = gateway_parent_find(host, parent, route->object->namespace_, &key, &set);
+        r = r < 0 || key == NULL ? r : ccm_strmap_set(to, key, NULL);
     }
     return r;
 }
@@ -398,7 +443,7 @@ static struct ccm_strmap *slice_collect_parents(const struct gateway *self,
     }
     for (size_t i = 0; r == 0 && i < found.len; i++) {
         if (route_has_backend(&found.items[i], slice->meta.namespace_, slice->service_name)) {
-            r = parents_collect(&found.items[i], parents);
+            r = parents_collect(self->host, &found.items[i], parents);
         }
     }
     lbc_custom_items_fini(self->host, &found);
@@ -406,9 +451,10 @@ static struct ccm_strmap *slice_collect_parents(const struct gateway *self,
 }
 
 /* A change of the slices of one Service. */
-static void slice_changed(const struct gateway *self, const struct ccm_change *change,
+static void slice_changed(void *arg, const struct ccm_change *change,
                           const struct ccm_endpoint_slice *slice)
 {
+    const struct gateway *self = arg;
     CCM_CLEANUP(ccm_strmap_freep)
     struct ccm_strmap *parents = slice_collect_parents(self, slice);
     void *cursor = NULL;
@@ -424,7 +470,8 @@ static void slice_changed(const struct gateway *self, const struct ccm_change *c
             self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
 
         if (gateway != NULL) {
-            absence_record_slice(self, change, gateway);
+            /* The engine knows slices by the object whose load balancer they stand behind. */
+            lbc_slice_record_as(self->lbc->absence, change, gateway, gateway_owns, self->lbc);
             self->host->enqueue(self->host, key, CCM_LANE_BACKENDS, 0);
             self->host->release(self->host, gateway);
         }
@@ -433,28 +480,7 @@ static void slice_changed(const struct gateway *self, const struct ccm_change *c
 
 static void map_slice(void *arg, const struct ccm_change *change)
 {
-    const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
-    const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
-    struct ccm_change own = *change;
-
-    if (before != NULL && after != NULL && strcmp(before->service_name, after->service_name) == 0) {
-        if (lbc_endpoints_differ(before, after)) {
-            slice_changed(arg, change, after);
-        }
-        return;
-    }
-    /* It goes from one Service, and comes to another. */
-    if (before != NULL) {
-        own.after = NULL;
-        own.type = CCM_CHANGE_DELETED;
-        slice_changed(arg, &own, before);
-    }
-    if (after != NULL) {
-        own = *change;
-        own.before = NULL;
-        own.type = CCM_CHANGE_ADDED;
-        slice_changed(arg, &own, after);
-    }
+    lbc_slice_split(change, slice_changed, arg);
 }
 
 static void map_node(void *arg, const struct ccm_change *change)
@@ -486,6 +512,12 @@ static const struct ccm_index by_backend = {
     .name = GATEWAY_BY_BACKEND,
     .path = "spec.rules.backendRefs.name",
 };
+static const struct ccm_index by_gateway = {
+    .struct_size = sizeof(struct ccm_index),
+    .name = GATEWAY_BY_PARENT,
+    .path = "spec.parentRef.name",
+};
+static const struct ccm_index *const set_indexes[] = { &by_gateway, NULL };
 static const struct ccm_index *const route_indexes[] = { &by_parent, &by_backend, NULL };
 
 /* Definitions may come later, or never. */
@@ -502,6 +534,7 @@ static const struct ccm_index *const route_indexes[] = { &by_parent, &by_backend
     }
 WATCH_RAW(watch_classes, GATEWAY_V1, "gatewayclasses", map_class, NULL, NULL);
 WATCH_RAW(watch_gateways, GATEWAY_V1, "gateways", map_gateway, NULL, NULL);
+WATCH_RAW(watch_sets, GATEWAY_V1, GATEWAY_SETS, map_set, set_indexes, NULL);
 WATCH_RAW(watch_tcp_v1, GATEWAY_V1, "tcproutes", map_tcp_route, route_indexes, NULL);
 WATCH_RAW(watch_tcp_old, GATEWAY_V1ALPHA2, "tcproutes", map_tcp_route, route_indexes, NULL);
 WATCH_RAW(watch_udp_v1, GATEWAY_V1, "udproutes", map_udp_route, route_indexes, NULL);
@@ -511,7 +544,7 @@ WATCH_RAW(watch_tls_old, GATEWAY_V1ALPHA2, "tlsroutes", map_tls_route, route_ind
 WATCH_RAW(watch_grants_v1, GATEWAY_V1, "referencegrants", map_grant, NULL, NULL);
 WATCH_RAW(watch_grants_old, GATEWAY_V1BETA1, "referencegrants", map_grant, NULL, NULL);
 WATCH_RAW(watch_namespaces, "v1", "namespaces", map_namespace, NULL, NULL);
-WATCH_RAW(watch_parameters, "v1", "configmaps", map_anything, NULL, GATEWAY_PARAMETERS_LABEL);
+WATCH_RAW(watch_parameters, "v1", "configmaps", map_anything, NULL, LBC_CUSTOM_PARAMETERS_LABEL);
 
 static const struct ccm_watch watch_services = {
     .struct_size = sizeof(struct ccm_watch),
@@ -531,10 +564,23 @@ static const struct ccm_watch watch_nodes = {
 };
 
 const struct ccm_watch *const gateway_watches[] = {
-    &watch_classes,   &watch_gateways,   &watch_tcp_v1,     &watch_tcp_old,
-    &watch_udp_v1,    &watch_udp_old,    &watch_tls_v1,     &watch_tls_old,
-    &watch_grants_v1, &watch_grants_old, &watch_namespaces, &watch_parameters,
-    &watch_services,  &watch_slices,     &watch_nodes,      NULL,
+    &watch_classes,
+    &watch_gateways,
+    &watch_sets,
+    &watch_tcp_v1,
+    &watch_tcp_old,
+    &watch_udp_v1,
+    &watch_udp_old,
+    &watch_tls_v1,
+    &watch_tls_old,
+    &watch_grants_v1,
+    &watch_grants_old,
+    &watch_namespaces,
+    &watch_parameters,
+    &watch_services,
+    &watch_slices,
+    &watch_nodes,
+    NULL,
 };
 
 #define RIGHT(symbol, version, what)                                                               \
@@ -546,11 +592,13 @@ RIGHT(right_class, GATEWAY_V1, "gatewayclasses"); /* finalizer */
 RIGHT(right_class_status, GATEWAY_V1, "gatewayclasses/status");
 RIGHT(right_gateway, GATEWAY_V1, "gateways"); /* finalizer and labels */
 RIGHT(right_gateway_status, GATEWAY_V1, "gateways/status");
+RIGHT(right_set, GATEWAY_V1, GATEWAY_SETS "/status");
 RIGHT(right_tcp, GATEWAY_V1, "tcproutes/status");
 RIGHT(right_udp, GATEWAY_V1, "udproutes/status");
 RIGHT(right_tls, GATEWAY_V1, "tlsroutes/status");
 
-const struct ccm_right *const gateway_rights[] = { &right_class,   &right_class_status,
-                                                   &right_gateway, &right_gateway_status,
-                                                   &right_tcp,     &right_udp,
-                                                   &right_tls,     NULL };
+const struct ccm_right *const gateway_rights[] = {
+    &right_class, &right_class_status, &right_gateway, &right_gateway_status,
+    &right_set,   &right_tcp,          &right_udp,     &right_tls,
+    NULL
+};

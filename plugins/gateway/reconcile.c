@@ -40,6 +40,19 @@ static void reconcile_plan_nothing(const struct gateway *self, const struct ccm_
     }
 }
 
+/* Whether the pass was about what is there by now: else it says that of the next one. */
+static bool subjects_are_equal(const struct gateway_subject *a, const struct gateway_subject *b)
+{
+    bool same = a->gateway.object->generation == b->gateway.object->generation &&
+                a->sets.len == b->sets.len;
+
+    for (size_t i = 0; same && i < a->sets.len; i++) {
+        same = gateway_set_mark(a, &a->sets.items[i], true) ==
+               gateway_set_mark(b, &b->sets.items[i], true);
+    }
+    return same;
+}
+
 /* With what routes say by then: they may have changed while the cloud was at work. before: what the
  * pass was about, NULL = the load balancer is not settled. */
 static int reconcile_publish(struct gateway *self, const struct ccm_request *req,
@@ -48,11 +61,14 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
 {
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
     uint64_t again_ms = 0;
+    bool settled = false;
+    bool programmed = false;
     int r = gateway_subject_new(self, req->keys[0], true, &subject);
 
     if (r < 0) {
         return ccm_error_nomem(err);
     }
+    settled = before != NULL && subject != NULL && subjects_are_equal(before, subject);
     if (before != NULL && !gateway_secrets_settle(self, req, before, subject)) {
         result_come_again(ret, AGAIN_MS);
     }
@@ -60,7 +76,10 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
         subject->gateway.object->deleted_ms != 0 || self->host->dry_run(self->host)) {
         return 0;
     }
-    r = gateway_status_publish(self, req, subject, before != NULL, &again_ms, err);
+    r = gateway_status_publish(self, req, subject, settled, &programmed, &again_ms, err);
+    if (settled || !programmed) {
+        gateway_sets_mark(self, subject, programmed);
+    }
     result_come_again(ret, again_ms);
     return r;
 }
@@ -152,7 +171,10 @@ int gateway_reconcile(void *arg, const struct ccm_request *req, struct ccm_resul
         reconcile_plan_nothing(self, req);
         return 0;
     }
-    if (gateway_route_reconcile(self, req, &r, &again_ms, err)) {
+    if (ccm_text_starts(req->keys[0], GATEWAY_SET_KEY)) {
+        r = gateway_set_reconcile(self, req, &again_ms, err);
+        result_come_again(ret, again_ms);
+    } else if (gateway_route_reconcile(self, req, &r, &again_ms, err)) {
         result_come_again(ret, again_ms);
     }
     return r;

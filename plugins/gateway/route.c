@@ -1,6 +1,7 @@
 #include "route.h"
 
 #include "lbc/custom/condition.h"
+#include "lbc/custom/parameters.h"
 #include "lbc/custom/write.h"
 #include "lbc/model/object.h"
 #include "subject.h"
@@ -20,7 +21,7 @@ char *gateway_route_key(enum gateway_route_kind kind, const char *name)
 
 static const struct lbc_custom_condition attach_words[] = {
     [GATEWAY_NO_PARENT] = { GATEWAY_ACCEPTED, false, "NoMatchingParent",
-                            "the Gateway has no listener of that name and port" },
+                            "nothing of that name and port is served there" },
     [GATEWAY_NOT_ALLOWED] = { GATEWAY_ACCEPTED, false, "NotAllowedByListeners",
                               "no listener takes routes of this kind from this namespace" },
     [GATEWAY_NO_HOSTNAME] = { GATEWAY_ACCEPTED, false, "NoMatchingListenerHostname",
@@ -89,9 +90,12 @@ static int parent_put_conditions(struct route_look *look, const struct gateway_s
                                                    refs->why };
 
     for (size_t i = 0; i < subject->count; i++) {
-        const enum gateway_attach one = gateway_listener_attach(
-            subject->host, subject->gateway.object, &subject->listeners[i], route, parent);
+        const struct gateway_listener *listener = &subject->listeners[i];
+        enum gateway_attach one = GATEWAY_NO_PARENT;
 
+        if (gateway_parent_is(parent, route->object, listener->owner_kind, listener->owner)) {
+            one = gateway_listener_attach(subject->host, listener, route, parent);
+        }
         best = one > best ? one : best;
     }
     r = r < 0 ? r : lbc_custom_condition_put(conditions, &attach_words[best], moment);
@@ -113,28 +117,19 @@ static const cJSON *parents_find(const cJSON *parents, const char *controller, c
     return NULL;
 }
 
+/* conditions: moves in. */
 static int parents_add(cJSON *parents, const char *controller, const cJSON *parent,
                        cJSON *conditions)
 {
-    cJSON *one = cJSON_CreateObject();
-    cJSON *copy = cJSON_Duplicate(parent, true);
+    CCM_CLEANUP(ccm_json_freep) cJSON *one = cJSON_CreateObject();
 
-    if (one == NULL || copy == NULL || !cJSON_AddItemToObject(one, "parentRef", copy)) {
-        cJSON_Delete(copy);
-        cJSON_Delete(one);
-        cJSON_Delete(conditions);
-        return -ENOMEM;
-    }
-    if (!cJSON_AddItemToObject(one, "conditions", conditions)) {
-        cJSON_Delete(conditions);
-        cJSON_Delete(one);
-        return -ENOMEM;
-    }
-    if (cJSON_AddStringToObject(one, "controllerName", controller) == NULL ||
+    if (!lbc_custom_put(one, "conditions", conditions) ||
+        !lbc_custom_put(one, "parentRef", cJSON_Duplicate(parent, true)) ||
+        cJSON_AddStringToObject(one, "controllerName", controller) == NULL ||
         !cJSON_AddItemToArray(parents, one)) {
-        cJSON_Delete(one);
         return -ENOMEM;
     }
+    (void)CCM_STEAL(one); /* the array owns it now */
     return 0;
 }
 
@@ -145,14 +140,15 @@ static int route_add_parent(struct route_look *look, const cJSON *parent, const 
     const char *controller = look->self->controller;
     const struct lbc_custom_item *route = look->route;
     struct gateway_subject *subject = NULL;
-    CCM_CLEANUP(ccm_freep)
-    char *key = lbc_custom_key(lbc_custom_text(parent, "namespace", route->object->namespace_),
-                               lbc_custom_text(parent, "name", ""));
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
+    CCM_CLEANUP(ccm_freep) char *set = NULL;
     cJSON *conditions = NULL;
-    int r = key == NULL ? -ENOMEM : look_get_subject(look, key, &subject);
+    int r = gateway_parent_find(look->self->host, parent, route->object->namespace_, &key, &set);
 
-    if (r < 0 || subject == NULL || subject->claim != GATEWAY_OURS ||
-        !gateway_parent_is(parent, route->object, subject->gateway.object)) {
+    if (r == 0 && key != NULL) {
+        r = look_get_subject(look, key, &subject);
+    }
+    if (r < 0 || subject == NULL || subject->claim != GATEWAY_OURS) {
         return r;
     }
     conditions = lbc_custom_array_copy(parents_find(shown, controller, parent), "conditions");
@@ -282,15 +278,12 @@ static cJSON *class_make_status(const cJSON *shown, const char *why,
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
     cJSON *conditions = lbc_custom_array_copy(shown, "conditions");
 
-    if (status == NULL || conditions == NULL ||
-        !cJSON_AddItemToObject(status, "conditions", conditions)) {
-        cJSON_Delete(conditions);
+    if (!lbc_custom_put(status, "conditions", conditions) ||
+        lbc_custom_condition_put(conditions, &accepted, moment) < 0 ||
+        !class_add_features(status)) {
         return NULL;
     }
-    return lbc_custom_condition_put(conditions, &accepted, moment) < 0 ||
-                   !class_add_features(status)
-               ? NULL
-               : CCM_STEAL(status);
+    return CCM_STEAL(status);
 }
 
 static int class_publish(const struct gateway *self, const struct ccm_request *req,
@@ -306,7 +299,7 @@ static int class_publish(const struct gateway *self, const struct ccm_request *r
     const char *why = NULL;
 
     if (parameters == NULL ||
-        gateway_parameters_read(self->host, ref, NULL, parameters, &why) < 0) {
+        lbc_custom_parameters_read(self->host, ref, NULL, parameters, &why) < 0) {
         return ccm_error_nomem(err);
     }
     status = class_make_status(shown, why, &moment);

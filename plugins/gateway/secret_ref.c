@@ -23,10 +23,10 @@ static int ref_read(const struct gateway *self, struct gateway_listener *one, co
 {
     const struct lbc_custom_reference reference = { GATEWAY_GROUP,
                                                     one->owner_kind,
-                                                    one->namespace_,
+                                                    one->owner->namespace_,
                                                     "Secret",
                                                     lbc_custom_text(ref, "namespace",
-                                                                    one->namespace_),
+                                                                    one->owner->namespace_),
                                                     lbc_custom_text(ref, "name", "") };
 
     *ret_key = NULL;

@@ -4,6 +4,7 @@
 #include "lbc/custom/condition.h"
 #include "lbc/custom/write.h"
 #include "lbc/service/condition.h"
+#include "listener_status.h"
 #include "memory.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -25,20 +26,10 @@ struct draft {
 
 /* --- what the engine has said --- */
 
-static const cJSON *draft_find_shown(const cJSON *status)
-{
-    const cJSON *one = ccm_json_items(status, "conditions");
-
-    while (one != NULL && !ccm_text_equal(ccm_json_text(one, "type"), LBC_LIFE_CONDITION)) {
-        one = one->next;
-    }
-    return one;
-}
-
 /* What this process knows, else what an earlier one has left. */
 static void draft_init(struct draft *draft, const struct lbc_custom_said *said, const cJSON *status)
 {
-    const cJSON *shown = draft_find_shown(status);
+    const cJSON *shown = lbc_custom_condition_find(status, LBC_LIFE_CONDITION);
 
     draft->address = said->has_address
                          ? said->address
@@ -63,21 +54,20 @@ static bool draft_is_programmed(const struct draft *draft)
 static void draft_fill_accepted(const struct draft *draft, struct lbc_custom_condition *ret)
 {
     const struct gateway_subject *subject = draft->subject;
-    const bool some = subject->usable < subject->count;
 
     *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, true, GATEWAY_ACCEPTED,
                                           "the Gateway is served" };
     if (subject->invalid != NULL) {
         *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, false, subject->invalid,
                                               subject->why };
-    } else if (some) {
-        *ret = (struct lbc_custom_condition){ GATEWAY_ACCEPTED, subject->usable > 0,
-                                              "ListenersNotValid",
-                                              subject->usable > 0
-                                                  ? "some listeners cannot be served, see their "
-                                                    "conditions"
-                                                  : "no listener can be served, see their "
-                                                    "conditions" };
+    } else if (subject->own_usable < subject->own) {
+        *ret =
+            (struct lbc_custom_condition){ GATEWAY_ACCEPTED, subject->usable > 0, GATEWAY_NOT_VALID,
+                                           subject->usable > 0
+                                               ? "some listeners cannot be served, see their "
+                                                 "conditions"
+                                               : "no listener can be served, see their "
+                                                 "conditions" };
     }
 }
 
@@ -144,137 +134,38 @@ static cJSON *draft_make_addresses(const struct draft *draft)
     return addresses;
 }
 
-/* --- listeners --- */
-
-static int listener_put_conditions(const struct draft *draft,
-                                   const struct gateway_listener *listener, cJSON *conditions)
-{
-    const char *why = listener->why == NULL ? "" : listener->why;
-    const char *refused = listener->refused != NULL ? listener->refused : listener->conflict;
-    const char *conflict = listener->conflict;
-    struct lbc_custom_condition programmed;
-    const struct lbc_custom_condition all[] = {
-        { GATEWAY_ACCEPTED, refused == NULL, refused == NULL ? GATEWAY_ACCEPTED : refused,
-          refused == NULL ? "" : why },
-        { "Conflicted", conflict != NULL, conflict == NULL ? "NoConflicts" : conflict,
-          conflict == NULL ? "" : why },
-        { GATEWAY_RESOLVED_REFS, listener->unresolved == NULL,
-          listener->unresolved == NULL ? GATEWAY_RESOLVED_REFS : listener->unresolved,
-          listener->unresolved == NULL ? "" : why },
-    };
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(all); i++) {
-        r = lbc_custom_condition_put(conditions, &all[i], &draft->moment);
-    }
-    draft_fill_programmed(draft, &programmed);
-    if (listener->unusable) {
-        programmed =
-            (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_INVALID, why };
-    } else if (listener->is_tls && programmed.holds &&
-               (listener->passes || listener->hostname[0] != '\0')) {
-        programmed.message = "by the port alone: names inside of TLS have no effect, and of "
-                             "several routes the oldest serves";
-    } else if (programmed.holds) {
-        programmed.message = "";
-    }
-    return r == 0 && (draft->settled || !programmed.holds)
-               ? lbc_custom_condition_put(conditions, &programmed, &draft->moment)
-               : r;
-}
-
-static cJSON *listener_make_kinds(const struct gateway_listener *listener)
-{
-    cJSON *kinds = cJSON_CreateArray();
-
-    for (unsigned i = 0; kinds != NULL && i < GATEWAY_ROUTE_KINDS; i++) {
-        cJSON *one = (listener->kinds & 1U << i) == 0 ? NULL : cJSON_CreateObject();
-
-        if ((listener->kinds & 1U << i) == 0) {
-            continue;
-        }
-        if (one == NULL || cJSON_AddStringToObject(one, "group", GATEWAY_GROUP) == NULL ||
-            cJSON_AddStringToObject(one, "kind", gateway_route_names[i].kind) == NULL ||
-            !cJSON_AddItemToArray(kinds, one)) {
-            cJSON_Delete(one);
-            cJSON_Delete(kinds);
-            return NULL;
-        }
-    }
-    return kinds;
-}
-
-static const cJSON *listener_find_shown(const cJSON *status, const char *name)
-{
-    const cJSON *one = ccm_json_items(status, "listeners");
-
-    while (one != NULL && !ccm_text_equal(ccm_json_text(one, "name"), name)) {
-        one = one->next;
-    }
-    return one;
-}
-
-/* The item moves into the object; NULL is out of memory. */
-static bool object_put(cJSON *object, const char *name, cJSON *item)
-{
-    if (item == NULL || !cJSON_AddItemToObject(object, name, item)) {
-        cJSON_Delete(item);
-        return false;
-    }
-    return true;
-}
-
-static cJSON *listener_make_status(const struct draft *draft, const cJSON *status,
-                                   const struct gateway_listener *listener)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *made = cJSON_CreateObject();
-    cJSON *conditions =
-        lbc_custom_array_copy(listener_find_shown(status, listener->name), "conditions");
-
-    if (made == NULL || conditions == NULL ||
-        listener_put_conditions(draft, listener, conditions) < 0) {
-        cJSON_Delete(conditions);
-        return NULL;
-    }
-    if (!object_put(made, "conditions", conditions) ||
-        cJSON_AddStringToObject(made, "name", listener->name) == NULL ||
-        cJSON_AddNumberToObject(made, "attachedRoutes", (double)listener->attached) == NULL ||
-        !object_put(made, "supportedKinds", listener_make_kinds(listener))) {
-        return NULL;
-    }
-    return CCM_STEAL(made);
-}
-
-static cJSON *draft_make_listeners(const struct draft *draft, const cJSON *status)
-{
-    cJSON *listeners = cJSON_CreateArray();
-
-    for (size_t i = 0; listeners != NULL && i < draft->subject->count; i++) {
-        cJSON *one = listener_make_status(draft, status, &draft->subject->listeners[i]);
-
-        if (one == NULL || !cJSON_AddItemToArray(listeners, one)) {
-            cJSON_Delete(one);
-            cJSON_Delete(listeners);
-            return NULL;
-        }
-    }
-    return listeners;
-}
-
 /* --- the whole --- */
+
+/* A server that has no ListenerSets may not have the field either. */
+static bool draft_put_sets(const struct draft *draft, const cJSON *shown, cJSON *status)
+{
+    static const char name[] = "attachedListenerSets";
+    const size_t count = gateway_sets_count_accepted(draft->subject);
+
+    return (count == 0 && ccm_json_i64(shown, name, 0) == 0) ||
+           cJSON_AddNumberToObject(status, name, (double)count) != NULL;
+}
 
 static cJSON *draft_make_status(const struct draft *draft, const cJSON *shown)
 {
+    const struct gateway_subject *subject = draft->subject;
     CCM_CLEANUP(ccm_json_freep) cJSON *status = cJSON_CreateObject();
     cJSON *conditions = lbc_custom_array_copy(shown, "conditions");
+    struct lbc_custom_condition programmed;
 
     if (status == NULL || conditions == NULL || draft_put_conditions(draft, conditions) < 0) {
         cJSON_Delete(conditions);
         return NULL;
     }
-    return object_put(status, "conditions", conditions) &&
-                   object_put(status, "addresses", draft_make_addresses(draft)) &&
-                   object_put(status, "listeners", draft_make_listeners(draft, shown))
+    draft_fill_programmed(draft, &programmed);
+    return lbc_custom_put(status, "conditions", conditions) &&
+                   lbc_custom_put(status, "addresses", draft_make_addresses(draft)) &&
+                   lbc_custom_put(status, "listeners",
+                                  gateway_listeners_show(
+                                      subject->listeners, subject->own, shown,
+                                      draft->settled || !programmed.holds ? &programmed : NULL,
+                                      &draft->moment)) &&
+                   draft_put_sets(draft, shown, status)
                ? CCM_STEAL(status)
                : NULL;
 }
@@ -293,7 +184,7 @@ static uint64_t draft_digest(const struct draft *draft)
 
 int gateway_status_publish(const struct gateway *self, const struct ccm_request *req,
                            const struct gateway_subject *subject, bool settled,
-                           uint64_t *ret_again_ms, struct ccm_error *err)
+                           bool *ret_programmed, uint64_t *ret_again_ms, struct ccm_error *err)
 {
     const struct ccm_object *object = subject->gateway.object;
     const cJSON *shown = ccm_json_get(subject->gateway.json, "status");
@@ -307,10 +198,12 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
     };
     uint64_t digest = 0;
 
+    *ret_programmed = false;
     if (memory == NULL) {
         return ccm_error_nomem(err);
     }
     draft_init(&draft, &memory->said, shown);
+    *ret_programmed = draft_is_programmed(&draft);
     status = draft_make_status(&draft, shown);
     digest = draft_digest(&draft);
     return status == NULL || digest == 0

@@ -1,6 +1,7 @@
 #include "subject.h"
 
 #include "address.h"
+#include "lbc/custom/parameters.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/object.h"
@@ -16,104 +17,6 @@ static const char *const not_ours[] = { "id", "force-override-listeners", "vgrou
                                         "protocol-port", "listener-port-range" };
 
 /* --- what it is to be made with --- */
-
-#define PARAMETERS_MAX 65536 /* bytes of a ConfigMap: it is read in every pass */
-
-static int parameters_put(struct ccm_strmap *to, const char *key, const char *value)
-{
-    CCM_CLEANUP(ccm_freep) char *copy = strdup(value);
-
-    if (copy == NULL || ccm_strmap_set(to, key, copy) < 0) {
-        return -ENOMEM;
-    }
-    (void)CCM_STEAL(copy); /* the map owns it now */
-    return 0;
-}
-
-/* Keys of a ConfigMap have no slash: they are the ends of those of annotations. */
-static int parameters_put_entry(struct ccm_strmap *to, const cJSON *entry)
-{
-    const bool whole = strcmp(entry->string, "backend-type") == 0;
-    CCM_CLEANUP(ccm_freep)
-    char *key = ccm_text_format("%s%s", whole ? "" : LBC_ANNO_PREFIX,
-                                whole ? LBC_BACKEND_TYPE_KEY : entry->string);
-
-    if (key == NULL) {
-        return -ENOMEM;
-    }
-    return cJSON_IsString(entry) ? parameters_put(to, key, entry->valuestring) : 0;
-}
-
-/* An annotation under the beginning that those of Services had before is the same one; it counts
- * where its own place lacks the present one. */
-static int parameters_put_annotation(struct ccm_strmap *to, const cJSON *all, const cJSON *one)
-{
-    static const char before[] = LBC_ANNO_LEGACY_PREFIX;
-    CCM_CLEANUP(ccm_freep) char *key = NULL;
-
-    if (!cJSON_IsString(one)) {
-        return 0;
-    }
-    if (!ccm_text_starts(one->string, before)) {
-        return parameters_put(to, one->string, one->valuestring);
-    }
-    key = ccm_text_format("%s%s", LBC_ANNO_PREFIX, one->string + sizeof(before) - 1);
-    if (key == NULL) {
-        return -ENOMEM;
-    }
-    return ccm_json_get(all, key) != NULL ? 0 : parameters_put(to, key, one->valuestring);
-}
-
-/* A person may write 1 MiB of them. */
-static bool parameters_are_many(const struct ccm_host *host, const char *key)
-{
-    const struct ccm_object *map = host->get_raw(host, "v1", "configmaps", key);
-    const bool many = map != NULL && strlen(((const struct ccm_raw *)map)->json) > PARAMETERS_MAX;
-
-    if (map != NULL) {
-        host->release(host, map);
-    }
-    return many;
-}
-
-int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref, const char *namespace_,
-                            struct ccm_strmap *to, const char **ret_why)
-{
-    struct lbc_custom_item map = { 0 };
-    CCM_CLEANUP(ccm_freep) char *key = NULL;
-    const cJSON *entry = NULL;
-    int r = 0;
-
-    *ret_why = NULL;
-    if (ref == NULL) {
-        return 0;
-    }
-    key = lbc_custom_key(namespace_ == NULL ? lbc_custom_text(ref, "namespace", "") : namespace_,
-                         lbc_custom_text(ref, "name", ""));
-    if (key == NULL) {
-        return -ENOMEM;
-    }
-    if (lbc_custom_text(ref, "group", "")[0] != '\0' ||
-        strcmp(lbc_custom_text(ref, "kind", ""), "ConfigMap") != 0) {
-        *ret_why = "parametersRef names no ConfigMap";
-        return 0;
-    }
-    if (parameters_are_many(host, key)) {
-        *ret_why = "parametersRef names a ConfigMap of more than 64 KiB";
-        return 0;
-    }
-    r = lbc_custom_item_get(host, "v1", "configmaps", key, &map);
-    if (r == 0 && map.object == NULL) {
-        *ret_why = "parametersRef names a ConfigMap that is not there, or lacks "
-                   "label " GATEWAY_PARAMETERS_LABEL;
-    }
-    cJSON_ArrayForEach(entry, ccm_json_get(map.json, "data"))
-    {
-        r = r < 0 ? r : parameters_put_entry(to, entry);
-    }
-    lbc_custom_item_fini(host, &map);
-    return r;
-}
 
 /* Labels of what is made for the Gateway: tags. More than the annotation takes goes on as what is
  * too long, which the engine refuses. */
@@ -135,7 +38,8 @@ static int subject_read_labels(struct gateway_subject *subject, const cJSON *lab
     if (ccm_buf_error(&text) < 0) {
         return -ENOMEM;
     }
-    return text.len == 0 ? 0 : parameters_put(subject->annotations, key, ccm_buf_str(&text));
+    return text.len == 0 ? 0
+                         : lbc_custom_parameters_put(subject->annotations, key, ccm_buf_str(&text));
 }
 
 static void subject_refuse(struct gateway_subject *subject, const char *reason, const char *why)
@@ -164,22 +68,19 @@ static int subject_read_parameters(struct gateway_subject *subject, const cJSON 
 {
     const cJSON *infrastructure =
         ccm_json_get(ccm_json_get(subject->gateway.json, "spec"), "infrastructure");
-    const cJSON *annotations = ccm_json_get(infrastructure, "annotations");
     const char *faults[2] = { NULL, NULL };
-    const cJSON *one = NULL;
-    int r = gateway_parameters_read(subject->host,
-                                    ccm_json_get(ccm_json_get(class, "spec"), "parametersRef"),
-                                    NULL, subject->annotations, &faults[0]);
+    int r = lbc_custom_parameters_read(subject->host,
+                                       ccm_json_get(ccm_json_get(class, "spec"), "parametersRef"),
+                                       NULL, subject->annotations, &faults[0]);
 
     if (r == 0) {
-        r = gateway_parameters_read(subject->host, ccm_json_get(infrastructure, "parametersRef"),
-                                    subject->gateway.object->namespace_, subject->annotations,
-                                    &faults[1]);
+        r = lbc_custom_parameters_read(subject->host, ccm_json_get(infrastructure, "parametersRef"),
+                                       subject->gateway.object->namespace_, subject->annotations,
+                                       &faults[1]);
     }
-    cJSON_ArrayForEach(one, annotations)
-    {
-        r = r < 0 ? r : parameters_put_annotation(subject->annotations, annotations, one);
-    }
+    r = r < 0 ? r
+              : lbc_custom_parameters_add(subject->annotations,
+                                          ccm_json_get(infrastructure, "annotations"));
     for (size_t i = 0; i < CCM_ARRAY_LEN(faults); i++) {
         if (faults[i] != NULL) {
             subject_refuse(subject, "InvalidParameters", faults[i]);
@@ -215,13 +116,8 @@ static int subject_read_class(const struct gateway *self, struct gateway_subject
 /* The one that was made first serves, as the API has it; by name where that is the same moment. */
 static int route_compare_age(const void *a, const void *b)
 {
-    const struct ccm_object *left = ((const struct lbc_custom_item *)a)->object;
-    const struct ccm_object *right = ((const struct lbc_custom_item *)b)->object;
-
-    if (left->created_ms != right->created_ms) {
-        return left->created_ms < right->created_ms ? -1 : 1;
-    }
-    return strcmp(left->key, right->key);
+    return lbc_custom_compare_age(((const struct lbc_custom_item *)a)->object,
+                                  ((const struct lbc_custom_item *)b)->object);
 }
 
 static bool route_attaches(const struct gateway_subject *subject,
@@ -231,38 +127,44 @@ static bool route_attaches(const struct gateway_subject *subject,
     const cJSON *parent = ccm_json_items(ccm_json_get(route->json, "spec"), "parentRefs");
 
     for (; parent != NULL; parent = parent->next) {
-        if (gateway_parent_is(parent, route->object, subject->gateway.object) &&
-            gateway_listener_attach(subject->host, subject->gateway.object, listener, route,
-                                    parent) == GATEWAY_ATTACHED) {
+        if (gateway_parent_is(parent, route->object, listener->owner_kind, listener->owner) &&
+            gateway_listener_attach(subject->host, listener, route, parent) == GATEWAY_ATTACHED) {
             return true;
         }
     }
     return false;
 }
 
-static int subject_read_routes(struct gateway_subject *subject)
+static int subject_attach_routes(struct gateway_subject *subject, size_t at,
+                                 const struct lbc_custom_items *routes)
+{
+    struct gateway_listener *listener = &subject->listeners[at];
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < routes->len; i++) {
+        struct gateway_refs refs;
+
+        if (route_attaches(subject, listener, &routes->items[i]) && listener->attached++ == 0) {
+            r = gateway_targets_read(subject->host, &routes->items[i], subject->pods,
+                                     &subject->targets[at], &refs);
+        }
+    }
+    return r;
+}
+
+/* Of `count` listeners of one owner, from `first` on. */
+static int subject_read_routes(struct gateway_subject *subject, size_t first, size_t count)
 {
     struct lbc_custom_items routes = { 0 };
-    int r = gateway_routes_list(subject->host, GATEWAY_BY_PARENT, subject->gateway.object->name,
-                                &routes);
+    int r = count == 0 ? 0
+                       : gateway_routes_list(subject->host, GATEWAY_BY_PARENT,
+                                             subject->listeners[first].owner->name, &routes);
 
     if (routes.len > 0) {
         qsort(routes.items, routes.len, sizeof(*routes.items), route_compare_age);
     }
-    for (size_t i = 0; r == 0 && i < subject->count; i++) {
-        struct gateway_listener *listener = &subject->listeners[i];
-
-        for (size_t j = 0; r == 0 && j < routes.len; j++) {
-            struct gateway_refs refs;
-
-            if (!route_attaches(subject, listener, &routes.items[j])) {
-                continue;
-            }
-            if (listener->attached++ == 0) {
-                r = gateway_targets_read(subject->host, &routes.items[j], subject->pods,
-                                         &subject->targets[i], &refs);
-            }
-        }
+    for (size_t i = first; r == 0 && i < first + count; i++) {
+        r = subject_attach_routes(subject, i, &routes);
     }
     lbc_custom_items_fini(subject->host, &routes);
     return r;
@@ -292,18 +194,30 @@ static int subject_read_addresses(struct gateway_subject *subject, const cJSON *
 /* What would be left out without a word. */
 static void subject_check_spec(struct gateway_subject *subject, const cJSON *spec)
 {
-    const cJSON *others = ccm_json_get(ccm_json_get(spec, "allowedListeners"), "namespaces");
-
     if (ccm_json_get(spec, "tls") != NULL) {
         subject_refuse(subject, GATEWAY_INVALID,
                        "spec.tls is not served: clients are asked for a certificate by "
                        "annotations " LBC_ANNO_PREFIX "cacert and cacert-id");
     }
-    if (strcmp(lbc_custom_text(others, "from", "None"), "None") != 0) {
-        subject_refuse(subject, GATEWAY_INVALID,
-                       "spec.allowedListeners is not served: listeners of ListenerSets are none "
-                       "of this Gateway's");
+}
+
+static int subject_read_listeners(const struct gateway *self, struct gateway_subject *subject)
+{
+    const struct gateway_owner owner = { "Gateway", subject->gateway.object, subject->gateway.json,
+                                         !ccm_text_empty(ccm_strmap_get(
+                                             subject->annotations, LBC_ANNO_PREFIX "cert-id")) };
+    int r = gateway_listeners_read(self, &owner, subject->listeners, &subject->count);
+
+    subject->own = subject->count;
+    if (r == 0 && subject->claim == GATEWAY_OURS) {
+        r = gateway_sets_read(self, subject);
     }
+    gateway_listeners_find_conflicts(subject->listeners, subject->count);
+    for (size_t i = 0; i < subject->count; i++) {
+        subject->usable += subject->listeners[i].unusable ? 0 : 1;
+        subject->own_usable = i < subject->own ? subject->usable : subject->own_usable;
+    }
+    return r;
 }
 
 static int subject_read(const struct gateway *self, struct gateway_subject *subject, bool routes)
@@ -319,14 +233,15 @@ static int subject_read(const struct gateway *self, struct gateway_subject *subj
     }
     subject_check_spec(subject, spec);
     subject->pods = subject_uses_pods(self, subject);
-    r = gateway_listeners_read(
-        self, &subject->gateway,
-        !ccm_text_empty(ccm_strmap_get(subject->annotations, LBC_ANNO_PREFIX "cert-id")),
-        subject->listeners, &subject->count);
-    for (size_t i = 0; i < subject->count; i++) {
-        subject->usable += subject->listeners[i].unusable ? 0 : 1;
+    r = subject_read_listeners(self, subject);
+    if (r == 0 && routes) {
+        r = subject_read_routes(subject, 0, subject->own);
     }
-    return r == 0 && routes ? subject_read_routes(subject) : r;
+    for (size_t i = 0; r == 0 && routes && i < subject->sets.len; i++) {
+        r = subject_read_routes(subject, subject->sets.items[i].first,
+                                subject->sets.items[i].count);
+    }
+    return r;
 }
 
 int gateway_subject_new(const struct gateway *self, const char *key, bool routes,
@@ -365,6 +280,7 @@ void gateway_subject_freep(struct gateway_subject **subject)
         gateway_targets_fini(one->host, &one->targets[i]);
     }
     gateway_listeners_fini(one->listeners, one->count);
+    gateway_sets_fini(one->host, &one->sets);
     lbc_custom_item_fini(one->host, &one->gateway);
     ccm_strmap_free(one->annotations);
     free(one);

@@ -8,6 +8,7 @@
 
 #include "gateway.h"
 #include "listener.h"
+#include "set.h"
 #include "target.h"
 #include "util/strmap.h"
 
@@ -30,7 +31,10 @@ struct gateway_subject {
     struct gateway_listener listeners[GATEWAY_LISTENERS_MAX];
     struct gateway_targets targets[GATEWAY_LISTENERS_MAX]; /* of each listener */
     size_t count;
-    size_t usable; /* listeners of which something can be made */
+    size_t own; /* listeners of the Gateway itself: the first of them; others are of */
+    struct gateway_sets sets;
+    size_t usable;     /* listeners of which something can be made, */
+    size_t own_usable; /* and of its own */
 };
 
 /* The Gateway of that key; NULL with 0 when there is none, or with -ENOMEM. routes: with what they
@@ -43,12 +47,5 @@ void gateway_subject_freep(struct gateway_subject **subject);
 bool gateway_subject_is_bound(const struct gateway_subject *subject);
 /* Whether a load balancer is to be made or kept in step. */
 bool gateway_subject_is_wanted(const struct gateway_subject *subject);
-
-/* What parametersRef of a class or a Gateway names, into `to` as annotations. namespace_: of the
- * ConfigMap; NULL = the reference says it. *ret_why: a constant, NULL = all is well. 0 or -ENOMEM.
- */
-CCM_NODISCARD int gateway_parameters_read(const struct ccm_host *host, const cJSON *ref,
-                                          const char *namespace_, struct ccm_strmap *to,
-                                          const char **ret_why);
 
 #endif

@@ -88,7 +88,8 @@ static int view_read_listeners(struct gateway_view *view)
         }
         ccm_buf_addf(&protocols, "%stcpssl:%lld", protocols.len == 0 ? "" : ",",
                      (long long)one->port);
-        if (view->certificate == NULL && one->certificates[0] != '\0' && !one->uses_secrets) {
+        if (i < subject->own && view->certificate == NULL && one->certificates[0] != '\0' &&
+            !one->uses_secrets) {
             view->certificate = strndup(one->certificates, strcspn(one->certificates, ","));
             if (view->certificate == NULL) {
                 return -ENOMEM;

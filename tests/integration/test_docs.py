@@ -245,6 +245,7 @@ RUN = {
         "name: web-canary": "test_gateway_page.py::test_the_manifests_of_the_page",
         "kind: ReferenceGrant": "test_gateway_page.py::test_the_manifests_of_the_page",
         "mode: Passthrough": "test_gateway_page.py::test_the_manifests_of_the_page",
+        "kind: ListenerSet": "test_gateway_page.py::test_the_manifests_of_the_page",
         "certificateRefs: [": "test_gateway_page.py::test_the_manifests_of_the_page",
         "kind: RoleBinding": "test_gateway_page.py::test_these_rights_are_enough",
         "type: IPAddress": "test_gateway_page.py::test_the_addresses_of_the_page"},

@@ -50,11 +50,11 @@ def test_the_manifests_of_the_page(world):
             world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     world.kube.create(service("web-stable"), service("web-canary"), service("db", namespace="data"))
     items = [item for item in manifests() if "rbac" not in item["apiVersion"]]
-    assert {item["kind"] for item in items} == {"ConfigMap", "GatewayClass", "Gateway", "TCPRoute", "ReferenceGrant"}
+    assert {item["kind"] for item in items} == {"ConfigMap", "GatewayClass", "Gateway", "ListenerSet", "TCPRoute", "ReferenceGrant"}
     for item in items:
         apply(world, item)
     world.start_ccmd()
-    world.wait(lambda: all(api.programmed(name) for name in ("shop", "secure", "front")), "the Gateways")
+    world.wait(lambda: all(api.programmed(name) for name in ("shop", "secure", "front", "shared")), "the Gateways")
     shop = next(lb for lb in api.load_balancers() if lb["Tags"].get("team") == "shop")
     ports = [world.kube.get("Service", name)["spec"]["ports"][0]["nodePort"] for name in ("web-stable", "web-canary")]
     wanted = sorted((f"node-{number}", port, weight) for number in (1, 2) for port, weight in zip(ports, (100, 11)))
@@ -63,7 +63,7 @@ def test_the_manifests_of_the_page(world):
                         if group["id"] == web["group"]] == [wanted], "the weights")
     assert {one["IdleTimeout"] for one in shop["Listeners"]} == {"60"}
     others = sorted(sorted(one["key"] for one in lb["Listeners"]) for lb in api.load_balancers() if "team" not in lb["Tags"])
-    assert others == [["443/tcpssl"], ["443/tcpssl", "8443/tcp"]]
+    assert others == [["3306/tcp", "80/tcp"], ["443/tcpssl"], ["443/tcpssl", "8443/tcp"]]
 
 
 def test_the_configuration_of_the_page(world, tmp_path):

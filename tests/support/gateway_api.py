@@ -14,6 +14,7 @@ CLASS_FINALIZER = "gateway-exists-finalizer." + GROUP
 KINDS = {  # kind -> plural, whether it has namespaces
     "GatewayClass": ("gatewayclasses", False),
     "Gateway": ("gateways", True),
+    "ListenerSet": ("listenersets", True),
     "TCPRoute": ("tcproutes", True),
     "UDPRoute": ("udproutes", True),
     "TLSRoute": ("tlsroutes", True),

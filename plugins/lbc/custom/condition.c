@@ -57,6 +57,30 @@ int lbc_custom_condition_put(cJSON *conditions, const struct lbc_custom_conditio
     return 0;
 }
 
+const cJSON *lbc_custom_condition_find(const cJSON *status, const char *type)
+{
+    const cJSON *one = ccm_json_items(status, "conditions");
+
+    while (one != NULL && !ccm_text_equal(ccm_json_text(one, "type"), type)) {
+        one = one->next;
+    }
+    return one;
+}
+
+bool lbc_custom_condition_holds(const cJSON *status, const char *type)
+{
+    return ccm_text_equal(ccm_json_text(lbc_custom_condition_find(status, type), "status"), "True");
+}
+
+bool lbc_custom_put(cJSON *object, const char *name, cJSON *item)
+{
+    if (item == NULL || !cJSON_AddItemToObject(object, name, item)) {
+        cJSON_Delete(item);
+        return false;
+    }
+    return true;
+}
+
 void lbc_custom_condition_drop(cJSON *conditions, const char *type)
 {
     const int at = condition_find(conditions, type);

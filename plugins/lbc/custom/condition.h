@@ -33,6 +33,13 @@ CCM_NODISCARD int lbc_custom_condition_put(cJSON *conditions,
 /* Take that of a type away, if there is one. */
 void lbc_custom_condition_drop(cJSON *conditions, const char *type);
 
+/* That of a type in a status; NULL = there is none. */
+const cJSON *lbc_custom_condition_find(const cJSON *status, const char *type);
+/* Whether it is there and True. */
+bool lbc_custom_condition_holds(const cJSON *status, const char *type);
+
+/* The item moves into the object, or is deleted; NULL is out of memory, as false is. */
+bool lbc_custom_put(cJSON *object, const char *name, cJSON *item);
 /* A copy of an array of the API, an empty one where there is none. NULL on ENOMEM. */
 cJSON *lbc_custom_array_copy(const cJSON *parent, const char *name);
 /* Stands for a status that has no times of its own. 0 = out of memory. */

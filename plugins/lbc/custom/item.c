@@ -106,3 +106,11 @@ void lbc_custom_objects_list(const struct ccm_host *host, const char *api_versio
         *ret_count = 0;
     }
 }
+
+int lbc_custom_compare_age(const struct ccm_object *a, const struct ccm_object *b)
+{
+    if (a->created_ms != b->created_ms) {
+        return a->created_ms < b->created_ms ? -1 : 1;
+    }
+    return strcmp(a->key, b->key);
+}

@@ -44,6 +44,9 @@ void lbc_custom_objects_list(const struct ccm_host *host, const char *api_versio
                              const char *resource, const struct ccm_object *const **ret,
                              size_t *ret_count);
 
+/* The order in which objects were made, by name where that is the same moment; as strcmp(). */
+int lbc_custom_compare_age(const struct ccm_object *a, const struct ccm_object *b);
+
 /* A text of an object of the API, `fallback` where it is absent or empty. */
 const char *lbc_custom_text(const cJSON *parent, const char *name, const char *fallback);
 /* "namespace/name"; NULL on ENOMEM. */

@@ -8,8 +8,9 @@
 #include <string.h>
 
 struct lbc_custom_records {
-    pthread_mutex_t lock; /* guards the map, and versions in it; a leaf */
+    pthread_mutex_t lock; /* guards the maps, and versions in them; a leaf */
     struct ccm_strmap *by_key;
+    struct ccm_strmap *marks; /* key -> uint64_t, heap */
     size_t size;
 };
 
@@ -22,8 +23,11 @@ struct lbc_custom_records *lbc_custom_records_new(size_t size)
     }
     records->size = size;
     records->by_key = ccm_strmap_new(free);
-    if (records->by_key == NULL || pthread_mutex_init(&records->lock, NULL) != 0) {
+    records->marks = ccm_strmap_new(free);
+    if (records->by_key == NULL || records->marks == NULL ||
+        pthread_mutex_init(&records->lock, NULL) != 0) {
         ccm_strmap_free(records->by_key);
+        ccm_strmap_free(records->marks);
         free(records);
         return NULL;
     }
@@ -34,6 +38,7 @@ void lbc_custom_records_free(struct lbc_custom_records *records)
 {
     if (records != NULL) {
         ccm_strmap_free(records->by_key);
+        ccm_strmap_free(records->marks);
         pthread_mutex_destroy(&records->lock);
     }
     free(records);
@@ -73,7 +78,48 @@ void lbc_custom_record_forget(struct lbc_custom_records *records, const char *ke
 {
     pthread_mutex_lock(&records->lock);
     ccm_strmap_del(records->by_key, key);
+    ccm_strmap_del(records->marks, key);
     pthread_mutex_unlock(&records->lock);
+}
+
+static bool marks_set(struct ccm_strmap *marks, const char *key, uint64_t mark)
+{
+    uint64_t *found = ccm_strmap_get(marks, key);
+
+    if (found != NULL && *found == mark) {
+        return false;
+    }
+    if (found == NULL) {
+        found = calloc(1, sizeof(*found));
+        if (found == NULL || ccm_strmap_set(marks, key, found) < 0) {
+            free(found);
+            return true;
+        }
+    }
+    *found = mark;
+    return true;
+}
+
+bool lbc_custom_record_mark(struct lbc_custom_records *records, const char *key, uint64_t mark)
+{
+    bool changed = false;
+
+    pthread_mutex_lock(&records->lock);
+    changed = marks_set(records->marks, key, mark);
+    pthread_mutex_unlock(&records->lock);
+    return changed;
+}
+
+uint64_t lbc_custom_record_marked(struct lbc_custom_records *records, const char *key)
+{
+    const uint64_t *found = NULL;
+    uint64_t mark = 0;
+
+    pthread_mutex_lock(&records->lock);
+    found = ccm_strmap_get(records->marks, key);
+    mark = found == NULL ? 0 : *found;
+    pthread_mutex_unlock(&records->lock);
+    return mark;
 }
 
 bool lbc_custom_record_is_behind(const struct lbc_custom_record *record, const char *shown)

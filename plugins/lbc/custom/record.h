@@ -34,6 +34,12 @@ struct lbc_custom_record *lbc_custom_record_get(struct lbc_custom_records *recor
                                                 const char *uid);
 void lbc_custom_record_forget(struct lbc_custom_records *records, const char *key);
 
+/* What others know of the object of a key, for its own worker: a number of their own, 0 = nothing.
+ * True when it is another one than before, or on ENOMEM. Forgotten with the record. Every thread.
+ */
+bool lbc_custom_record_mark(struct lbc_custom_records *records, const char *key, uint64_t mark);
+uint64_t lbc_custom_record_marked(struct lbc_custom_records *records, const char *key);
+
 /* Whether a version of the object is that of our last write. Every thread. */
 bool lbc_custom_record_is_own(struct lbc_custom_records *records, const char *key,
                               const char *version);
