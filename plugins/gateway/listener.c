@@ -20,8 +20,10 @@
 static void listener_refuse(struct gateway_listener *one, const char **slot, const char *reason,
                             const char *why)
 {
+    const char **told = slot == &one->unresolved ? &one->unresolved_why : &one->why;
+
     *slot = *slot == NULL ? reason : *slot;
-    one->why = one->why == NULL ? why : one->why;
+    *told = *told == NULL ? why : *told;
 }
 
 /* An option without effect might be one that somebody relies on. */

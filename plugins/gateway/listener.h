@@ -38,10 +38,11 @@ struct gateway_listener {
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
     const char *refused; /* condition Accepted */
     const char *conflict;
-    const char *unresolved; /* condition ResolvedRefs */
-    const char *why;        /* of the first of these, a constant, or secret_why */
-    bool unusable;          /* nothing can be made of it */
-    size_t attached;        /* out, by others: routes */
+    const char *unresolved;     /* condition ResolvedRefs */
+    const char *why;            /* of refused or conflict, a constant */
+    const char *unresolved_why; /* the first, a constant, or secret_why */
+    bool unusable;              /* nothing can be made of it */
+    size_t attached;            /* out, by others: routes */
 };
 
 #define GATEWAY_LISTENERS_MAX 64

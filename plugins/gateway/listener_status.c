@@ -34,15 +34,16 @@ static int listener_put_conditions(const struct gateway_listener *listener, cJSO
                                    const struct lbc_custom_condition *usual,
                                    const struct lbc_custom_moment *moment)
 {
-    const char *why = listener->why == NULL ? "" : listener->why;
+    const char *unresolved = listener->unresolved_why == NULL ? "" : listener->unresolved_why;
+    const char *why = listener->why == NULL ? unresolved : listener->why;
     const char *refused = listener->refused != NULL ? listener->refused : listener->conflict;
     struct lbc_custom_condition programmed = { 0 };
     struct lbc_custom_condition conflicted =
         condition_of("Conflicted", listener->conflict, "NoConflicts", why);
     const struct lbc_custom_condition accepted =
         condition_of(GATEWAY_ACCEPTED, refused, GATEWAY_ACCEPTED, why);
-    const struct lbc_custom_condition resolved =
-        condition_of(GATEWAY_RESOLVED_REFS, listener->unresolved, GATEWAY_RESOLVED_REFS, why);
+    const struct lbc_custom_condition resolved = condition_of(
+        GATEWAY_RESOLVED_REFS, listener->unresolved, GATEWAY_RESOLVED_REFS, unresolved);
     int r = lbc_custom_condition_put(conditions, &accepted, moment);
 
     conflicted.holds = !conflicted.holds;
@@ -60,12 +61,13 @@ static int listener_put_conditions(const struct gateway_listener *listener, cJSO
 
 static cJSON *listener_make_kinds(const struct gateway_listener *listener)
 {
+    const unsigned shown = listener->conflict == NULL ? listener->kinds : 0;
     cJSON *kinds = cJSON_CreateArray();
 
     for (unsigned i = 0; kinds != NULL && i < GATEWAY_ROUTE_KINDS; i++) {
-        cJSON *one = (listener->kinds & 1U << i) == 0 ? NULL : cJSON_CreateObject();
+        cJSON *one = (shown & 1U << i) == 0 ? NULL : cJSON_CreateObject();
 
-        if ((listener->kinds & 1U << i) == 0) {
+        if ((shown & 1U << i) == 0) {
             continue;
         }
         if (one == NULL || cJSON_AddStringToObject(one, "group", GATEWAY_GROUP) == NULL ||

@@ -14,7 +14,7 @@
 static void listener_refuse_ref(struct gateway_listener *one, const char *reason, const char *why)
 {
     one->unresolved = one->unresolved == NULL ? reason : one->unresolved;
-    one->why = one->why == NULL ? why : one->why;
+    one->unresolved_why = one->unresolved_why == NULL ? why : one->unresolved_why;
 }
 
 /* *ret_key NULL with 0: the listener says why it cannot be used. */

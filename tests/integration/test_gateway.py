@@ -276,6 +276,22 @@ def test_listeners_that_cannot_be_served(world, api):
     assert {api.listener(name)[0]["Programmed"] for name in ("http", "secret", "far")} == {("False", "Invalid")}
 
 
+def test_a_listener_with_two_faults_tells_both(world, api):
+    """Each in its own condition; while another one has the port there is no route that it could take."""
+    names = {"allowedRoutes": {"kinds": [{"kind": "TLSRoute"}]}}
+    api.make_gateway(listener("ends", 443, "TLS", hostname="a.example.com", tls={"certificateRefs": [{"name": "s"}]}, **names),
+                     listener("pass", 443, "TLS", hostname="b.example.com", tls={"mode": "Passthrough"}, **names))
+    world.start_ccmd()
+    world.wait(lambda: api.listener("ends"), "the refusal")
+    for name in ("ends", "pass"):
+        conditions, attached, kinds = api.listener(name)
+        assert (conditions["Accepted"], attached, kinds) == (("False", "ProtocolConflict"), 0, [])
+    (ends,) = [one for one in api.get("Gateway", "web")["status"]["listeners"] if one["name"] == "ends"]
+    told = {one["type"]: one["message"] for one in ends["conditions"]}
+    assert "port" in told["Accepted"] and told["Accepted"] == told["Conflicted"]
+    assert "certificate" in told["ResolvedRefs"] and "port" not in told["ResolvedRefs"]
+
+
 def test_gateways_that_are_not_served(world, api):
     """Of another controller, of no class, with parameters that are not there, with annotations of Services, all bad listeners."""
     api.make_class("foreign", "example.com/other")
