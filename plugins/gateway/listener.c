@@ -145,6 +145,7 @@ void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count
                                  "not tell names apart"
                                : "another listener has this port";
             all[i].unusable = true;
+            break; /* the first has precedence */
         }
     }
 }

@@ -132,6 +132,20 @@ def test_who_may(world, api):
     assert api.get("ListenerSet", "elsewhere", "shop").get("status", {}).get("conditions") is None
 
 
+def test_the_reason_is_that_of_the_listener_that_has_the_port(world, api):
+    """Not that of a set that does not get it either."""
+    inside = {"tls": {"mode": "Passthrough"}}
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("first", listener("a", 80, "TLS", **inside))
+    api.make_set("second", listener("a", 80, "TLS", **inside))
+    world.start_ccmd()
+    for name in ("first", "second"):
+        world.wait(lambda name=name: api.stands(name, NOT_VALID, NOT_VALID), "the refusal")
+        conditions, _ = api.entries(name)["a"]
+        assert (conditions["Conflicted"], conditions["Accepted"]) == (CONFLICT, ("False", "ProtocolConflict"))
+
+
 def test_precedence(world, api):
     """The Gateway, then the older set; what the first leaves the next one has."""
     api.make_gateway(listener("tcp", 80), listener("dns", 53, "UDP"))
