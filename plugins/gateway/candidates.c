@@ -27,3 +27,18 @@ int gateway_candidates_build(const struct lbc_candidate_input *in,
 
     return r < 0 ? r : candidates_explain_routeless(own, ret, err);
 }
+
+const struct ccm_service *gateway_find_node_port(const struct ccm_service *service, uint16_t port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        const struct gateway_targets *targets =
+            ((const struct gateway_port *)service->ports[i])->targets;
+
+        for (size_t j = 0; j < targets->len; j++) {
+            if (targets->items[j].port->node_port == port) {
+                return targets->items[j].service;
+            }
+        }
+    }
+    return NULL;
+}

@@ -142,6 +142,7 @@ void gateway_controller_init(struct gateway *self)
     self->product.refuse = NULL;
     self->model = nlb_model_ops;
     self->model.candidates = gateway_candidates_build;
+    self->model.find_node_port = gateway_find_node_port;
     self->model.port = controller_build_port;
     self->ops = nlb_ops;
     self->ops.product = &self->product;

@@ -69,15 +69,30 @@ static const struct lbc_node_entry *freeze_find_node(struct lbc_freeze *freeze, 
                                                              : found;
 }
 
-/* Of another port it is the Service that changed. */
-static bool is_node_port(const struct ccm_service *service, uint16_t port)
+/* Whose node port it is; NULL = of another port it is the Service that changed. */
+static const struct ccm_service *freeze_find_port(const struct lbc_freeze *freeze, uint16_t port)
 {
+    const struct ccm_service *service = freeze->pass->service;
+    const struct lbc_model_ops *ops = freeze->pass->lbc->ops->model;
+
+    if (ops->find_node_port != NULL) {
+        return ops->find_node_port(service, port);
+    }
     for (uint64_t i = 0; i < service->port_count; i++) {
         if (service->ports[i]->node_port == port) {
-            return true;
+            return service;
         }
     }
-    return false;
+    return NULL;
+}
+
+/* Whether only nodes with pods are backends at that port. */
+static bool freeze_is_local(const struct lbc_freeze *freeze, uint16_t port)
+{
+    const struct ccm_service *service = freeze_find_port(freeze, port);
+
+    return freeze->mode != LBC_MODE_PODS && service != NULL &&
+           ccm_text_equal(service->external_traffic_policy, "Local");
 }
 
 /* --- endpoints that are there --- */
@@ -181,7 +196,7 @@ static enum lbc_freeze_cause find_missing_node(struct lbc_freeze *freeze,
 
     const char *name = absent->name[0] == '\0' ? NULL : absent->name;
 
-    if (freeze->mode == LBC_MODE_LOCAL && !has_pods(freeze, name)) {
+    if (freeze_is_local(freeze, one->port) && !has_pods(freeze, name)) {
         return name == NULL ? find_lost_slices(freeze, ret) : find_lost_pods(freeze, name, ret);
     }
     return cause_of(LBC_FREEZE_NODE, absent, ret);
@@ -193,7 +208,7 @@ static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
 {
     const struct lbc_node_entry *entry = freeze_find_node(freeze, one->server_id);
 
-    if (!is_node_port(freeze->pass->service, one->port)) {
+    if (freeze_find_port(freeze, one->port) == NULL) {
         return LBC_FREEZE_NONE;
     }
     if (entry == NULL) {
@@ -203,7 +218,7 @@ static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
     if (entry->use != LBC_NODE_NOT_READY && entry->use != LBC_NODE_BACKEND) {
         return LBC_FREEZE_NONE;
     }
-    if (freeze->mode == LBC_MODE_LOCAL && !has_pods(freeze, entry->node->meta.name)) {
+    if (freeze_is_local(freeze, one->port) && !has_pods(freeze, entry->node->meta.name)) {
         return find_lost_pods(freeze, entry->node->meta.name, ret);
     }
     return entry->use == LBC_NODE_NOT_READY ? cause_of(LBC_FREEZE_NOT_READY, absent, ret)
@@ -238,7 +253,7 @@ static bool is_pod(const struct lbc_freeze *freeze, const struct lbc_backend *on
 {
     return one->type == LBC_BACKEND_INTERFACE ||
            (one->type == LBC_BACKEND_IP &&
-            (freeze->mode == LBC_MODE_PODS || !is_node_port(freeze->pass->service, one->port)));
+            (freeze->mode == LBC_MODE_PODS || freeze_find_port(freeze, one->port) == NULL));
 }
 
 enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
@@ -283,7 +298,7 @@ const char *lbc_freeze_explain(struct lbc_freeze *freeze, const struct lbc_backe
     if (is_pod(freeze, one)) {
         return explain_pod(freeze, one);
     }
-    if (freeze->mode == LBC_MODE_PODS || !is_node_port(freeze->pass->service, one->port)) {
+    if (freeze->mode == LBC_MODE_PODS || freeze_find_port(freeze, one->port) == NULL) {
         return "nodes, as the Service was changed:";
     }
     const struct lbc_node_entry *entry = freeze_find_node(freeze, one->server_id);

@@ -136,6 +136,9 @@ struct lbc_model_ops {
      * the Service's to say. NULL = it is. */
     int (*candidates)(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
                       struct lbc_candidates *ret, struct ccm_error *err);
+    /* The Service whose node port that is, NULL = nobody's, where ports are not the Service's own.
+     * NULL = they are. Says why backends leave, so that those that are only missing stay. */
+    const struct ccm_service *(*find_node_port)(const struct ccm_service *service, uint16_t port);
     /* Group and listener of a port. What is wrong with it is a problem, then it is 0; else negative
      * with err. */
     int (*port)(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err);
