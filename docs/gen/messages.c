@@ -62,7 +62,7 @@ const struct docs_message docs_messages[] = {
       "As the message says: it has the command that makes a new one (option recreate_deleted does "
       "that by itself), and the tag that is to be put back on the old one." },
     { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
-      "load balancer {id} carries this Service's name or tag but belongs to cluster {cluster}",
+      "load balancer {id} carries the same name or tag but belongs to cluster {cluster}",
       "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "
       "of it is changed or deleted here.",
       "If that was a mistake, put the tags back. When the Service goes, the load balancer stays: "

@@ -27,6 +27,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
     return (struct lbc_plan_input){
         .model = pass->model,
         .have = pass->entry->state,
+        .noun = lbc_product_noun(pass->lbc->ops->product),
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),

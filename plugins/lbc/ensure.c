@@ -168,8 +168,7 @@ static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_
         return r;
     }
     r = lbc_life_mark(&pass->life, pass->req, pass->service, err);
-    return pass_end_write(pass, r, "FailedUpdateStatus", "Error updating labels of the Service",
-                          ret_gone, err);
+    return pass_end_write(pass, r, "FailedUpdateStatus", "Error updating labels", ret_gone, err);
 }
 
 /* --- the product's part, with all it needs --- */

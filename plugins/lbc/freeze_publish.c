@@ -85,7 +85,7 @@ static void add_until(const struct lbc_freeze *freeze, struct ccm_buf *text)
     char at[CCM_CLOCK_TEXT];
 
     if (freeze->again_ms == CCM_REMOVAL_NEVER) {
-        ccm_buf_adds(text, "until one of them is Ready or the Service has another backend");
+        ccm_buf_adds(text, "until one of them is Ready or there is another backend");
         return;
     }
     ccm_clock_format(host->wall_ms(host) + freeze->again_ms - host->now_ms(host), at, sizeof(at));

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FOREIGN_TEXT                                                                               \
-    "load balancer %s carries this Service's name or tag but belongs to cluster %s (tag "          \
+    "load balancer %s carries the same name or tag but belongs to cluster %s (tag "                \
     "%s), it is left alone"
 
 void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
@@ -84,17 +84,16 @@ static int lookup_end_several(const struct lbc_lookup *look, struct ccm_error *e
     if (look->any ? look->own > 0 : look->chosen) {
         return 0;
     }
-    return look->any
-               ? ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
-                               "load balancers %s all carry this Service's %s, and neither its "
-                               "label nor their names tell which one it has used",
-                               ccm_buf_str(&look->ids), by)
-               : ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                               "[%s] find multiple loadbalances by %s, lbIds[%s]: nothing is "
-                               "changed until one of them is left; delete the others in the "
-                               "console, or take their tag %s off",
-                               look->service->key, by, ccm_buf_str(&look->ids),
-                               lbc_names.tag_owner);
+    return look->any ? ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
+                                     "load balancers %s all carry the same %s, and neither its "
+                                     "label nor their names tell which one it has used",
+                                     ccm_buf_str(&look->ids), by)
+                     : ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                                     "[%s] find multiple loadbalances by %s, lbIds[%s]: nothing is "
+                                     "changed until one of them is left; delete the others in the "
+                                     "console, or take their tag %s off",
+                                     look->service->key, by, ccm_buf_str(&look->ids),
+                                     lbc_names.tag_owner);
 }
 
 bool lbc_lookup_leaves(const struct lbc_lookup *look)

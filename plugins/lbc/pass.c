@@ -44,10 +44,11 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass)
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
+    const struct lbc_product *product = pass->lbc->ops->product;
 
     return (struct lbc_allow){
         .entries = host->option_strings(host, NULL, lbc_opt_allowed.name),
-        .plugin = pass->lbc->ops->product->rules->annotations->kind,
+        .plugin = product->kind == 0 ? product->rules->annotations->kind : product->name,
         .namespace_ = pass->service->meta.namespace_,
     };
 }

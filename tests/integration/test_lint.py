@@ -20,7 +20,7 @@ FIXED = (
     f"For a fixed one set annotation {NEW}id to a load balancer made by hand, which stays when the Service goes, "
     f"or annotation {NEW}ip to an address of the vSwitch (intranet)"
 )
-REPAIR = ": correct the entry, or add that port to the Service"
+REPAIR = ": correct the entry, or add that port"
 FINDINGS = {
     "annotations.yaml": [
         "6: warning: annotations: annotation "
@@ -60,13 +60,13 @@ FINDINGS = {
         "19: error: fields: port out of range",
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [tcp:8443] without "
-        "effect: the Service has no port 8443, only 80" + REPAIR,
+        "effect: there is no port 8443, only 80" + REPAIR,
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [http:web] without "
-        "effect: the Service has no port web, only 80" + REPAIR,
+        "effect: there is no port web, only 80" + REPAIR,
         "29: warning: in-list: annotation "
         f"{NEW}protocol-port has an entry [tcp:080] without "
-        "effect: the Service has no port 080, only 80" + REPAIR,
+        "effect: there is no port 080, only 80" + REPAIR,
         "39: error: in-list: ports: is not a list",
         "41: error: metadata.name: missing",
     ],
@@ -80,14 +80,14 @@ FINDINGS = {
         "6: error: y: the value needs quotes: YAML takes y for a boolean, and the API server accepts only "
         "text",
         f"8: warning: y: annotation {NEW}idle-timeout has no "
-        "effect: it is for http|https listeners, and the Service has none",
+        "effect: it is for http|https listeners, and there are none",
         "23: error: same-listener: two ports of the Service ask for the same listener",
     ],
     "lists.yaml": [
         f"8: warning: moved: annotation {NEW}vgroup-port has "
-        "an entry [rsp-b:8080] without effect: the Service has no port 8080, only 80, 443" + REPAIR,
+        "an entry [rsp-b:8080] without effect: there is no port 8080, only 80, 443" + REPAIR,
         f"10: warning: moved: annotation {NEW}forward-port "
-        "has an entry [88:443] without effect: the Service has no port 88, only 80, 443" + REPAIR,
+        "has an entry [88:443] without effect: there is no port 88, only 80, 443" + REPAIR,
         "12: error: moved: annotation "
         f"{NEW}additional-resource-tags must be tags with "
         "keys of at most 64 and values of at most 128 characters, got "
@@ -208,10 +208,10 @@ NLB_FINDINGS = {
     ],
     "lists.yaml": [
         f"9: warning: moved: annotation {NEW}vgroup-port has "
-        "an entry [sgp-b:8080] without effect: the Service has no port 8080, only 80, 443" + REPAIR,
+        "an entry [sgp-b:8080] without effect: there is no port 8080, only 80, 443" + REPAIR,
         "10: warning: moved: annotation "
         f"{NEW}listener-port-range has an entry "
-        "[3000-4000:81] without effect: the Service has no port 81, only 80, 443" + REPAIR,
+        "[3000-4000:81] without effect: there is no port 81, only 80, 443" + REPAIR,
         "11: error: moved: annotation "
         f"{NEW}additional-resource-tags must be tags with "
         "keys of at most 64 and values of at most 128 characters, got [team]",
@@ -238,11 +238,11 @@ NLB_FINDINGS = {
         f"{NEW}connection-drain-timeout has no effect "
         "without connection-drain",
         f"9: warning: own: annotation {NEW}alpn-policy has "
-        "no effect: it is for tcpssl listeners, and the Service has none",
+        "no effect: it is for tcpssl listeners, and there are none",
         f"9: warning: own: annotation {NEW}alpn-policy has "
         "no effect without alpn on",
         f"10: warning: own: annotation {NEW}cert-id has no "
-        "effect: it is for tcpssl listeners, and the Service has none",
+        "effect: it is for tcpssl listeners, and there are none",
         "11: warning: own: annotation "
         f"{NEW}backend-ip-version has no effect without "
         "ip-version dualstack",
@@ -254,7 +254,7 @@ NLB_FINDINGS = {
         f"{NEW}force-override-listeners has no effect "
         "without annotation id",
         f"15: warning: own: annotation {NEW}protocol-port "
-        "has an entry [udp:53] without effect: the Service has no port 53, only 80" + REPAIR,
+        "has an entry [udp:53] without effect: there is no port 53, only 80" + REPAIR,
         "27: warning: shared: no listener is made on a load balancer that a person made, unless annotation "
         "force-override-listeners is \"true\"; with \"false\" somebody makes them by hand",
         "31: warning: shared: LoadBalancerSourceRanges is not supported for user-managed LB.",

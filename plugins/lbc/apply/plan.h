@@ -86,6 +86,7 @@ struct lbc_plan_input {
     const struct lbc_model *model; /* of the product */
     const struct lbc_state *have;  /* the product's */
     const struct ccm_service *service;
+    const char *noun; /* of what is served, for people; NULL = "Service" */
     const char *cluster_id;
     const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
     const struct lbc_pending_change

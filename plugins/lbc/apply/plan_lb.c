@@ -37,10 +37,11 @@ void lbc_plan_lb_refuse(const struct lbc_work *work, unsigned number, const char
     char remedy[320];
 
     ccm_text_printf(remedy, sizeof(remedy),
-                    "it is [%s]: set annotation %s%s to that%s, or delete the Service and create "
+                    "it is [%s]: set annotation %s%s to that%s, or delete the %s and create "
                     "it again: its address changes",
                     present == NULL ? "" : present, lbc_names.annotations, row->name,
-                    lbc_model_is_explicit(work->model, number) ? " or take it away" : "");
+                    lbc_model_is_explicit(work->model, number) ? " or take it away" : "",
+                    work->in->noun == NULL ? "Service" : work->in->noun);
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s", text); /* the text is what counts */
     lbc_problems_add(work->problems, &err, remedy);
 }

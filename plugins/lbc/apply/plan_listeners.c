@@ -130,7 +130,7 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
         whose = "another Service";
         remedy = "choose another port, or wait until that Service gives it up";
     } else if (owner == LBC_OWNER_OURS) {
-        whose = "another port of this Service";
+        whose = "another of its ports";
         remedy = "choose another port";
     } else if (work_loses_listener(work, want, have)) {
         whose = "somebody else, and could not be put back";

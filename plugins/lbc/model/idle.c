@@ -35,7 +35,7 @@ static void idle_find_protocols(const struct lbc_idle *it)
             !lbc_idle_has_protocol(it->rules, it->service, row)) {
             ccm_buf_adds(&why, "has no effect: it is for ");
             lbc_anno_write_protocols(row, "|", &why);
-            ccm_buf_adds(&why, " listeners, and the Service has none");
+            ccm_buf_adds(&why, " listeners, and there are none");
             it->found(it->arg, row->name, ccm_buf_str(&why));
         }
     }
@@ -104,11 +104,10 @@ static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_l
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 2 * LBC_PAIR_MAX + 300 };
 
         if (pair.good && !service_has_port(it->service, port)) {
-            ccm_buf_addf(&why,
-                         "has an entry [%s] without effect: the Service has no port %s, only ",
+            ccm_buf_addf(&why, "has an entry [%s] without effect: there is no port %s, only ",
                          pair.entry, port);
             service_write_ports(it->service, &why);
-            ccm_buf_adds(&why, ": correct the entry, or add that port to the Service");
+            ccm_buf_adds(&why, ": correct the entry, or add that port");
         } else if (pair.good && entry_is_second(list, value, i, port)) {
             ccm_buf_addf(&why, "has an entry [%s] without effect: an earlier one is for port %s",
                          pair.entry, port);

@@ -60,7 +60,7 @@ static int refusal_add_bad_value(struct lbc_refusals *refusals, const struct lbc
     if (fails) {
         lbc_problems_add(&refusals->problems, err, NULL);
     } else {
-        ccm_buf_addf(&refusals->idle, "%sannotation %s has no effect on this Service; besides: %s",
+        ccm_buf_addf(&refusals->idle, "%sannotation %s has no effect here; besides: %s",
                      refusals->idle.len == 0 ? "" : "; ", row->name, err->message);
     }
     return refusal_put(refusals, row, fails ? err->message : NULL);

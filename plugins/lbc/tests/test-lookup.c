@@ -176,7 +176,7 @@ static void test_answers(void **state)
           NULL,
           LBC_LOOKUP_NOT_OURS,
           CCM_ERROR_TERMINAL,
-          "lb-2 carries this Service's name or tag but belongs to cluster c2" },
+          "lb-2 carries the same name or tag but belongs to cluster c2" },
         /* Nothing that was asked for: no answer. */
         { { { "lb-2", OWN, OTHER, "c1" }, { "lb-3", "c", NULL, NULL } },
           false,

@@ -96,14 +96,14 @@ static void test_collected(void **state)
           false },
         { { { P "size", "7" }, { P "tls", "x" } },
           "size must not be 7 (annotation " P "size must be an integer from 0 to 9)",
-          "annotation tls has no effect on this Service; besides: annotation " P
+          "annotation tls has no effect here; besides: annotation " P
           "tls must be one of [on|off], got [x]",
           "",
           false },
         /* A load balancer of somebody else keeps its listeners. */
         { { { P "id", "lb-1" }, { P "idle", "x" } },
           "",
-          "annotation idle has no effect on this Service; besides: idle must be integer, got [x], "
+          "annotation idle has no effect here; besides: idle must be integer, got [x], "
           "error: invalid syntax (annotation " P "idle must be an integer from 0 to 9)",
           "",
           false },

@@ -104,7 +104,7 @@ static void test_cases(void **state)
           "service: set annotation " TYPE " to eni\n" },
         { { { "zone-maps", "a:b" }, { "alpn", "on" }, { "protocol-port", "udp:80" } },
           "warning alpn: annotation " P
-          "alpn has no effect: it is for tcpssl listeners, and the Service has "
+          "alpn has no effect: it is for tcpssl listeners, and there are "
           "none\nwarning protocol-port: annotation " P
           "protocol-port makes a TCP listener of a UDP port or the other "
           "way round, and nodes do not answer it (an entry counts for every port of that "

@@ -106,7 +106,7 @@ static const struct plan_question questions[] = {
       "listener - TCP 443 443/TCP broken\n",
       LB "group g-1 80/TCP\ngroup g-4 443/TCP\nlistener l-1 TCP 80 g-1\nlistener l-4 TCP 443 g-4\n",
       "create server group k8s.80_443.TCP.web.default.c1\n",
-      "port 80/TCP: the TCP listener on port 443 belongs to another port of this Service", 0 },
+      "port 80/TCP: the TCP listener on port 443 belongs to another of its ports", 0 },
     { "nor does one that somebody else's stands in the way of",
       "model reused override\ngroup - 80_400/TCP any\nlistener - TCP 80-400 80_400/TCP\n",
       LB H80 "server i-1:80=9\ngroup g-4 80_400/TCP any\nlistener l-1 TCP 80 g-1\n"
