@@ -248,8 +248,10 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
 
 /* What the tests of the API ask for by these names, in their order. TLSRoute is not among them:
  * names inside of TLS are not looked at. */
-static const char *const class_features[] = { "Gateway", "GatewayPort8080", "ReferenceGrant",
-                                              "TCPRoute", "UDPRoute" };
+static const char *const class_features[] = { "Gateway",         "GatewayAddressEmpty",
+                                              "GatewayPort8080", "ListenerSet",
+                                              "ReferenceGrant",  "TCPRoute",
+                                              "UDPRoute" };
 
 static bool class_add_features(cJSON *status)
 {
