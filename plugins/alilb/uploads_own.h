@@ -1,0 +1,25 @@
+/* What the parts of uploads.h share. */
+#ifndef CCM_ALILB_UPLOADS_OWN_H
+#define CCM_ALILB_UPLOADS_OWN_H
+
+#include "alilb/uploads.h"
+#include "util/strmap.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+struct alilb_uploads {
+    struct alilb_certificates *certificates;
+    pthread_mutex_t lock;       /* guards the rest; a leaf */
+    struct ccm_strmap *secrets; /* "namespace/name" -> struct alilb_upload */
+    struct ccm_strmap *busy;    /* Secrets that a worker looks at right now */
+    struct ccm_strmap *holders; /* object -> struct lbc_texts, names */
+    struct ccm_strmap *unused;  /* name -> since when, heap; of those that are left over */
+    int64_t since_ms;           /* of `unused`: the API server's */
+};
+
+/* Names of the certificates of these Secrets, as far as they are known, into `to`. 0 or -ENOMEM. */
+CCM_NODISCARD int alilb_uploads_put_names(struct alilb_uploads *uploads,
+                                          const struct lbc_texts *secrets, struct lbc_texts *to);
+
+#endif

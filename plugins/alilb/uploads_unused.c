@@ -1,0 +1,180 @@
+/* Certificates of Secrets that nobody has any more; uploads.h. */
+#include "alilb/uploads_own.h"
+#include "lbc/instance.h"
+#include "lbc/keys.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MS INT64_C(3600000) /* of a Secret that nobody looks at any more */
+
+static bool name_is_held_locked(const struct alilb_uploads *uploads, const char *name)
+{
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(uploads->holders, &cursor, &key, &value)) {
+        if (lbc_texts_has(value, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool name_is_known_locked(const struct alilb_uploads *uploads, const char *cluster_id,
+                                 const char *name)
+{
+    char prefix[ALILB_CERTIFICATE_NAME];
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        alilb_certificate_name(cluster_id, key, NULL, prefix);
+        if (ccm_text_starts(name, prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What has been seen counts only as long as one API server answers. */
+static bool name_is_due_locked(struct alilb_uploads *uploads, const struct ccm_host *host,
+                               const struct ccm_removal_rule *rule, const char *name)
+{
+    const int64_t *first = ccm_strmap_get(uploads->unused, name);
+    const int64_t now = host->now_ms(host);
+    int64_t *made = NULL;
+
+    if (first != NULL) {
+        return now >= ccm_removal_due_ms(rule, *first, uploads->since_ms);
+    }
+    made = malloc(sizeof(*made));
+    if (made != NULL) {
+        *made = now;
+        if (ccm_strmap_set(uploads->unused, name, made) < 0) {
+            free(made); /* it is noticed at the next look */
+        }
+    }
+    return false;
+}
+
+/* Nobody has asked for them for long. */
+static void secrets_drop_locked(struct alilb_uploads *uploads, int64_t now)
+{
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        if (now > ((const struct alilb_upload *)value)->again_ms + KEPT_MS) {
+            ccm_strmap_del(uploads->secrets, key);
+        }
+    }
+}
+
+static void unused_check_locked(struct alilb_uploads *uploads, const struct ccm_host *host)
+{
+    const int64_t since = ccm_removal_server_since(host);
+    struct ccm_strmap *empty = NULL;
+
+    secrets_drop_locked(uploads, host->now_ms(host));
+    if (since == uploads->since_ms) {
+        return;
+    }
+    empty = ccm_strmap_new(free);
+    if (empty != NULL) { /* else it is done the next time */
+        ccm_strmap_free(uploads->unused);
+        uploads->unused = empty;
+        uploads->since_ms = since;
+    }
+}
+
+static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
+                       const struct ccm_removal_rule *left_over, struct lbc_texts *ret,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts names = { 0 };
+    char prefix[ALILB_CERTIFICATE_NAME];
+    int r = 0;
+
+    if (left_over != NULL && ccm_removal_server_since(call->host) == 0) {
+        return 0; /* who answers now is not known */
+    }
+    alilb_certificate_name(call->cluster_id, NULL, NULL, prefix);
+    r = alilb_certificates_names(uploads->certificates, call, prefix, left_over == NULL, &names,
+                                 err);
+    if (r < 0) {
+        return r;
+    }
+    ccm_lock(&uploads->lock);
+    if (left_over != NULL) {
+        unused_check_locked(uploads, call->host);
+    }
+    for (size_t i = 0; r == 0 && i < names.len; i++) {
+        const char *name = names.items[i];
+
+        if (name_is_held_locked(uploads, name)) {
+            ccm_strmap_del(uploads->unused, name);
+        } else if (name_is_known_locked(uploads, call->cluster_id, name) ||
+                   (left_over != NULL &&
+                    name_is_due_locked(uploads, call->host, left_over, name))) {
+            r = lbc_texts_put(ret, name);
+        }
+    }
+    ccm_unlock(&uploads->lock);
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static void unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
+                          const struct ccm_removal_rule *left_over, alilb_uploads_wanted_fn fn,
+                          void *arg)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts unused = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts secrets = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts wanted = { 0 };
+    const struct ccm_host *host = call->host;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = unused_find(uploads, call, left_over, &unused, &err);
+
+    if (r < 0) {
+        host->log(host, CCM_LEVEL_WARN, call->object, "%s", err.message);
+    }
+    if (r < 0 || unused.len == 0 || fn(arg, &secrets) < 0 ||
+        alilb_uploads_put_names(uploads, &secrets, &wanted) < 0) {
+        return;
+    }
+    /* With nothing in use these are not the objects that all this was made for. */
+    for (size_t i = 0; (left_over == NULL || wanted.len > 0) && i < unused.len; i++) {
+        if (!lbc_texts_has(&wanted, unused.items[i]) &&
+            alilb_certificates_remove(uploads->certificates, call, unused.items[i], &err) < 0) {
+            host->log(host, CCM_LEVEL_WARN, call->object, "certificate %s stays for now: %s",
+                      unused.items[i], err.message);
+        }
+    }
+}
+
+void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
+                           alilb_uploads_wanted_fn fn, void *arg)
+{
+    unused_remove(uploads, call, NULL, fn, arg);
+}
+
+void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb_call *call,
+                                     alilb_uploads_wanted_fn fn, void *arg)
+{
+    const struct ccm_host *host = call->host;
+    struct ccm_removal_rule rule = { 0 };
+
+    if (alilb_uploads_are_on(host) &&
+        host->option_int(host, NULL, lbc_opt_orphan_period.name) != 0 &&
+        host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
+        strcmp(call->cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
+        ccm_removal_rule_read(&rule, host);
+        unused_remove(uploads, call, &rule, fn, arg);
+    }
+}
