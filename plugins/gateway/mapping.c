@@ -153,7 +153,7 @@ static void enqueue_sets_of(const struct gateway *self, const struct ccm_object 
     }
     for (size_t i = 0; i < found.len; i++) {
         if (gateway_set_is_of(found.items[i].json, found.items[i].object, gateway)) {
-            enqueue_set(self, found.items[i].object->key, 0);
+            enqueue_set(self, found.items[i].object->key, ALL_DELAY_MS);
             enqueue_routes_of(self, GATEWAY_SET, found.items[i].object);
         }
     }
@@ -196,8 +196,17 @@ static void enqueue_kind(const struct gateway *self, const char *api_version,
     self->host->release_list(self->host, routes, count);
 }
 
+static bool gateway_allows(const struct gateway *self, const struct ccm_object *gateway,
+                           const struct ccm_object *set)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const cJSON *spec = lbc_custom_parse_spec(gateway, &json);
+
+    return gateway_set_is_allowed(self->host, gateway, spec, set->namespace_);
+}
+
 /* The Gateway of a ListenerSet, which serves its listeners, and the others of that, which have the
- * ports that it does not have. */
+ * ports that it does not have. What the Gateway does not take is nothing to them. */
 static void enqueue_gateway_of_set(const struct gateway *self, const struct ccm_object *set)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
@@ -209,9 +218,11 @@ static void enqueue_gateway_of_set(const struct gateway *self, const struct ccm_
         return;
     }
     gateway = self->host->get_raw(self->host, GATEWAY_V1, "gateways", key);
-    if (gateway != NULL) {
+    if (gateway != NULL && gateway_allows(self, gateway, set)) {
         self->host->enqueue(self->host, key, CCM_LANE_SPEC, 0);
         enqueue_sets_of(self, gateway);
+    }
+    if (gateway != NULL) {
         self->host->release(self->host, gateway);
     }
 }

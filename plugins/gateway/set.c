@@ -74,13 +74,12 @@ int gateway_parent_find(const struct ccm_host *host, const cJSON *parent, const 
 
 /* --- those of a Gateway --- */
 
-bool gateway_set_is_allowed(const struct gateway_subject *subject, const char *namespace_)
+bool gateway_set_is_allowed(const struct ccm_host *host, const struct ccm_object *gateway,
+                            const cJSON *spec, const char *namespace_)
 {
-    const cJSON *spec = ccm_json_get(subject->gateway.json, "spec");
-
     return lbc_custom_namespace_is_from(
-        subject->host, ccm_json_get(ccm_json_get(spec, "allowedListeners"), "namespaces"), "None",
-        subject->gateway.object->namespace_, namespace_);
+        host, ccm_json_get(ccm_json_get(spec, "allowedListeners"), "namespaces"), "None",
+        gateway->namespace_, namespace_);
 }
 
 static int set_compare_age(const void *a, const void *b)
@@ -103,7 +102,8 @@ static const struct ccm_object **sets_select(const struct gateway_subject *subje
     for (size_t i = 0; all != NULL && i < count; i++) {
         if (last == NULL || strcmp(last, found[i]->namespace_) != 0) {
             last = found[i]->namespace_;
-            allowed = gateway_set_is_allowed(subject, last);
+            allowed = gateway_set_is_allowed(subject->host, subject->gateway.object,
+                                             ccm_json_get(subject->gateway.json, "spec"), last);
         }
         if (allowed) {
             all[(*ret_len)++] = found[i];

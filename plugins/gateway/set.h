@@ -41,8 +41,9 @@ CCM_NODISCARD int gateway_set_find_gateway(const cJSON *set, const char *namespa
 bool gateway_set_is_of(const cJSON *set, const struct ccm_object *object,
                        const struct ccm_object *gateway);
 
-/* Whether the Gateway takes ListenerSets of that namespace. */
-bool gateway_set_is_allowed(const struct gateway_subject *subject, const char *namespace_);
+/* Whether the Gateway, with that spec, takes ListenerSets of a namespace. */
+bool gateway_set_is_allowed(const struct ccm_host *host, const struct ccm_object *gateway,
+                            const cJSON *spec, const char *namespace_);
 
 /* Add those of a Gateway, with their listeners behind its own, as far as there is room. 0 or
  * -ENOMEM; the subject is finished in any case. */

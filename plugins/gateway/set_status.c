@@ -26,6 +26,15 @@ struct look {
 
 /* --- listeners --- */
 
+static bool look_is_allowed(const struct look *look)
+{
+    const struct lbc_custom_item *gateway = &look->subject->gateway;
+
+    return gateway_set_is_allowed(look->subject->host, gateway->object,
+                                  ccm_json_get(gateway->json, "spec"),
+                                  look->set->object->namespace_);
+}
+
 /* As the Gateway has them; those that it has no room for are refused. */
 static int look_read_listeners(const struct gateway *self, struct look *look)
 {
@@ -80,7 +89,7 @@ static void look_fill_conditions(const struct gateway *self, struct look *look, 
 {
     const struct gateway_subject *subject = look->subject;
 
-    if (!gateway_set_is_allowed(subject, look->set->object->namespace_)) {
+    if (!look_is_allowed(look)) {
         look_refuse(look, "NotAllowed", "NotAllowed",
                     "spec.allowedListeners of the Gateway does not take ListenerSets of this "
                     "namespace");
@@ -135,8 +144,7 @@ static int look_publish(const struct gateway *self, const struct ccm_request *re
     CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
     uint64_t digest = 0;
 
-    if (gateway_set_is_allowed(look->subject, look->set->object->namespace_) &&
-        look_read_listeners(self, look) < 0) {
+    if (look_is_allowed(look) && look_read_listeners(self, look) < 0) {
         return ccm_error_nomem(err);
     }
     look_fill_conditions(self, look, req->keys[0]);
@@ -159,7 +167,14 @@ static int set_publish(const struct gateway *self, const struct ccm_request *req
     int r = gateway_set_find_gateway(set->json, set->object->namespace_, &key);
 
     if (r == 0 && key != NULL) {
+        r = gateway_subject_new(self, key, false, &subject);
+    }
+    look.subject = subject;
+    /* Those that may not be part of it are told so without a look at routes: there may be many. */
+    if (r == 0 && subject != NULL && subject->claim == GATEWAY_OURS && look_is_allowed(&look)) {
+        gateway_subject_freep(&subject);
         r = gateway_subject_new(self, key, true, &subject);
+        look.subject = subject;
     }
     if (r < 0) {
         return ccm_error_nomem(err);
@@ -167,7 +182,6 @@ static int set_publish(const struct gateway *self, const struct ccm_request *req
     if (subject == NULL || subject->claim != GATEWAY_OURS) {
         return 0;
     }
-    look.subject = subject;
     look.taken = gateway_set_find(&subject->sets, set->object->key);
     look.listeners = calloc(GATEWAY_LISTENERS_MAX, sizeof(*look.listeners));
     r = look.listeners == NULL ? ccm_error_nomem(err)

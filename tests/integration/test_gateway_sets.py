@@ -1,6 +1,7 @@
 """ListenerSets: listeners of others on the load balancer of a Gateway, by its consent and by precedence."""
 
 import base64
+import re
 
 import pytest
 
@@ -144,6 +145,28 @@ def test_the_reason_is_that_of_the_listener_that_has_the_port(world, api):
         world.wait(lambda name=name: api.stands(name, NOT_VALID, NOT_VALID), "the refusal")
         conditions, _ = api.entries(name)["a"]
         assert (conditions["Conflicted"], conditions["Accepted"]) == (CONFLICT, ("False", "ProtocolConflict"))
+
+
+def test_sets_that_may_not_wake_nobody(world, api):
+    """Whoever may write sets in a namespace of his own cannot have a Gateway of others looked at, or its sets."""
+    namespace(world, "shop")
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("more", listener("l", 81))
+    api.make_set("hostile", listener("l", 82), namespace="shop")
+    world.start_ccmd()
+    world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED), "the set")
+    world.wait(lambda: api.stands("hostile", NOT_ALLOWED, NOT_ALLOWED, "shop"), "the refusal")
+    world.settled()
+
+    def passes(kind):
+        return len(re.findall(rf"gateway {kind}: gateway-[0-9]+: done", world.ccmd.err()))
+
+    before = passes("default/web"), passes("ListenerSet default/more"), passes("ListenerSet shop/hostile")
+    api.patch("ListenerSet", "hostile", {"spec": {"listeners": [listener("l", 83)]}}, "shop")
+    world.wait(lambda: api.stands("hostile", NOT_ALLOWED, NOT_ALLOWED, "shop"), "the refusal of the new listener")
+    world.settled()
+    assert (passes("default/web"), passes("ListenerSet default/more")) == before[:2] and passes("ListenerSet shop/hostile") > before[2]
 
 
 def test_precedence(world, api):
