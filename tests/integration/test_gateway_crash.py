@@ -80,6 +80,37 @@ def test_killed_at_call_of_a_change(world, nth, moment):
     assert len(api.load_balancers()) == 1
 
 
+@pytest.mark.parametrize("nth, moment", moments(CHANGE))
+def test_killed_at_call_of_a_change_of_a_set(world, nth, moment):
+    """The same with listeners of a ListenerSet; what it says of them is true in the end."""
+    api = begin(world)
+    world.kube.create(service("new"), service("dns", 53, "UDP"))
+    parent = {"kind": "ListenerSet", "name": "extra"}
+    api.patch("Gateway", "web", {"spec": {"listeners": [TCP], "allowedListeners": {"namespaces": {"from": "Same"}}}})
+    api.create("ListenerSet", "extra", {"parentRef": {"name": "web"}, "listeners": [MORE]})
+    api.patch("TCPRoute", "web", {"spec": {"parentRefs": [{"name": "web"}, parent]}})
+    api.create("UDPRoute", "dns", {"parentRefs": [parent], "rules": [{"backendRefs": [backend("dns", 53)]}]})
+    world.start_ccmd()
+    world.wait(lambda: api.programmed() and len(api.served()) == 2, "the load balancer")
+    world.settled()
+
+    def change():
+        api.patch("ListenerSet", "extra", {"spec": {"listeners": [DNS]}})
+        api.patch("TCPRoute", "web", {"spec": {"rules": [{"backendRefs": [backend("new")]}]}})
+
+    cut(world, nth, moment, change)
+    wanted = {"8080/tcp": servers(world, "new"), "53/udp": servers(world, "dns")}
+    world.wait(lambda: api.served() == wanted and api.programmed(), "the change", timeout=40)
+
+    def told():
+        found = api.get("ListenerSet", "extra")
+        said = [(one["type"], one["status"], one["observedGeneration"]) for one in found["status"]["conditions"]]
+        return sorted(said) == [(one, "True", found["metadata"]["generation"]) for one in ("Accepted", "Programmed")]
+
+    world.wait(told, "what the set says", timeout=40)
+    world.wait(lambda: len(world.cloud.state()["nlbServerGroups"]) == 2, "the group of the listener that went to go", timeout=40)
+
+
 @pytest.mark.parametrize("nth, moment", moments(DELETION))
 def test_killed_at_call_of_a_deletion(world, nth, moment):
     api = begin(world)

@@ -11,7 +11,9 @@ LISTENERS = ([("tcp", 80)], [("tcp", 80), ("more", 443)], [("tcp", 80), ("dns", 
 IDLE = ("10", "20")
 WEIGHTS = (0, 1, 10, 90)
 BACKENDS = 4  # Services of each protocol that routes send to
-CHANGES = (("routes", 30), ("pods", 20), ("ports", 15), ("annotate", 10), ("end", 15))
+SETS = ("a", "b")  # ListenerSets of each Gateway, which want each other's ports
+SET_LISTENERS = ([("more", 443)], [("more", 443), ("late", 90)], [("late", 90)], [("late", 90), ("last", 91)])
+CHANGES = (("routes", 30), ("pods", 20), ("ports", 15), ("sets", 20), ("annotate", 10), ("end", 15))
 LABELS = ("service.beta.kubernetes.io/hash", "service.k8s.alibaba/")
 
 
@@ -50,6 +52,8 @@ class Gates:
         listeners = self._listeners()
         self.trace.note("created", "Gateway", name, listeners)
         self.api.make_gateway(*listeners, name=name)
+        if self.random.random() < 0.7:
+            self._patch(slot, {"allowedListeners": {"namespaces": {"from": "Same"}}}, "ListenerSets")
         self._routes(slot)
 
     def _listeners(self):
@@ -71,6 +75,27 @@ class Gates:
                 self.api.patch(kind, route, {"spec": {"rules": [{"backendRefs": refs}]}})
             elif refs:
                 self.api.make_route(route, *refs, kind=kind, gateway=name, section=section)
+
+    def _sets(self, slot):
+        """A set comes, changes or goes, with a route to all of its listeners."""
+        gateway = self.names[slot]
+        name = f"{gateway}-{self.random.choice(SETS)}"
+        listeners = [listener(*one) for one in self.random.choice(SET_LISTENERS)]
+        known = self.api.get("ListenerSet", name)
+        self.trace.note("changed", "ListenerSet", name, [one["port"] for one in listeners])
+        if known and self.random.random() < 0.3:
+            self._end_set(name)
+        elif known:
+            self.api.patch("ListenerSet", name, {"spec": {"listeners": listeners}})
+        else:
+            self.api.create("ListenerSet", name, {"parentRef": {"name": gateway}, "listeners": listeners})
+            refs = [backend(f"tcp-{self.random.randrange(BACKENDS)}")]
+            self.api.create("TCPRoute", name, {"parentRefs": [{"kind": "ListenerSet", "name": name}], "rules": [{"backendRefs": refs}]})
+
+    def _end_set(self, name):
+        for kind in ("ListenerSet", "TCPRoute"):
+            if self.api.get(kind, name):
+                self.api.delete(kind, name)
 
     def _pods(self, _):
         protocol = self.random.choice(("TCP", "UDP"))
@@ -103,6 +128,8 @@ class Gates:
             kind = "UDPRoute" if section == "dns" else "TCPRoute"
             if self.api.get(kind, f"{name}-{section}"):
                 self.api.delete(kind, f"{name}-{section}")
+        for one in SETS:
+            self._end_set(f"{name}-{one}")
         self.api.delete("Gateway", name)
 
     def end_all(self):
@@ -140,6 +167,10 @@ def _conditions(holder):
                   if one["type"] != "ccm.alibabacloud.com/LoadBalancerReady")
 
 
+def _listeners(status):
+    return [(one["name"], one["attachedRoutes"], _conditions(one)) for one in status.get("listeners", [])]
+
+
 def look(state):
     """Name of a thing -> how it is, without ids and times."""
     found = {}
@@ -150,7 +181,9 @@ def look(state):
         found[f"Gateway {meta['name']}"] = (
             meta.get("finalizers", []), sorted(key for key in meta.get("labels", {}) if key.startswith(LABELS)), "deletionTimestamp" in meta,
             _conditions(status), len(status.get("addresses", [])),
-            [(one["name"], one["attachedRoutes"], _conditions(one)) for one in status.get("listeners", [])])
+            status.get("attachedListenerSets", 0), _listeners(status))
+    for item in state.get(bucket("ListenerSet"), []):
+        found[f"ListenerSet {item['metadata']['name']}"] = (_conditions(item.get("status", {})), _listeners(item.get("status", {})))
     for kind in ("TCPRoute", "UDPRoute"):
         for item in state.get(bucket(kind), []):
             found[f"{kind} {item['metadata']['name']}"] = [_conditions(one) for one in item.get("status", {}).get("parents", [])]
