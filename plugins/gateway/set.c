@@ -194,7 +194,7 @@ size_t gateway_sets_count_accepted(const struct gateway_subject *subject)
 {
     size_t accepted = 0;
 
-    for (size_t i = 0; i < subject->sets.len; i++) {
+    for (size_t i = 0; subject->invalid == NULL && i < subject->sets.len; i++) {
         accepted += set_count_usable(subject, &subject->sets.items[i]) > 0 ? 1 : 0;
     }
     return accepted;
@@ -205,14 +205,18 @@ size_t gateway_sets_count_accepted(const struct gateway_subject *subject)
 uint64_t gateway_set_mark(const struct gateway_subject *subject, const struct gateway_set *set,
                           bool programmed)
 {
-    uint64_t usable = 0;
-    char text[128];
+    uint64_t said = 0;
+    char text[256];
 
     for (size_t i = 0; i < set->count; i++) {
-        usable |= subject->listeners[set->first + i].unusable ? 0 : UINT64_C(1) << i;
+        const struct gateway_listener *one = &subject->listeners[set->first + i];
+
+        said = said * 31 + (one->unusable ? 1 : 0) +
+               (one->why == NULL ? 0 : ccm_text_hash(one->why)) +
+               (one->unresolved_why == NULL ? 0 : ccm_text_hash(one->unresolved_why));
     }
-    ccm_text_printf(text, sizeof(text), "%s %" PRId64 " %" PRIx64 " %d", set->item.object->uid,
-                    set->item.object->generation, usable, programmed);
+    ccm_text_printf(text, sizeof(text), "%s %" PRId64 " %s %" PRIx64 " %d", set->item.object->uid,
+                    set->item.object->generation, subject->gateway.object->uid, said, programmed);
     return ccm_text_hash(text) | 1U;
 }
 

@@ -28,11 +28,12 @@ struct look {
 
 static bool look_is_allowed(const struct look *look)
 {
-    const struct lbc_custom_item *gateway = &look->subject->gateway;
+    const struct gateway_subject *subject = look->subject;
+    const struct lbc_custom_item *gateway = subject == NULL ? NULL : &subject->gateway;
 
-    return gateway_set_is_allowed(look->subject->host, gateway->object,
-                                  ccm_json_get(gateway->json, "spec"),
-                                  look->set->object->namespace_);
+    return gateway != NULL && gateway_set_is_allowed(look->subject->host, gateway->object,
+                                                     ccm_json_get(gateway->json, "spec"),
+                                                     look->set->object->namespace_);
 }
 
 /* As the Gateway has them; those that it has no room for are refused. */
@@ -89,7 +90,9 @@ static void look_fill_conditions(const struct gateway *self, struct look *look, 
 {
     const struct gateway_subject *subject = look->subject;
 
-    if (!look_is_allowed(look)) {
+    if (subject == NULL) {
+        look_refuse(look, "ParentNotAccepted", "ParentNotProgrammed", "the Gateway is gone");
+    } else if (!look_is_allowed(look)) {
         look_refuse(look, "NotAllowed", "NotAllowed",
                     "spec.allowedListeners of the Gateway does not take ListenerSets of this "
                     "namespace");
@@ -179,13 +182,18 @@ static int set_publish(const struct gateway *self, const struct ccm_request *req
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    if (subject == NULL || subject->claim != GATEWAY_OURS) {
+    /* Of a Gateway that is gone this process knows whether it was ours. */
+    if (subject == NULL ? lbc_custom_record_marked(self->front.custom.records, req->keys[0]) == 0
+                        : subject->claim != GATEWAY_OURS) {
         return 0;
     }
-    look.taken = gateway_set_find(&subject->sets, set->object->key);
+    look.taken = subject == NULL ? NULL : gateway_set_find(&subject->sets, set->object->key);
     look.listeners = calloc(GATEWAY_LISTENERS_MAX, sizeof(*look.listeners));
     r = look.listeners == NULL ? ccm_error_nomem(err)
                                : look_publish(self, req, &look, ret_again_ms, err);
+    if (r == 0 && !look_is_allowed(&look)) { /* what was known of it is over */
+        (void)lbc_custom_record_mark(self->front.custom.records, req->keys[0], 0);
+    }
     gateway_listeners_fini(look.listeners, look.count);
     free(look.listeners);
     return r;

@@ -112,26 +112,24 @@ static int draft_put_conditions(const struct draft *draft, cJSON *conditions)
 
 static cJSON *draft_make_addresses(const struct draft *draft)
 {
-    cJSON *addresses = cJSON_CreateArray();
+    CCM_CLEANUP(ccm_json_freep) cJSON *addresses = cJSON_CreateArray();
     cJSON *one = draft->address[0] == '\0' ? NULL : cJSON_CreateObject();
 
     if (one == NULL && draft->address[0] == '\0') {
-        return addresses;
+        return CCM_STEAL(addresses);
     }
     if (addresses == NULL || one == NULL ||
         cJSON_AddStringToObject(one, "type", "Hostname") == NULL ||
         cJSON_AddStringToObject(one, "value", draft->address) == NULL ||
         !cJSON_AddItemToArray(addresses, one)) {
         cJSON_Delete(one);
-        cJSON_Delete(addresses);
         return NULL;
     }
-    if (draft_is_programmed(draft) &&
-        gateway_addresses_show(ccm_json_get(draft->subject->gateway.json, "spec"), addresses) < 0) {
-        cJSON_Delete(addresses);
-        return NULL;
-    }
-    return addresses;
+    return draft_is_programmed(draft) &&
+                   gateway_addresses_show(ccm_json_get(draft->subject->gateway.json, "spec"),
+                                          addresses) < 0
+               ? NULL
+               : CCM_STEAL(addresses);
 }
 
 /* --- the whole --- */

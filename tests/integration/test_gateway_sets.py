@@ -287,3 +287,97 @@ def test_sets_of_which_the_server_learns_later(world, api):
     api.http.request("POST", CRDS, definition("ListenerSet", ["v1"]))
     world.wait(lambda: api.make_set("more", listener("l", 81)), "the definition")
     world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED), "the set")
+
+
+def secret(world, name, space, text):
+    """A Secret with a certificate of that text."""
+    crt = f"-----BEGIN CERTIFICATE-----\nMII{text}{'0' * (69 - len(text))}\n-----END CERTIFICATE-----\n"
+    key = "-----BEGIN PRIVATE KEY-----\nMIIPRIVATE" + "0" * 62 + "\n-----END PRIVATE KEY-----\n"
+    data = {"tls.crt": base64.b64encode(crt.encode()).decode(), "tls.key": base64.b64encode(key.encode()).decode()}
+    world.kube.http.request("POST", f"/api/v1/namespaces/{space}/secrets", {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": space}, "type": "kubernetes.io/tls", "data": data})
+
+
+def said_programmed(api, name, namespace="default"):
+    return api.conditions("ListenerSet", name, namespace).get("Programmed")
+
+
+def test_a_gateway_under_a_name_that_was_there(world, api):
+    """What was said of the one before says nothing of the one that is there now."""
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("more", listener("l", 81))
+    world.start_ccmd()
+    world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED), "the set")
+    api.delete("Gateway", "web")
+    world.wait(lambda: api.get("Gateway", "web") is None, "the Gateway to go")
+    world.wait(lambda: said_programmed(api, "more") != PROGRAMMED, "the set to say so")
+    world.cloud.fault("CreateLoadBalancer", code="InternalError", http=500, message="no", count=1000)
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    world.wait(lambda: api.conditions("ListenerSet", "more")["Accepted"] == ACCEPTED, "the set to be accepted")
+    world.settled()
+    assert api.load_balancers() == [] and said_programmed(api, "more") == ("False", "Pending")
+
+
+def test_a_set_that_comes_back(world, api):
+    """It is programmed when its listener is there again."""
+    namespace(world, "shop", team="a")
+    api.make_gateway(listener("tcp", 80))
+    api.allow("Selector", selector={"matchLabels": {"team": "a"}})
+    api.make_set("more", listener("l", 81), namespace="shop")
+    world.start_ccmd()
+    world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED, "shop"), "the set")
+    for team in ("b", "a"):
+        if team == "a":
+            world.wait(lambda: set(api.served()) == {"80/tcp"}, "its listener to go")
+            world.wait(lambda: api.stands("more", NOT_ALLOWED, NOT_ALLOWED, "shop"), "the refusal")
+            world.settled()
+            world.cloud.fault("CreateListener", code="InternalError", http=500, message="no", count=1000)
+        world.kube.http.request("PATCH", "/api/v1/namespaces/shop", {"metadata": {"labels": {"team": team}}}, "application/merge-patch+json")
+    world.wait(lambda: api.conditions("ListenerSet", "more", "shop")["Accepted"] == ACCEPTED, "the set to be accepted")
+    world.settled()
+    assert set(api.served()) == {"80/tcp"} and said_programmed(api, "more", "shop") == ("False", "Pending")
+
+
+def test_what_a_secret_lacks_is_said_as_it_is_now(world, api):
+    """Also where the listener is served with another one."""
+    api.configure("upload_certificates = true;")
+    secret(world, "one", "default", "ONE")
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("more", listener("l", 443, "TLS", tls={"mode": "Terminate", "certificateRefs": [{"name": "one"}, {"name": "two"}]}))
+    world.start_ccmd()
+    world.wait(lambda: set(api.served() or {}) == {"80/tcp", "443/tcpssl"}, "the listener")
+    world.wait(lambda: api.entries("more").get("l", ({}, 0))[0].get("ResolvedRefs") == ("False", "InvalidCertificateRef"), "what lacks")
+    world.settled()
+    secret(world, "two", "default", "TWO")
+    api.patch("Gateway", "web", {"spec": {"infrastructure": {"labels": {"a": "b"}}}})
+    world.wait(lambda: api.entries("more")["l"][0]["ResolvedRefs"] == ("True", "ResolvedRefs"), "that it is there")
+
+
+def test_sets_of_a_gateway_that_is_not_accepted_are_not_counted(world, api):
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("more", listener("l", 81))
+    world.start_ccmd()
+    world.wait(lambda: api.attached() == 1, "the set")
+    api.patch("Gateway", "web", {"spec": {"addresses": [{"type": "Hostname", "value": "a.example.com"}]}})
+    world.wait(lambda: api.stands("more", ("False", "ParentNotAccepted"), ("False", "ParentNotProgrammed")), "the refusal")
+    world.wait(lambda: api.attached() == 0, "the count")
+
+
+def test_a_set_made_anew_while_nobody_looks(world, api):
+    from tests.integration.test_gateway_tenants import unseen
+    api.make_gateway(listener("tcp", 80))
+    api.allow()
+    api.make_set("more", listener("l", 81))
+    world.start_ccmd()
+    world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED), "the set")
+
+    def anew():
+        api.delete("ListenerSet", "more")
+        api.make_set("more", listener("l", 82))
+    unseen(world, anew)
+    world.wait(lambda: set(api.served()) == {"80/tcp", "82/tcp"}, "its listener")
+    world.wait(lambda: api.stands("more", ACCEPTED, PROGRAMMED), "the set")
