@@ -5,7 +5,7 @@ const struct docs_message docs_messages[] = {
       "For unserved_wait_s no ready backend serves these ports, also with externalTrafficPolicy "
       "Cluster, where every node is a backend. The cause follows: no endpoint, none that is ready, "
       "a targetPort that no container names, pods only on nodes that take no traffic "
-      "(control-plane, NotReady, excluded by label), annotation backend-label selects no node, no "
+      "(NotReady, excluded by label), annotation backend-label selects no node, no "
       "network interface for the pods. Condition LoadBalancerReady is False (NoReadyBackend), "
       "ccmd_unserved_ports and /statusz count the ports.",
       "See the cause; `kubectl get endpointslices -l kubernetes.io/service-name={name}` and "

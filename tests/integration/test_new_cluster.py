@@ -16,6 +16,7 @@ from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
 METADATA = "http://100.100.100.200"
 CONFIGMAPS = "/api/v1/namespaces/kube-system/configmaps"
+EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers"  # as kubeadm marks nodes of the control plane
 # As the commands that do not run here know them (v1.34).
 KUBELET = {"cloud-provider": ("", "external"), "provider-id": None, "node-ip": None, "hostname-override": None}
 KUBEADM = """#!/bin/bash
@@ -138,7 +139,7 @@ def set_up(reader, routes):
     assert args == {"cloud-provider": "external", "provider-id": "cn-hangzhou.i-node-1"}
     reader.run("kubeadm init")
     assert (reader.tools / "kubeadm").read_text() == "--pod-network-cidr=172.20.0.0/16\n"
-    join(world, "master", args, 1, {"node-role.kubernetes.io/control-plane": ""})
+    join(world, "master", args, 1, {"node-role.kubernetes.io/control-plane": "", EXCLUDED: ""})
     reader.run('cp -r "$PREFIX')
     snippet, conf = reader.take("network_condition", "text"), reader.work / "deploy" / "ccmd.conf"
     if routes:

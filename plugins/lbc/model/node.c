@@ -20,12 +20,11 @@ static bool has_any_label(const struct ccm_node *node, const char *const *keys, 
     return false;
 }
 
-static bool is_control_plane(const struct ccm_node *node)
+/* Its successor, node-role.kubernetes.io/control-plane, excludes no node: where every node has it,
+ * nothing would serve. Who wants that sets the label of is_excluded(), as kubeadm does. */
+static bool is_master(const struct ccm_node *node)
 {
-    static const char *const keys[] = { "node-role.kubernetes.io/control-plane",
-                                        "node-role.kubernetes.io/master" };
-
-    return has_any_label(node, keys, CCM_ARRAY_LEN(keys));
+    return ccm_object_label(&node->meta, "node-role.kubernetes.io/master") != NULL;
 }
 
 /* Labels that take a node out of this controller's sight altogether. */
@@ -145,7 +144,7 @@ const char *lbc_node_instance_id(const struct ccm_node *node)
 /* The first thing that decides what a node is used for. */
 enum node_bar {
     NODE_BAR_LABEL,
-    NODE_BAR_CONTROL_PLANE,
+    NODE_BAR_MASTER,
     NODE_BAR_REMOVED,
     NODE_BAR_CORDONED,
     NODE_BAR_VIRTUAL,
@@ -161,7 +160,7 @@ static const struct {
 } node_bars[] = {
     [NODE_BAR_LABEL] = { LBC_NODE_DROPPED,
                          "nodes without the labels of annotation backend-label:" },
-    [NODE_BAR_CONTROL_PLANE] = { LBC_NODE_DROPPED, "control-plane nodes" },
+    [NODE_BAR_MASTER] = { LBC_NODE_DROPPED, "master nodes" },
     [NODE_BAR_REMOVED] = { LBC_NODE_DROPPED, "nodes that the autoscaler removes" },
     [NODE_BAR_CORDONED] = { LBC_NODE_DROPPED,
                             "unschedulable nodes (annotation remove-unscheduled-backend)" },
@@ -177,8 +176,8 @@ static enum node_bar node_find_bar(const struct ccm_node *node, const struct lbc
     if (!lbc_node_has_labels(node, rules)) {
         return NODE_BAR_LABEL;
     }
-    if (is_control_plane(node)) {
-        return NODE_BAR_CONTROL_PLANE;
+    if (is_master(node)) {
+        return NODE_BAR_MASTER;
     }
     if (has_taint(node, "ToBeDeletedByClusterAutoscaler")) {
         return NODE_BAR_REMOVED;
@@ -211,7 +210,7 @@ const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_
 
 bool lbc_node_skippable(const struct ccm_node *node)
 {
-    return node->meta.label_count > 0 && (node_is_left_out(node) || is_control_plane(node));
+    return node->meta.label_count > 0 && (node_is_left_out(node) || is_master(node));
 }
 
 bool lbc_node_is_internal(const struct ccm_node_address *address)

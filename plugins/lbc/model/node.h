@@ -16,7 +16,7 @@ enum lbc_node_use {
     LBC_NODE_VIRTUAL,   /* a virtual node: its pods take traffic at their own address */
     LBC_NODE_EXCLUDED,  /* by label or provider: candidate, never a backend */
     LBC_NODE_NOT_READY, /* would be a backend if it were ready */
-    LBC_NODE_DROPPED,   /* control plane, being removed, unschedulable, no usable provider id */
+    LBC_NODE_DROPPED,   /* a master, being removed, unschedulable, no usable provider id */
 };
 
 struct lbc_node_rules {

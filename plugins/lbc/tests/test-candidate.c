@@ -134,11 +134,12 @@ static void test_cluster(void **state)
     fixture_begin(&cluster);
     all_kinds_of_nodes(&cluster);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
-                        "i-plain:30080=100 i-cordoned:30080=100 10.0.0.11:8080=100");
+                        "i-plain:30080=100 i-cordoned:30080=100 i-control:30080=100 "
+                        "10.0.0.11:8080=100");
     cluster.rules.drop_unschedulable = true;
     cluster.weight.each = 50;
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
-                        "i-plain:30080=50 10.0.0.11:8080=50");
+                        "i-plain:30080=50 i-control:30080=50 10.0.0.11:8080=50");
 }
 
 static void test_local(void **state)
@@ -151,10 +152,11 @@ static void test_local(void **state)
     obj_endpoint(cluster.slice, "10.0.1.1", "plain", READY);
     obj_endpoint(cluster.slice, "10.0.1.2", "nowhere", READY);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
-                        "i-plain:30080=2 i-cordoned:30080=1 10.0.0.11:8080=1");
+                        "i-plain:30080=2 i-cordoned:30080=1 i-control:30080=1 10.0.0.11:8080=1");
     cluster.weight = (struct lbc_weight_rule){ .has_total = true, .total = 80 };
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
-                        "i-plain:30080=40 i-cordoned:30080=20 10.0.0.11:8080=20");
+                        "i-plain:30080=32 i-cordoned:30080=16 i-control:30080=16 "
+                        "10.0.0.11:8080=16");
 }
 
 static void test_eni(void **state)
@@ -384,7 +386,7 @@ static void test_no_node_is_ready(void **state)
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "");
     a = add_node(&cluster, "a", "r.i-a");
     master = add_node(&cluster, "m", "r.i-m");
-    obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
+    obj_label(&master->meta, "node-role.kubernetes.io/master", "");
     a->ready = CCM_CONDITION_UNKNOWN;
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "");
     add_node(&cluster, "b", "r.i-b");

@@ -63,16 +63,15 @@ static const struct empty_case cases[] = {
       "none of its 2 endpoint(s) has the port \"web\": let a container of the pods name its port "
       "so, or give targetPort as a number",
       true },
-    { "control plane",
+    { "master",
       "Local",
       "8080",
       { READY, READY, READY },
       { "master", "master2", "notready" },
       false,
       "",
-      "its ready endpoints are only on control-plane nodes master, master2, nodes NotReady "
-      "notready; let pods run on other nodes (evict these), or set externalTrafficPolicy to "
-      "Cluster",
+      "its ready endpoints are only on master nodes master, master2, nodes NotReady notready; let "
+      "pods run on other nodes (evict these), or set externalTrafficPolicy to Cluster",
       false },
     { "unknown node",
       "Local",
@@ -112,7 +111,7 @@ static void check_case(const struct empty_case *one)
     struct lbc_node_table table = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
 
-    obj_label(&nodes[1]->meta, "node-role.kubernetes.io/control-plane", "");
+    obj_label(&nodes[1]->meta, "node-role.kubernetes.io/master", "");
     obj_label(&nodes[2]->meta, "node-role.kubernetes.io/master", "");
     nodes[3]->ready = CCM_CONDITION_FALSE;
     service->external_traffic_policy = one->policy;

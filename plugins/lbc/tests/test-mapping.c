@@ -520,7 +520,7 @@ static void test_nameless_nodes(void **state)
 
     (void)state;
     joining->ready = CCM_CONDITION_FALSE;
-    obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
+    obj_label(&master->meta, "node-role.kubernetes.io/master", "");
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct fake_host *fake = fake_host_new();
         struct lbc_instance lbc;
@@ -541,7 +541,6 @@ static void test_nameless_nodes(void **state)
 static void test_skipped_nodes(void **state)
 {
     static const char *const labels[] = { "node-role.kubernetes.io/master",
-                                          "node-role.kubernetes.io/control-plane",
                                           "service.beta.kubernetes.io/exclude-node",
                                           "service.alibabacloud.com/exclude-node" };
 
