@@ -90,7 +90,7 @@ int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source
     const char *named = lbc_anno_get(&service->meta, "name");
     int r = own_find_lb(call, service, NULL, &search, err);
 
-    if (r == 0 && search.look.count == 0 && (doubtful || lbc_lookup_by_name_too(service))) {
+    if (r == 0 && search.look.count == 0 && (doubtful || lbc_lookup_shows_lb(service))) {
         r = own_find_lb(call, service, "", &search, err);
     }
     if (r == 0 && search.look.count == 0 && doubtful && !ccm_text_empty(named)) {

@@ -48,12 +48,15 @@ static void join_refused(struct lbc_pass *pass)
     lbc_problems_join(&pass->problems, &others);
 }
 
-/* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. */
+/* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. A
+ * finalizer is no load balancer: whoever had the Service before may have set it and come no
+ * further.
+ */
 static bool pass_is_refused(const struct lbc_pass *pass)
 {
     return pass->refused.problems.count > 0 &&
            (lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL) ||
-            !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer));
+            !lbc_lookup_shows_lb(pass->service));
 }
 
 /* What it asks for is not known as a whole: nothing is changed until it is smaller. */

@@ -168,7 +168,7 @@ int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, c
                          id, name == NULL ? "" : name, lbc_names.tag_owner, own);
 }
 
-bool lbc_lookup_by_name_too(const struct ccm_service *service)
+bool lbc_lookup_shows_lb(const struct ccm_service *service)
 {
     return service->ingress_count > 0 ||
            ccm_object_label(&service->meta, lbc_names.hash_label) != NULL ||

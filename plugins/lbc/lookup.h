@@ -78,7 +78,9 @@ CCM_NODISCARD int lbc_lookup_check(const struct ccm_object *service, const char 
                                    const char *id, const char *name, const struct lbc_tags *tags,
                                    struct ccm_error *err);
 
-/* Whether the Service shows that it had a load balancer: only then it is looked for by name too. */
-bool lbc_lookup_by_name_too(const struct ccm_service *service);
+/* Whether the Service shows that it had a load balancer, by its status or by labels: only then one
+ * is looked for by name too. A finalizer proves nothing: it comes before the first load balancer.
+ */
+bool lbc_lookup_shows_lb(const struct ccm_service *service);
 
 #endif

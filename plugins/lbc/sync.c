@@ -241,20 +241,28 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-/* Nothing that could be served was worked out: there is a problem for each port. */
+/* Nothing that could be served was worked out: there is a problem for each port. Then no load
+ * balancer is made, and one that is there, but never served the Service, is not touched. */
 static bool sync_is_hopeless(const struct lbc_pass *pass)
 {
     const struct lbc_model *model = pass->model;
+    const bool listens = lbc_model_has_listeners(model);
 
-    if (lbc_pass_lb(pass)->id != NULL || !pass->lbc->ops->product->needs_port) {
+    if (lbc_pass_lb(pass)->id == NULL ? !listens || !pass->lbc->ops->product->needs_port
+                                      : lbc_lookup_shows_lb(pass->service)) {
         return false;
     }
-    for (size_t i = 0; i < model->want->listener_count; i++) {
+    for (size_t i = 0; listens && i < model->want->listener_count; i++) {
         if (!model->want->listeners[i]->broken) {
             return false;
         }
     }
-    return lbc_model_has_listeners(model) && model->incomplete;
+    for (size_t i = 0; !listens && i < model->want->group_count; i++) {
+        if (!model->want->groups[i]->broken) {
+            return false;
+        }
+    }
+    return model->incomplete;
 }
 
 /* --- what the model cannot know --- */
@@ -365,6 +373,9 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (ops->model->check_group != NULL) {
         lbc_model_check_groups(pass->model, pass->entry->state, ops->model->check_group,
                                &pass->problems);
+        if (sync_is_hopeless(pass)) {
+            return 0;
+        }
     }
     r = sync_freeze_backends(pass, err);
     if (r < 0) {
@@ -401,7 +412,7 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass)
     const struct lbc_state *want = pass->model->want;
     const struct lbc_state *have = pass->entry->state;
 
-    if (lbc_pass_lb(pass)->id == NULL) {
+    if (lbc_pass_lb(pass)->id == NULL || sync_is_hopeless(pass)) {
         return false;
     }
     if (!lbc_model_has_listeners(pass->model)) {
