@@ -3,6 +3,7 @@
 #include "kube/lease_record.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/entropy.h"
 #include "util/text.h"
 #include "util/thread.h"
 #include "util/url.h"
@@ -457,7 +458,7 @@ struct kube_lease *kube_lease_new(const struct kube_lease_config *config)
         return NULL;
     }
     lease->config = *config;
-    lease->random = (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)lease;
+    lease->random = ccm_entropy_seed();
     ccm_text_printf(lease->label, sizeof(lease->label), "%s/%s", config->namespace_, config->name);
     return lease;
 }

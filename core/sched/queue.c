@@ -3,6 +3,7 @@
 #include "sched/heap.h"
 #include "sched/lanes.h"
 #include "util/clock.h"
+#include "util/entropy.h"
 #include "util/strmap.h"
 #include "util/thread.h"
 
@@ -412,7 +413,7 @@ struct sched_queue *sched_queue_new(const struct sched_queue_options *options)
     }
     queue->random = queue->options.seed != 0
                         ? queue->options.seed
-                        : (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)queue;
+                        : ccm_entropy_seed();
     queue->entries = ccm_strmap_new(free);
     queue->shares = ccm_strmap_new(free);
     if (queue->entries == NULL || queue->shares == NULL ||

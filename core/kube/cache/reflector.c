@@ -4,6 +4,7 @@
 #include "kube/object/version.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/entropy.h"
 #include "util/text.h"
 #include "util/thread.h"
 
@@ -41,7 +42,7 @@ static void fill_defaults(struct kube_reflector_config *config)
         timing->watch_max_s = timing->watch_min_s;
     }
     if (timing->seed == 0) {
-        timing->seed = (uint64_t)ccm_clock_wall_ms() * 1000003 + (uint64_t)(uintptr_t)config->store;
+        timing->seed = ccm_entropy_seed();
     }
     if (config->max_pending == 0) {
         config->max_pending = (size_t)256 * 1024;
