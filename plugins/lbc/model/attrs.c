@@ -149,12 +149,17 @@ const struct lbc_anno *lbc_attr_next(const struct lbc_anno_table *table, enum lb
 const struct lbc_anno *lbc_attr_row(const struct lbc_anno_table *table, enum lbc_anno_group group,
                                     const char *field)
 {
-    const struct lbc_anno *row = lbc_attr_next(table, group, NULL);
+    const struct lbc_anno *found = NULL;
 
-    while (row != NULL && strcmp(row->field, field) != 0) {
-        row = lbc_attr_next(table, group, row);
+    for (size_t i = 0; i < table->count + table->mute_count; i++) {
+        const struct lbc_anno *row = table_row(table, i);
+
+        if (row_is_attribute(row, group) && (found == NULL || row->place < found->place) &&
+            strcmp(row->field, field) == 0) {
+            found = row;
+        }
     }
-    return row;
+    return found;
 }
 
 bool lbc_attr_applies(const struct lbc_anno *row, enum lbc_protocol protocol)
