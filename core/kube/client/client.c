@@ -387,6 +387,26 @@ static bool exchange_may_repeat(struct kube_exchange *exchange, uint64_t status)
                                 : kube_token_renew(&client->token, exchange->sent_ms, &used->token);
 }
 
+/* A write is not believed to be done because of a page that something between us and the API server
+ * answers in its place: every answer to one is an object. */
+static int exchange_check_object(const struct kube_exchange *exchange,
+                                 const struct ccm_http_response *response, struct ccm_error *err)
+{
+    const struct kube_call *call = &exchange->call;
+    struct ccm_error unused = CCM_ERROR_INIT;
+    const char *body = response->body == NULL ? "" : response->body;
+
+    if (ccm_text_equal(call->method, "GET") || call->on_chunk != NULL ||
+        body[strspn(body, " \t\r\n")] == '{') {
+        return 0;
+    }
+    return ccm_error_set(err == NULL ? &unused : err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                         "API server %s: %s %.*s: the answer is not a JSON object, so it does not "
+                         "come from an API server: check proxies and load balancers in between",
+                         exchange->client->origin, call->method, (int)strcspn(call->path, "?"),
+                         call->path);
+}
+
 int kube_end(struct kube_exchange *waited, struct ccm_http_response **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(exchange_freep) struct kube_exchange *exchange = waited;
@@ -397,10 +417,11 @@ int kube_end(struct kube_exchange *waited, struct ccm_http_response **ret, struc
         return r;
     }
     if (response->status / 100 == 2) {
-        if (ret != NULL) {
+        r = exchange_check_object(exchange, response, err);
+        if (r == 0 && ret != NULL) {
             *ret = CCM_STEAL(response);
         }
-        return 0;
+        return r;
     }
     if (!exchange_may_repeat(exchange, response->status)) {
         return client_explain_failure(exchange->client, &exchange->call, response, err);

@@ -673,6 +673,33 @@ static const struct {
     { 99, "demo", "d", NULL, { 0, NULL, NULL }, -EINVAL, CCM_ERROR_BUG, "no path" },
 };
 
+/* A page in place of the object: the write has perhaps not reached the API server. */
+static void test_patch_answered_by_a_page(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "<html>welcome</html>" },
+                                                      { 200, NULL, "" },
+                                                      { 200, NULL, " \n{\"kind\":\"Service\"}" } };
+    struct ccm_test_script script = { answers, 3 };
+    const struct ccm_patch patch = { .struct_size = sizeof(patch),
+                                     .kind = CCM_KIND_SERVICE,
+                                     .namespace_ = "default",
+                                     .name = "web",
+                                     .body = "{}",
+                                     .type = CCM_PATCH_MERGE };
+    struct fixture f;
+
+    fixture_open(&f, &script, "");
+    for (int i = 0; i < 2; i++) {
+        ccm_error_clear(&f.err);
+        assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), -EBADMSG);
+        assert_int_equal(f.err.kind, CCM_ERROR_TRANSIENT);
+        assert_non_null(strstr(f.err.message, "is not a JSON object"));
+    }
+    ccm_error_clear(&f.err);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
+    fixture_close(&f);
+}
+
 static void test_fetch(void **state CCM_UNUSED)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(fetch_cases); i++) {
@@ -780,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_patch),
         cmocka_unit_test(test_patch_lost),
+        cmocka_unit_test(test_patch_answered_by_a_page),
         cmocka_unit_test(test_fetch),
     };
 
