@@ -287,6 +287,40 @@ static bool change_is_first(const struct lbc_pass *pass, bool is_new)
     return is_new || (pass->model->reused && pass->service->ingress_count == 0);
 }
 
+static bool plan_creates(const struct lbc_plan *plan)
+{
+    for (size_t i = 0; i < plan->len; i++) {
+        const unsigned type = plan->steps[i]->type;
+
+        if (type == LBC_STEP_CREATE_LB || type == LBC_STEP_CREATE_GROUP ||
+            type == LBC_STEP_CREATE_LISTENER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What only the Service leads to is created for one that exists: the caches may lag, above all
+ * those of an instance that has just become the leader. 0: it does, or pass->unfinished: it does
+ * not, and the caches will soon show that. */
+static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *plan,
+                                  struct ccm_error *err)
+{
+    int r = 0;
+
+    if (!plan_creates(plan)) {
+        return 0;
+    }
+    r = lbc_life_confirm_finalizer(&pass->life, pass->req, pass->service, err);
+    if (r < 0 && (err->kind == CCM_ERROR_NOT_FOUND || err->kind == CCM_ERROR_CONFLICT)) {
+        ccm_error_clear(err);
+        pass->unfinished = true;
+        pass->requeue_ms = UNFINISHED_MS;
+        return 0;
+    }
+    return r;
+}
+
 int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
@@ -312,7 +346,10 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0) {
         r = change_mark_reused(pass, &plan, err);
     }
-    if (r < 0) {
+    if (r == 0) {
+        r = change_confirm_service(pass, &plan, err);
+    }
+    if (r < 0 || pass->unfinished) {
         return r;
     }
     const bool refused = pass->problems.count > known;

@@ -207,3 +207,40 @@ def test_two_and_killed_at_the_end(world, product, simulator, nth):
     world.wait(lambda: is_over(world, product), "the end", 60)
     world.settled()
     assert ids(world, product) == {twin}, own
+
+
+@PRODUCTS
+def test_a_stale_cache_creates_nothing(world, product):
+    """An instance knows the Service from before its deletion: what it creates now, nothing would ever delete. So it has the API
+    server confirm the finalizer first."""
+    begin(world, product)
+    read = "DescribeLoadBalancers" if product.name == "clb" else "ListLoadBalancers"
+    fault = dict(action=read, count=100000, code="ServiceUnavailable", http=503)
+    item = product.new("web", PORTS)
+    item["metadata"]["finalizers"] = [product.finalizer]
+    world.kube.create(item)
+    world.cloud.fault(**fault)
+    world.start_ccmd()
+    world.wait(lambda: read in world.cloud.actions(), "the first read")
+    world.kube.watches("silence", "services")
+    world.kube.patch("Service", "web", {"metadata": {"finalizers": None}})
+    world.kube.delete("Service", "web")
+    world.cloud.clear_faults()
+    confirmed = "PATCH /api/v1/namespaces/default/services/web"
+    world.wait(lambda: any(c["action"] == confirmed and c["http"] == 404 for c in world.kube.calls()), "the question", 60)
+    assert creations(world) == []
+
+
+@PRODUCTS
+def test_a_finalizer_that_exists_is_confirmed_once(world, product):
+    begin(world, product)
+    item = product.new("web", PORTS)
+    item["metadata"]["finalizers"] = [product.finalizer]
+    world.kube.create(item)
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the load balancer", 30)
+    world.kube.patch("Service", "web", {"spec": {"ports": [*item["spec"]["ports"], {"name": "more", "port": 81, "protocol": "TCP"}]}})
+    world.wait(lambda: product.complete(product.only(world), [*PORTS, (81, "TCP")]), "the second port", 30)
+    world.settled()
+    ours = [c for c in world.kube.calls() if c["action"] == "PATCH /api/v1/namespaces/default/services/web"]
+    assert len(ours) == 2, "one for the finalizer, and the change of this test"

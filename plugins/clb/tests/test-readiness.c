@@ -140,9 +140,9 @@ static void test_told_failure(void **state)
 
     (void)state;
     fixture_begin(&world, true);
+    assert_int_equal(world_run(&world), 0);
+    world_settle(&world);
     containers.status = "True";
-    obj_finalizer(&world.service->meta, CLB_FINALIZER);
-    world_put(&world);
     fake_host_patch_result(world.fake, -EIO, CCM_ERROR_TRANSIENT);
     assert_true(world_run(&world) < 0);
     assert_non_null(strstr(world_event(&world), "FailedUpdateReadinessGate: Error updating pod"));

@@ -110,23 +110,15 @@ bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, 
 
 /* --- the finalizer --- */
 
-int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                           const struct ccm_service *service, bool wanted, struct ccm_error *err)
+static const char *const finalizer_wanted[] = { "absent", "present" };
+
+static int life_write_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                                const struct ccm_service *service, bool wanted,
+                                struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
-    const bool shown = lbc_object_has_finalizer(&service->meta, life->finalizer) == wanted;
-    const char *want = wanted ? "present" : "absent";
 
-    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER, shown, want)) {
-        return 0;
-    }
-    if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "%s finalizer %s %s the %s\n", wanted ? "add" : "remove",
-                     life->finalizer, wanted ? "to" : "from",
-                     life->noun == NULL ? "Service" : life->noun);
-        return 0;
-    }
     life_open_patch(&w, service, wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers",
                     '[');
     ccm_jsonw_str(&w, NULL, life->finalizer);
@@ -137,8 +129,37 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
                              &body, err);
 
     r = !wanted && life_is_gone(r, err) ? 0 : r;
-    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, want);
+    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[wanted ? 1 : 0]);
     return r;
+}
+
+int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, bool wanted, struct ccm_error *err)
+{
+    const bool shown = lbc_object_has_finalizer(&service->meta, life->finalizer) == wanted;
+
+    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER, shown, finalizer_wanted[wanted ? 1 : 0])) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "%s finalizer %s %s the %s\n", wanted ? "add" : "remove",
+                     life->finalizer, wanted ? "to" : "from",
+                     life->noun == NULL ? "Service" : life->noun);
+        return 0;
+    }
+    return life_write_finalizer(life, req, service, wanted, err);
+}
+
+int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                               const struct ccm_service *service, struct ccm_error *err)
+{
+    const uint64_t present = lbc_written_what(finalizer_wanted[1]);
+
+    if (life->memory == NULL || life->plan != NULL ||
+        life->memory->parts[LBC_LIFE_FINALIZER].what == present) {
+        return 0;
+    }
+    return life_write_finalizer(life, req, service, true, err);
 }
 
 /* --- labels and status --- */

@@ -61,6 +61,15 @@ CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const stru
                                          const struct ccm_service *service, bool wanted,
                                          struct ccm_error *err);
 
+/* Have the API server say that the object still exists and has the finalizer, whatever the caches
+ * show: written once in the life of a process, unless set_finalizer() has written it. A cache may
+ * be older than the end of the object, and what is created for that would never be deleted.
+ * CCM_ERROR_NOT_FOUND or CCM_ERROR_CONFLICT: it is gone, or another one has its name. */
+CCM_NODISCARD int lbc_life_confirm_finalizer(const struct lbc_life *life,
+                                             const struct ccm_request *req,
+                                             const struct ccm_service *service,
+                                             struct ccm_error *err);
+
 /* Write the extra label (LBC_LIFE_PENDING, unless it is there) before anything is made that nothing
  * else in the cluster tells of: a release looks for that as long as the label is there.
  * lbc_life_publish() puts the id in its place. */
