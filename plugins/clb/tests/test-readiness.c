@@ -143,6 +143,7 @@ static void test_told_failure(void **state)
     assert_int_equal(world_run(&world), 0);
     world_settle(&world);
     containers.status = "True";
+    world.events = fake_host_event_count(world.fake); /* those of the creation */
     fake_host_patch_result(world.fake, -EIO, CCM_ERROR_TRANSIENT);
     assert_true(world_run(&world) < 0);
     assert_non_null(strstr(world_event(&world), "FailedUpdateReadinessGate: Error updating pod"));
