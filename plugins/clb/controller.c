@@ -29,7 +29,7 @@ const struct ccm_option clb_opt_batch = {
  * that there is one. */
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
+    return (lbc->extras & CLB_EXTRA_RANGES) != 0 && lbc_setting_limits_sources(service);
 }
 
 /* spec.loadBalancerSourceRanges, which is no annotation's fault. */

@@ -77,7 +77,7 @@ static int set_extras(struct clb_listener *listener, const struct lbc_builder *b
         ccm_text_equal(service->external_traffic_policy, "Local")) {
         r = set_node_check(listener, service->health_check_node_port);
     }
-    if (r == 0 && (extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
+    if (r == 0 && (extras & CLB_EXTRA_RANGES) != 0 && lbc_setting_limits_sources(service)) {
         listener->lbc.ranges = true;
         r = listener_set_attr(listener, "AclStatus", "on", true);
         r = r < 0 ? r : listener_set_attr(listener, "AclType", "white", true);
@@ -173,7 +173,7 @@ int clb_model_acl(struct clb_state *state, const struct ccm_service *service, un
     const bool ipv6 = lbc_anno_says(&service->meta, "ip-version", "ipv6");
     char name[LBC_OWNER_LB_NAME];
 
-    if ((extras & CLB_EXTRA_RANGES) == 0 || service->source_range_count == 0) {
+    if ((extras & CLB_EXTRA_RANGES) == 0 || !lbc_setting_limits_sources(service)) {
         return 0;
     }
     if (lbc_anno_get(&service->meta, "acl-id")[0] != '\0' ||

@@ -221,7 +221,7 @@ static bool acl_is_bound(const struct clb_state *want, const struct clb_state *s
 static bool acl_may_exist(const struct ccm_service *service, const struct clb_details *need,
                           const struct clb_state *state)
 {
-    const bool asked = need->ranges && service->source_range_count > 0;
+    const bool asked = need->ranges && lbc_setting_limits_sources(service);
 
     if (need->want == NULL) {
         return need->marked || asked;

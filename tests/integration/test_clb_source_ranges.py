@@ -74,3 +74,40 @@ def test_deletion_with_a_lost_answer(world):
     world.wait(lambda: world.kube.get("Service", "web") is None, "deletion")
     assert access_lists(world) == {} and world.cloud.load_balancers() == []
     assert [e for e in world.kube.events("web") if e[0] == "Warning"] == []
+
+
+EVERYONE = ["0.0.0.0/0", "::/0"]
+
+
+def test_ranges_that_admit_everyone_need_no_option(world):
+    """They ask for what a load balancer without an access list does."""
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS, loadBalancerSourceRanges=EVERYONE))
+    world.wait(lambda: views.complete(views.only_lb(world), PORTS) and world.kube.ingress("web"), "the load balancer")
+    world.settled()
+    assert [e for e in world.kube.events("web") if e[0] == "Warning"] == []
+    assert access_lists(world) == {}
+    world.kube.create(objects.service("narrow", PORTS, loadBalancerSourceRanges=["10.0.0.0/8"]))
+    world.wait(lambda: any("option source_ranges of plugin clb is off" in e[2] for e in world.kube.events("narrow")), "the refusal")
+    world.settled()
+    assert len(world.cloud.load_balancers()) == 1
+
+
+def test_ranges_that_admit_everyone_with_the_option(world):
+    """They need no list: it goes when they come, and comes back when they go."""
+    views.nodes(world, 1)
+    world.config = world.write_config(plugins='{ name = "clb"; workers = 4; source_ranges = true; }')
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS, loadBalancerSourceRanges=EVERYONE))
+
+    def is_open():
+        return views.complete(views.only_lb(world), PORTS) and access_lists(world) == {} and \
+            not [one for one in listeners_of(world) if one[0] == "on"]
+
+    world.wait(is_open, "a load balancer without a list")
+    world.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": ["10.0.0.0/8"]}})
+    world.wait(lambda: listeners_of(world) == [("on", "white", True)] * 2, "the list")
+    world.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": ["10.0.0.0/8", "0.0.0.0/0"]}})
+    world.wait(is_open, "the list to be gone")
+    assert [e for e in world.kube.events("web") if e[0] == "Warning"] == []

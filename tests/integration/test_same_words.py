@@ -37,6 +37,7 @@ CLB = {
     "affinity": {"spec": {"sessionAffinity": "ClientIP"}},
     "ip": {"spec": {"loadBalancerIP": "10.0.0.1"}},
     "ranges": {"spec": {"loadBalancerSourceRanges": ["10.0.0.0/8"]}},
+    "everyone": {"spec": {"loadBalancerSourceRanges": ["0.0.0.0/0", "::/0"]}},
     "no-ports": {"spec": {"allocateLoadBalancerNodePorts": False}},
 }
 NLB = {

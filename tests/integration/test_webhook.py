@@ -99,6 +99,14 @@ def test_what_is_never_held_up(webhook):
     assert webhook.review(wrong, kind={"group": "example.com", "version": "v1", "kind": "Service"}) == QUIET
 
 
+def test_source_ranges_that_admit_everyone(webhook):
+    webhook.start('deny = "errors";')
+    ranges = {"10.0.0.0/8": False, "0.0.0.0/0": True, "::/0": True, "10.0.0.0/8 0.0.0.0/0": True}
+    for text, allowed in ranges.items():
+        item = objects.service("web", loadBalancerSourceRanges=text.split())
+        assert webhook.review(item)["allowed"] is allowed, text
+
+
 def test_warnings_fit(webhook):
     """As much as an API server passes on: 256 bytes each, 4,096 in all, no line feeds, no half characters."""
     webhook.start()

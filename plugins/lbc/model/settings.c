@@ -261,27 +261,40 @@ bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
            strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
 }
 
-/* In its usual form; false: it is no block. */
-static bool range_parse(const char *text, char ret[static LBC_RANGE_TEXT], bool *ret_ipv6)
+/* With the bits of its own family; false: it is no block. */
+static bool range_parse(const char *text, struct ccm_cidr *ret, bool *ret_ipv6)
 {
     const char *cursor = text;
     const char *start = NULL;
-    struct ccm_cidr block;
-    char address[CCM_IP_TEXT];
     char entry[LBC_RANGE_TEXT];
     size_t len = 0;
 
     /* The API server lets blanks around a block pass. */
     (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
     ccm_text_printf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0, start);
-    if (ccm_cidr_parse(entry, &block) < 0 || (ccm_ip_is_v4(&block.ip) && block.bits < 96)) {
+    if (ccm_cidr_parse(entry, ret) < 0 || (ccm_ip_is_v4(&ret->ip) && ret->bits < 96)) {
         return false;
     }
-    *ret_ipv6 = !ccm_ip_is_v4(&block.ip);
-    ccm_ip_format(&block.ip, address);
-    ccm_text_printf(ret, LBC_RANGE_TEXT, "%s/%d", address,
-                    *ret_ipv6 ? block.bits : block.bits - 96);
+    *ret_ipv6 = !ccm_ip_is_v4(&ret->ip);
+    ret->bits = *ret_ipv6 ? ret->bits : (uint8_t)(ret->bits - 96);
     return true;
+}
+
+bool lbc_setting_limits_sources(const struct ccm_service *service)
+{
+    unsigned halves[2] = { 0 }; /* of the addresses of each family, that anybody may connect from */
+
+    for (uint64_t i = 0; i < service->source_range_count; i++) {
+        struct ccm_cidr block;
+        bool ipv6 = false;
+
+        if (range_parse(service->source_ranges[i], &block, &ipv6) && block.bits <= 1) {
+            const unsigned first = block.ip.bytes[ipv6 ? 0 : 12] >> 7;
+
+            halves[ipv6] |= block.bits == 0 ? 3U : 1U << first;
+        }
+    }
+    return service->source_range_count > 0 && halves[0] != 3 && halves[1] != 3;
 }
 
 int lbc_setting_ranges(const struct ccm_service *service, enum lbc_families families,
@@ -290,15 +303,19 @@ int lbc_setting_ranges(const struct ccm_service *service, enum lbc_families fami
     static const char *const kinds[] = { "", "IPv4", "IPv6", "address" };
 
     for (uint64_t i = 0; i < service->source_range_count; i++) {
+        char address[CCM_IP_TEXT];
         char text[LBC_RANGE_TEXT];
+        struct ccm_cidr block;
         bool ipv6 = false;
 
-        if (!range_parse(service->source_ranges[i], text, &ipv6) ||
+        if (!range_parse(service->source_ranges[i], &block, &ipv6) ||
             ((unsigned)families & (ipv6 ? LBC_IPV6 : LBC_IPV4)) == 0) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "spec.loadBalancerSourceRanges: [%.*s] is no %s block",
                                  LBC_SHOWN_MAX, service->source_ranges[i], kinds[families]);
         }
+        ccm_ip_format(&block.ip, address);
+        ccm_text_printf(text, sizeof(text), "%s/%d", address, block.bits);
         if (add != NULL && add(arg, text, ipv6) < 0) {
             return ccm_error_nomem(err);
         }

@@ -97,6 +97,10 @@ bool lbc_setting_has_protocol(const struct ccm_service *service,
 bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
                                const struct ccm_service *service);
 
+/* Whether spec.loadBalancerSourceRanges keeps anyone out: it has entries, and they do not admit all
+ * addresses of a family (0.0.0.0/0, ::/0, or both halves of one). */
+bool lbc_setting_limits_sources(const struct ccm_service *service);
+
 #define LBC_RANGE_TEXT 52
 
 /* One block, in its usual form. 0 or -ENOMEM. */

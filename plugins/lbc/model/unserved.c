@@ -1,10 +1,11 @@
 #include "lbc/model/unserved.h"
 
+#include "lbc/model/settings.h"
 #include "util/text.h"
 
 bool lbc_unserved_ranges(const struct ccm_service *service)
 {
-    return service->source_range_count > 0;
+    return lbc_setting_limits_sources(service);
 }
 
 bool lbc_unserved_ip(const struct ccm_service *service)

@@ -163,6 +163,45 @@ static void test_range(void **state)
     }
 }
 
+static void test_who_is_kept_out(void **state)
+{
+    static const struct {
+        const char *ranges[3];
+        bool limits;
+    } cases[] = {
+        { { NULL }, false },
+        { { "10.0.0.0/8" }, true },
+        { { "0.0.0.0/0" }, false },
+        { { "::/0" }, false },
+        { { " 0.0.0.0/0 " }, false },
+        { { "1.2.3.4/0" }, false },
+        { { "10.0.0.0/8", "0.0.0.0/0" }, false },
+        { { "0.0.0.0/0", "::/0" }, false },
+        { { "2408::/32", "0.0.0.0/0", "10.0.0.0/8" }, false },
+        { { "0.0.0.0/1" }, true },
+        { { "0.0.0.0/1", "10.0.0.0/8" }, true },
+        { { "0.0.0.0/1", "128.0.0.0/1" }, false },
+        { { "200.0.0.0/1", "100.0.0.0/1" }, false },
+        { { "0.0.0.0/1", "8000::/1" }, true },
+        { { "::/1", "8000::/1" }, false },
+        { { "everybody" }, true },
+        { { "0.0.0.0" }, true },
+        { { "::ffff:0.0.0.0/0" }, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
+
+        for (size_t k = 0; k < 3 && cases[i].ranges[k] != NULL; k++) {
+            obj_range(service, cases[i].ranges[k]);
+        }
+        if (lbc_setting_limits_sources(service) != cases[i].limits) {
+            fail_msg("case %zu", i);
+        }
+    }
+}
+
 static void test_preserve(void **state)
 {
     static const char *const no[] = { "", "false", "OFF", "no", "0" };
@@ -313,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_long_pair),
         cmocka_unit_test_teardown(test_long_list, obj_end),
         cmocka_unit_test_teardown(test_range, obj_end),
+        cmocka_unit_test_teardown(test_who_is_kept_out, obj_end),
         cmocka_unit_test_teardown(test_preserve, obj_end),
         cmocka_unit_test_teardown(test_tags, obj_end),
         cmocka_unit_test_teardown(test_very_many_tags, obj_end),
