@@ -122,6 +122,7 @@ for name in strcpy strcat sprintf strtok atoi strtol sscanf localtime alloca sys
 done
 bad_style '4: banned function strcpy' '    /* a' '    b */ strcpy(a, "/*");'
 bad_style '3: goto' '    goto out;'
+bad_style '3: cJSON_ArrayForEach does not look at the type: use util/json.h' '    cJSON_ArrayForEach(a, b) {}'
 bad_style '3: exit outside of core/main.c' '    exit(1);'
 bad_style '3: abort outside of core/main.c' '    abort();'
 bad_style '3: typedef of a struct' '    typedef struct x y;'

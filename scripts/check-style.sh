@@ -2,6 +2,7 @@
 # check-style.sh [ROOT]: what the compiler and clang-format do not see. Prints FILE:LINE: FINDING, exits 1 if any.
 #   functions of more than 80 lines, files of more than 1000, lines of more than 100 columns, tabs
 #   banned functions, goto, struct typedefs; exit and abort outside of core/main.c
+#   walks over JSON that do not look at its type: ccm_json_elements() and ccm_json_members() do
 #   static functions of one word, in core and plugins: file's noun, verb, object
 #   .c files of core and plugins without a header of their own whose first line does not say what they are
 #   notes that something is left to do
@@ -97,6 +98,9 @@ findings=$(
             if (before != "." && before != ">") {
                 if (name in banned) {
                     tell(FNR, banned[name])
+                }
+                if (ours && name == "cJSON_ArrayForEach") {
+                    tell(FNR, "cJSON_ArrayForEach does not look at the type: use util/json.h")
                 }
                 if (may_not_end && name in ends) {
                     tell(FNR, ends[name])

@@ -118,11 +118,19 @@ bool ccm_json_bool(const cJSON *parent, const char *name, bool fallback)
     return cJSON_IsBool(item) ? cJSON_IsTrue(item) : fallback;
 }
 
+const cJSON *ccm_json_elements(const cJSON *array)
+{
+    return cJSON_IsArray(array) ? array->child : NULL;
+}
+
+const cJSON *ccm_json_members(const cJSON *object)
+{
+    return cJSON_IsObject(object) ? object->child : NULL;
+}
+
 const cJSON *ccm_json_items(const cJSON *parent, const char *name)
 {
-    const cJSON *item = ccm_json_get(parent, name);
-
-    return cJSON_IsArray(item) ? item->child : NULL;
+    return ccm_json_elements(ccm_json_get(parent, name));
 }
 
 static void quote_ascii(struct ccm_buf *buf, unsigned char c)

@@ -42,6 +42,10 @@ bool ccm_json_bool(const cJSON *parent, const char *name, bool fallback);
 
 /* First element of an array member or NULL; walk on with ->next. */
 const cJSON *ccm_json_items(const cJSON *parent, const char *name);
+/* The same of an array itself, and the first member of an object: what is of another type has none.
+ * Only what comes from the second has a name: `string` of elements is NULL. */
+const cJSON *ccm_json_elements(const cJSON *array);
+const cJSON *ccm_json_members(const cJSON *object);
 
 /* Append text as a JSON string, quotes included. NULL writes null. Invalid UTF-8 is replaced by
  * U+FFFD. */

@@ -30,11 +30,8 @@ static void values_add(struct raw_values *values, const cJSON *json)
 
 static void values_find(struct raw_values *values, const cJSON *json, const char *path)
 {
-    const cJSON *item;
-
     if (cJSON_IsArray(json)) {
-        cJSON_ArrayForEach(item, json)
-        {
+        for (const cJSON *item = ccm_json_elements(json); item != NULL; item = item->next) {
             values_find(values, item, path);
         }
     } else if (path[0] != '\0') {

@@ -127,13 +127,11 @@ static void queries_match_address(const struct queries *queries, const char *add
 static int read_page(const cJSON *answer, const struct queries *queries)
 {
     const cJSON *list = ccm_json_path(answer, "NetworkInterfaceSets", "NetworkInterfaceSet", NULL);
-    const cJSON *item;
 
     if (!cJSON_IsArray(list)) {
         return -EBADMSG;
     }
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = ccm_json_elements(list); item != NULL; item = item->next) {
         const char *id = ccm_json_str(item, "NetworkInterfaceId");
 
         queries_match_address(queries, ccm_json_str(item, "PrivateIpAddress"), id);

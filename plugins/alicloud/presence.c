@@ -164,14 +164,12 @@ static void presence_record_locked(struct ali_presence *presence, const char *id
 static int read_present(const cJSON *answer, struct ccm_strmap *present)
 {
     const cJSON *list = ccm_json_path(answer, "Instances", "Instance", NULL);
-    const cJSON *item = NULL;
     int r = cJSON_IsArray(list) ? 0 : -EBADMSG;
 
     if (r == 0 && (int64_t)cJSON_GetArraySize(list) < ccm_json_i64(answer, "TotalCount", 0)) {
         r = -EBADMSG;
     }
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = ccm_json_elements(list); item != NULL; item = item->next) {
         const char *id = ccm_json_str(item, "InstanceId");
 
         if (r == 0 && !ccm_text_empty(id)) {

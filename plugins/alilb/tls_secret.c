@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define CONTENT_MAX ((size_t)64 * 1024) /* a chain is some kilobytes */
+#define CONTENT_MAX    ((size_t)64 * 1024) /* a chain is some kilobytes */
+#define NAME_MAX_BYTES 253
 
 void alilb_tls_secret_fini(struct alilb_tls_secret *secret)
 {
@@ -62,6 +63,16 @@ int alilb_tls_secret_parse(const char *json, struct alilb_tls_secret *ret)
     return 0;
 }
 
+/* What an object wrote down may be the name of none: the API server takes no other ones. */
+static bool name_can_be(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+    const size_t len = strspn(name, letters);
+
+    return len > 0 && name[len] == '\0' && len <= NAME_MAX_BYTES && strchr(".-", name[0]) == NULL &&
+           strchr(".-", name[len - 1]) == NULL;
+}
+
 int alilb_tls_secret_fetch(const struct ccm_host *host, const struct ccm_request *req,
                            const char *key, struct alilb_tls_secret *ret, struct ccm_error *err)
 {
@@ -80,7 +91,9 @@ int alilb_tls_secret_fetch(const struct ccm_host *host, const struct ccm_request
     }
     call.namespace_ = namespace_;
     call.name = slash + 1;
-    r = host->fetch_raw(host, req, &call, &object, err);
+    r = name_can_be(namespace_) && name_can_be(call.name)
+            ? host->fetch_raw(host, req, &call, &object, err)
+            : ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "%s is no name", key);
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         ret->why = "it is not there";
         return 0;

@@ -29,10 +29,7 @@ static void listener_refuse(struct gateway_listener *one, const char **slot, con
 /* An option without effect might be one that somebody relies on. */
 static void listener_check_options(struct gateway_listener *one, const cJSON *options)
 {
-    const cJSON *option = NULL;
-
-    cJSON_ArrayForEach(option, options)
-    {
+    for (const cJSON *option = ccm_json_members(options); option != NULL; option = option->next) {
         if (strcmp(option->string, GATEWAY_CERTIFICATES_KEY) != 0) {
             listener_refuse(one, &one->refused, GATEWAY_INVALID,
                             "tls.options has a key that is not served: the only one "

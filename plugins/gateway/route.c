@@ -105,10 +105,7 @@ static int parent_put_conditions(struct route_look *look, const struct gateway_s
 /* What was said of that parent before. */
 static const cJSON *parents_find(const cJSON *parents, const char *controller, const cJSON *parent)
 {
-    const cJSON *one = NULL;
-
-    cJSON_ArrayForEach(one, parents)
-    {
+    for (const cJSON *one = ccm_json_elements(parents); one != NULL; one = one->next) {
         if (ccm_text_equal(ccm_json_text(one, "controllerName"), controller) &&
             cJSON_Compare(ccm_json_get(one, "parentRef"), parent, true)) {
             return one;
@@ -167,10 +164,7 @@ static int route_add_parent(struct route_look *look, const cJSON *parent, const 
 /* What others say of it stays, and stands first. */
 static int route_keep_others(const struct gateway *self, const cJSON *shown, cJSON *to)
 {
-    const cJSON *one = NULL;
-
-    cJSON_ArrayForEach(one, shown)
-    {
+    for (const cJSON *one = ccm_json_elements(shown); one != NULL; one = one->next) {
         cJSON *copy = ccm_text_equal(ccm_json_text(one, "controllerName"), self->controller)
                           ? NULL
                           : cJSON_Duplicate(one, true);

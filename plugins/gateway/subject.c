@@ -25,11 +25,9 @@ static int subject_read_labels(struct gateway_subject *subject, const cJSON *lab
     static const char key[] = LBC_ANNO_PREFIX "additional-resource-tags";
     const char *before = ccm_strmap_get(subject->annotations, key);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 2 * LBC_TAGS_BYTES };
-    const cJSON *label = NULL;
 
     ccm_buf_addf(&text, "%.*s", LBC_TAGS_BYTES + 1, before == NULL ? "" : before);
-    cJSON_ArrayForEach(label, labels)
-    {
+    for (const cJSON *label = ccm_json_members(labels); label != NULL; label = label->next) {
         if (cJSON_IsString(label) && text.len <= LBC_TAGS_BYTES) {
             ccm_buf_addf(&text, "%s%.256s=%.256s", text.len == 0 ? "" : ",", label->string,
                          label->valuestring);

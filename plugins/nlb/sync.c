@@ -25,13 +25,12 @@ static void sync_count_group(const struct health_search *search, const cJSON *in
         lbc_state_group_by_id(search->have, ccm_json_text(info, "ServerGroupId"));
     struct lbc_health *counts = search->counts;
     size_t listed = 0;
-    const cJSON *item = NULL;
 
     if (group == NULL || cJSON_IsFalse(ccm_json_get(info, "HeathCheckEnabled"))) {
         return;
     }
-    cJSON_ArrayForEach(item, ccm_json_get(info, "NonNormalServers"))
-    {
+    for (const cJSON *item = ccm_json_items(info, "NonNormalServers"); item != NULL;
+         item = item->next) {
         const char *status = ccm_json_text(item, "Status");
 
         listed++;
@@ -46,11 +45,10 @@ static void sync_count_group(const struct health_search *search, const cJSON *in
 
 static int sync_count_health(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    const cJSON *info = NULL;
 
     (void)err;
-    cJSON_ArrayForEach(info, ccm_json_get(item, "ServerGroupInfos"))
-    {
+    for (const cJSON *info = ccm_json_items(item, "ServerGroupInfos"); info != NULL;
+         info = info->next) {
         sync_count_group(arg, info);
     }
     return 0;

@@ -76,15 +76,13 @@ static int page_read(const struct query *query, const cJSON *answer, struct ccm_
                      struct ccm_error *err)
 {
     const cJSON *list = ccm_json_path(answer, query->outer, query->inner, NULL);
-    cJSON *item = NULL;
 
     if (!cJSON_IsArray(list)) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "%s: no list in the answer (RequestId %s)", query->action,
                              ccm_json_text(answer, "RequestId"));
     }
-    cJSON_ArrayForEach(item, list)
-    {
+    for (cJSON *item = list->child; item != NULL; item = item->next) {
         const char *name = ccm_json_text(item, query->name);
 
         if (name[0] != '\0' && ccm_strmap_set(found, name, item) < 0) {

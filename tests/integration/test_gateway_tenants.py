@@ -234,11 +234,12 @@ def test_status_of_a_route_that_is_full(world, api):
 
 # --- what no server would take ---
 
-ODD = [None, True, -1, 1e300, 2**63, "", "x" * 300, "ünï\u202e", [], [None], [[1]], {}, {"a": {"b": []}}, [{"name": 7}], "\u0001"]
+ODD = [None, True, -1, 1e300, 2**63, "", "x" * 300, "ünï\u202e", [], [None], [[1]], {}, {"a": {"b": []}}, [{"name": 7}], "\u0001",
+       "..", "a/../b", ["a"], ["a", {"b": "c"}, 1], {"": ""}, {"a": "b"}, {"a": ["b"]}]
 
 
 def odd_objects():
-    """A Gateway and a route for each field and each thing that could stand there."""
+    """An object for each field and each thing that could stand there."""
     fields = {"gatewayClassName", "listeners", "infrastructure", "addresses", "tls", "allowedListeners"}
     for field in sorted(fields):
         yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [listener("tcp", 80)], field: odd}) for odd in ODD)
@@ -250,6 +251,20 @@ def odd_objects():
     for field in ("kinds", "namespaces"):
         yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [{**listener("t", 80), "allowedRoutes": {field: odd}}]})
                     for odd in ODD)
+    for field in ("mode", "options", "certificateRefs"):
+        tls = {"options": {"ccm.alibabacloud.com/certificate-ids": "101-cn-hangzhou"}}
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [listener("t", 80, "TLS", tls={**tls, field: odd})]}) for odd in ODD)
+        yield from (("ListenerSet", {"parentRef": {"name": "web"}, "listeners": [listener("t", 81, "TLS", tls={field: odd})]}) for odd in ODD)
+    for field in ("group", "kind", "namespace", "name"):
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [
+            listener("t", 80, "TLS", tls={"certificateRefs": [{"name": "cert", field: odd}]})]}) for odd in ODD)
+        yield from (("ListenerSet", {"parentRef": {"name": "web", field: odd}, "listeners": [listener("t", 82)]}) for odd in ODD)
+    for field in ("matchLabels", "matchExpressions"):
+        chosen = [{"namespaces": {"from": "Selector", "selector": {field: odd}}} for odd in ODD]
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [{**listener("t", 80), "allowedRoutes": one}]}) for one in chosen)
+        yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [listener("t", 80)], "allowedListeners": one}) for one in chosen)
+    yield from (("ListenerSet", {"parentRef": odd, "listeners": odd}) for odd in ODD)
+    yield from (("GatewayClass", {"controllerName": "ccm.alibabacloud.com/nlb", "parametersRef": odd}) for odd in ODD)
     for field in ("parentRefs", "rules", "hostnames"):
         yield from (("TLSRoute", {"parentRefs": [{"name": "web"}], "rules": [], field: odd}) for odd in ODD)
     for field in ("name", "namespace", "group", "kind", "sectionName", "port"):
@@ -262,11 +277,13 @@ def odd_objects():
 
 
 def test_fields_of_any_type(world, api):
-    """They take nobody's load balancer away, and the daemon goes on."""
+    """No load balancer goes because of them, and the daemon works on: also at the Gateway that has the odd ListenerSets."""
+    api.configure("upload_certificates = true;")
     world.kube.create(service("web"))
     for number, (kind, spec) in enumerate(odd_objects()):
         api.create(kind, f"odd-{number}", spec, creationTimestamp="2026-01-02T00:00:00Z")
     api.make_gateway(listener("tcp", 8080))
+    api.patch("Gateway", "web", {"spec": {"allowedListeners": {"namespaces": {"from": "Same"}}}})
     world.start_ccmd()
     world.wait(api.programmed, "the Gateway", timeout=60)
     world.settled()

@@ -21,11 +21,9 @@ static void add_instances(const struct cloud *cloud, const char *list, struct cc
                           int64_t *ret_count)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *ids = NULL;
-    const cJSON *id = NULL;
 
     assert_int_equal(ccm_json_parse(list, strlen(list), &ids), 0);
-    cJSON_ArrayForEach(id, ids)
-    {
+    for (const cJSON *id = ccm_json_elements(ids); id != NULL; id = id->next) {
         if (!cloud->hides && !ccm_text_starts(cJSON_GetStringValue(id), "gone")) {
             ccm_jsonw_open(w, NULL, '{');
             ccm_jsonw_str(w, "InstanceId", cJSON_GetStringValue(id));

@@ -6,6 +6,7 @@
 #include "util/text.h"
 
 #include "lbc/tests/check.h"
+#include "support/fake_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,36 @@ static void secret_fill(struct alilb_tls_secret *secret, const char *certificate
     assert_int_equal(ccm_secret_set(&secret->key, key), 0);
 }
 
+/* What can be the name of no object is not there; nobody is asked for it. */
+static void test_names_of_no_secret(void **state)
+{
+    static const struct {
+        const char *key;
+        bool asked;
+    } cases[] = {
+        { "default/cert", true }, { "default/a.b-c.1", true },   { "default/", false },
+        { "default/.", false },   { "default/..", false },       { "default/a/../b", false },
+        { "default/a/b", false }, { "default/%2e%2e", false },   { "default/Cert", false },
+        { "default/-a", false },  { "default/a.", false },       { "/cert", false },
+        { "../cert", false },     { "default/\xc3\xbc", false }, { "default/a?b=c", false },
+        { "default/a b", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct fake_host *fake = fake_host_new();
+        struct alilb_tls_secret secret = { 0 };
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        assert_int_equal(
+            alilb_tls_secret_fetch(fake_host_table(fake), NULL, cases[i].key, &secret, &err), 0);
+        assert_string_equal(secret.why, "it is not there");
+        assert_int_equal(fake_host_raw_call_count(fake), cases[i].asked ? 1 : 0);
+        alilb_tls_secret_fini(&secret);
+        fake_host_free(fake);
+    }
+}
+
 /* Another cluster, Secret, certificate or key is another name; the same is the same for ever: what
  * is in the cloud is found by it. */
 static void test_names(void **state)
@@ -188,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_what_is_no_text),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_of_no_secret),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

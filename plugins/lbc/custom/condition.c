@@ -8,11 +8,9 @@
 
 static int condition_find(const cJSON *conditions, const char *type)
 {
-    const cJSON *one = NULL;
     int at = 0;
 
-    cJSON_ArrayForEach(one, conditions)
-    {
+    for (const cJSON *one = ccm_json_elements(conditions); one != NULL; one = one->next) {
         if (ccm_text_equal(ccm_json_text(one, "type"), type)) {
             return at;
         }

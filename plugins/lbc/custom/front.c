@@ -192,10 +192,8 @@ static int front_write_labels(const struct lbc_custom_front *self, const struct 
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LABELS_MAX };
     const struct lbc_custom_place place = front_place_of(self, object);
-    const cJSON *label = NULL;
 
-    cJSON_ArrayForEach(label, labels)
-    {
+    for (const cJSON *label = ccm_json_members(labels); label != NULL; label = label->next) {
         ccm_buf_adds(&body, body.len == 0 ? "{\"metadata\":{\"labels\":{" : ",");
         ccm_json_quote(&body, label->string);
         ccm_buf_addc(&body, ':');

@@ -26,10 +26,7 @@ static bool grant_is_from(const cJSON *spec, const struct lbc_custom_reference *
 /* to: an array of a grant. */
 static bool grant_is_to(const cJSON *to, const struct lbc_custom_reference *reference)
 {
-    const cJSON *one = NULL;
-
-    cJSON_ArrayForEach(one, to)
-    {
+    for (const cJSON *one = ccm_json_elements(to); one != NULL; one = one->next) {
         if (lbc_custom_text(one, "group", "")[0] == '\0' &&
             ccm_text_equal(ccm_json_text(one, "kind"), reference->kind) &&
             strcmp(lbc_custom_text(one, "name", reference->name), reference->name) == 0) {
@@ -87,10 +84,7 @@ static cJSON *grants_read(const struct ccm_host *host, const struct lbc_custom_r
 
 static bool grants_allow(const cJSON *grants, const struct lbc_custom_reference *reference)
 {
-    const cJSON *to = NULL;
-
-    cJSON_ArrayForEach(to, grants)
-    {
+    for (const cJSON *to = ccm_json_elements(grants); to != NULL; to = to->next) {
         if (grant_is_to(to, reference)) {
             return true;
         }

@@ -59,11 +59,9 @@ static int parameters_put_annotation(struct ccm_strmap *to, const cJSON *all, co
 
 int lbc_custom_parameters_add(struct ccm_strmap *to, const cJSON *annotations)
 {
-    const cJSON *one = NULL;
     int r = 0;
 
-    cJSON_ArrayForEach(one, annotations)
-    {
+    for (const cJSON *one = ccm_json_members(annotations); one != NULL; one = one->next) {
         r = r < 0 ? r : parameters_put_annotation(to, annotations, one);
     }
     return r;
@@ -86,7 +84,6 @@ int lbc_custom_parameters_read(const struct ccm_host *host, const cJSON *ref,
 {
     struct lbc_custom_item map = { 0 };
     CCM_CLEANUP(ccm_freep) char *key = NULL;
-    const cJSON *entry = NULL;
     int r = 0;
 
     *ret_why = NULL;
@@ -112,8 +109,8 @@ int lbc_custom_parameters_read(const struct ccm_host *host, const cJSON *ref,
         *ret_why = "parametersRef names a ConfigMap that is not there, or lacks "
                    "label " LBC_CUSTOM_PARAMETERS_LABEL;
     }
-    cJSON_ArrayForEach(entry, ccm_json_get(map.json, "data"))
-    {
+    for (const cJSON *entry = ccm_json_members(ccm_json_get(map.json, "data")); entry != NULL;
+         entry = entry->next) {
         r = r < 0 ? r : parameters_put_entry(to, entry);
     }
     lbc_custom_item_fini(host, &map);

@@ -31,13 +31,11 @@ static bool expression_matches(const cJSON *expression, const struct ccm_object 
 /* A selector that is not there selects nothing, an empty one all. */
 static bool selector_matches(const cJSON *selector, const struct ccm_object *object)
 {
-    const cJSON *one = NULL;
-
     if (selector == NULL || object == NULL) {
         return false;
     }
-    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchLabels"))
-    {
+    for (const cJSON *one = ccm_json_members(ccm_json_get(selector, "matchLabels")); one != NULL;
+         one = one->next) {
         const char *value = strcmp(one->string, "kubernetes.io/metadata.name") == 0
                                 ? object->name
                                 : ccm_object_label(object, one->string);
@@ -46,8 +44,8 @@ static bool selector_matches(const cJSON *selector, const struct ccm_object *obj
             return false;
         }
     }
-    cJSON_ArrayForEach(one, ccm_json_get(selector, "matchExpressions"))
-    {
+    for (const cJSON *one = ccm_json_items(selector, "matchExpressions"); one != NULL;
+         one = one->next) {
         if (!expression_matches(one, object)) {
             return false;
         }

@@ -76,10 +76,7 @@ int lbc_custom_write_finalizer(const struct lbc_custom *self, const struct ccm_r
 /* Whether it stands there already. An empty list may have been left out. */
 static bool status_is_shown(const cJSON *status, const cJSON *shown)
 {
-    const cJSON *part = NULL;
-
-    cJSON_ArrayForEach(part, status)
-    {
+    for (const cJSON *part = ccm_json_members(status); part != NULL; part = part->next) {
         const cJSON *other = ccm_json_get(shown, part->string);
 
         if (cJSON_IsArray(part) && part->child == NULL ? other != NULL && other->child != NULL

@@ -76,6 +76,33 @@ static void test_getters_are_lenient(void **state)
     assert_null(ccm_json_items(json, "o"));
 }
 
+/* What is walked over is of the type that it is taken for: elements have no name. */
+static void test_walks_go_by_the_type(void **state)
+{
+    static const char text[] = "{\"a\":[\"x\",2],\"o\":{\"k\":1},\"t\":\"x\",\"n\":1,\"z\":null}";
+    static const struct {
+        const char *name;
+        bool elements;
+        const char *member; /* name of the first; NULL = none */
+    } table[] = { { "a", true, NULL },  { "o", false, "k" },  { "t", false, NULL },
+                  { "n", false, NULL }, { "z", false, NULL }, { "absent", false, NULL } };
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    (void)state;
+    assert_int_equal(ccm_json_parse(text, strlen(text), &json), 0);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        const cJSON *one = cJSON_GetObjectItemCaseSensitive(json, table[i].name);
+        const cJSON *member = ccm_json_members(one);
+
+        assert_int_equal(ccm_json_elements(one) != NULL, table[i].elements);
+        assert_int_equal(ccm_json_items(json, table[i].name) != NULL, table[i].elements);
+        assert_int_equal(member != NULL, table[i].member != NULL);
+        if (member != NULL) {
+            assert_string_equal(member->string, table[i].member);
+        }
+    }
+}
+
 static void test_quote(void **state)
 {
     static const struct {
@@ -107,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_parse_whole_text_only),
         cmocka_unit_test(test_nesting_is_limited),
         cmocka_unit_test(test_getters_are_lenient),
+        cmocka_unit_test(test_walks_go_by_the_type),
         cmocka_unit_test(test_quote),
     };
 
