@@ -36,8 +36,10 @@ static const struct lbc_unserved unserved[] = {
               "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
     { "ranges", "spec.loadBalancerSourceRanges", lbc_unserved_ranges, .unless = CLB_EXTRA_RANGES,
       .option = "source_ranges",
-      .text = "spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections "
-              "from everywhere (option source_ranges of plugin clb)",
+      .text =
+          "spec.loadBalancerSourceRanges has no effect while option source_ranges of plugin clb "
+          "is off: an access list that exists stays as it is, and without one the load "
+          "balancer accepts connections from everywhere",
       .refusal =
           "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
           "plugin clb is off: no load balancer is made that accepts connections from "

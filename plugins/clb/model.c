@@ -107,6 +107,7 @@ static int begin_ports(struct lbc_builder *b, struct ccm_error *err)
     struct clb_model *model = (struct clb_model *)b->model;
 
     (void)err;
+    model->extras = b->in->extras;
     b->families = b->model->ipv6 ? LBC_IPV6 : LBC_IPV4;
     b->drop_unschedulable =
         ccm_text_equal(lbc_anno_get(&b->in->service->meta, "remove-unscheduled-backend"), "on");

@@ -12,6 +12,7 @@ struct clb_model {
     struct clb_state want; /* groups and listeners; lb holds what creation should ask for */
     bool show_eip;         /* in the status */
     const char *hostname;  /* in the status; borrowed, "" = none */
+    unsigned extras;       /* CLB_EXTRA_*: options that are on */
     bool keep_version;     /* the address family was asked for, but cannot be told */
     bool keep_status;      /* so was what the status is to show */
     struct lbc_weight_rule weight;

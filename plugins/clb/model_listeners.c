@@ -9,8 +9,14 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* The API server's default and the longest that the cloud keeps. */
-#define PERSISTENCE_MAX 3600 /* seconds; the cluster knows longer ones */
+/* What the cloud keeps at most; the API server's default is longer. */
+#define PERSISTENCE_MAX 3600 /* seconds */
+
+const struct clb_check_field clb_node_check[] = {
+    { "HealthCheckSwitch", "on", NULL },         { "HealthCheck", "on", "off" },
+    { "HealthCheckType", "http", "tcp" },        { "HealthCheckURI", "/healthz", "/" },
+    { "HealthCheckHttpCode", "http_2xx", NULL }, { NULL, NULL, NULL },
+};
 
 static int listener_set_attr(struct clb_listener *listener, const char *field, const char *value,
                              bool explicit)
@@ -22,55 +28,56 @@ static int listener_set_attr(struct clb_listener *listener, const char *field, c
                : 0;
 }
 
+bool clb_listener_decides(const struct lbc_listener *want, const char *field)
+{
+    const struct lbc_attr *wish = lbc_attrs_find(&want->attrs, clb_field_find(field));
+
+    return wish != NULL && (wish->explicit || wish->kept);
+}
+
 /* Unless an annotation says something about it. */
 static int listener_offer_attr(struct clb_listener *listener, const char *field, const char *value)
 {
-    const struct lbc_anno *row = clb_field_find(field);
-
-    const struct lbc_attr *present = lbc_attrs_find(&listener->lbc.attrs, row);
-
-    if (present != NULL && (present->explicit || present->kept)) {
-        return 0;
-    }
-    return listener_set_attr(listener, field, value, true);
+    return clb_listener_decides(&listener->lbc, field)
+               ? 0
+               : listener_set_attr(listener, field, value, true);
 }
 
-/* kube-proxy answers there, for the whole node; only nodes with pods of the Service do well. */
+/* kube-proxy answers there, for the whole node; only nodes with pods of the Service do well. Where
+ * an annotation names the port, the whole check is as annotations say. */
 static int set_node_check(struct clb_listener *listener, int64_t port)
 {
     char text[24];
+    int r = 0;
 
-    ccm_text_printf(text, sizeof(text), "%" PRId64, port);
-    if (listener->lbc.protocol == LBC_UDP ||
-        listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
-        listener_offer_attr(listener, "HealthCheck", "on") < 0 ||
-        listener_offer_attr(listener, "HealthCheckType", "http") < 0 ||
-        listener_offer_attr(listener, "HealthCheckURI", "/healthz") < 0 ||
-        listener_offer_attr(listener, "HealthCheckHttpCode", "http_2xx") < 0 ||
-        listener_offer_attr(listener, "HealthCheckConnectPort", text) < 0) {
-        return listener->lbc.protocol == LBC_UDP ? 0 : -ENOMEM;
+    if (listener->lbc.protocol == LBC_UDP || clb_listener_decides(&listener->lbc, CLB_CHECK_PORT)) {
+        return 0;
     }
-    return 0;
+    for (const struct clb_check_field *one = clb_node_check; r == 0 && one->name != NULL; one++) {
+        r = listener_offer_attr(listener, one->name, one->value);
+    }
+    ccm_text_printf(text, sizeof(text), "%" PRId64, port);
+    return r < 0 ? r : listener_offer_attr(listener, CLB_CHECK_PORT, text);
 }
 
-static int set_affinity(struct clb_listener *listener, int64_t seconds)
+bool clb_affinity_timeout(const struct ccm_service *service, char ret[static CLB_TIMEOUT_TEXT])
 {
-    char text[24];
+    const int64_t seconds = service->session_affinity_timeout_s;
 
-    ccm_text_printf(text, sizeof(text), "%" PRId64,
+    ccm_text_printf(ret, CLB_TIMEOUT_TEXT, "%" PRId64,
                     seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds);
-    return listener_offer_attr(listener, "PersistenceTimeout", text);
+    return ccm_text_equal(service->session_affinity, "ClientIP");
 }
 
 static int set_extras(struct clb_listener *listener, const struct lbc_builder *b)
 {
     const struct ccm_service *service = b->in->service;
     const unsigned extras = b->in->extras;
+    char timeout[CLB_TIMEOUT_TEXT];
     int r = 0;
 
-    if ((extras & CLB_EXTRA_AFFINITY) != 0 &&
-        ccm_text_equal(service->session_affinity, "ClientIP")) {
-        r = set_affinity(listener, service->session_affinity_timeout_s);
+    if (clb_affinity_timeout(service, timeout) && (extras & CLB_EXTRA_AFFINITY) != 0) {
+        r = listener_offer_attr(listener, "PersistenceTimeout", timeout);
     }
     if (r == 0 && (extras & CLB_EXTRA_HEALTH) != 0 && b->mode == LBC_MODE_LOCAL &&
         service->health_check_node_port > 0 &&

@@ -12,6 +12,23 @@
 #define CLB_EXTRA_AFFINITY 2U /* spec.sessionAffinity as persistence-timeout */
 #define CLB_EXTRA_HEALTH   4U /* health check of Local Services by healthCheckNodePort */
 
+/* Attributes of the check by healthCheckNodePort, beside CLB_CHECK_PORT, as they are set and as
+ * they are without it (NULL: the same); ends with a NULL name. */
+struct clb_check_field {
+    const char *name;
+    const char *value;
+    const char *back;
+};
+extern const struct clb_check_field clb_node_check[];
+#define CLB_CHECK_PORT "HealthCheckConnectPort"
+
+/* Whether annotations or fields of the Service decide about the attribute of a desired listener. */
+bool clb_listener_decides(const struct lbc_listener *want, const char *field);
+
+/* The timeout that spec.sessionAffinity ClientIP means; false: the Service has no ClientIP. */
+#define CLB_TIMEOUT_TEXT 24
+bool clb_affinity_timeout(const struct ccm_service *service, char ret[static CLB_TIMEOUT_TEXT]);
+
 /* The listener of a port, by lbc_model_listener(). 0, -ENOMEM, or -EINVAL with a
  * CCM_ERROR_TERMINAL: then the listener is there, but broken. */
 CCM_NODISCARD int clb_model_listener(struct lbc_builder *b, const struct lbc_desired_port *want,

@@ -32,7 +32,8 @@ bool clb_plan_needs_rebuild(const struct lbc_work *work, const struct lbc_listen
 {
     const struct lbc_group *group = lbc_work_group_of(work, want);
 
-    if (listener_forwards(want) != listener_forwards(have)) {
+    if (listener_forwards(want) != listener_forwards(have) ||
+        clb_plan_check_needs_rebuild(work, want, have)) {
         return true;
     }
     return listener_forwards(want) &&
@@ -216,15 +217,23 @@ static int listener_overlay(const struct lbc_work *work, const struct lbc_listen
 int clb_plan_update_listener(struct lbc_work *work, const struct lbc_listener *want,
                              struct lbc_listener *have, struct lbc_group *group)
 {
+    CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs back = { 0 };
     struct lbc_step *step = NULL;
 
-    if (listener_forwards(want) || !listener_differs(work, want, have, group)) {
+    if (listener_forwards(want)) {
+        return 0;
+    }
+    if (clb_plan_take_back(work, want, have, &back) < 0) {
+        return -ENOMEM;
+    }
+    if (back.len == 0 && !listener_differs(work, want, have, group)) {
         return 0;
     }
     step = lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, 0, want, have);
-    return step == NULL || lbc_step_describe_listener(step, want, group) < 0
+    return step == NULL || lbc_step_describe_listener(step, want, group) < 0 ||
+                   listener_overlay(work, want, have, &step->to->attrs) < 0
                ? -ENOMEM
-               : listener_overlay(work, want, have, &step->to->attrs);
+               : lbc_attrs_copy(&step->to->attrs, &back);
 }
 
 /* --- all of it --- */

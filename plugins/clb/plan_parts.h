@@ -1,6 +1,6 @@
 /*
- * Parts of plan.c: plan_lb.c, plan_listeners.c, plan_ranges.c. Each is a lbc_plan_fn, or
- * serves one.
+ * Parts of plan.c: plan_lb.c, plan_listeners.c, plan_fields.c, plan_ranges.c. Each is a
+ * lbc_plan_fn, or serves one.
  */
 #ifndef CCM_CLB_PLAN_PARTS_H
 #define CCM_CLB_PLAN_PARTS_H
@@ -35,6 +35,16 @@ CCM_NODISCARD int clb_plan_stale_listeners(struct lbc_work *work);
 CCM_NODISCARD int clb_plan_groups(struct lbc_work *work);
 /* The http listeners that forward; after the https ones they lead to. */
 CCM_NODISCARD int clb_plan_forwards(struct lbc_work *work);
+
+/* --- plan_fields.c --- */
+
+/* Attributes of a listener that options had set for fields of the Service (health check,
+ * persistence), and that go back to what annotations or defaults say -> ret. 0 or -ENOMEM. */
+CCM_NODISCARD int clb_plan_take_back(const struct lbc_work *work, const struct lbc_listener *want,
+                                     const struct lbc_listener *have, struct lbc_attrs *ret);
+/* Whether a listener has to be made anew for that: its backends have several ports. */
+bool clb_plan_check_needs_rebuild(const struct lbc_work *work, const struct lbc_listener *want,
+                                  const struct lbc_listener *have);
 
 /* --- plan_ranges.c --- */
 

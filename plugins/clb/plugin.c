@@ -22,7 +22,8 @@ static const struct ccm_option opt_source_ranges = {
     .name = "source_ranges",
     .fallback = "false",
     .help = "Let spec.loadBalancerSourceRanges decide who may connect, through an access list that "
-            "is made, kept and deleted with the Service.",
+            "is made, kept and deleted with the Service. Switched off, a list stays until its "
+            "Service has no ranges any more.",
 };
 static const struct ccm_option opt_affinity = {
     .struct_size = sizeof(struct ccm_option),
@@ -31,7 +32,8 @@ static const struct ccm_option opt_affinity = {
     .fallback = "false",
     .help = "Let spec.sessionAffinity ClientIP keep a client on its backend, for the time that "
             "sessionAffinityConfig tells but an hour at most, on tcp ports without annotation "
-            "persistence-timeout.",
+            "persistence-timeout. None ends it. Switched off, a timeout that equals the Service's "
+            "goes back to 0.",
 };
 static const struct ccm_option opt_node_check = {
     .struct_size = sizeof(struct ccm_option),
@@ -39,7 +41,10 @@ static const struct ccm_option opt_node_check = {
     .name = "node_port_health_check",
     .fallback = "false",
     .help = "Check the nodes of Services with externalTrafficPolicy Local by their "
-            "healthCheckNodePort instead of by the port that serves; annotations go first.",
+            "healthCheckNodePort instead of by the port that serves; annotations go first. Any "
+            "other Service goes back from an http check of /healthz at a port that no annotation "
+            "names. Switched off, such a check goes back where that port is the Service's "
+            "healthCheckNodePort, or 30000 to 32767.",
 };
 static const struct ccm_option opt_ip_mode = {
     .struct_size = sizeof(struct ccm_option),

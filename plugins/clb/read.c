@@ -216,17 +216,18 @@ static bool acl_is_bound(const struct clb_state *want, const struct clb_state *s
     return false;
 }
 
-/* Whether a list of ours may exist. Where the option is off what is there stays as it is, until the
- * Service goes. */
+/* Whether a list of ours may exist. Where the option is off it stays as it is for as long as the
+ * Service has ranges: nobody is let in because an option is missing. */
 static bool acl_may_exist(const struct ccm_service *service, const struct clb_details *need,
                           const struct clb_state *state)
 {
-    const bool asked = need->ranges && lbc_setting_limits_sources(service);
+    const bool limits = lbc_setting_limits_sources(service);
 
-    if (need->want == NULL) {
-        return need->marked || asked;
+    if (need->want == NULL || !need->ranges) {
+        return need->want == NULL ? need->marked || (need->ranges && limits)
+                                  : need->marked && !limits;
     }
-    return asked || (need->ranges && (need->marked || acl_is_bound(need->want, state)));
+    return limits || need->marked || acl_is_bound(need->want, state);
 }
 
 int clb_read_details(struct alilb_call *call, const struct ccm_service *service,

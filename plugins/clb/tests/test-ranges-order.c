@@ -326,7 +326,8 @@ static void test_list_that_stays_bound(void **state)
     story_end(&story);
 }
 
-/* Switched off meanwhile: what is there stays as it is, and goes with the Service all the same. */
+/* Switched off meanwhile: what is there stays as it is for as long as the Service has ranges, and
+ * goes with them. */
 static void test_option_is_off_at_the_end(void **state)
 {
     struct story story;
@@ -336,9 +337,13 @@ static void test_option_is_off_at_the_end(void **state)
     story_wish(&story, CLOSED);
     story_settle(&story, CLOSED);
     world_restart(&story.world);
+    story_wish(&story, OTHER);
+    assert_int_equal(world_run(&story.world), 0);
+    assert_non_null(strstr(mini_dump(), "acl " LB_NAME " 10.0.0.0/8\n"));
+    show(&story, patches(&story));
     story_wish(&story, OPEN);
     assert_int_equal(world_run(&story.world), 0);
-    assert_non_null(strstr(mini_dump(), "acl " LB_NAME));
+    assert_null(strstr(mini_dump(), "acl " LB_NAME));
     show(&story, patches(&story));
     story_end(&story);
 }
