@@ -141,9 +141,6 @@ static bool empty_waits(struct lbc_pass *pass, size_t count)
     struct lbc_entry *entry = pass->entry;
     const int64_t now = host->now_ms(host);
 
-    if (pass->dry) {
-        return true; /* it is no step, and pods come and go */
-    }
     if (count == 0 || empty_was_told(pass)) {
         entry->unserved_ms = count == 0 ? 0 : now - wait_ms;
         return false;
@@ -152,7 +149,10 @@ static bool empty_waits(struct lbc_pass *pass, size_t count)
     if (now - entry->unserved_ms >= wait_ms) {
         return false;
     }
-    host->enqueue(host, entry->key, CCM_LANE_BULK, (uint64_t)(entry->unserved_ms + wait_ms - now));
+    if (!pass->dry) {
+        host->enqueue(host, entry->key, CCM_LANE_BULK,
+                      (uint64_t)(entry->unserved_ms + wait_ms - now));
+    }
     return true;
 }
 

@@ -312,7 +312,7 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }
-    pass->hashed = written && state.hash != NULL && !pass->known && !pass->dry;
+    pass->hashed = written && state.hash != NULL && !pass->known;
     return 0;
 }
 

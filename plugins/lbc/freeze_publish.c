@@ -130,11 +130,6 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
         return;
     }
     add_until(freeze, &until);
-    if (pass->dry) {
-        ccm_buf_addf(&pass->steps, "keep %zu backend(s) as they are (%s)\n", count,
-                     ccm_buf_str(&why));
-        return;
-    }
     ccm_buf_addf(&text,
                  "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
                  "allow-removals %s",

@@ -26,7 +26,7 @@ void lbc_health_recall(struct lbc_pass *pass)
     const struct ccm_condition *shown = lbc_condition_find_ours(pass->service);
     struct lbc_health_memory *memory = &pass->entry->health;
 
-    if (pass->returning && !pass->dry && memory->text == NULL && shown != NULL &&
+    if (pass->returning && memory->text == NULL && shown != NULL &&
         ccm_text_equal(shown->reason, LBC_CONDITION_UNHEALTHY)) {
         memory->text = strdup(shown->message);
         memory->count = 1;
@@ -206,7 +206,7 @@ void lbc_health_look(struct lbc_pass *pass)
     struct lbc_health_memory *memory = &pass->entry->health;
     const bool fails = pass->problems.count > 0;
 
-    if (pass->dry || (fails && memory->text == NULL)) {
+    if (memory->text == NULL && (fails || pass->dry)) {
         return;
     }
     if (!health_can_be_read(pass)) {
@@ -221,7 +221,7 @@ void lbc_health_look(struct lbc_pass *pass)
     if (health_is_due(pass)) {
         health_read(pass);
     }
-    if (memory->due_ms != 0 && !fails) {
+    if (memory->due_ms != 0 && !fails && !pass->dry) {
         const int64_t rest = memory->due_ms - health_now(pass);
 
         host->enqueue(host, pass->entry->key, CCM_LANE_BULK, (uint64_t)(rest > 0 ? rest : 0));

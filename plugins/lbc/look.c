@@ -66,7 +66,7 @@ void lbc_look_begin(struct lbc_pass *pass)
 
 static bool look_uses_mirror_alone(const struct lbc_pass *pass)
 {
-    return pass->remembered && pass->writes == 0 && !pass->dry;
+    return pass->remembered && pass->writes == 0;
 }
 
 /* The hash label says that all is done. What we have written and is not shown yet was said. */

@@ -105,8 +105,8 @@ static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
     const int64_t period = lost_period_ms(lbc);
     const int64_t now = lbc->host->now_ms(lbc->host);
 
-    if (lbc->dry || period == 0) {
-        return deleted && !lbc->dry;
+    if (lbc->dry || period == 0) { /* a dry run sees it for the first time */
+        return deleted && period == 0;
     }
     ccm_lock(&lost->lock);
     struct lost_item *item = lost_get_locked(lost, key, now);
@@ -161,7 +161,7 @@ static void lost_format_looks(const struct lbc_instance *lbc, bool deleted, stru
 {
     const int64_t period = lost_period_ms(lbc) / 1000;
 
-    if (period == 0 || lbc->dry) {
+    if (period == 0) {
         return;
     }
     ccm_buf_addf(text, "; it is looked for every %" PRId64 " s", period);

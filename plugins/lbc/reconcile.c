@@ -51,7 +51,7 @@ static bool pass_keeps_quiet(const struct lbc_pass *pass)
         (memory != NULL && memory->parts[LBC_LIFE_READY].what != 0)) {
         return false;
     }
-    return pass->dry || (pass->known && pass->writes == 0 && !pass->hashed && !pass->audit);
+    return pass->known && pass->writes == 0 && !pass->hashed && !pass->audit;
 }
 
 /* The next try of what failed may be an hour away; that its condition could not be written is no
@@ -246,7 +246,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     const int64_t started_ms = job->lbc->host->now_ms(job->lbc->host);
     const bool was_valid = job->entry->valid;
 
-    pass.life.memory = pass.dry ? NULL : &job->entry->memory;
+    pass.life.memory = &job->entry->memory;
     job->entry->memory.seen_ms = job->seen_ms;
     job->entry->memory.coming = false;
     if (pass.dry) {

@@ -38,12 +38,8 @@ static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
                  "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
                  "protection off and delete it in the console",
                  err->message);
-    if (pass->dry) {
-        ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
-    } else {
-        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
-                            ccm_buf_str(&text));
-    }
+    lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
+                        ccm_buf_str(&text));
     ccm_error_clear(err);
     pass->entry->left_alone = true;
     lbc_entry_drop(pass->entry);

@@ -261,6 +261,18 @@ void route_emit_sync(struct route_run *run)
 
 /* ---- dry run ---- */
 
+/* What is in the way has the node's own destination: the next call creates the route. */
+static bool plan_is_own_net(const struct route_run *run, const struct route_step *step)
+{
+    const struct route_node *node = step->node == ROUTE_NOBODY ? NULL : &run->nodes[step->node];
+    bool own = false;
+
+    for (size_t i = 0; node != NULL && i < node->net_count; i++) {
+        own = own || route_net_compare(&node->nets[i], &step->net) == 0;
+    }
+    return own;
+}
+
 static void plan_step(const struct route_run *run, const struct route_step *step,
                       struct ccm_buf *to)
 {
@@ -275,6 +287,10 @@ static void plan_step(const struct route_run *run, const struct route_step *step
     route_net_format(&step->net, net);
     ccm_buf_addf(to, "%s%s %s -> %s in %s", to->len == 0 ? "" : "\n", verbs[step->type], net,
                  step->instance, run->route->tables[step->table].id);
+    if (step->type == ROUTE_STEP_CLEAR && plan_is_own_net(run, step)) {
+        ccm_buf_addf(to, "\n%s %s -> %s in %s", verbs[ROUTE_STEP_CREATE], net,
+                     run->nodes[step->node].instance, run->route->tables[step->table].id);
+    }
 }
 
 static void plan_condition(const struct route_run *run, size_t n, struct ccm_buf *to)
@@ -282,9 +298,6 @@ static void plan_condition(const struct route_run *run, size_t n, struct ccm_buf
     const struct route_outlook *outlook = &run->plan.nodes[n];
     const char *status = NULL;
 
-    if (outlook->stuck) {
-        ccm_buf_addf(to, "%scannot: %s", to->len == 0 ? "" : "\n", outlook->problem);
-    }
     if (run->nodes[n].class_ == ROUTE_NODE_SERVED && !outlook->stuck && !outlook->wait &&
         run->nodes[n].object->network_unavailable != CCM_CONDITION_FALSE) {
         status = "False";

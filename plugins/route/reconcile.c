@@ -221,7 +221,7 @@ static void run_decide_nodes(struct route_run *run)
 
         if (key != ROUTE_NOBODY) {
             run_decide_node(run, n, &run->verdicts[key]);
-        } else if (run->pass_key != ROUTE_NOBODY) {
+        } else if (run->pass_key != ROUTE_NOBODY && !run->dry) {
             hand_out(run, n);
         }
     }
@@ -432,6 +432,7 @@ static int run_sync_keys(struct route_run *run, struct ccm_error *err)
     }
     if (r == 0 && run->dry) {
         route_write_plan(run);
+        run_decide_nodes(run);
     } else if (r == 0) {
         r = run_apply_plan(run);
     }

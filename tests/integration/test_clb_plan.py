@@ -6,6 +6,7 @@ import re
 from tests.support import objects, proc, reference, views
 from tests.support.products import PREFIX, Clb, default_name
 
+BACKEND_TYPE = "service.beta.kubernetes.io/backend-type"
 PORTS = ((80, "TCP"), (443, "TCP"))
 
 
@@ -63,6 +64,7 @@ def test_creation(world):
         f"    create listener 80/tcp {key}: Scheduler wrr",
         "    start listener 80/tcp",
         "    set labels and status of the Service",
+        "    set condition ccm.alibabacloud.com/LoadBalancerReady to True (Ready)",
         "1 to change, 0 as they should be, 0 failed",
     ]
     assert world.cloud.load_balancers() == []
@@ -105,6 +107,28 @@ def test_changes_say_from_what_to_what(world):
         f"    set label {reference.HASH_LABEL}: {old} -> {new}",
         "1 to change, 0 as they should be, 0 failed",
     ]
+
+
+def test_a_backend_that_is_kept_is_a_warning_and_no_step(world):
+    finished(world, objects.service("web", PORTS))
+    world.kube.delete("Node", "node-2")
+    code, lines = plan(world)
+    assert code == 0
+    assert lines[0] == "clb default/web" and lines[2:] == ["0 to change, 1 as they should be, 0 failed"]
+    assert lines[1].startswith("    warning: BackendsFrozen: 2 backend(s) are kept as they are (nodes missing: i-node-2); next look at ")
+
+
+def test_a_service_without_backends_is_at_rest(world):
+    """Once `ccmd run` has reported it, there is nothing to announce."""
+    Clb().configure(world, "unserved_wait_s = 0;")
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS, annotations={BACKEND_TYPE: "eni"}))
+    world.wait(lambda: world.kube.get("Service", "web")["status"]["conditions"][0]["reason"] == "NoReadyBackend", "the condition")
+    world.settled()
+    world.stop_ccmd()
+    code, lines = plan(world)
+    assert code == 0 and lines[-1] == "0 to change, 1 as they should be, 0 failed", lines
 
 
 def test_deletion(world):

@@ -268,6 +268,7 @@ def test_a_plan_says_the_steps_and_writes_nothing(world, cloud):
         f"    create listener 80/tcp {groups[0]}",
         f"    create listener 443/tcp {groups[1]}",
         "    set labels and status of the Service",
+        "    set condition balancer.example.com/LoadBalancerReady to True (Ready)",
         "1 to change, 0 as they should be, 0 failed",
     ]
     start_again(world)

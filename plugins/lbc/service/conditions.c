@@ -47,8 +47,7 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
         return 0;
     }
     if (life->plan != NULL) {
-        ccm_buf_addf(life->plan, "set condition %s to %s (%s)\n", lbc_names.condition, words.status,
-                     words.reason);
+        lbc_life_print_condition(life, &words);
         return 0;
     }
     lbc_condition_open_patch(&w, service->meta.uid, lbc_names.condition);

@@ -494,17 +494,9 @@ static void print_label(const struct lbc_life *life, const struct ccm_service *s
     }
 }
 
-static void print_state(const struct lbc_life *life, const struct ccm_service *service,
-                        const struct lbc_life_state *state)
+static void print_ingress(const struct lbc_life *life, const struct ccm_service *service,
+                          const struct lbc_life_state *state)
 {
-    print_label(life, service, lbc_names.hash_label, state->hash);
-    print_label(life, service, lbc_names.lb_label, state->lb_id);
-    print_label(life, service, life->extra_label, state->extra);
-    print_label(life, service, lbc_names.tags_label, state->tags);
-    print_label(life, service, life->reused_label, state->reused);
-    if (!ingress_differs(service, state)) {
-        return;
-    }
     const char *now = ccm_text_empty(state->hostname) ? state->ip : state->hostname;
 
     ccm_buf_adds(life->plan, "set status:");
@@ -513,8 +505,35 @@ static void print_state(const struct lbc_life *life, const struct ccm_service *s
 
         ccm_buf_addf(life->plan, " %s", ccm_text_empty(one->ip) ? one->hostname : one->ip);
     }
-    ccm_buf_addf(life->plan, "%s -> %s\n", service->ingress_count == 0 ? " none" : "",
+    ccm_buf_addf(life->plan, "%s -> %s", service->ingress_count == 0 ? " none" : "",
                  ccm_text_empty(now) ? "none" : now);
+    if (now == state->ip && !ccm_text_empty(now) && !addresses_differ(service, now, NULL)) {
+        ccm_buf_addf(life->plan, " (ipMode %s)", state->ip_mode);
+    }
+    ccm_buf_addc(life->plan, '\n');
+}
+
+void lbc_life_print_condition(const struct lbc_life *life, const struct lbc_condition_words *words)
+{
+    ccm_buf_addf(life->plan, "set condition %s to %s (%s)\n", lbc_names.condition, words->status,
+                 words->reason);
+}
+
+/* words: NULL = no condition is to be written. */
+static void print_state(const struct lbc_life *life, const struct ccm_service *service,
+                        const struct lbc_life_state *state, const struct lbc_condition_words *words)
+{
+    print_label(life, service, lbc_names.hash_label, state->hash);
+    print_label(life, service, lbc_names.lb_label, state->lb_id);
+    print_label(life, service, life->extra_label, state->extra);
+    print_label(life, service, lbc_names.tags_label, state->tags);
+    print_label(life, service, life->reused_label, state->reused);
+    if (ingress_differs(service, state)) {
+        print_ingress(life, service, state);
+    }
+    if (words != NULL) {
+        lbc_life_print_condition(life, words);
+    }
 }
 
 int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
@@ -608,10 +627,6 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         return 0;
     }
     *ret_written = true;
-    if (life->plan != NULL) {
-        print_state(life, service, state);
-        return 0;
-    }
     if (state->condition != NULL) {
         lbc_condition_format(state->condition, service, life->host->wall_ms(life->host), &words);
     }
@@ -620,12 +635,16 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         state->condition != NULL &&
         lbc_life_needs(life, LBC_LIFE_READY, words.is_shown, ccm_buf_str(&words.want));
 
-    write_state(&body, life, service, &need, state, says ? &words : NULL);
+    int r = 0;
 
-    /* Of a list only a strategic patch can change one member. */
-    const int r = lbc_life_patch_status(life, req, service,
-                                        says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE, &body, err);
-
+    if (life->plan != NULL) {
+        print_state(life, service, state, says ? &words : NULL);
+    } else {
+        write_state(&body, life, service, &need, state, says ? &words : NULL);
+        /* Of a list only a strategic patch can change one member. */
+        r = lbc_life_patch_status(life, req, service, says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE,
+                                  &body, err);
+    }
     if (says) {
         lbc_life_record_condition(life, r, ccm_buf_str(&words.want), words.status);
     }

@@ -133,6 +133,8 @@ bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool s
 /* It was written, with that result. */
 void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
                            const char *want);
+/* For the plan: the condition is written. */
+void lbc_life_print_condition(const struct lbc_life *life, const struct lbc_condition_words *words);
 /* The condition was written, with that result: what it stands for, and its status. */
 void lbc_life_record_condition(const struct lbc_life *life, int r, const char *want,
                                const char *status);
