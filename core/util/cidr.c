@@ -27,6 +27,15 @@ bool ccm_ip_is_v4(const struct ccm_ip *ip)
     return memcmp(ip->bytes, v4_prefix, sizeof(v4_prefix)) == 0;
 }
 
+bool ccm_ip_equal_text(const char *a, const char *b)
+{
+    struct ccm_ip left;
+    struct ccm_ip right;
+
+    return ccm_ip_parse(a, &left) == 0 && ccm_ip_parse(b, &right) == 0 &&
+           memcmp(&left, &right, sizeof(left)) == 0;
+}
+
 void ccm_ip_format(const struct ccm_ip *ip, char text[CCM_IP_TEXT])
 {
     const bool v4 = ccm_ip_is_v4(ip);

@@ -24,6 +24,8 @@ struct ccm_cidr {
 /* 0 or -EINVAL. */
 CCM_NODISCARD int ccm_ip_parse(const char *text, struct ccm_ip *ret);
 bool ccm_ip_is_v4(const struct ccm_ip *ip);
+/* Whether both are texts of one address. */
+bool ccm_ip_equal_text(const char *a, const char *b);
 /* Shortest usual form. */
 void ccm_ip_format(const struct ccm_ip *ip, char text[CCM_IP_TEXT]);
 

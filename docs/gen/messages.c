@@ -26,17 +26,18 @@ const struct docs_message docs_messages[] = {
       "within a minute are told as one event.",
       "Nothing, unless they should have stayed." },
     { "{count} backend(s) are kept as they are (nodes NotReady: {nodes}; nodes missing: {nodes}; "
-      "EndpointSlices missing that had told: {endpoints}); {until}; to let them go now: ccmd "
-      "allow-removals {plugin}",
+      "EndpointSlices missing that had told: {endpoints}; {rule}: {names}); {until}; to let them "
+      "go now: ccmd allow-removals {plugin}",
       "Nobody sent these backends away: their nodes are not ready or missing, or the "
       "EndpointSlices "
       "that told them are missing, which is more likely a fault of the control plane than the end "
       "of so many nodes or pods. Within removal_window_s at most removal_share_percent of a group "
       "goes because of it, what no watch saw being deleted not before missing_wait_s, and of nodes "
-      "that are not ready never the last.",
+      "that are not ready never the last. A rule: ccmd would not add these backends, see Nodes "
+      "that vanish in operations.md; they stay as long as their endpoint is ready.",
       "Repair the control plane, or delete the Node objects whose machines are gone; backends "
       "follow by themselves. Are the nodes really gone for good, `ccmd allow-removals {plugin}` "
-      "lets their backends go at once." },
+      "lets their backends go at once. A rule: correct the EndpointSlice, or release them." },
     { "Only EndpointSlices of another address family: backends are kept",
       "The Service is to have the address family of its backends, but all EndpointSlices of it are "
       "missing, which is more likely a fault than the end of all pods.",
@@ -115,9 +116,9 @@ const struct docs_message docs_messages[] = {
       "Nothing would keep others out.",
       "Set option source_ranges of plugin clb, or take the field out of the Service." },
     { "Not sync pods [{pods}] whose ip is that of a node",
-      "These endpoints have the address of a node, where more listens than this Service: pods with "
-      "hostNetwork, or an EndpointSlice that somebody wrote.",
-      "Take hostNetwork from the pods, or set the backend-type annotation to ecs." },
+      "These endpoints have the address of a node, where more listens than this Service. Their "
+      "targetRef names no pod of the namespace that has hostNetwork and this address.",
+      "Correct the EndpointSlice, or set the backend-type annotation to ecs." },
     { "Endpoints that are no pods are left out: {address}",
       "Option endpoints of the plugin is pods, and the targetRef of this endpoint names no pod of "
       "the Service's namespace.",

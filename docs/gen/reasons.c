@@ -12,7 +12,8 @@ const struct docs_reason docs_reasons[] = {
       "Nothing." },
     { "BackendsFrozen", "Warning",
       "Backends are kept although nodes or EndpointSlices are missing or not ready: more likely a "
-      "fault of the control plane than the end of so many.",
+      "fault of the control plane than the end of so many. Or ccmd would not add them, which is "
+      "no reason to remove them: the text names the rule.",
       "Repair the control plane; are they really gone, `ccmd allow-removals`." },
     { "BackendsReleased", "Normal", "That is over: backends follow again.", "Nothing." },
     { "BackendsRemoved", "Normal", "Backends left; the text has the reason, summed up.",

@@ -172,7 +172,7 @@ struct ccm_service {
 #define CCM_ENDPOINT_TERMINATING UINT64_C(4)
 
 struct ccm_endpoint {
-    const char *address;   /* addresses[0]; the others are equivalent by definition of the API */
+    const char *address;   /* addresses[0]; see `further` of the slice */
     const char *node_name; /* "" = not told */
     const char *pod_name;  /* targetRef when it is a Pod, else ""; same namespace as the slice */
     uint64_t flags;        /* CCM_ENDPOINT_* */
@@ -192,6 +192,12 @@ struct ccm_endpoint_slice {
     uint64_t endpoint_count;
     const struct ccm_endpoint_port *const *ports;
     uint64_t port_count;
+
+    /* Since ABI 1.1: test meta.struct_size before you read it. The other addresses of endpoints
+     * that have several, which are equivalent to the first by definition of the API: for each a
+     * copy of its endpoint with that address. */
+    const struct ccm_endpoint *const *further;
+    uint64_t further_count;
 };
 
 struct ccm_taint {
@@ -254,6 +260,11 @@ struct ccm_pod {
     uint64_t readiness_gate_count;
     const struct ccm_condition *const *conditions;
     uint64_t condition_count;
+
+    /* Since ABI 1.1: test meta.struct_size before you read them. */
+    uint64_t host_network;  /* spec.hostNetwork, 0 or 1: its addresses are those of its node */
+    const char *const *ips; /* status.podIPs: one for each address family */
+    uint64_t ip_count;
 };
 
 /* CCM_KIND_RAW */

@@ -599,6 +599,9 @@ const struct ccm_watch *const gateway_watches[] = {
                                              .api_version = (version),                             \
                                              .resource = (what),                                   \
                                              .verbs = "patch" }
+static const struct ccm_right right_pod = {
+    .struct_size = sizeof(struct ccm_right), .api_version = "v1", .resource = "pods", .verbs = "get"
+};                                                /* those with a node's address */
 RIGHT(right_class, GATEWAY_V1, "gatewayclasses"); /* finalizer */
 RIGHT(right_class_status, GATEWAY_V1, "gatewayclasses/status");
 RIGHT(right_gateway, GATEWAY_V1, "gateways"); /* finalizer and labels */
@@ -608,8 +611,8 @@ RIGHT(right_tcp, GATEWAY_V1, "tcproutes/status");
 RIGHT(right_udp, GATEWAY_V1, "udproutes/status");
 RIGHT(right_tls, GATEWAY_V1, "tlsroutes/status");
 
-const struct ccm_right *const gateway_rights[] = {
-    &right_class, &right_class_status, &right_gateway, &right_gateway_status,
-    &right_set,   &right_tcp,          &right_udp,     &right_tls,
-    NULL
-};
+const struct ccm_right *const gateway_rights[] = { &right_class,   &right_class_status,
+                                                   &right_gateway, &right_gateway_status,
+                                                   &right_set,     &right_tcp,
+                                                   &right_udp,     &right_tls,
+                                                   &right_pod,     NULL };

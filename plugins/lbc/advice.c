@@ -7,7 +7,9 @@
 #include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "util/array.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -300,7 +302,6 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
     const char *const *missing = pass->lbc->ops->product->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf nodes = { .max = 800 };
 
     for (size_t i = 0; i < resolved->count; i++) {
         const struct lbc_resolved *one = &resolved->items[i];
@@ -313,10 +314,6 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
             ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
                          foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
         }
-        if (one->nodes.len > 0) {
-            ccm_buf_addf(&nodes, "%sNot sync pods [%s] whose ip is that of a node",
-                         nodes.len == 0 ? "" : "; ", ccm_buf_str(&one->nodes));
-        }
     }
     advice_end_list(&invalid,
                     "no network interface of the VPC has these addresses, as for a "
@@ -326,12 +323,49 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
                     "a load balancer reaches no address outside of its VPC: let nodes be "
                     "the backends (",
                     "), or check option vpc_id of group alicloud");
-    advice_end_list(&nodes, "take hostNetwork from the pods, or let nodes be the backends: ", "");
     lbc_pass_emit_standing(pass, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, true, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
-    lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&nodes));
     advice_emit_kept(pass, resolved);
     advice_emit_uneven(pass);
+}
+
+static bool group_has_ruled(const struct lbc_group *group, const struct lbc_ruled *ruled)
+{
+    for (size_t i = 0; i < group->backends.len; i++) {
+        const struct lbc_backend *one = &group->backends.items[i];
+
+        if (one->port == ruled->port && ccm_ip_equal_text(one->server_ip, ruled->address)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void lbc_pass_advise_node_addresses(struct lbc_pass *pass)
+{
+    const struct lbc_model *model = pass->model;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = 600 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
+
+    for (size_t i = 0; i < model->want->group_count; i++) {
+        for (size_t j = 0; j < model->sets[i].ruled_len; j++) {
+            const struct lbc_ruled *one = &model->sets[i].ruled[j];
+
+            if (one->rule == LBC_OWN_RULE_NODE_ADDRESS &&
+                !group_has_ruled(model->want->groups[i], one) &&
+                !ccm_parse_has_piece(ccm_buf_str(&list), ',', one->address, strlen(one->address))) {
+                ccm_buf_addf(&list, "%s%s", list.len == 0 ? "" : ",", one->address);
+            }
+        }
+    }
+    if (list.len > 0) {
+        ccm_buf_addf(&text, "Not sync pods [%s] whose ip is that of a node", ccm_buf_str(&list));
+    }
+    advice_end_list(&text,
+                    "their endpoints name no pod of their namespace that has hostNetwork and this "
+                    "address: correct the endpoints, or let nodes be the backends: ",
+                    "");
+    lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
 void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
@@ -341,7 +375,6 @@ void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
         [LBC_FROZEN_BY_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
         [LBC_FROZEN_BY_LARGE] =
             "An EndpointSlice is too large to be read: the present backends are kept",
-        [LBC_FROZEN_BY_NAMELESS] = "No endpoint names its node: the present backends are kept",
     };
 
     lbc_pass_emit_standing(pass, "hold", "SkipSyncBackends", holds[frozen_by]);

@@ -178,7 +178,9 @@ static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_
 
 static int pass_sync_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
-    if (lbc_readiness_collect(&pass->readiness, pass->slices, pass->slice_count,
+    const bool gated = pass->lbc->ops->product->kind == 0; /* no pod waits for another object */
+
+    if (lbc_readiness_collect(&pass->readiness, pass->slices, gated ? pass->slice_count : 0,
                               &pass->entry->pod_states) < 0) {
         return ccm_error_nomem(err);
     }

@@ -2,6 +2,7 @@
 #include "lbc/freeze_pass.h"
 
 #include "lbc/model/endpoint.h"
+#include "util/cidr.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -97,7 +98,7 @@ static bool freeze_is_local(const struct lbc_freeze *freeze, uint16_t port)
 
 /* --- endpoints that are there --- */
 
-/* Find the next endpoint of the slices: *slice and *at begin with 0. */
+/* Find the next address of the slices: *slice and *at begin with 0. */
 static const struct ccm_endpoint *next_endpoint(const struct lbc_pass *pass, size_t *slice,
                                                 uint64_t *at)
 {
@@ -105,8 +106,8 @@ static const struct ccm_endpoint *next_endpoint(const struct lbc_pass *pass, siz
         const struct ccm_endpoint_slice *one =
             (const struct ccm_endpoint_slice *)pass->slices[*slice];
 
-        if (*at < one->endpoint_count) {
-            return one->endpoints[(*at)++];
+        if (*at < lbc_endpoint_size(one)) {
+            return lbc_endpoint_at(one, (*at)++);
         }
         (*slice)++;
         *at = 0;
@@ -144,6 +145,33 @@ static bool has_pods(const struct lbc_freeze *freeze, const char *name)
 }
 
 /* --- causes --- */
+
+/* The address that the backend has, if it would be desired but for a rule. */
+static const struct lbc_ruled *freeze_find_ruled(const struct lbc_freeze *freeze,
+                                                 const struct lbc_backend *one)
+{
+    const struct lbc_model *model = freeze->pass->model;
+
+    for (size_t i = 0; one->type != LBC_BACKEND_INSTANCE && i < model->want->group_count; i++) {
+        const struct lbc_candidates *set = &model->sets[i];
+
+        for (size_t j = 0; j < set->ruled_len; j++) {
+            const struct lbc_ruled *ruled = &set->ruled[j];
+
+            if ((ruled->port == 0 || ruled->port == one->port) &&
+                ccm_ip_equal_text(ruled->address, one->server_ip)) {
+                return ruled;
+            }
+        }
+    }
+    return NULL;
+}
+
+static enum lbc_freeze_cause rule_cause(enum lbc_own_rule rule, struct lbc_freeze_case *ret)
+{
+    *ret = (struct lbc_freeze_case){ .cause = LBC_FREEZE_RULE, .rule = rule };
+    return LBC_FREEZE_RULE;
+}
 
 static enum lbc_freeze_cause cause_of(enum lbc_freeze_cause cause, const struct lbc_absent *absent,
                                       struct lbc_freeze_case *ret)
@@ -218,11 +246,18 @@ static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
     if (entry->use != LBC_NODE_NOT_READY && entry->use != LBC_NODE_BACKEND) {
         return LBC_FREEZE_NONE;
     }
-    if (freeze_is_local(freeze, one->port) && !has_pods(freeze, entry->node->meta.name)) {
+    const bool lacks =
+        freeze_is_local(freeze, one->port) && !has_pods(freeze, entry->node->meta.name);
+    const bool may_have = lacks && has_pods(freeze, ""); /* those of endpoints without nodeName */
+
+    if (lacks && !may_have) {
         return find_lost_pods(freeze, entry->node->meta.name, ret);
     }
-    return entry->use == LBC_NODE_NOT_READY ? cause_of(LBC_FREEZE_NOT_READY, absent, ret)
-                                            : LBC_FREEZE_NONE;
+    if (entry->use == LBC_NODE_NOT_READY) {
+        return lbc_node_is_silent(entry->node) ? rule_cause(LBC_OWN_RULE_SILENT, ret)
+                                               : cause_of(LBC_FREEZE_NOT_READY, absent, ret);
+    }
+    return may_have ? rule_cause(LBC_OWN_RULE_NODELESS, ret) : LBC_FREEZE_NONE;
 }
 
 /* A pod that is a backend itself; in other modes than PODS those of virtual nodes are. */
@@ -261,7 +296,14 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
                                             struct lbc_freeze_case *ret_case,
                                             struct lbc_absent *ret_absent)
 {
+    const struct lbc_ruled *ruled = freeze_find_ruled(freeze, one);
+
     memset(ret_absent, 0, sizeof(*ret_absent));
+    if (ruled != NULL) {
+        ccm_text_copy(ret_absent->name, sizeof(ret_absent->name),
+                      ruled->pod[0] == '\0' ? ruled->address : ruled->pod);
+        return rule_cause(ruled->rule, ret_case);
+    }
     if (is_pod(freeze, one)) {
         return find_pod_cause(freeze, one->server_ip, ret_case, ret_absent);
     }

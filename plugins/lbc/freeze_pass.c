@@ -162,7 +162,7 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze,
             .type = LBC_BACKEND_INSTANCE,
         };
 
-        if (id != NULL && entry->use == LBC_NODE_NOT_READY &&
+        if (id != NULL && entry->use == LBC_NODE_NOT_READY && !lbc_node_is_silent(entry->node) &&
             lbc_backends_find(group->have, &one) == NULL) {
             lbc_freeze_past_record(&gone, &one, group->size, now);
         }

@@ -12,7 +12,7 @@
 #define TOPIC     "frozen"
 #define NAMES_MAX 8
 
-/* What is frozen for one cause, over all groups. */
+/* What is frozen for one cause, and of rules for one rule, over all groups. */
 struct name_list {
     size_t count;             /* backends */
     size_t names;             /* different ones, of nodes or addresses */
@@ -47,7 +47,7 @@ static const char *name_of(const struct lbc_backend *one, const struct lbc_absen
 }
 
 static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
-                          struct name_list *ret)
+                          enum lbc_own_rule rule, struct name_list *ret)
 {
     ret->known = ccm_strmap_new(NULL);
     ret->text = (struct ccm_buf){ .max = 480 };
@@ -55,7 +55,8 @@ static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause
         const struct lbc_freeze_group *group = &freeze->groups[g];
 
         for (size_t i = 0; i < group->count; i++) {
-            if (group->cases[i].cause == cause && !group->cases[i].goes) {
+            if (group->cases[i].cause == cause && group->cases[i].rule == rule &&
+                !group->cases[i].goes) {
                 add_name(ret, name_of(&group->leaving.items[group->items[i]], &group->absents[i]));
             }
         }
@@ -64,11 +65,11 @@ static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause
 
 /* "nodes NotReady: a, b", of many "... and 3 more". Returns the number of backends. */
 static size_t add_cause(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
-                        const char *what, struct ccm_buf *text)
+                        enum lbc_own_rule rule, const char *what, struct ccm_buf *text)
 {
     CCM_CLEANUP(name_list_fini) struct name_list name_list = { 0 };
 
-    collect_names(freeze, cause, &name_list);
+    collect_names(freeze, cause, rule, &name_list);
     if (name_list.count == 0) {
         return 0;
     }
@@ -79,13 +80,30 @@ static size_t add_cause(const struct lbc_freeze *freeze, enum lbc_freeze_cause c
     return name_list.count;
 }
 
-static void add_until(const struct lbc_freeze *freeze, struct ccm_buf *text)
+static size_t add_rules(const struct lbc_freeze *freeze, struct ccm_buf *text)
+{
+    size_t count = 0;
+
+    for (int rule = LBC_OWN_RULE_NONE; rule < LBC_OWN_RULE_COUNT; rule++) {
+        const char *words = lbc_own_rule_explain((enum lbc_own_rule)rule);
+
+        count += words == NULL
+                     ? 0
+                     : add_cause(freeze, LBC_FREEZE_RULE, (enum lbc_own_rule)rule, words, text);
+    }
+    return count;
+}
+
+/* only_rules: nothing else keeps them. */
+static void add_until(const struct lbc_freeze *freeze, bool only_rules, struct ccm_buf *text)
 {
     const struct ccm_host *host = freeze->pass->lbc->host;
     char at[CCM_CLOCK_TEXT];
 
     if (freeze->again_ms == CCM_REMOVAL_NEVER) {
-        ccm_buf_adds(text, "until one of them is Ready or there is another backend");
+        ccm_buf_adds(text, only_rules
+                               ? "until their endpoints are no longer ready or their nodes are gone"
+                               : "until one of them is Ready or there is another backend");
         return;
     }
     ccm_clock_format(host->wall_ms(host) + freeze->again_ms - host->now_ms(host), at, sizeof(at));
@@ -115,21 +133,25 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1200 };
     struct lbc_pass *pass = freeze->pass;
     const bool before = pass->entry->frozen;
-    size_t count = add_cause(freeze, LBC_FREEZE_NOT_READY, "nodes NotReady", &why);
+    size_t count =
+        add_cause(freeze, LBC_FREEZE_NOT_READY, LBC_OWN_RULE_NONE, "nodes NotReady", &why);
+    size_t ruled = 0;
 
-    count += add_cause(freeze, LBC_FREEZE_NODE, "nodes missing", &why);
-    count += add_cause(freeze, LBC_FREEZE_SLICE, "EndpointSlices missing that had told", &why);
+    count += add_cause(freeze, LBC_FREEZE_NODE, LBC_OWN_RULE_NONE, "nodes missing", &why);
+    count += add_cause(freeze, LBC_FREEZE_SLICE, LBC_OWN_RULE_NONE,
+                       "EndpointSlices missing that had told", &why);
+    ruled = add_rules(freeze, &why);
+    count += ruled;
     freeze_record_count(freeze, count, ccm_buf_str(&why));
     if (count == 0) {
         lbc_pass_emit_standing(pass, TOPIC, "", "");
         if (before) {
             lbc_life_event(&pass->life, pass->service, false, "BackendsReleased",
-                           "No backend is kept any more because nodes or EndpointSlices are "
-                           "missing or not ready");
+                           "No backend is kept any more that would not be added");
         }
         return;
     }
-    add_until(freeze, &until);
+    add_until(freeze, ruled == count, &until);
     ccm_buf_addf(&text,
                  "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
                  "allow-removals %s",

@@ -432,7 +432,7 @@ const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &w
 
 static const struct ccm_right right_service = RIGHT("services", "patch"); /* the finalizer */
 static const struct ccm_right right_status = RIGHT("services/status", "patch");
-static const struct ccm_right right_pod = RIGHT("pods", "get"); /* readiness gates, and below */
+static const struct ccm_right right_pod = RIGHT("pods", "get"); /* gates, hostNetwork */
 static const struct ccm_right right_pod_status = RIGHT("pods/status", "patch");
 const struct ccm_right *const lbc_rights[] = { &right_service, &right_status, &right_pod,
                                                &right_pod_status, NULL };

@@ -265,6 +265,7 @@ static void entry_clear(struct lbc_entry *entry)
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->standing);
     ccm_strmap_free(entry->pod_states);
+    ccm_strmap_free(entry->hosted);
     ccm_strmap_free(entry->past);
     if (entry->left != NULL) {
         lbc_named_fini(entry->left);

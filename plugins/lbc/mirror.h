@@ -91,6 +91,7 @@ struct lbc_entry {
     struct ccm_strmap *standing;   /* topics of events that last, see lbc_pass_emit_standing() */
     const char *failing;           /* which of these is a failure, a constant; NULL = none */
     struct ccm_strmap *pod_states; /* see readiness.h */
+    struct ccm_strmap *hosted;     /* `known` of hosted.h */
     struct lbc_tags applied; /* additional tags of the last complete success, else of the label */
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */

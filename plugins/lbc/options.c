@@ -10,8 +10,9 @@ const struct ccm_option lbc_opt_endpoints = {
     .values = "any|pods",
     .help = "Which endpoints become backends at their own address: any, or pods (only those whose "
             "targetRef is a pod of the Service's namespace, so that slices written by hand lead "
-            "nowhere; the API server does not check a targetRef). Addresses of nodes never do. A "
-            "new value counts for a Service from its next change on.",
+            "nowhere; the API server does not check a targetRef). The address of a node does only "
+            "for a pod with hostNetwork. A new value counts for a Service from its next change "
+            "on.",
 };
 const struct ccm_option lbc_opt_audit = {
     .struct_size = sizeof(struct ccm_option),

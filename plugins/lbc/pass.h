@@ -207,6 +207,9 @@ void lbc_pass_advise_preserve(struct lbc_pass *pass);
 /* Endpoints that name no node. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
                               size_t count);
+/* Endpoints with the address of a node that are no backends (service/hosted.h). Of those that are,
+ * event BackendsFrozen says so: the model's groups have what is frozen. */
+void lbc_pass_advise_node_addresses(struct lbc_pass *pass);
 /* Pods that could be backends where nodes are. The load balancer has been read. */
 void lbc_pass_advise_direct(struct lbc_pass *pass);
 /* Backends of the model's groups that were left out, and what is left undone because of that. */

@@ -10,6 +10,7 @@
 #include "lbc/quota.h"
 #include "lbc/reuse.h"
 #include "lbc/service/hash.h"
+#include "lbc/service/hosted.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -17,6 +18,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MORE_PODS_MS 1000 /* to the pass that reads further ones */
 
 /* --- desired state --- */
 
@@ -65,11 +68,38 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
     return r;
 }
 
+/* With pods read where endpoints have addresses of nodes; what was not found out is tried again. */
+static int sync_build_sets(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    CCM_CLEANUP(lbc_hosted_fini)
+    struct lbc_hosted hosted = {
+        .host = host,
+        .req = pass->req,
+        .key = pass->service->meta.key,
+        .known = CCM_STEAL(pass->entry->hosted),
+    };
+    struct lbc_model_input in = lbc_pass_model_input(pass);
+    int r = 0;
+
+    if (pass->asked) {
+        lbc_hosted_fini(&hosted);
+    }
+    in.judge = lbc_hosted_judge;
+    in.judge_self = &hosted;
+    r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
+    pass->entry->hosted = CCM_STEAL(hosted.found);
+    pass->readiness.waiting = pass->readiness.waiting || hosted.failed;
+    if (hosted.more && !pass->dry) {
+        host->enqueue(host, pass->entry->key, CCM_LANE_BACKENDS, MORE_PODS_MS);
+    }
+    return r;
+}
+
 static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    const struct lbc_model_input in = lbc_pass_model_input(pass);
-    int r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
+    int r = sync_build_sets(pass, err);
 
     if (r == 0) {
         r = sync_resolve(pass, &resolved, err);
@@ -313,13 +343,11 @@ static int sync_freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_freeze_end(&freeze, err);
 }
 
-/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
- * nothing is there. */
+/* Slices of one family may come first: nothing is kept as long as nothing is there. */
 static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct lbc_group *want)
 {
     const struct lbc_group *found = lbc_state_group_for(pass->entry->state, want);
-    const bool may_be_early =
-        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
+    const bool may_be_early = want->frozen_by == LBC_FROZEN_BY_FAMILY;
 
     return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
                                                                        : want->frozen_by;
@@ -382,6 +410,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     sync_emit_groups(pass);
+    lbc_pass_advise_node_addresses(pass);
     lbc_pass_advise_direct(pass);
     r = lbc_pass_plan_and_apply(pass, err);
     if (lbc_pass_lb(pass)->id != NULL) {

@@ -154,6 +154,45 @@ def test_a_slice_that_goes_over_to_another_service(world, api):
     world.wait(lambda: api.served() == {"80/tcp": pods("10.1.1.1", "10.1.1.2")}, "the pod to go")
 
 
+def host_pod(world, name, ip, namespace):
+    world.kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace},
+                       "spec": {"nodeName": "node-1", "hostNetwork": True, "containers": [{"name": "c", "image": "i"}]}})
+    world.kube.patch("Pod", name, {"status": {"podIP": ip, "podIPs": [{"ip": ip}]}}, namespace, subresource="status")
+
+
+def test_pods_with_the_network_of_their_node_are_those_of_their_namespace(world, api):
+    """One Service has such a pod; another one, of another namespace, writes the addresses of both nodes into its slice."""
+    nodes = ("10.1.0.11", "10.2.0.12")
+    for number, ip in enumerate(nodes, 1):
+        world.kube.patch("Node", f"node-{number}", {"status": {"addresses": [{"type": "InternalIP", "address": ip}]}}, subresource="status")
+    make_namespace(world, "other")
+    own, own_slice = pods_of("app", nodes[0], namespace="other")
+    forged, forged_slice = pods_of("forged", *nodes)
+    name = own_slice["endpoints"][0]["targetRef"]["name"]
+    host_pod(world, name, nodes[0], "other")
+    world.kube.create(own, own_slice, forged, forged_slice)
+    api.create("ReferenceGrant", "routes", {"from": [{"group": "gateway.networking.k8s.io", "kind": "TCPRoute", "namespace": "default"}],
+                                            "to": [{"group": "", "kind": "Service"}]}, "other")
+    api.make_gateway(listener("tcp", 80), annotations={BACKEND_TYPE: "eni"})
+    api.make_route("web", backend("forged"), backend("app", namespace="other"))
+    world.start_ccmd()
+    world.wait(lambda: api.served() == {"80/tcp": pods(nodes[0])}, "the pod")
+    world.settled()
+    reads = [action for action in world.kube.actions() if action.startswith("GET ") and "/pods/" in action]
+    assert sorted(reads) == sorted(["GET /api/v1/namespaces/other/pods/" + name] + [
+        f"GET /api/v1/namespaces/default/pods/{item['targetRef']['name']}" for item in forged_slice["endpoints"]])
+    assert api.served() == {"80/tcp": pods(nodes[0])}
+    # What became a backend stays one, whoever writes what.
+    own_slice["endpoints"][0]["targetRef"]["name"] = "nobody"
+    world.kube.replace(own_slice)
+    world.wait(lambda: [e for e in world.kube.events() if "no hostNetwork pod of the namespace has it: " in e[2]], "the Warning")
+    world.settled()
+    assert api.served() == {"80/tcp": pods(nodes[0])}
+    world.kube.delete("EndpointSlice", own_slice["metadata"]["name"], "other")
+    world.kube.delete("EndpointSlice", forged_slice["metadata"]["name"])
+    world.wait(lambda: api.served() == {"80/tcp": []}, "nobody")
+
+
 def test_a_grant_is_looked_at_by_those_whom_it_lets_in(world, api):
     """Somebody who writes grants without end keeps nobody else busy; labels of them say nothing."""
     def passes():

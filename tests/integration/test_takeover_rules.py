@@ -1,10 +1,17 @@
 """Rules that only ccmd has decide who becomes a backend, never who stays one: what the reference serves is served after it."""
 
+import os
+import re
+
 import pytest
 
-from tests.support import objects, products, reference, scenario_look, views
+from tests.support import objects, proc, products, reference, scenario_look, views
 
 EVERY = (1, 2, 3)
+PODS = {"service.beta.kubernetes.io/backend-type": "eni"}
+NODE = {1: "10.1.0.11", 2: "10.2.0.12", 3: "10.1.0.13"}  # of the primary interfaces
+OWN = {1: "10.1.1.1", 2: "10.2.2.1"}  # of pods with interfaces of their own
+ENIS = {**{ip: f"eni-i-node-{n}" for n, ip in NODE.items()}, **{ip: f"eni-pods-{n}" for n, ip in OWN.items()}}
 
 
 class Clb(products.Clb):
@@ -27,6 +34,9 @@ class Clb(products.Clb):
     def instance(self, number, port, weight):
         return {"serverId": f"i-node-{number}", "port": port, "weight": weight, "type": "ecs"}
 
+    def address(self, ip, weight=100):
+        return {"serverId": ENIS[ip], "serverIp": ip, "port": 8080, "weight": weight, "type": "eni"}
+
 
 class Nlb(products.Nlb):
     builder = reference.NlbBuilder
@@ -47,6 +57,23 @@ class Nlb(products.Nlb):
 
     def instance(self, number, port, weight):
         return {"ServerId": f"i-node-{number}", "Port": port, "Weight": weight, "ServerType": "Ecs"}
+
+    def address(self, ip, weight=100):
+        return {"ServerId": ENIS[ip], "ServerIp": ip, "ServerType": "Eni", "Port": 8080, "Weight": weight}
+
+
+class NlbIp(Nlb):
+    """Groups of addresses: no interface is looked up."""
+
+    def group_of(self, builder, service, _, part, servers):
+        return builder.group(service, part, "TCP", servers, ServerGroupType="Ip")
+
+    def address(self, ip, weight=100):
+        return {"ServerId": ip, "ServerIp": ip, "ServerType": "Ip", "Port": 8080, "Weight": weight}
+
+    def service(self, spec, annotations):
+        super().service(spec, annotations)
+        annotations[products.PREFIX + "server-group-type"] = "Ip"
 
 
 class Taken:
@@ -72,6 +99,61 @@ class Taken:
         self.world.settled()
         return [action for action in self.world.cloud.actions(mark) if not scenario_look.is_read(action)]
 
+    def nodes(self):
+        for number in EVERY:
+            made = objects.node(f"node-{number}", f"i-node-{number}")
+            made["status"]["addresses"] = [{"type": "InternalIP", "address": NODE[number]}]
+            self.kube.create(made)
+
+    def pod(self, name, ip, host_network=True):
+        self.kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+                          "spec": {"nodeName": "node-1", "hostNetwork": host_network, "containers": [{"name": "c", "image": "i"}]}})
+        self.kube.patch("Pod", name, {"status": {"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]}}, subresource="status")
+
+    def pods(self, *endpoints, left=None, **options):
+        """A Service whose backends are these pods: (address, node, pod or None[, ready]). Returns Service and slice; left: what the
+        reference has made of it, by address."""
+        service = self.kube.create(self.product.new("web", annotations=PODS, **options))
+        made = self.slice(service, *endpoints)
+        self.kube.create(made)
+        if left is not None:
+            self.leave(service, 8080, [self.product.address(ip) for ip in left])
+        return service, made
+
+    def slice(self, service, *endpoints):
+        made = objects.endpoint_slice(service, [(ip, f"node-{node}", *rest) for ip, node, _, *rest in endpoints])
+        for item, (_, _, pod, *_) in zip(made["endpoints"], endpoints):
+            item["targetRef"]["name"] = pod
+            if pod is None:
+                del item["targetRef"]
+        return made
+
+    def reads(self, since=0):
+        """Pods that were read, one by one."""
+        return [a.rsplit("/", 1)[1] for a in self.kube.actions(since) if a.startswith("GET /api/v1/namespaces/default/pods/")]
+
+    def wait_servers(self, *wanted):
+        self.world.wait(lambda: self.servers() == sorted(wanted), f"backends {wanted}")
+        self.world.settled()
+        assert self.servers() == sorted(wanted)
+
+    def start(self):
+        """ccmd starts with a Service that nobody has served."""
+        self.world.start_ccmd()
+        self.world.wait(lambda: self.kube.ingress("web"), "an address", timeout=40)
+        self.world.settled()
+
+    def warnings(self):
+        """Texts of the two events about rules; those that stand are counted, not repeated."""
+        return self.events("BackendsFrozen") + self.events("SkipSyncBackends")
+
+    def allow(self):
+        code, out, err = proc.run([self.world.binary("ccmd"), "allow-removals", "--config", self.world.config, self.product.name], timeout=60)
+        assert code == 0, (out, err)
+
+    def held(self):
+        return sum(value for key, value in self.world.metrics().items() if key.startswith("ccmd_held_removals{"))
+
     def servers(self):
         lb = self.product.only(self.world)
         return sorted(server for group in lb["Groups"] for server, _, _ in group["servers"]) if lb else None
@@ -80,11 +162,24 @@ class Taken:
         return [message for _, found, message, _ in self.kube.events("web") if found == reason]
 
 
+def begin(world, product):
+    token = os.path.join(world.folder, "control")
+    with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        file.write("token-of-an-operator\n")
+    taken = Taken(world, product)
+    taken.product.configure(world, extra=f'admin: {{ listen = "127.0.0.1:{proc.free_port()}"; control_token_file = "{token}"; }};')
+    return taken
+
+
 @pytest.fixture(params=[Clb, Nlb], ids=["clb", "nlb"])
 def one(request, world):
-    taken = Taken(world, request.param())
-    taken.product.configure(world)
-    return taken
+    return begin(world, request.param())
+
+
+@pytest.fixture(params=[Clb, Nlb, NlbIp], ids=["clb", "nlb", "nlb-ip"])
+def every(request, world):
+    """And for each way in which pods are backends."""
+    return begin(world, request.param())
 
 
 # --- nodes that all belong to the control plane -------------------------------------------------------------------------
@@ -113,6 +208,189 @@ def test_a_master_and_an_excluded_node_serve_nothing(one):
     one.world.wait(lambda: one.kube.ingress("web"), "an address")
     one.world.settled()
     assert one.servers() == ["node-3"]
+
+
+# --- pods with the network of their node ----------------------------------------------------------------------------------
+
+HOSTED = (("host-1", 1), ("host-2", 2))
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["all", "mixed"])
+def test_pods_with_the_network_of_their_node_serve_on(every, mixed):
+    """Each is read once, however many ports and passes there are."""
+    one = every
+    one.nodes()
+    endpoints = [(NODE[n], n, name) for name, n in HOSTED] + ([(OWN[1], 1, "plain")] if mixed else [])
+    for name, n in HOSTED:
+        one.pod(name, NODE[n])
+    one.pods(*endpoints, left=[ip for ip, *_ in endpoints])
+    assert one.take() == []
+    assert one.servers() == sorted(ip for ip, *_ in endpoints)
+    assert sorted(one.reads()) == ["host-1", "host-2"]
+    assert one.warnings() == [] and one.held() == 0
+    one.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "1"}}})
+    one.world.wait(lambda: one.kube.get("Service", "web")["metadata"]["annotations"].get("example.com/note"), "the edit")
+    one.world.settled()
+    assert sorted(one.reads()) == ["host-1", "host-2"]
+
+
+def test_pods_with_the_network_of_their_node_come_and_go(every):
+    one = every
+    one.nodes()
+    for name, n in HOSTED:
+        one.pod(name, NODE[n])
+    service, _ = one.pods(*[(NODE[n], n, name) for name, n in HOSTED])
+    one.start()
+    assert one.servers() == [NODE[1], NODE[2]]
+    assert one.reads() == ["host-1", "host-2"]
+    one.pod("host-3", NODE[3])
+    one.kube.replace(one.slice(service, (NODE[1], 1, "host-1", False), (NODE[2], 2, "host-2"), (NODE[3], 3, "host-3")))
+    one.wait_servers(NODE[2], NODE[3])
+    one.kube.replace(one.slice(service, (NODE[3], 3, "host-3")))
+    one.wait_servers(NODE[3])
+    assert sorted(one.reads()) == ["host-1", "host-1", "host-2", "host-3"]  # one that is not ready is read for its readiness gates
+    assert one.warnings() == []
+
+
+# --- addresses of nodes that somebody wrote -------------------------------------------------------------------------------
+
+STRANGERS = {"no-pod": None, "missing-pod": "nobody", "pod-elsewhere": "host-2", "pod-of-its-own": "plain"}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_the_address_of_a_node_is_not_added(every, stranger):
+    one = every
+    one.nodes()
+    one.pod("host-2", NODE[2])
+    one.pod("plain", NODE[1], host_network=False)
+    one.pods((OWN[1], 1, "own"), (NODE[1], 1, STRANGERS[stranger]))
+    one.start()
+    assert one.servers() == [OWN[1]]
+    told, = one.warnings()
+    assert told.startswith(f"Not sync pods [{NODE[1]}] whose ip is that of a node (their endpoints name no pod of their namespace")
+    assert one.reads() == [name for name in [STRANGERS[stranger]] if name]
+    mark = one.kube.mark()
+    one.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "1"}}})
+    one.world.wait(lambda: one.events("AnnotationChanged"), "the edit")
+    one.world.settled()
+    assert one.reads(mark) == []  # not before the slice changes
+
+
+def test_the_address_of_a_node_stays_until_it_is_released(every):
+    one = every
+    one.nodes()
+    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "nobody"), left=[OWN[1], NODE[1], NODE[2]])
+    assert one.take() == []
+    assert one.servers() == sorted([OWN[1], NODE[1], NODE[2]])
+    told, = one.warnings()
+    assert told == ("2 backend(s) are kept as they are (address of a node, and no hostNetwork pod of the namespace has it: "
+                    f"{NODE[1]}, nobody); until their endpoints are no longer ready or their nodes are gone; to let them go now: "
+                    f"ccmd allow-removals {one.product.name}")
+    assert one.held() == 2
+    one.kube.replace(one.slice(service, (OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "nobody", False)))
+    one.wait_servers(OWN[1], NODE[1])
+    assert one.held() == 1
+    one.allow()
+    one.wait_servers(OWN[1])
+    one.world.wait(lambda: one.events("BackendsReleased") == ["No backend is kept any more that would not be added"], "the end of it")
+    assert one.held() == 0
+    assert len(one.events("BackendsFrozen")) == 2  # the second names the one that is left
+
+
+def test_who_becomes_right_is_served(every):
+    """The slice names the pod at last; a pod that is gone from it leaves."""
+    one = every
+    one.nodes()
+    one.pod("host-1", NODE[1])
+    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, "nobody"), left=[OWN[1], NODE[1]])
+    assert one.take() == []
+    one.kube.replace(one.slice(service, (OWN[1], 1, "own"), (NODE[1], 1, "host-1")))
+    one.world.wait(lambda: one.events("BackendsReleased"), "the end of it")
+    assert one.servers() == [NODE[1], OWN[1]] and one.held() == 0
+    assert one.reads() == ["nobody", "host-1"]
+    one.kube.replace(one.slice(service, (OWN[1], 1, "own")))
+    one.wait_servers(OWN[1])
+
+
+def test_an_api_server_that_does_not_answer_decides_nothing(every):
+    """What is there stays, what is new is not added yet, and it is tried again."""
+    one = every
+    one.nodes()
+    for name, n in HOSTED:
+        one.pod(name, NODE[n])
+    one.pods(*[(NODE[n], n, name) for name, n in HOSTED], (OWN[1], 1, "own"), left=[NODE[1], OWN[1]])
+    one.kube.fault(action="GET /api/v1/namespaces/default/pods/*", count=1, http=500)
+    assert one.take("BackendsFrozen") == []
+    assert one.servers() == [NODE[1], OWN[1]]
+    assert one.events("BackendsFrozen")[0].startswith("1 backend(s) are kept as they are (address of a node, and its pod cannot be read: host-1)")
+    assert re.search(r"warn .*pod default/host-[12] has the address of a node, and cannot be read: ", one.world.log())
+    one.world.wait(lambda: one.servers() == sorted([NODE[1], NODE[2], OWN[1]]), "the next try", timeout=30)
+    one.world.wait(lambda: one.events("BackendsReleased"), "the end of it")
+
+
+# --- further addresses of an endpoint, and endpoints without a node -------------------------------------------------------
+
+
+def test_further_addresses_stay(every):
+    one = every
+    one.nodes()
+    service, made = one.pods((OWN[1], 1, "own"))
+    made["endpoints"][0]["addresses"].append(OWN[2])
+    one.kube.replace(made)
+    one.leave(service, 8080, [one.product.address(ip) for ip in OWN.values()])
+    assert one.take() == []
+    assert one.servers() == sorted(OWN.values())
+    assert one.warnings() == ["1 backend(s) are kept as they are (not the first address of its endpoint: own); until their endpoints are no "
+                              f"longer ready or their nodes are gone; to let them go now: ccmd allow-removals {one.product.name}"]
+    made["endpoints"][0]["addresses"].pop()
+    one.kube.replace(made)
+    one.wait_servers(OWN[1])
+
+
+def test_further_addresses_are_not_added(every):
+    one = every
+    one.nodes()
+    service, made = one.pods((OWN[1], 1, "own"))
+    made["endpoints"][0]["addresses"].append(OWN[2])
+    one.kube.replace(made)
+    one.start()
+    assert one.servers() == [OWN[1]] and one.warnings() == []
+
+
+def test_a_node_that_an_endpoint_may_be_on_stays(one):
+    """Policy Local: one endpoint names its node, the other does not. A node that is not ready, or gone, leaves as any other."""
+    one.nodes()
+    service = one.kube.create(one.product.new("web", policy="Local"))
+    made = one.slice(service, ("10.1.1.1", 1, "a"), ("10.1.1.2", 2, "b"))
+    del made["endpoints"][1]["nodeName"]
+    one.kube.create(made)
+    port = service["spec"]["ports"][0]["nodePort"]
+    one.leave(service, port, [one.product.instance(n, port, 1) for n in EVERY])
+    assert one.take() == []
+    told, = one.events("BackendsFrozen")
+    assert told.startswith("2 backend(s) are kept as they are (an endpoint without nodeName may be there: node-2, node-3); until ")
+    one.kube.delete("Node", "node-3")
+    one.wait_servers("node-1", "node-2")
+    made["endpoints"][1]["nodeName"] = "node-1"
+    one.kube.replace(made)
+    one.wait_servers("node-1")
+
+
+@pytest.mark.parametrize("policy", ["Cluster", "Local"])
+def test_a_node_without_the_condition_ready_stays(one, policy):
+    """It has others: it was never said to be NotReady. A node that is new and says no more is not added."""
+    one.nodes()
+    for number in (2, 3):
+        one.kube.patch("Node", f"node-{number}", {"status": {"conditions": [{"type": "MemoryPressure", "status": "False"}]}},
+                       subresource="status")
+    service = one.kube.create(one.product.new("web", policy=policy))
+    one.kube.create(one.slice(service, *[(f"10.{n}.1.1", n, f"pod-{n}") for n in EVERY]))
+    port = service["spec"]["ports"][0]["nodePort"]
+    one.leave(service, port, [one.product.instance(n, port, 100 if policy == "Cluster" else 1) for n in (1, 2)])
+    assert one.take() == []
+    assert one.servers() == ["node-1", "node-2"]
+    told, = one.events("BackendsFrozen")
+    assert told.startswith("1 backend(s) are kept as they are (nodes without condition Ready: node-2); until ")
 
 
 # --- Services that never worked -------------------------------------------------------------------------------------------

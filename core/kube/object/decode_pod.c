@@ -23,6 +23,28 @@ static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_po
     return 0;
 }
 
+static int decode_ips(struct kube_builder *b, const cJSON *status, struct ccm_pod *pod,
+                      struct ccm_error *err)
+{
+    const cJSON *item = NULL;
+    size_t count = 0;
+    const int r = kube_decode_list(ccm_json_get(status, "podIPs"), cJSON_Object,
+                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    void *list = kube_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        kube_builder_put_text(b, list, i, ccm_json_text(item, "ip"));
+    }
+    pod->ips = list;
+    pod->ip_count = count;
+    return 0;
+}
+
 int kube_decode_pod(struct kube_builder *b, const void *arg, struct ccm_error *err)
 {
     const struct kube_decode_source *source = arg;
@@ -43,7 +65,11 @@ int kube_decode_pod(struct kube_builder *b, const void *arg, struct ccm_error *e
     pod.phase = kube_builder_text(b, ccm_json_text(status, "phase"));
     pod.node_name = kube_builder_text(b, ccm_json_text(spec, "nodeName"));
     pod.ip = kube_builder_text(b, ccm_json_text(status, "podIP"));
+    pod.host_network = ccm_json_bool(spec, "hostNetwork", false) ? 1 : 0;
     r = decode_gates(b, spec, &pod, err);
+    if (r == 0) {
+        r = decode_ips(b, status, &pod, err);
+    }
     if (r == 0) {
         r = kube_decode_conditions(b, status, &pod.conditions, &pod.condition_count, err);
     }

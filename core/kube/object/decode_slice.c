@@ -23,8 +23,10 @@ static bool is_own_pod(const cJSON *target, const char *namespace_)
            (other[0] == '\0' || strcmp(other, namespace_) == 0);
 }
 
+/* *ret_address: the item of the address; those behind it are further ones. */
 static int decode_endpoint(struct kube_builder *b, const cJSON *json, const char *namespace_,
-                           struct ccm_endpoint *ret, struct ccm_error *err)
+                           struct ccm_endpoint *ret, const cJSON **ret_address,
+                           struct ccm_error *err)
 {
     const cJSON *address = NULL;
     const cJSON *conditions = NULL;
@@ -53,7 +55,21 @@ static int decode_endpoint(struct kube_builder *b, const cJSON *json, const char
             b, is_own_pod(target, namespace_) ? ccm_json_text(target, "name") : ""),
         .flags = decode_flags(conditions),
     };
+    *ret_address = address;
     return 0;
+}
+
+/* Of all endpoints, the first of each left out. */
+static size_t count_further(const cJSON *item)
+{
+    size_t count = 0;
+
+    for (; item != NULL; item = item->next) {
+        const int addresses = cJSON_GetArraySize(ccm_json_get(item, "addresses"));
+
+        count += addresses > 1 ? (size_t)addresses - 1 : 0;
+    }
+    return count;
 }
 
 static int decode_endpoints(struct kube_builder *b, const cJSON *json,
@@ -69,19 +85,29 @@ static int decode_endpoints(struct kube_builder *b, const cJSON *json,
     }
 
     const char *namespace_ = ccm_json_text(ccm_json_get(json, "metadata"), "namespace");
+    const size_t most = count_further(item);
     void *list = kube_builder_list(b, count);
+    void *further = kube_builder_list(b, most);
+    size_t at = 0;
 
     for (size_t i = 0; i < count; i++, item = item->next) {
         struct ccm_endpoint endpoint;
+        const cJSON *address = NULL;
 
-        r = decode_endpoint(b, item, namespace_, &endpoint, err);
+        r = decode_endpoint(b, item, namespace_, &endpoint, &address, err);
         if (r < 0) {
             return ccm_error_wrap(err, r, "endpoints[%zu]", i);
         }
         kube_builder_put(b, list, i, &endpoint, sizeof(endpoint));
+        for (address = address->next; address != NULL && at < most; address = address->next) {
+            endpoint.address = kube_builder_text(b, address->valuestring);
+            kube_builder_put(b, further, at++, &endpoint, sizeof(endpoint));
+        }
     }
     slice->endpoints = list;
     slice->endpoint_count = count;
+    slice->further = further;
+    slice->further_count = at;
     return 0;
 }
 

@@ -166,6 +166,8 @@ static int model_build_set(const struct lbc_builder *b, const struct lbc_desired
         .draining = b->draining,
         .pods_only = b->in->pods_only,
         .accepted = b->in->accepted,
+        .judge = b->in->judge,
+        .judge_self = b->in->judge_self,
         .weight = want->weight,
     };
 

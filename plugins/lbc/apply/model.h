@@ -22,6 +22,8 @@ struct lbc_model_input {
     const struct ccm_object *const *slices;
     size_t slice_count;
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
+    lbc_judge_fn *judge;               /* as in struct lbc_candidate_input, with the next */
+    void *judge_self;
     const char *cluster_id;
     const char *resource_group; /* of the account, for what is made; NULL or "" = none */
     unsigned extras;            /* as in struct lbc_instance */
@@ -166,6 +168,7 @@ struct lbc_model_ops {
  * annotations is told elsewhere (model/refusal.h), and what it decides about stays as it is. What
  * is wrong with one port goes to `problems` and leaves the others alone. 0, or negative with err.
  * The caller finishes the model in any case; what `in` points to must live as long.
+ * May block where `judge` does.
  */
 CCM_NODISCARD int lbc_model_build(struct lbc_model *model, const struct lbc_model_ops *ops,
                                   const struct lbc_model_input *in, struct lbc_problems *problems,

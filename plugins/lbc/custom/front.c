@@ -38,8 +38,8 @@ static const struct ccm_object *front_get(const struct ccm_host *front, uint64_t
 
 static void front_release(const struct ccm_host *front, const struct ccm_object *object)
 {
-    if (object == NULL || object->kind == CCM_KIND_POD) {
-        return; /* see front_fetch() */
+    if (object == NULL) {
+        return;
     }
     if (object->kind == CCM_KIND_SERVICE) {
         front_self(front)->kind->view_free((const struct ccm_service *)object);
@@ -157,22 +157,10 @@ static int front_list(const struct ccm_host *front, uint64_t kind, const char *i
     return r;
 }
 
-/* Readiness gates of pods are about Services: no pod has one for another object. */
 static int front_fetch(const struct ccm_host *front, const struct ccm_request *req, uint64_t kind,
                        const char *namespace_, const char *name, const struct ccm_object **ret,
                        struct ccm_error *err)
 {
-    static const struct ccm_pod no_gates = {
-        .meta = { .struct_size = sizeof(no_gates), .kind = CCM_KIND_POD, .key = "", .uid = "" },
-        .phase = "",
-        .node_name = "",
-        .ip = "",
-    };
-
-    if (kind == CCM_KIND_POD) {
-        *ret = &no_gates.meta;
-        return 0;
-    }
     return HOST->fetch(HOST, req, kind, namespace_, name, ret, err);
 }
 

@@ -316,8 +316,8 @@ static void slice_missed_locked(struct lbc_absence *absence, const char *key,
         return;
     }
     lost->since_ms = absence->host->now_ms(absence->host);
-    for (uint64_t i = 0; i < slice->endpoint_count; i++) {
-        put_endpoint(lost, slice->endpoints[i]);
+    for (uint64_t i = 0; i < lbc_endpoint_size(slice); i++) {
+        put_endpoint(lost, lbc_endpoint_at(slice, i));
     }
 }
 
@@ -355,8 +355,8 @@ static void slice_came_locked(struct lbc_absence *absence, const char *key,
     if (lost == NULL) {
         return;
     }
-    for (uint64_t i = 0; i < slice->endpoint_count; i++) {
-        ccm_strmap_del(lost->endpoints, slice->endpoints[i]->address);
+    for (uint64_t i = 0; i < lbc_endpoint_size(slice); i++) {
+        ccm_strmap_del(lost->endpoints, lbc_endpoint_at(slice, i)->address);
     }
     lost->seen = false;
     if (ccm_strmap_len(lost->endpoints) == 0) {

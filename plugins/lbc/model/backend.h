@@ -35,9 +35,8 @@ struct lbc_backend {
 /* Why nothing may be removed from a group, although it is not wanted there. */
 enum lbc_frozen_by {
     LBC_FROZEN_BY_NONE,
-    LBC_FROZEN_BY_FAMILY,   /* slices of an address family that the Service has are missing */
-    LBC_FROZEN_BY_LARGE,    /* a slice is too large to be read */
-    LBC_FROZEN_BY_NAMELESS, /* there are endpoints, and none of them names its node */
+    LBC_FROZEN_BY_FAMILY, /* slices of an address family that the Service has are missing */
+    LBC_FROZEN_BY_LARGE,  /* a slice is too large to be read */
 };
 
 struct lbc_backends {

@@ -27,6 +27,7 @@ enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool p
 void lbc_candidates_fini(struct lbc_candidates *candidates)
 {
     free(candidates->items);
+    free(candidates->ruled);
     free(candidates->why);
     memset(candidates, 0, sizeof(*candidates));
 }
@@ -41,8 +42,38 @@ static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candid
     return 0;
 }
 
-static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
-                   struct ccm_error *err)
+/* One that is being stopped goes, as others do. */
+static int candidates_add_ruled(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
+                                enum lbc_own_rule rule, struct ccm_error *err)
+{
+    const struct lbc_ruled one = {
+        .address = ref->endpoint->address,
+        .pod = ref->endpoint->pod_name,
+        .port = ref->port,
+        .rule = rule,
+    };
+
+    if (ref->leaving) {
+        return 0;
+    }
+    if (ccm_array_grow(&to->ruled, &to->ruled_cap, to->ruled_len + 1, sizeof(*to->ruled)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    to->ruled[to->ruled_len++] = one;
+    return 0;
+}
+
+/* The rule against it; negative: out of memory. */
+static int find_rule(const struct lbc_candidate_input *in, const struct lbc_endpoint_ref *ref)
+{
+    if (ref->further) {
+        return LBC_OWN_RULE_FURTHER;
+    }
+    return in->judge == NULL ? LBC_OWN_RULE_NONE : in->judge(in->judge_self, ref);
+}
+
+static int add_pod(const struct lbc_candidate_input *in, const struct lbc_endpoint_ref *ref,
+                   struct lbc_candidates *to, struct ccm_error *err)
 {
     const struct lbc_candidate one = {
         .address = ref->endpoint->address,
@@ -50,12 +81,18 @@ static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref
         .port = ref->port,
         .leaving = ref->leaving,
     };
+    int rule = LBC_OWN_RULE_NONE;
 
-    if (to->pods_only && ref->endpoint->pod_name[0] == '\0') {
+    if (in->pods_only && ref->endpoint->pod_name[0] == '\0') {
         to->podless = one.address;
         return 0;
     }
-    return candidates_add_one(to, &one, err);
+    rule = find_rule(in, ref);
+    if (rule < 0) {
+        return ccm_error_nomem(err);
+    }
+    return rule == LBC_OWN_RULE_NONE ? candidates_add_one(to, &one, err)
+                                     : candidates_add_ruled(to, ref, (enum lbc_own_rule)rule, err);
 }
 
 /* The IPv4 one; NULL when the node has none (yet). */
@@ -85,31 +122,35 @@ static int add_node(struct lbc_candidates *to, const struct lbc_node_entry *entr
     return address == NULL ? 0 : candidates_add_one(to, &one, err);
 }
 
-static int build_pods(const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
-                      struct ccm_error *err)
+static int build_pods(const struct lbc_candidate_input *in, const struct lbc_endpoints *endpoints,
+                      struct lbc_candidates *ret, struct ccm_error *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
-        r = add_pod(ret, &endpoints->items[i], err);
+        r = add_pod(in, &endpoints->items[i], ret, err);
     }
     return r;
 }
 
-/* The node of an endpoint; NULL: none, or none that is known. */
-static struct lbc_node_entry *candidate_find_node(const struct lbc_candidate_input *in,
-                                                  const struct ccm_endpoint *endpoint,
-                                                  struct lbc_candidates *ret)
+/* The node of an endpoint. *ret NULL: none, or none that is known. Without a name the endpoint may
+ * be on a virtual node. */
+static int candidate_find_node(const struct lbc_candidate_input *in,
+                               const struct lbc_endpoint_ref *ref, struct lbc_candidates *set,
+                               struct lbc_node_entry **ret, struct ccm_error *err)
 {
-    if (endpoint->node_name[0] == '\0') {
-        ret->nameless = ret->nameless == NULL ? endpoint->address : ret->nameless;
-        return NULL;
+    const char *name = ref->endpoint->node_name;
+
+    *ret = name[0] == '\0' ? NULL : lbc_node_table_get(in->nodes, name);
+    if (name[0] != '\0') {
+        return 0;
     }
-    return lbc_node_table_get(in->nodes, endpoint->node_name);
+    set->nameless = set->nameless == NULL ? ref->endpoint->address : set->nameless;
+    return candidates_add_ruled(set, ref, LBC_OWN_RULE_NODELESS, err);
 }
 
-/* Count the pod; the node comes in with its first one. One that leaves counts only where no other
- * is: what is put twice becomes one backend. */
+/* Count the pod, by each of its addresses; the node comes in with its first one. One that leaves
+ * counts only where no other is: what is put twice becomes one backend. */
 static int count_local(const struct ccm_service_port *port, const struct lbc_endpoint_ref *ref,
                        struct lbc_node_entry *entry, struct lbc_candidates *ret,
                        struct ccm_error *err)
@@ -125,11 +166,11 @@ static int build_local(const struct lbc_candidate_input *in, const struct ccm_se
                        struct ccm_error *err)
 {
     for (size_t i = 0; i < endpoints->len; i++) {
-        struct lbc_node_entry *entry = candidate_find_node(in, endpoints->items[i].endpoint, ret);
-        int r = 0;
+        struct lbc_node_entry *entry = NULL;
+        int r = candidate_find_node(in, &endpoints->items[i], ret, &entry, err);
 
         if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
-            r = add_pod(ret, &endpoints->items[i], err);
+            r = add_pod(in, &endpoints->items[i], ret, err);
         } else if (entry != NULL && entry->use == LBC_NODE_BACKEND) {
             r = count_local(port, &endpoints->items[i], entry, ret, err);
         }
@@ -152,11 +193,11 @@ static int build_cluster(const struct lbc_candidate_input *in, const struct ccm_
         }
     }
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
-        const struct lbc_node_entry *entry =
-            candidate_find_node(in, endpoints->items[i].endpoint, ret);
+        struct lbc_node_entry *entry = NULL;
 
+        r = candidate_find_node(in, &endpoints->items[i], ret, &entry, err);
         if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
-            r = add_pod(ret, &endpoints->items[i], err);
+            r = add_pod(in, &endpoints->items[i], ret, err);
         }
     }
     return r;
@@ -182,12 +223,16 @@ static void count_pods(struct lbc_candidates *ret, uint32_t *ret_total, uint32_t
     *ret_max = max;
 }
 
+/* Those that a rule is against take their share where they are present. */
 static uint32_t count_staying(const struct lbc_candidates *set)
 {
     uint32_t count = 0;
 
     for (size_t i = 0; i < set->len; i++) {
         count += set->items[i].leaving ? 0 : 1;
+    }
+    for (size_t i = 0; i < set->ruled_len; i++) {
+        count += set->ruled[i].rule == LBC_OWN_RULE_NODELESS ? 0 : 1;
     }
     return count;
 }
@@ -246,10 +291,7 @@ static enum lbc_frozen_by candidates_frozen_by(const struct lbc_candidate_input 
     if (has_large_slice(in)) {
         return LBC_FROZEN_BY_LARGE;
     }
-    if (awaits_family(in, set)) {
-        return LBC_FROZEN_BY_FAMILY;
-    }
-    return set->len == 0 && set->nameless != NULL ? LBC_FROZEN_BY_NAMELESS : LBC_FROZEN_BY_NONE;
+    return awaits_family(in, set) ? LBC_FROZEN_BY_FAMILY : LBC_FROZEN_BY_NONE;
 }
 
 static int candidates_explain_empty(const struct lbc_candidate_input *in,
@@ -293,10 +335,9 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
     }
     ret->port = port;
     ret->by_address = in->by_address;
-    ret->pods_only = in->pods_only;
     switch (in->mode) {
     case LBC_MODE_PODS:
-        r = build_pods(&endpoints, ret, err);
+        r = build_pods(in, &endpoints, ret, err);
         break;
     case LBC_MODE_LOCAL:
         r = build_local(in, port, &endpoints, ret, err);

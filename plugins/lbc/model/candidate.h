@@ -1,6 +1,6 @@
 /*
  * Who should take the traffic of one Service port: from nodes and endpoints to candidates, before
- * pod addresses are resolved to network interfaces. Pure. Every thread.
+ * pod addresses are resolved to network interfaces. Pure, but for `judge`. Every thread.
  */
 #ifndef CCM_LBC_CANDIDATE_H
 #define CCM_LBC_CANDIDATE_H
@@ -11,6 +11,7 @@
 #include "lbc/model/backend.h"
 #include "lbc/model/endpoint.h"
 #include "lbc/model/node.h"
+#include "lbc/model/own_rule.h"
 #include "lbc/model/weight.h"
 #include "util/attr.h"
 
@@ -39,10 +40,21 @@ struct lbc_candidate {
     uint32_t weight;
 };
 
+/* An address that would take the traffic but for a rule of own_rule.h. */
+struct lbc_ruled {
+    const char *address;
+    const char *pod; /* of its endpoint; "" = none */
+    uint16_t port;   /* 0 = any */
+    enum lbc_own_rule rule;
+};
+
 struct lbc_candidates {
     struct lbc_candidate *items;
     size_t len;
     size_t cap;
+    struct lbc_ruled *ruled;
+    size_t ruled_len;
+    size_t ruled_cap;
     enum lbc_frozen_by frozen_by;
     const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
     const char *podless;  /* the same of one that is no pod and has to be */
@@ -50,8 +62,10 @@ struct lbc_candidates {
     bool no_ready;                       /* no endpoint of the port is ready */
     char *why;       /* why nobody can serve the port, see empty.h; NULL = somebody can */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
-    bool pods_only;  /* as in the input */
 };
+
+/* Which rule of own_rule.h keeps an address from being a backend by itself; or -ENOMEM. */
+typedef int lbc_judge_fn(void *self, const struct lbc_endpoint_ref *ref);
 
 struct lbc_candidate_input {
     const struct ccm_service *service;
@@ -66,7 +80,9 @@ struct lbc_candidate_input {
     bool pods_only; /* what is a backend at its own address has to be a pod of the Service's
                        namespace, by its targetRef */
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
-    struct lbc_weight_rule weight;     /* `local` is set from the mode */
+    lbc_judge_fn *judge;               /* may block; NULL = none does */
+    void *judge_self;
+    struct lbc_weight_rule weight; /* `local` is set from the mode */
 };
 
 /* The mode: LBC_BACKEND_TYPE_PODS or another non-empty value of the backend-type annotation

@@ -54,7 +54,7 @@ static void empty_collect_local(const struct lbc_candidate_input *in,
         const char *name = endpoints->items[i].endpoint->node_name;
         const struct lbc_node_entry *entry = lbc_node_table_get(in->nodes, name);
 
-        if (endpoints->items[i].leaving) {
+        if (endpoints->items[i].leaving || endpoints->items[i].further) {
             continue;
         }
         if (name[0] == '\0') {

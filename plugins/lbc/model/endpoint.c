@@ -6,8 +6,28 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An older core has none. */
+static uint64_t slice_count_further(const struct ccm_endpoint_slice *slice)
+{
+    return slice->meta.struct_size > offsetof(struct ccm_endpoint_slice, further_count)
+               ? slice->further_count
+               : 0;
+}
+
+uint64_t lbc_endpoint_size(const struct ccm_endpoint_slice *slice)
+{
+    return slice->endpoint_count + slice_count_further(slice);
+}
+
+const struct ccm_endpoint *lbc_endpoint_at(const struct ccm_endpoint_slice *slice, uint64_t i)
+{
+    return i < slice->endpoint_count ? slice->endpoints[i]
+                                     : slice->further[i - slice->endpoint_count];
+}
 
 void lbc_endpoints_fini(struct lbc_endpoints *endpoints)
 {
@@ -76,21 +96,36 @@ static enum lbc_families family_of(const struct ccm_endpoint_slice *slice)
     return ccm_text_equal(slice->address_type, "IPv6") ? LBC_IPV6 : (enum lbc_families)0;
 }
 
+/* One round over the slices. */
+enum round {
+    ROUND_FIRST,   /* first addresses of those that may take traffic */
+    ROUND_FURTHER, /* the others of these */
+    ROUND_LEAVING, /* first addresses of those that are leaving */
+};
+
 static int add_slice(struct lbc_endpoints *to, struct ccm_strmap *seen,
                      const struct ccm_endpoint_slice *slice, const struct lbc_endpoint_query *query,
-                     bool leaving)
+                     enum round round)
 {
     const uint16_t port = query->any_port ? 0 : slice_port(slice, query->port);
+    const bool further = round == ROUND_FURTHER;
+    const uint64_t end = further ? lbc_endpoint_size(slice) : slice->endpoint_count;
     int r = 0;
 
     if ((port == 0 && !query->any_port) || (family_of(slice) & query->families) == 0) {
         return 0;
     }
-    for (uint64_t i = 0; r == 0 && i < slice->endpoint_count; i++) {
-        const struct lbc_endpoint_ref ref = { slice->endpoints[i], port, leaving };
+    for (uint64_t i = further ? slice->endpoint_count : 0; r == 0 && i < end; i++) {
+        const struct lbc_endpoint_ref ref = {
+            .slice = slice,
+            .endpoint = lbc_endpoint_at(slice, i),
+            .port = port,
+            .further = further,
+            .leaving = round == ROUND_LEAVING,
+        };
 
-        if (leaving ? is_leaving(ref.endpoint)
-                    : lbc_endpoint_is_usable(ref.endpoint, query->accepted)) {
+        if (ref.leaving ? is_leaving(ref.endpoint)
+                        : lbc_endpoint_is_usable(ref.endpoint, query->accepted)) {
             r = endpoints_add_ref(to, seen, &ref);
         }
     }
@@ -103,10 +138,11 @@ int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(NULL);
     int r = seen == NULL ? -ENOMEM : 0;
 
-    for (int leaving = 0; leaving <= (query->leaving ? 1 : 0); leaving++) {
+    for (int round = ROUND_FIRST; round <= (query->leaving ? ROUND_LEAVING : ROUND_FURTHER);
+         round++) {
         for (size_t i = 0; r == 0 && i < count; i++) {
             r = add_slice(ret, seen, (const struct ccm_endpoint_slice *)slices[i], query,
-                          leaving != 0);
+                          (enum round)round);
         }
     }
     return r;
@@ -166,20 +202,20 @@ bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t coun
 static bool same_endpoint(const struct ccm_endpoint *a, const struct ccm_endpoint *b)
 {
     return a->flags == b->flags && strcmp(a->address, b->address) == 0 &&
-           strcmp(a->node_name, b->node_name) == 0 &&
-           (a->pod_name[0] == '\0') == (b->pod_name[0] == '\0');
+           strcmp(a->node_name, b->node_name) == 0 && strcmp(a->pod_name, b->pod_name) == 0;
 }
 
 bool lbc_endpoints_differ(const struct ccm_endpoint_slice *before,
                           const struct ccm_endpoint_slice *after)
 {
     if (before->endpoint_count != after->endpoint_count ||
+        lbc_endpoint_size(before) != lbc_endpoint_size(after) ||
         before->port_count != after->port_count ||
         strcmp(before->service_name, after->service_name) != 0) {
         return true;
     }
-    for (uint64_t i = 0; i < after->endpoint_count; i++) {
-        if (!same_endpoint(before->endpoints[i], after->endpoints[i])) {
+    for (uint64_t i = 0; i < lbc_endpoint_size(after); i++) {
+        if (!same_endpoint(lbc_endpoint_at(before, i), lbc_endpoint_at(after, i))) {
             return true;
         }
     }

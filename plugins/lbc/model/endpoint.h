@@ -13,10 +13,18 @@
 /* Address families, as bits. */
 enum lbc_families { LBC_IPV4 = 1, LBC_IPV6 = 2, LBC_DUAL_STACK = 3 };
 
+/* How many addresses the endpoints of a slice have, and the endpoint of one: first addresses come
+ * before further ones. */
+uint64_t lbc_endpoint_size(const struct ccm_endpoint_slice *slice);
+const struct ccm_endpoint *lbc_endpoint_at(const struct ccm_endpoint_slice *slice, uint64_t i);
+
+/* One address of an endpoint. */
 struct lbc_endpoint_ref {
-    const struct ccm_endpoint *endpoint; /* borrowed from the slice */
-    uint16_t port;                       /* 0 = any */
-    bool leaving;                        /* being stopped, but still serving */
+    const struct ccm_endpoint_slice *slice; /* borrowed, as the next */
+    const struct ccm_endpoint *endpoint;
+    uint16_t port; /* 0 = any */
+    bool further;  /* not the first address of its endpoint */
+    bool leaving;  /* being stopped, but still serving */
 };
 
 struct lbc_endpoints {
@@ -35,10 +43,10 @@ struct lbc_endpoint_query {
 };
 
 /*
- * Those that may take traffic: ready, not terminating, each address once; then those that are
- * leaving, where asked for. The port is the slice's port of the Service port's name, else a numeric
- * targetPort; a slice without either is skipped. 0 or -ENOMEM; `ret` must be empty before and is
- * finished by the caller in any case.
+ * Those that may take traffic: ready, not terminating, each address once, further addresses behind
+ * first ones; then those that are leaving, where asked for, by their first address. The port is the
+ * slice's port of the Service port's name, else a numeric targetPort; a slice without either is
+ * skipped. 0 or -ENOMEM; `ret` must be empty before and is finished by the caller in any case.
  */
 CCM_NODISCARD int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
                                         const struct lbc_endpoint_query *query,

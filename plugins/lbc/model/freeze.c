@@ -89,6 +89,9 @@ static struct ccm_removal_budget budget_of(const struct lbc_freeze_input *in)
 /* When it may go as far as time is concerned; CCM_REMOVAL_NEVER: nobody can say. */
 static int64_t due_of(const struct lbc_freeze_input *in, const struct lbc_freeze_case *one)
 {
+    if (one->cause == LBC_FREEZE_RULE) {
+        return CCM_REMOVAL_NEVER;
+    }
     if (one->cause == LBC_FREEZE_NOT_READY) {
         return in->staying > 0 ? in->now_ms : CCM_REMOVAL_NEVER;
     }
@@ -131,7 +134,8 @@ static int64_t again_of(const struct lbc_freeze_input *in, const struct lbc_free
     const int64_t due = due_of(in, one);
     const int64_t wait = in->rule->missing_wait_ms;
 
-    if (due != CCM_REMOVAL_NEVER || one->cause == LBC_FREEZE_NOT_READY) {
+    if (due != CCM_REMOVAL_NEVER || one->cause == LBC_FREEZE_NOT_READY ||
+        one->cause == LBC_FREEZE_RULE) {
         return due;
     }
     return in->now_ms + (wait < AGAIN_MIN_MS ? AGAIN_MIN_MS : wait);

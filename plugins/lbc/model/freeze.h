@@ -1,9 +1,10 @@
 /*
  * The guard against mass removal: the rule for backends that are not wanted any more, although
- * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing. Absence
- * is no order to delete. Some go, the others are frozen: they stay in their group as they are.
+ * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing, or only
+ * a rule of ccmd's own is against them. Absence is no order to delete. Some go, the others are
+ * frozen: they stay in their group as they are.
  * The floor is that of util/removal_budget.h, per group: removal_budget.c says how many may go. A
- * person may lift all of it for a time. Which of the three causes it is, freeze_cause.c finds out
+ * person may lift all of it for a time. Which of the causes it is, freeze_cause.c finds out
  * (lbc_freeze_find_cause()); freeze_pass.c applies the rule in a pass (lbc_freeze_end()). Routes
  * have a floor of their own: route/floor.c. Pure; one thread.
  */
@@ -13,12 +14,15 @@
  *   node missing     its deletion was seen: goes when the floor allows it, or when the cloud says
  *                    that the instance is gone; else not before it has been missing for some time
  *   slice missing    the same, but nobody can be asked
+ *   own rule         stays; goes when its endpoint is not ready any more, or its node is gone,
+ * which is no such cause
  */
 /* clang-format on */
 #ifndef CCM_LBC_FREEZE_H
 #define CCM_LBC_FREEZE_H
 
 #include "lbc/model/backend.h"
+#include "lbc/model/own_rule.h"
 #include "util/attr.h"
 #include "util/removal_budget.h"
 
@@ -31,11 +35,13 @@ enum lbc_freeze_cause {
     LBC_FREEZE_NOT_READY,
     LBC_FREEZE_NODE,
     LBC_FREEZE_SLICE,
+    LBC_FREEZE_RULE, /* of own_rule.h */
 };
 
 /* One backend that is there and not wanted. */
 struct lbc_freeze_case {
     enum lbc_freeze_cause cause; /* not LBC_FREEZE_NONE */
+    enum lbc_own_rule rule;      /* of LBC_FREEZE_RULE */
     bool seen;                   /* a watch saw the deletion */
     int64_t since_ms;            /* else: missing since then, monotonic */
     bool goes;                   /* out */

@@ -198,6 +198,11 @@ static enum node_bar node_find_bar(const struct ccm_node *node, const struct lbc
                                                                           : NODE_BAR_NOT_READY;
 }
 
+bool lbc_node_is_silent(const struct ccm_node *node)
+{
+    return node->has_conditions != 0 && node->ready == CCM_CONDITION_ABSENT;
+}
+
 enum lbc_node_use lbc_node_classify(const struct ccm_node *node, const struct lbc_node_rules *rules)
 {
     return node_bars[node_find_bar(node, rules)].use;

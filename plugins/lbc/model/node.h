@@ -34,6 +34,9 @@ const char *lbc_node_explain(const struct ccm_node *node, const struct lbc_node_
 /* Whether it has all labels of the rules. */
 bool lbc_node_has_labels(const struct ccm_node *node, const struct lbc_node_rules *rules);
 
+/* Whether it has conditions, but none of type Ready: it is no backend, and not NotReady either. */
+bool lbc_node_is_silent(const struct ccm_node *node);
+
 /* Instance id inside spec.providerID (see `provider` of struct lbc_names), borrowed; NULL when it
  * has another form. */
 const char *lbc_node_instance_id(const struct ccm_node *node);

@@ -165,6 +165,20 @@ static int merged_add_part(struct lbc_candidates *to, const struct lbc_candidate
     return 0;
 }
 
+static int merged_add_ruled(struct lbc_candidates *to, const struct lbc_candidates *part)
+{
+    if (part->ruled_len == 0) {
+        return 0;
+    }
+    if (ccm_array_grow(&to->ruled, &to->ruled_cap, to->ruled_len + part->ruled_len,
+                       sizeof(*to->ruled)) < 0) {
+        return -ENOMEM;
+    }
+    memcpy(&to->ruled[to->ruled_len], part->ruled, part->ruled_len * sizeof(*to->ruled));
+    to->ruled_len += part->ruled_len;
+    return 0;
+}
+
 /* What is said of a part holds for the whole where all parts say so, or one is reason enough. */
 static void merge_findings(struct lbc_candidates *to, struct lbc_candidates *part)
 {
@@ -183,7 +197,8 @@ static int parts_merge(struct part_sets *parts, struct lbc_candidates *ret, stru
 {
     ret->no_ready = true;
     for (size_t i = 0; i < parts->len; i++) {
-        if (merged_add_part(ret, &parts->items[i].set) < 0) {
+        if (merged_add_part(ret, &parts->items[i].set) < 0 ||
+            merged_add_ruled(ret, &parts->items[i].set) < 0) {
             return ccm_error_nomem(err);
         }
         merge_findings(ret, &parts->items[i].set);
@@ -208,7 +223,6 @@ int lbc_parts_build(const struct lbc_candidate_input *in, const struct ccm_servi
 
     ret->port = port;
     ret->by_address = in->by_address;
-    ret->pods_only = in->pods_only;
     sets.items = calloc(count + 1, sizeof(*sets.items));
     if (sets.items == NULL) {
         return ccm_error_nomem(err);

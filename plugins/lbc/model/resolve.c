@@ -1,7 +1,6 @@
 #include "lbc/model/resolve.h"
 
 #include "util/array.h"
-#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 
@@ -10,7 +9,6 @@
 
 struct lookup {
     struct ccm_strmap *index; /* address -> position + 1, as a pointer-sized number */
-    struct ccm_strmap *nodes; /* addresses that are those of nodes */
     const char **addresses;
     size_t len;
     size_t cap;
@@ -20,7 +18,6 @@ struct lookup {
 static void lookup_fini(struct lookup *lookup)
 {
     ccm_strmap_free(lookup->index);
-    ccm_strmap_free(lookup->nodes);
     free(lookup->addresses);
     free(lookup->found);
 }
@@ -30,7 +27,6 @@ void lbc_resolved_fini(struct lbc_resolved *resolved)
     lbc_backends_fini(&resolved->backends);
     ccm_buf_fini(&resolved->invalid);
     ccm_buf_fini(&resolved->foreign);
-    ccm_buf_fini(&resolved->nodes);
 }
 
 void lbc_resolved_list_fini(struct lbc_resolved_list *list)
@@ -57,48 +53,12 @@ static int lookup_add_address(struct lookup *lookup, const char *address)
     return r;
 }
 
-static bool is_pod_candidate(const struct lbc_candidate *one)
-{
-    return one->node == NULL && one->address[0] != '\0';
-}
-
-/* Whatever its spelling: the index has the usual one. */
-static int lookup_check_node(struct lookup *lookup, const struct ccm_host *host,
-                             const char *address)
-{
-    const struct ccm_object *const *found = NULL;
-    char usual[CCM_IP_TEXT];
-    struct ccm_ip ip;
-    size_t count = 0;
-    int r = 0;
-
-    if (ccm_ip_parse(address, &ip) < 0) {
-        return 0; /* what is no address is no node's */
-    }
-    ccm_ip_format(&ip, usual);
-    r = host->list(host, CCM_KIND_NODE, "server", usual, &found, &count);
-    if (r < 0) {
-        return r;
-    }
-    host->release_list(host, found, count);
-    return count == 0 ? 0 : ccm_strmap_set(lookup->nodes, address, NULL);
-}
-
-/* Sort out the addresses of pods: those of nodes, and those to be looked up. */
-static int lookup_add_set(struct lookup *lookup, const struct ccm_host *host,
-                          const struct lbc_candidates *set)
+static int lookup_add_set(struct lookup *lookup, const struct lbc_candidates *set)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < set->len; i++) {
-        const struct lbc_candidate *one = &set->items[i];
-
-        if (is_pod_candidate(one)) {
-            r = lookup_check_node(lookup, host, one->address);
-        }
-        if (r == 0 && !set->by_address && !ccm_strmap_has(lookup->nodes, one->address)) {
-            r = lookup_add_address(lookup, one->address);
-        }
+    for (size_t i = 0; r == 0 && !set->by_address && i < set->len; i++) {
+        r = lookup_add_address(lookup, set->items[i].address);
     }
     return r;
 }
@@ -152,9 +112,7 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
     for (size_t i = 0; r == 0 && i < set->len; i++) {
         const struct lbc_candidate *one = &set->items[i];
 
-        if (is_pod_candidate(one) && ccm_strmap_has(lookup->nodes, one->address)) {
-            list_add_address(&ret->nodes, one->address);
-        } else if (set->by_address) {
+        if (set->by_address) {
             r = resolved_put_backend(ret, one, LBC_BACKEND_IP, one->address);
         } else if (one->address[0] == '\0') {
             r = resolved_put_backend(ret, one, LBC_BACKEND_INSTANCE, one->instance_id);
@@ -174,12 +132,11 @@ int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller
                 const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
                 struct ccm_error *err)
 {
-    CCM_CLEANUP(lookup_fini)
-    struct lookup lookup = { .index = ccm_strmap_new(NULL), .nodes = ccm_strmap_new(NULL) };
-    int r = lookup.index == NULL || lookup.nodes == NULL ? -1 : 0;
+    CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
+    int r = lookup.index == NULL ? -1 : 0;
 
     for (size_t s = 0; r == 0 && s < count; s++) {
-        r = lookup_add_set(&lookup, by->host, &sets[s]);
+        r = lookup_add_set(&lookup, &sets[s]);
     }
     lookup.found = calloc(lookup.len == 0 ? 1 : lookup.len, sizeof(*lookup.found));
     if (r < 0 || lookup.found == NULL) {

@@ -19,7 +19,6 @@ struct lbc_resolved {
                       anything to be removed because of its answer */
     struct ccm_buf invalid; /* addresses inside the VPC without interface, "a,b"; "" = none */
     struct ccm_buf foreign; /* addresses outside the VPC; "" = none */
-    struct ccm_buf nodes;   /* addresses of nodes, which are no pods' own; "" = none */
 };
 
 void lbc_resolved_fini(struct lbc_resolved *resolved);
@@ -32,8 +31,7 @@ struct lbc_resolved_list {
 void lbc_resolved_list_fini(struct lbc_resolved_list *list);
 
 /* ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
- * without pod candidates. Whoever writes endpoints must not lead to what listens on a node: its
- * addresses are left out. 0 or negative. */
+ * without pod candidates. 0 or negative. */
 CCM_NODISCARD int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
                               const struct lbc_candidates *sets, size_t count,
                               struct lbc_resolved *ret, struct ccm_error *err);

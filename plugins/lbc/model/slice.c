@@ -41,7 +41,10 @@ void lbc_slice_record_as(struct lbc_absence *absence, const struct ccm_change *c
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(sides); i++) {
         if (*sides[i] != NULL) {
-            copies[i] = *(const struct ccm_endpoint_slice *)*sides[i];
+            const size_t size = (size_t)(*sides[i])->struct_size;
+
+            memset(&copies[i], 0, sizeof(copies[i]));
+            memcpy(&copies[i], *sides[i], size < sizeof(copies[i]) ? size : sizeof(copies[i]));
             copies[i].meta.namespace_ = owner->namespace_;
             copies[i].service_name = owner->name;
             *sides[i] = &copies[i].meta;

@@ -198,6 +198,17 @@ void obj_endpoint(struct ccm_endpoint_slice *slice, const char *address, const c
     slice->endpoint_count++;
 }
 
+void obj_further(struct ccm_endpoint_slice *slice, const char *address)
+{
+    struct ccm_endpoint *one = zeroed(sizeof(*one));
+
+    *one = *slice->endpoints[slice->endpoint_count - 1];
+    one->address = text(address);
+    slice->further =
+        (const struct ccm_endpoint *const *)extend(slice->further, slice->further_count, one);
+    slice->further_count++;
+}
+
 void obj_slice_port(struct ccm_endpoint_slice *slice, const char *name, int64_t port)
 {
     struct ccm_endpoint_port *one = zeroed(sizeof(*one));

@@ -33,6 +33,8 @@ void obj_address(struct ccm_node *node, const char *address);
 struct ccm_endpoint_slice *obj_slice(const char *name);
 void obj_endpoint(struct ccm_endpoint_slice *slice, const char *address, const char *node,
                   uint64_t flags);
+/* Another address of the endpoint that came last. */
+void obj_further(struct ccm_endpoint_slice *slice, const char *address);
 void obj_slice_port(struct ccm_endpoint_slice *slice, const char *name, int64_t port);
 
 /* Set (replace) or, with value NULL, remove. */

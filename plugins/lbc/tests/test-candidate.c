@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define READY CCM_ENDPOINT_READY
+#define READY        CCM_ENDPOINT_READY
+#define NODE_ADDRESS "10.9.9.9"
 
 /* A cluster with one node of each kind; nodes are named by what they are. */
 struct cluster {
@@ -87,8 +88,15 @@ static void fixture_begin(struct cluster *cluster)
     cluster->slices[cluster->slice_count++] = &cluster->slice->meta;
 }
 
-/* "server:port=weight ..." in order, "-" behind those that leave; "error" when it failed, " hold"
- * and " without ADDRESS" at the end. */
+/* An lbc_judge_fn: the address of a node is no backend. */
+static int judge_address(void *self, const struct lbc_endpoint_ref *ref)
+{
+    return strcmp(ref->endpoint->address, self) == 0 ? LBC_OWN_RULE_NODE_ADDRESS
+                                                     : LBC_OWN_RULE_NONE;
+}
+
+/* "server:port=weight ..." in order, "-" behind those that leave, then "!" and what a rule is
+ * against; "error" when it failed, " hold" and " without ADDRESS" at the end. */
 static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_mode mode)
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
@@ -104,6 +112,8 @@ static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_m
                                       .by_address = cluster->by_address,
                                       .draining = cluster->draining,
                                       .pods_only = cluster->pods_only,
+                                      .judge = judge_address,
+                                      .judge_self = (void *)(uintptr_t)NODE_ADDRESS,
                                       .weight = cluster->weight };
 
     assert_int_equal(
@@ -116,6 +126,10 @@ static const char *cluster_build_set(struct cluster *cluster, enum lbc_backend_m
         ccm_buf_addf(&text, "%s%s%s:%u=%u%s", i == 0 ? "" : " ", set.items[i].instance_id,
                      set.items[i].address, set.items[i].port, set.items[i].weight,
                      set.items[i].leaving ? "-" : "");
+    }
+    for (size_t i = 0; i < set.ruled_len; i++) {
+        ccm_buf_addf(&text, "%s!%c%s:%u", text.len == 0 ? "" : " ", "-NUAFL"[set.ruled[i].rule],
+                     set.ruled[i].address, set.ruled[i].port);
     }
     ccm_buf_adds(&text, set.frozen_by ? " hold" : "");
     ccm_buf_addf(&text, "%s%s", set.nameless == NULL ? "" : " without ",
@@ -351,12 +365,47 @@ static void test_nameless(void **state)
     add_node(&cluster, "a", "r.i-a");
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
-                        "i-a:30080=100 without 10.0.0.1");
-    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), " hold without 10.0.0.1");
+                        "i-a:30080=100 !L10.0.0.1:8080 without 10.0.0.1");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
+                        "!L10.0.0.1:8080 without 10.0.0.1");
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS), "10.0.0.1:8080=100");
     obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
     assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL),
-                        "i-a:30080=1 without 10.0.0.1");
+                        "i-a:30080=1 !L10.0.0.1:8080 without 10.0.0.1");
+    cluster.weight = (struct lbc_weight_rule){ .has_total = true, .total = 80 };
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        "i-a:30080=80 !L10.0.0.1:8080 without 10.0.0.1");
+}
+
+/* What a rule is against is no backend, but takes its share where it is one: the weights of the
+ * others do not change. What is not ready or leaves is as if it were not there. */
+static void test_own_rules(void **state)
+{
+    struct cluster cluster;
+
+    (void)state;
+    fixture_begin(&cluster);
+    add_node(&cluster, "a", "r.i-a");
+    obj_endpoint(cluster.slice, "10.0.0.1", "a", READY);
+    obj_endpoint(cluster.slice, NODE_ADDRESS, "a", READY);
+    obj_further(cluster.slice, "10.0.0.2");
+    obj_endpoint(cluster.slice, "10.0.0.3", "a", 0);
+    obj_further(cluster.slice, "10.0.0.4");
+    obj_endpoint(cluster.slice, "10.0.0.5", "a", CCM_ENDPOINT_SERVING | CCM_ENDPOINT_TERMINATING);
+    obj_further(cluster.slice, "10.0.0.6");
+    obj_further(cluster.slice, "10.0.0.1"); /* it is the first one of another */
+    cluster.draining = true;
+    cluster.weight = (struct lbc_weight_rule){ .has_total = true, .total = 90 };
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_PODS),
+                        "10.0.0.1:8080=30 10.0.0.5:8080=0- !N" NODE_ADDRESS
+                        ":8080 !F10.0.0.2:8080");
+    cluster.weight = (struct lbc_weight_rule){ .each = 100 };
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_LOCAL), "i-a:30080=3");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER), "i-a:30080=100");
+    obj_label(&((struct ccm_node *)(uintptr_t)cluster.nodes[0])->meta, "type", "virtual-kubelet");
+    assert_string_equal(cluster_build_set(&cluster, LBC_MODE_CLUSTER),
+                        "10.0.0.1:8080=100 10.0.0.5:8080=0- !N" NODE_ADDRESS
+                        ":8080 !F10.0.0.2:8080");
 }
 
 static void test_errors(void **state)
@@ -495,6 +544,7 @@ int main(void)
         cmocka_unit_test_teardown(test_draining, obj_end),
         cmocka_unit_test_teardown(test_by_address, obj_end),
         cmocka_unit_test_teardown(test_nameless, obj_end),
+        cmocka_unit_test_teardown(test_own_rules, obj_end),
         cmocka_unit_test_teardown(test_errors, obj_end),
         cmocka_unit_test_teardown(test_no_node_is_ready, obj_end),
         cmocka_unit_test_teardown(test_hold_of_family, obj_end),

@@ -18,13 +18,14 @@ static const struct ccm_removal_rule rule = {
 };
 
 /* One letter per backend: R its node is not ready, D missing with a deletion seen, M missing since
- * 0, L missing since now; S its slice is missing since 0, T since now. */
+ * 0, L missing since now; S its slice is missing since 0, T since now; O a rule of ccmd's own. */
 static struct lbc_freeze_case case_of(char letter, int64_t now)
 {
     struct lbc_freeze_case one = { .cause = LBC_FREEZE_NODE };
 
     one.cause = letter == 'R' ? LBC_FREEZE_NOT_READY : one.cause;
     one.cause = letter == 'S' || letter == 'T' ? LBC_FREEZE_SLICE : one.cause;
+    one.cause = letter == 'O' ? LBC_FREEZE_RULE : one.cause;
     one.seen = letter == 'D';
     one.since_ms = letter == 'L' || letter == 'T' ? now : 0;
     return one;
@@ -80,6 +81,10 @@ static const struct row rows[] = {
     { "slices: at once never", 4, 0, 1, 500000, "TTTT", "++++", 700000 },
     { "slices: the floor, and nobody to ask", 4, 0, 1, 500000, "SSSS", "--++", 500000 + WINDOW },
     { "the sooner of two", 10, 8, 1, 1000, "LR", "+-", 201000 },
+    { "own rules: never, whatever stays", 10, 9, 1, 500000, "O", "+", NEVER },
+    { "nor all of them", 2, 0, 1, 500000, "OO", "++", NEVER },
+    { "they take nothing from the others", 10, 5, 1, 1000, "ORRRR", "+----", NEVER },
+    { "nor a time", 10, 8, 1, 1000, "OL", "++", 201000 },
 };
 
 static void test_rule(void **state)
@@ -105,7 +110,8 @@ static void test_rule(void **state)
     }
 }
 
-/* A person lets everything go: what is missing, what is not ready, and the last one. */
+/* A person lets everything go: what is missing, what is not ready, what only a rule is against, and
+ * the last one. */
 static void test_released(void **state)
 {
     const struct lbc_freeze_past none = { 0 };
@@ -118,11 +124,11 @@ static void test_released(void **state)
 
     (void)state;
     ccm_removal_release(&lifted, 1000);
-    judge(&in, "RLTDD", verdict, &again);
-    assert_string_equal(verdict, "-----");
+    judge(&in, "RLTDDO", verdict, &again);
+    assert_string_equal(verdict, "------");
     in.now_ms = 1000 + WINDOW;
-    judge(&in, "RLTRR", verdict, &again);
-    assert_string_equal(verdict, "+++++");
+    judge(&in, "RLTRRO", verdict, &again);
+    assert_string_equal(verdict, "++++++");
 }
 
 static struct lbc_backend instance(const char *id)

@@ -1,8 +1,6 @@
 /* Sets of backends, and pod addresses turned into interfaces. */
 #include "check.h"
 #include "lbc/model/resolve.h"
-#include "objects.h"
-#include "support/fake_host.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -11,7 +9,6 @@
 static size_t calls;
 static size_t asked;
 static int result;
-static struct fake_host *fake;
 
 /* Stands in for the cloud: 10.* has an interface, 172.* is missing, the rest lies outside. */
 static int find_interfaces(const struct lbc_cloud_caller *by, const char *const *addresses,
@@ -50,9 +47,8 @@ static void run(const struct lbc_candidates *sets, size_t count, struct lbc_reso
 
     calls = 0;
     asked = 0;
-    assert_int_equal(lbc_resolve(&cloud_ops,
-                                 &(const struct lbc_cloud_caller){ .host = fake_host_table(fake) },
-                                 sets, count, ret, &err),
+    assert_int_equal(lbc_resolve(&cloud_ops, &(const struct lbc_cloud_caller){ .host = NULL }, sets,
+                                 count, ret, &err),
                      expect);
     if (expect < 0) {
         assert_string_equal(err.message, "no answer");
@@ -88,32 +84,6 @@ static void test_resolve(void **state)
     assert_false(ret[1].doubtful);
     lbc_resolved_fini(&ret[0]);
     lbc_resolved_fini(&ret[1]);
-}
-
-/* Addresses of nodes, however they are written, lead to what listens there: they are no backends,
- * whether pods are known by interface or by address. */
-static void test_addresses_of_nodes(void **state)
-{
-    struct lbc_candidate items[] = { pod("10.0.0.1"), pod("10.0.0.11"), pod("fd00:0::11") };
-
-    (void)state;
-    result = 0;
-    for (int by_address = 0; by_address < 2; by_address++) {
-        const struct lbc_candidates set = { .items = items,
-                                            .len = 3,
-                                            .by_address = by_address != 0 };
-        struct lbc_resolved ret;
-
-        memset(&ret, 0, sizeof(ret));
-        run(&set, 1, &ret, 0);
-        assert_int_equal(asked, by_address != 0 ? 0 : 1);
-        assert_int_equal(ret.backends.len, 1);
-        assert_string_equal(ret.backends.items[0].server_ip, "10.0.0.1");
-        assert_string_equal(ccm_buf_str(&ret.nodes), "10.0.0.11,fd00:0::11");
-        assert_string_equal(ccm_buf_str(&ret.foreign), "");
-        lbc_resolved_fini(&ret);
-    }
-    assert_int_equal(fake_host_borrowed(fake), 0);
 }
 
 /* One pod without interface says something about that pod, most of them about the answer. */
@@ -288,37 +258,18 @@ static void test_set_of_addresses(void **state)
     assert_string_equal(lbc_backends_find(&set, &short_form)->description, "text");
 }
 
-/* One node, with an address of each family. */
-static int fixture_begin(void **state)
-{
-    static const struct ccm_node_address ipv4 = { "InternalIP", "10.0.0.11" };
-    static const struct ccm_node_address ipv6 = { "InternalIP", "fd00::11" };
-    static const struct ccm_node_address *const addresses[] = { &ipv4, &ipv6 };
-    struct ccm_node *node = obj_node("n1", "cn-hangzhou.i-1");
-
-    (void)state;
-    node->addresses = addresses;
-    node->address_count = 2;
-    fake = fake_host_new();
-    fake_host_put(fake, &node->meta);
-    return 0;
-}
-
-static int fixture_end(void **state)
-{
-    fake_host_free(fake);
-    return obj_end(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resolve),          cmocka_unit_test(test_addresses_of_nodes),
-        cmocka_unit_test(test_doubtful),         cmocka_unit_test(test_instances_ask_nobody),
-        cmocka_unit_test(test_failure),          cmocka_unit_test(test_set),
-        cmocka_unit_test(test_addresses),        cmocka_unit_test(test_leaving_without_interface),
+        cmocka_unit_test(test_resolve),
+        cmocka_unit_test(test_doubtful),
+        cmocka_unit_test(test_instances_ask_nobody),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_leaving_without_interface),
         cmocka_unit_test(test_set_of_addresses),
     };
 
-    return cmocka_run_group_tests(tests, fixture_begin, fixture_end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ static const char slice_json[] =
     "\"targetRef\":{\"kind\":\"VM\",\"name\":\"v\"}},"
     "{\"addresses\":[\"10.1.0.10\"],\"conditions\":{\"ready\":false,\"serving\":true,"
     "\"terminating\":true},\"nodeName\":\"n1\"},"
-    "{\"addresses\":[\"10.1.0.11\"],\"conditions\":{\"ready\":false}}],"
+    "{\"addresses\":[\"10.1.0.11\",\"10.1.0.12\"],\"conditions\":{\"ready\":false}}],"
     "\"ports\":[{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":8080},{\"port\":70000},{}]}";
 
 static void test_slice(void **state)
@@ -239,6 +239,13 @@ static void test_slice(void **state)
     assert_string_equal(s->endpoints[3]->pod_name, "");
     /* Equal texts of one object lie in one place. */
     assert_ptr_equal(s->endpoints[0]->node_name, s->endpoints[4]->node_name);
+    assert_int_equal(s->further_count, 2);
+    assert_string_equal(s->further[0]->address, "10.1.0.6");
+    assert_string_equal(s->further[0]->pod_name, "web-1");
+    assert_int_equal(s->further[0]->flags, flags[0]);
+    assert_ptr_equal(s->further[0]->node_name, s->endpoints[0]->node_name);
+    assert_string_equal(s->further[1]->address, "10.1.0.12");
+    assert_int_equal(s->further[1]->flags, flags[5]);
     assert_int_equal(s->port_count, 3);
     assert_int_equal(s->ports[0]->port, 8080);
     assert_int_equal(s->ports[1]->port, 70000);
@@ -386,8 +393,10 @@ static void test_pod(void **state)
     const struct ccm_object *o = decode_text(
         &pod_kind,
         "{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"demo\",\"uid\":\"u\",\"annotations\":{"
-        "\"a\":\"b\"}},\"spec\":{\"nodeName\":\"n1\",\"readinessGates\":[{\"conditionType\":"
+        "\"a\":\"b\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true,\"readinessGates\":[{"
+        "\"conditionType\":"
         "\"example.com/lb-ready\"},{}]},\"status\":{\"phase\":\"Running\",\"podIP\":\"10.0.0.9\","
+        "\"podIPs\":[{\"ip\":\"10.0.0.9\"},{\"ip\":\"fd00::9\"}],"
         "\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":"
         "\"ReadinessGatesNotReady\","
         "\"message\":\"waits\",\"lastProbeTime\":null},{\"type\":\"example.com/"
@@ -403,6 +412,9 @@ static void test_pod(void **state)
     assert_string_equal(p->node_name, "n1");
     assert_string_equal(p->phase, "Running");
     assert_string_equal(p->ip, "10.0.0.9");
+    assert_int_equal(p->host_network, 1);
+    assert_int_equal(p->ip_count, 2);
+    assert_string_equal(p->ips[1], "fd00::9");
     assert_int_equal(p->readiness_gate_count, 2);
     assert_string_equal(p->readiness_gates[0], "example.com/lb-ready");
     assert_string_equal(p->readiness_gates[1], "");
