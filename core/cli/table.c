@@ -271,7 +271,9 @@ static const struct cli_example check_examples[] = {
 static const char *const plan_about[] = {
     "Looks at the cluster and the cloud and prints, object by object, what `ccmd run` would change "
     "now. It changes nothing and needs no Lease, so it can be asked beside a running controller, "
-    "also that of another kind.",
+    "also that of another kind. Warning ServingBackendsRemoved marks an object whose ready "
+    "backends "
+    "would be removed; with -o json it is among its `warnings`. The exit code is 3 then.",
     NULL,
 };
 static const struct cli_example plan_examples[] = {

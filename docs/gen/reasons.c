@@ -39,6 +39,10 @@ const struct docs_reason docs_reasons[] = {
       "The load balancer of a Service that is deleted, or wants none any more, cannot be deleted. "
       "It is tried again.",
       SERVICE_ITSELF },
+    { "ControlPlaneBackends", "Warning",
+      "Of `ccmd plan` alone: nodes with the label of the control plane become backends of groups "
+      "that exist.",
+      "Nothing, or set label `node.kubernetes.io/exclude-from-external-load-balancers`." },
     { "CreateRouteFailed", "Warning", "On a node or the Lease: a route entry cannot be made.",
       SERVICE_ITSELF },
     { "CreatedRoute", "Normal", "On a node: a route entry was made again.", "Nothing." },
@@ -150,6 +154,10 @@ const struct docs_reason docs_reasons[] = {
     { "Resynced", "Normal", "An operator had the load balancer looked at again: `ccmd resync`.",
       "Nothing." },
     { "ServiceSpecChanged", "Normal", "The Service changed: it is looked at.", "Nothing." },
+    { "ServingBackendsRemoved", "Warning",
+      "Of `ccmd plan` alone: backends whose pod or node is ready lose their traffic; the text has "
+      "the cause.",
+      "Do not start `ccmd run` before the cause is meant to be." },
     { "SkipSyncBackends", "Warning",
       "Pods or endpoints are left out, or backends are kept; the "
       "text says why.",

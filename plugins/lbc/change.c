@@ -197,6 +197,7 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
 
     if (pass->dry) {
         lbc_plan_print(plan, change->prints_present ? in : NULL, &pass->steps);
+        lbc_pass_rehearse(pass, plan);
         pass->writes += plan->len;
         return 0;
     }

@@ -352,3 +352,27 @@ const char *lbc_freeze_explain(struct lbc_freeze *freeze, const struct lbc_backe
     words = lbc_node_explain(entry->node, &freeze->nodes->rules);
     return words == NULL ? "nodes without a ready pod:" : words;
 }
+
+const struct ccm_node *lbc_freeze_find_node(struct lbc_freeze *freeze,
+                                            const struct lbc_backend *one)
+{
+    const struct lbc_node_entry *entry =
+        is_pod(freeze, one) ? NULL : freeze_find_node(freeze, one->server_id);
+
+    return entry == NULL ? NULL : entry->node;
+}
+
+bool lbc_freeze_serves(struct lbc_freeze *freeze, const struct lbc_backend *one)
+{
+    if (is_pod(freeze, one)) {
+        const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, one->server_ip);
+
+        return endpoint != NULL &&
+               lbc_endpoint_is_usable(endpoint, freeze->pass->readiness.accepted);
+    }
+    const struct ccm_node *node = lbc_freeze_find_node(freeze, one);
+
+    return node != NULL && node->ready == CCM_CONDITION_TRUE &&
+           freeze_find_port(freeze, one->port) != NULL &&
+           (!freeze_is_local(freeze, one->port) || has_pods(freeze, node->meta.name));
+}

@@ -62,6 +62,12 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
  * follows. */
 const char *lbc_freeze_explain(struct lbc_freeze *freeze, const struct lbc_backend *one,
                                const char **ret_name);
+/* The node that the backend is; NULL: it is none, or not there. Valid until the next such call. */
+const struct ccm_node *lbc_freeze_find_node(struct lbc_freeze *freeze,
+                                            const struct lbc_backend *one);
+/* Whether the backend takes traffic by all that is known: its pod is ready, or its node is, at a
+ * port of the Service, with Local policy with a ready pod. */
+bool lbc_freeze_serves(struct lbc_freeze *freeze, const struct lbc_backend *one);
 /* Let go of `other`. */
 void lbc_freeze_drop_other(struct lbc_freeze *freeze);
 /* freeze_publish.c, after the decision: event on change, status page, metric, dry run. */

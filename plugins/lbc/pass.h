@@ -243,6 +243,9 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass);
 
 /* What a plan is made from. fresh, here and below: the mirror was read in this pass. */
 struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fresh);
+/* In a dry run, a warning each: backends that serve are removed; nodes of the control plane become
+ * backends of groups that are there. rehearse.c. */
+void lbc_pass_rehearse(struct lbc_pass *pass, const struct lbc_plan *plan);
 /* Carry a plan out, or in a dry run print it. Blocks. Failures are in pass->problems; negative with
  * err: it was given up. */
 CCM_NODISCARD int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan,

@@ -1,19 +1,24 @@
 """What `ccmd plan` says about Services of CLB: one line for each step, with what is there and what would be; and nothing is
 written."""
 
+import json
 import re
 
-from tests.support import objects, proc, reference, views
-from tests.support.products import PREFIX, Clb, default_name
+import pytest
 
+from tests.support import objects, proc, reference, views
+from tests.support.products import PREFIX, Clb, Nlb, default_name
+
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers"
 BACKEND_TYPE = "service.beta.kubernetes.io/backend-type"
 PORTS = ((80, "TCP"), (443, "TCP"))
 
 
-def plan(world):
+def plan(world, *args):
     """(exit code, lines)"""
     cloud, kube = world.cloud.mark(), world.kube.mark()
-    code, out, err = proc.run([world.binary("ccmd"), "plan", "--config", world.config],
+    code, out, err = proc.run([world.binary("ccmd"), "plan", "--config", world.config, *args],
                               env={"ACCESS_KEY_ID": "testAccessKeyId", "ACCESS_KEY_SECRET": "testAccessKeySecret"})
     assert proc.COMPLAINT.search(err.encode()) is None, err
     assert [a for a in world.cloud.actions(cloud) if not a.startswith(("Describe", "List"))] == []
@@ -26,9 +31,9 @@ def annotated(world, service, **annotations):
         PREFIX + key.replace("_", "-"): value for key, value in annotations.items()}}})
 
 
-def finished(world, *services, options=""):
+def finished(world, *services, options="", product=Clb()):
     """The Services are as they should be, and ccmd is gone."""
-    Clb().configure(world, options)
+    product.configure(world, options)
     views.nodes(world, 2)
     world.start_ccmd()
     world.kube.create(*services)
@@ -129,6 +134,69 @@ def test_a_service_without_backends_is_at_rest(world):
     world.stop_ccmd()
     code, lines = plan(world)
     assert code == 0 and lines[-1] == "0 to change, 1 as they should be, 0 failed", lines
+
+
+def warnings(lines):
+    return [line.strip() for line in lines if line.startswith("    warning: ")]
+
+
+@pytest.mark.parametrize("product", (Clb(), Nlb()), ids=lambda product: product.name)
+@pytest.mark.parametrize("policy", ("Cluster", "Local"))
+def test_a_serving_backend_that_is_removed_is_marked(world, product, policy):
+    """Its node is ready, and so is its pod: people have to know before they start. Not where nothing is lost."""
+    service = product.new("web", ((80, "TCP"),), policy=policy)
+    finished(world, service, product=product)
+    world.kube.create(objects.endpoint_slice(world.kube.get("Service", "web"), [("10.1.1.1", "node-1"), ("10.2.2.1", "node-2")]))
+    world.start_ccmd()
+    world.wait(lambda: len(product.only(world)["Groups"][0]["servers"]) == 2, "both backends")
+    world.settled()
+    world.stop_ccmd()
+
+    world.kube.patch("Node", "node-2", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, subresource="status")
+    assert warnings(plan(world)[1]) == []
+    world.kube.patch("Node", "node-2", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, subresource="status")
+    assert plan(world) == (0, ["0 to change, 1 as they should be, 0 failed"])
+
+    world.kube.patch("Node", "node-2", {"metadata": {"labels": {EXCLUDE: ""}}})
+    code, lines = plan(world)
+    marked = "ServingBackendsRemoved: 1 backend(s) that are ready lose their traffic: nodes excluded by label node-2"
+    assert code == 3 and warnings(lines) == ["warning: " + marked]
+    found = json.loads("\n".join(plan(world, "-o", "json")[1]))["objects"][0]
+    assert found["state"] == "changes" and found["warnings"] == [marked]
+    if policy == "Local":
+        slices = world.kube.get("EndpointSlice", "web-abc")
+        world.kube.replace({**slices, "endpoints": slices["endpoints"][:1]})
+        code, lines = plan(world)
+        assert code == 3 and warnings(lines) == []  # without a pod it takes no traffic
+
+
+def test_a_pod_at_another_port_loses_no_traffic(world):
+    finished(world, objects.service("web", ((80, "TCP", 8080),), annotations={BACKEND_TYPE: "eni"}))
+    service = world.kube.get("Service", "web")
+    world.kube.create(objects.endpoint_slice(service, [("10.1.1.1", "node-1")]))
+    world.start_ccmd()
+    world.wait(lambda: Clb().only(world)["Groups"][0]["servers"], "the pod")
+    world.settled()
+    world.stop_ccmd()
+    moved = world.kube.get("EndpointSlice", "web-abc")
+    world.kube.replace({**moved, "ports": [{**moved["ports"][0], "port": 8081}]})
+    code, lines = plan(world)
+    assert code == 3 and [line.split()[0] for line in lines[1:-1]] == ["add", "remove"], lines
+
+
+def test_nodes_of_the_control_plane_that_become_backends_are_told(world):
+    """The version before left them out."""
+    finished(world, objects.service("web", ((80, "TCP"),)))
+    world.kube.patch("Node", "node-2", {"metadata": {"labels": {CONTROL_PLANE: ""}}})
+    assert plan(world) == (0, ["0 to change, 1 as they should be, 0 failed"])
+    group = views.only_lb(world)["VServerGroups"][0]
+    world.cloud.edit("call", product="slb", action="RemoveVServerGroupBackendServers", params={
+        "VServerGroupId": group["VServerGroupId"], "BackendServers": json.dumps([{"ServerId": "i-node-2", "Port": b["Port"], "Type": "ecs"}
+                                                                                 for b in group["BackendServers"][:1]])})
+    code, lines = plan(world)
+    assert code == 3 and warnings(lines) == [
+        f"warning: ControlPlaneBackends: 1 node(s) become backends: nodes with label {CONTROL_PLANE}: node-2; "
+        f"label {EXCLUDE} keeps traffic from a node"]
 
 
 def test_deletion(world):

@@ -245,6 +245,18 @@ def test_the_rehearsal_stops_on_values_that_meant_something_else(cluster):
     assert told.splitlines()[-1] == "1 to change, 8 as they should be, 0 failed", told
 
 
+def test_the_rehearsal_stops_on_a_backend_that_loses_its_traffic(cluster):
+    """What the reference had not done yet: somebody excluded a node that is ready."""
+    world = cluster.world
+    world.kube.patch("Node", "node-2", {"metadata": {"labels": {"node.kubernetes.io/exclude-from-external-load-balancers": ""}}})
+    convert(cluster)
+    rehearsal = next(block for block in cluster.blocks if "ccmd plan" in block.text)
+    told = cluster.shell.run(rehearsal.text.strip() + " || true")
+    assert told.count("warning: ServingBackendsRemoved: 1 backend(s) that are ready lose their traffic: nodes excluded by label node-2") == 2, told
+    with pytest.raises(AssertionError, match="ServingBackendsRemoved"):
+        cluster.run("UnclearValue")
+
+
 def test_there_and_back(cluster):
     world = cluster.world
     before = world.cloud.state()
