@@ -12,6 +12,19 @@
 
 #define TOPIC "none" /* of the event */
 
+/* Heap; NULL on ENOMEM. */
+static char *empty_explain_rules(const struct lbc_candidates *set)
+{
+    const char *words = NULL;
+
+    for (size_t i = 0; words == NULL && i < set->ruled_len; i++) {
+        words = lbc_own_rule_explain(set->ruled[i].rule);
+    }
+    return ccm_text_format("none of its ready endpoints can be a backend%s%s%s",
+                           words == NULL ? ", see event SkipSyncBackends" : " (",
+                           words == NULL ? "" : words, words == NULL ? "" : ")");
+}
+
 int lbc_empty_explain_unresolved(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     for (size_t i = 0; i < resolved->count; i++) {
@@ -33,8 +46,7 @@ int lbc_empty_explain_unresolved(struct lbc_pass *pass, const struct lbc_resolve
                       "the addresses of its pods are outside of the VPC: %s; let nodes be the "
                       "backends: annotation %s %s",
                       ccm_buf_str(&one->foreign), lbc_names.backend_type, lbc_names.nodes)
-                : strdup("none of its ready endpoints can be a backend, see event "
-                         "SkipSyncBackends");
+                : empty_explain_rules(set);
         if (set->why == NULL) {
             return -ENOMEM;
         }

@@ -276,6 +276,35 @@ def test_the_address_of_a_node_is_not_added(every, stranger):
     assert one.reads(mark) == []  # not before the slice changes
 
 
+def test_a_service_with_nobody_else_says_why_nobody_serves_it(one):
+    one.product.configure(one.world, "unserved_wait_s = 0;")
+    one.nodes()
+    one.pods((NODE[1], 1, None))
+    one.start()
+    assert one.servers() == []
+    told, = one.events("UnAvailableLoadBalancer")
+    assert told.endswith(": none of its ready endpoints can be a backend (address of a node, and no hostNetwork pod of the namespace has it)")
+
+
+def test_many_pods_are_read_in_several_passes(world):
+    """A hundred per pass, each once; none of them is given up, and no Warning is about those whose turn comes later."""
+    one = begin(world, NlbIp())
+    endpoints = []
+    for number in range(130):
+        node = objects.node(f"n-{number}", f"i-{number}")
+        endpoints.append((f"10.1.7.{number}", f"host-{number}"))
+        node["status"]["addresses"] = [{"type": "InternalIP", "address": endpoints[-1][0]}]
+        one.kube.create(node)
+        one.pod(endpoints[-1][1], endpoints[-1][0])
+    one.pods(*[(ip, 1, name) for ip, name in endpoints], left=[ip for ip, _ in endpoints[:-1]])
+    assert set(one.take()) <= {"AddServersToServerGroup"}
+    one.world.wait(lambda: len(one.servers()) == 130, "the last pod")
+    one.world.settled()
+    assert one.servers() == sorted(ip for ip, _ in endpoints)
+    assert sorted(one.reads()) == sorted(name for _, name in endpoints)
+    assert one.warnings() == []
+
+
 def test_the_address_of_a_node_stays_until_it_is_released(every):
     one = every
     one.nodes()
@@ -345,6 +374,19 @@ def test_further_addresses_stay(every):
     made["endpoints"][0]["addresses"].pop()
     one.kube.replace(made)
     one.wait_servers(OWN[1])
+
+
+def test_further_addresses_count_for_the_weight_of_their_node(one):
+    """Policy Local, as before the take-over."""
+    one.nodes()
+    service = one.kube.create(one.product.new("web", policy="Local"))
+    made = one.slice(service, ("10.1.1.1", 1, "a"), ("10.2.2.1", 2, "b"))
+    made["endpoints"][0]["addresses"].append("10.1.1.2")
+    one.kube.create(made)
+    port = service["spec"]["ports"][0]["nodePort"]
+    one.leave(service, port, [one.product.instance(1, port, 2), one.product.instance(2, port, 1)])
+    assert one.take() == []
+    assert one.warnings() == []
 
 
 def test_further_addresses_are_not_added(every):
