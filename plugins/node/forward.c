@@ -57,7 +57,9 @@ static void item_forward(void *arg, size_t i)
     if (interface == NULL || !ccm_json_bool(interface, "SourceDestCheck", false)) {
         return;
     }
-    item->closed = node_api_forward(&group->call, item->subject.region, id, &item->err) < 0;
+    item->forwards = group->run->dry;
+    item->closed =
+        !item->forwards && node_api_forward(&group->call, item->subject.region, id, &item->err) < 0;
 }
 
 /* The errors of item_forward(), in one thread. */

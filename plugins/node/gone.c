@@ -284,6 +284,13 @@ static uint64_t item_share_wait_ms(const struct node_run *run, size_t size)
                                      : (uint64_t)control->confirm_ms;
 }
 
+/* Lingjun nodes get no labels from us. */
+static bool item_was_seen(const struct node_item *item)
+{
+    return item->subject.kind != NODE_ECS ||
+           ccm_object_label(item->object, NODE_LABEL_SEEN) != NULL;
+}
+
 static void item_decide(struct node_run *run, struct node_item *item, size_t size)
 {
     struct node_control *control = run->control;
@@ -293,8 +300,7 @@ static void item_decide(struct node_run *run, struct node_item *item, size_t siz
         item->again_ms = (uint64_t)control->confirm_ms;
         return;
     }
-    /* Lingjun nodes get no labels from us. */
-    if (item->subject.kind == NODE_ECS && ccm_object_label(item->object, NODE_LABEL_SEEN) == NULL) {
+    if (!item_was_seen(item)) {
         absence->state = ABSENCE_STRANGE;
         return;
     }
@@ -322,6 +328,11 @@ static bool item_is_candidate(const struct node_item *item)
 {
     return item->answer == NODE_ABSENT && !item->subject.excluded && !item->failed &&
            item->object->deleted_ms == 0 && node_item_object(item)->ready == CCM_CONDITION_UNKNOWN;
+}
+
+bool node_gone_is_likely(const struct node_item *item)
+{
+    return item_is_candidate(item) && item_was_seen(item);
 }
 
 void node_gone(struct node_run *run)

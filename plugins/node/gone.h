@@ -25,6 +25,10 @@ void node_absences_free(struct node_absences *absences);
 /* Decide about all nodes of the call, and delete. Writes. One thread at a time. */
 void node_gone(struct node_run *run);
 
+/* Whether the node is deleted if further answers lack its instance, too, and the share allows it.
+ */
+bool node_gone_is_likely(const struct node_item *item);
+
 /* The node is not there any more. */
 void node_gone_forget(struct node_control *control, const char *name);
 

@@ -159,17 +159,14 @@ static int run_settle(struct node_run *run, struct ccm_result *ret, struct ccm_e
 
 static int run_apply(struct node_run *run)
 {
-    int r = 0;
+    const int r = run->control->forward ? node_forward(run) : 0;
 
+    if (r < 0) {
+        return r;
+    }
     if (run->dry) {
         node_write_plan(run);
         return 0;
-    }
-    if (run->control->forward) {
-        r = node_forward(run);
-    }
-    if (r < 0) {
-        return r;
     }
     node_write(run);
     node_gone(run);

@@ -23,6 +23,7 @@ struct node_item {
     const cJSON *machine;            /* when it was found */
     char witness[ALI_PROVIDER_PART]; /* who was there for certain, when it is absent */
     bool closed;                     /* its interface does not forward yet: the taint stays */
+    bool forwards;                   /* of a dry run: its interface is to forward */
     bool failed;                     /* err says why */
     bool shared;                     /* with others, for one reason */
     bool waits;                      /* for the turn of a call, run->wait_ms */

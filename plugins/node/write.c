@@ -1,5 +1,7 @@
 #include "write.h"
 
+#include "gone.h"
+
 #include "patch.h"
 #include "util/cleanup.h"
 #include "util/parallel.h"
@@ -292,6 +294,14 @@ static void plan_write_item(struct node_run *run, struct node_item *item)
     struct draft draft = { .run = run, .item = item };
     struct ccm_error err = CCM_ERROR_INIT;
 
+    if (item->forwards) {
+        plan_add_line(&text, "switch the source/destination check off: ",
+                      node_machine_interface(item->machine));
+    }
+    if (node_gone_is_likely(item)) {
+        plan_add_line(&text, "delete the node when a second answer lacks instance ",
+                      item->subject.instance);
+    }
     if (item_is_written(item) && draft_make(&draft, &err) == 0) {
         plan_add_want(&text, &draft.want);
         item_judge_addresses(item, &draft.want);

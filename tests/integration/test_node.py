@@ -1,9 +1,12 @@
 """Plugin node: nodes that come, change, stop and go, with real processes."""
 
+import json
+
 import pytest
 
-from tests.support import objects
-from tests.support.world import World
+from tests.support import objects, proc
+from tests.support import scenario_look as look
+from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
 NEW = "node.cloudprovider.kubernetes.io/uninitialized"
 TAINT = {"key": NEW, "value": "true", "effect": "NoSchedule"}
@@ -62,6 +65,14 @@ def test_a_new_node_is_initialised(world):
     assert [kind for kind, _ in addresses(world, "node-1")] == ["InternalIP", "Hostname"]
     assert world.cloud.actions() == ["DescribeInstances", "DescribeNetworkInterfaces"]
     assert len(writes(world)) == 2 + 1, writes(world)  # one of them is the status that we gave it
+
+
+def plan(world):
+    """What `ccmd plan` announces: node -> steps."""
+    _, out, err = proc.run([world.binary("ccmd"), "plan", "-o", "json", "--config", world.config],
+                           env={"ACCESS_KEY_ID": ACCESS_KEY, "ACCESS_KEY_SECRET": ACCESS_SECRET})
+    assert proc.COMPLAINT.search(err.encode()) is None, err
+    return {one["object"]: one["steps"] for one in json.loads(out)["objects"] if one["steps"]}
 
 
 # ---- deletion: never the wrong node ----
@@ -217,3 +228,30 @@ def test_no_more_than_a_share(world):
     assert len(names(world)) == 18
     assert [e[:2] for e in lease_events(world)] == [("RemovalsHeld", "Warning")]
     assert "no more than 10 % of all nodes" in world.admin("/statusz")[1]
+
+
+# ---- the plan ----
+
+
+def test_a_plan_announces_what_the_run_does(world):
+    """A new node whose interface drops what is not its own, and a node whose instance is gone; nothing once that is done."""
+    joined(world, (1, 2, 3))
+    world.stop_ccmd()
+    assert plan(world) == {}
+    world.cloud.edit("update", type="eni", id="eni-i-node-4", attributes={"SourceDestCheck": "true"})
+    world.kube.create(fresh("node-4"))
+    world.cloud.edit("delete", type="instance", id="i-node-2")
+    ready(world, "node-2", "Unknown")
+    cloud, kube = world.cloud.mark(), world.kube.mark()
+    told = plan(world)
+    assert set(told) == {"node-2", "node-4"} and told["node-2"] == ["delete the node when a second answer lacks instance i-node-2"]
+    assert told["node-4"][0] == "switch the source/destination check off: eni-i-node-4"
+    assert told["node-4"][1] == "set addresses InternalIP 10.2.0.14, Hostname node-4" and told["node-4"][-1] == "remove taint " + NEW
+    assert all(map(look.is_read, world.cloud.actions(cloud))) and not writes(world, kube)
+    world.start_ccmd()
+    world.wait(lambda: names(world) == ["node-1", "node-3", "node-4"] and NEW not in taints(world, "node-4"), "all of it")
+    assert [action for action in world.cloud.actions(cloud) if not look.is_read(action)] == ["ModifyNetworkInterfaceAttribute"]
+    set_labels = {step.split()[-1].partition("=")[0] for step in told["node-4"] if step.startswith("set label ")}
+    assert set_labels == set(labels(world, "node-4")) - {"kubernetes.io/hostname"}
+    world.stop_ccmd()
+    assert plan(world) == {}
