@@ -317,7 +317,7 @@ const struct ali_error_row ali_error_rows[] = {
 
     /* --- state: look again, or a person has to --- */
     { "RspoolVipExist", NULL, ALI_CLASS_STATE, "A listener still uses the vServer group.",
-      "Delete that listener; on a reused load balancer it may belong to somebody else." },
+      "Delete that listener, or choose another group for it: a person created it." },
     { "RspoolRuleExist", NULL, ALI_CLASS_STATE, "A forwarding rule still uses the vServer group.",
       "Delete that rule." },
     { "ListenerAlreadyExists", NULL, ALI_CLASS_STATE, "The port is taken by another listener.",

@@ -90,7 +90,7 @@ const struct ali_error_row ali_error_rows_nlb[] = {
     { "ResourceNotFound.Eci", NULL, ALI_CLASS_STATE,
       "A backend container instance does not exist any more.", NULL },
     { "ResourceInUse.ServerGroup", NULL, ALI_CLASS_STATE, "A listener still uses the server group.",
-      "Delete that listener; on a reused load balancer it may belong to somebody else." },
+      "Delete that listener, or choose another group for it: a person created it." },
     { "ResourceInUse.IP", NULL, ALI_CLASS_STATE, "The address is taken.",
       "Name another address in the zone-maps annotation." },
     { "OperationDenied.AddressTypeNotChanged", NULL, ALI_CLASS_STATE,

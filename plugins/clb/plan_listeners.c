@@ -63,15 +63,15 @@ static bool goes_early(struct lbc_work *work, const struct lbc_listener *have)
 /* What forwards goes before what it forwards to. */
 int clb_plan_stale_listeners(struct lbc_work *work)
 {
-    const size_t count = lbc_model_has_listeners(work->model) ? work->have->listener_count : 0;
+    const bool managed = lbc_model_has_listeners(work->model);
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
+    for (size_t i = 0; r == 0 && i < work->have->listener_count; i++) {
         struct lbc_listener *one = work->have->listeners[i];
 
         if (listener_forwards(one) && lbc_plan_is_stale(work, one)) {
             r = lbc_plan_release_listener(work, one);
-        } else if (listener_forwards(one) && goes_early(work, one)) {
+        } else if (managed && listener_forwards(one) && goes_early(work, one)) {
             r = lbc_plan_drop_listener(work, one);
         }
     }
@@ -241,10 +241,9 @@ int clb_plan_update_listener(struct lbc_work *work, const struct lbc_listener *w
 /* The listeners that forward, or those that send to the group. */
 static int plan_listeners_of(struct lbc_work *work, bool forwarding, const struct lbc_group *group)
 {
-    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
+    for (size_t i = 0; r == 0 && i < work->want->listener_count; i++) {
         const struct lbc_listener *want = work->want->listeners[i];
 
         if (!want->broken && listener_forwards(want) == forwarding &&

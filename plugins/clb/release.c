@@ -75,21 +75,12 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
 }
 
 /* Whether the tag that says that it is in use goes with this Service. */
-static int release_find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *err)
+static int release_find_last_user(const struct lbc_pass *pass, bool *ret)
 {
-    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
-    const struct clb_need need = { .listeners = true, .scan = false };
-    struct clb_state *state = clb_actual(pass);
-    int r = 0;
+    const int r = find_user(pass, ret);
 
-    if (find_user(pass, ret) < 0) {
-        return ccm_error_nomem(err);
-    }
-    *ret = *ret && lbc_tags_get(&state->lb.lbc.tags, LBC_TAG_REUSE) != NULL && is_last_user(pass);
-    if (*ret && !state->lbc.listeners_known) {
-        r = clb_read_parts(&call, pass->service, &need, state, err);
-        *ret = r == 0 && is_last_user(pass);
-    }
+    *ret =
+        *ret && lbc_tags_get(&lbc_pass_lb(pass)->tags, LBC_TAG_REUSE) != NULL && is_last_user(pass);
     return r;
 }
 
@@ -98,14 +89,14 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     struct clb_state *state = clb_actual(pass);
-    const struct clb_need need = { .listeners = pass->model->override, .scan = true };
+    const struct clb_need need = { .listeners = true, .scan = true };
     int r;
 
     if (!pass->model->reused || state->lb.lbc.id == NULL) {
         return 0;
     }
     r = clb_read_parts(&call, pass->service, &need, state, err);
-    return r < 0 ? r : release_find_last_user(pass, &pass->last_user, err);
+    return r == 0 && release_find_last_user(pass, &pass->last_user) < 0 ? ccm_error_nomem(err) : r;
 }
 
 /* It stays, with the load balancer that is preserved, and is not ours from now on. */

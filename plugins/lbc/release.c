@@ -95,7 +95,22 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? r : release_check_owner(pass, err);
 }
 
-/* Somebody else's. Listeners are found by whose they are: that is read again. */
+static bool release_has_own_listener(const struct lbc_pass *pass)
+{
+    const struct lbc_state *have = pass->entry->state;
+    enum lbc_owner owner = LBC_OWNER_NONE;
+
+    for (size_t i = 0; i < have->listener_count; i++) {
+        if (lbc_pass_owner_of(pass, have->listeners[i]->description, true, &owner) < 0 ||
+            owner == LBC_OWNER_OURS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Somebody else's. Listeners are known by their descriptions, whatever the annotations say by now:
+ * those are read again before any is deleted. */
 static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -104,7 +119,7 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
         lbc_entry_drop(entry);
         return release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     }
-    if (pass->model->override) {
+    if (release_has_own_listener(pass)) {
         lbc_state_forget_listeners(entry->state);
     }
     return 0;
@@ -270,7 +285,6 @@ static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
     r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     entry->valid = r == 0;
     pass->model->reused = r == 0 && release_is_reused(pass);
-    pass->model->override = true;
     return r < 0 || pass->model->reused ? r : release_check_owner(pass, err);
 }
 

@@ -124,6 +124,7 @@ struct group_look {
     struct nlb_state *state;
     const struct ccm_object *service; /* whose tag they have to carry; NULL: asked for by id */
     const char *cluster_id;
+    bool persons; /* those that a controller made are of no interest */
 };
 
 static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
@@ -134,6 +135,7 @@ static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
 
     if (group != NULL &&
         (r < 0 || nlb_state_group_by_id(look->state, group->lbc.id) != group ||
+         (look->persons && nlb_name_is_key(group->lbc.name)) ||
          (look->service != NULL &&
           lbc_owner_of_tags(&group->tags, look->service, look->cluster_id) != LBC_OWNER_OURS))) {
         lbc_state_drop_group(&look->state->lbc, &group->lbc);
@@ -178,6 +180,22 @@ static int add_used(const struct alilb_call *call, const struct ccm_service *ser
     return r;
 }
 
+/* Other groups that listeners of the load balancer use. */
+static int add_scanned(const struct nlb_state *state, const struct lbc_texts *known,
+                       struct lbc_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < state->lbc.listener_count; i++) {
+        const char *id = state->lbc.listeners[i]->group_id;
+
+        if (id != NULL && nlb_state_group_by_id(state, id) == NULL && !lbc_texts_has(known, id)) {
+            r = lbc_texts_put(ret, id);
+        }
+    }
+    return r;
+}
+
 /* Groups that listeners go back to that were taken over, once nobody wants these. */
 static int add_taken(const struct alilb_call *call, const struct ccm_service *service,
                      const struct nlb_need *need, const struct nlb_state *state,
@@ -214,8 +232,10 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
                        const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
-    struct group_look by_tag = { state, &service->meta, call->cluster_id };
-    struct group_look by_id = { state, NULL, call->cluster_id };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts scanned = { 0 };
+    struct group_look by_tag = { state, &service->meta, call->cluster_id, false };
+    struct group_look by_id = { state, NULL, call->cluster_id, false };
+    struct group_look scan = { state, NULL, call->cluster_id, true };
     char tag[LBC_OWNER_LB_NAME];
     int r = 0;
 
@@ -227,14 +247,18 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
             r = ccm_error_nomem(err);
         }
     }
-    if (r == 0 && (add_chosen(need->want, state, &ids) < 0 ||
-                   add_taken(call, service, need, state, &ids) < 0)) {
+    if (r == 0 &&
+        (add_chosen(need->want, state, &ids) < 0 ||
+         add_taken(call, service, need, state, &ids) < 0 ||
+         (need->scan && !state->lbc.groups_known && add_scanned(state, &ids, &scanned) < 0))) {
         r = ccm_error_nomem(err);
     }
     if (r == 0) {
         r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&ids, NULL), read_add_group, &by_id, err);
     }
-    return r;
+    return r < 0 ? r
+                 : alilb_list(call, &nlb_api_groups, ALILB_LIST(&scanned, NULL), read_add_group,
+                              &scan, err);
 }
 
 static int read_groups(struct alilb_call *call, const struct ccm_service *service,

@@ -21,7 +21,8 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
     struct nlb_state *have = nlb_actual(pass);
     const struct nlb_need need = {
         .want = &model->want,
-        .listeners = model->lbc.reused && model->lbc.override && have->lb.lbc.id != NULL,
+        .listeners = model->lbc.reused && have->lb.lbc.id != NULL,
+        .scan = model->lbc.reused,
         .security_group = release_needs_security_group(pass),
         .ends = true,
     };

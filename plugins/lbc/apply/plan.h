@@ -207,6 +207,8 @@ unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *wa
  * it on to lbc_freeze_add(). 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,
                                    struct lbc_group *want, struct lbc_freeze_group *ret);
+/* Whether a port wants the present group. */
+bool lbc_work_wants_group(const struct lbc_work *work, const struct lbc_group *have);
 /* A group of ours goes; one that somebody made, put backends into or uses only loses ours. used: as
  * above; who does not look at it deletes the group all the same. */
 CCM_NODISCARD int lbc_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);
@@ -217,6 +219,8 @@ CCM_NODISCARD int lbc_plan_stale_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c: whose port it is --- */
 
+/* Whether a desired listener needs a port of the present one. */
+bool lbc_work_needs_port(const struct lbc_work *work, const struct lbc_listener *have);
 /* A present listener that no port wants, which is ours to take away, and nothing keeps it for now.
  */
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have);
@@ -238,7 +242,8 @@ struct lbc_group *lbc_work_group_of(const struct lbc_work *work, const struct lb
  * 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
                                              struct lbc_group *present);
-/* One desired listener: it is made, changed, made anew or refused. */
+/* One desired listener: it is made, changed, made anew or refused. Where listeners are not managed,
+ * one of ours (by its description) stays as it is, but for the group that it sends to. */
 CCM_NODISCARD int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want);
 
 /* The desired listeners are made and changed, from the stage behind work->stage on. */
@@ -255,7 +260,7 @@ CCM_NODISCARD int lbc_plan_drop_listener(struct lbc_work *work, struct lbc_liste
 CCM_NODISCARD int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have);
 /* Whether the plan does one of both already. */
 bool lbc_plan_drops(const struct lbc_plan *plan, const struct lbc_listener *have);
-/* All others that are stale, where listeners are ours to manage. */
+/* All others that are stale. */
 CCM_NODISCARD int lbc_plan_stale_listeners(struct lbc_work *work);
 
 #endif

@@ -84,12 +84,19 @@ unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *wa
 
 static struct lbc_step *target_add_step(const struct target *to, unsigned type)
 {
+    const struct lbc_plan *plan = to->work->plan;
+    const struct lbc_step *before = plan->len == 0 ? NULL : plan->steps[plan->len - 1];
     struct lbc_step *step = lbc_work_group_step(to->work, type, to->want, to->have);
 
-    if (step != NULL && !to->work->ops->is_serial) {
-        step->stage = to->stage;
+    if (step == NULL) {
+        return NULL;
     }
-    if (step != NULL && to->last) {
+    if (!to->work->ops->is_serial) {
+        step->stage = to->stage;
+    } else if (to->last && before != NULL && before->last && before->group != NULL) {
+        step->stage = before->stage; /* a group that cannot go does not keep the next one */
+    }
+    if (to->last) {
         step->last = true;
         step->port = 0;
     }
@@ -258,7 +265,7 @@ int lbc_plan_drop_groups(struct lbc_work *work)
     return r;
 }
 
-static bool work_wants_group(const struct lbc_work *work, const struct lbc_group *have)
+bool lbc_work_wants_group(const struct lbc_work *work, const struct lbc_group *have)
 {
     for (size_t i = 0; i < work->want->group_count; i++) {
         if (lbc_state_group_for(work->have, work->want->groups[i]) == have) {
@@ -322,7 +329,8 @@ int lbc_plan_stale_groups(struct lbc_work *work)
         bool used = false;
 
         /* A listener of ours that stays, because nothing could take its place, keeps its group. */
-        if (!work_wants_group(work, have) && work_find_user(work, have, &used) != LBC_OWNER_OURS) {
+        if (!lbc_work_wants_group(work, have) &&
+            work_find_user(work, have, &used) != LBC_OWNER_OURS) {
             r = work_drop_group(work, have, used && !work->ops->deletes_used);
         }
     }

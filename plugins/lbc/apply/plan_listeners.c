@@ -76,9 +76,25 @@ static bool work_is_short(const struct lbc_work *work)
     return false;
 }
 
+bool lbc_work_needs_port(const struct lbc_work *work, const struct lbc_listener *have)
+{
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        if (lbc_listener_clash(work->want->listeners[i], have)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where listeners are not managed, one of ours goes with its port: nothing takes its place. */
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
 {
-    return work_can_spare(work, have) && !work_is_short(work) && !work_drops_in_vain(work, have);
+    if (!work_can_spare(work, have)) {
+        return false;
+    }
+    return lbc_model_has_listeners(work->model)
+               ? !work_is_short(work) && !work_drops_in_vain(work, have)
+               : !lbc_work_needs_port(work, have);
 }
 
 /* A person's that would have to be made anew, and could not be put back. */

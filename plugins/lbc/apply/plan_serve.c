@@ -45,15 +45,23 @@ static int plan_create_listener(struct lbc_work *work, const struct lbc_listener
     return plan_listener_rest(work, stage + 1, want, NULL);
 }
 
+/* The stage in which the listener can send to the group that it shall have: nobody is sent to one
+ * that is still being filled. */
+static unsigned work_find_stage(const struct lbc_work *work, const struct lbc_listener *want,
+                                bool moves)
+{
+    const unsigned filled = moves ? lbc_plan_filled(work, want->group) : 0;
+
+    return filled > work->stage + 1 ? filled : work->stage + 1;
+}
+
 static int plan_update_listener(struct lbc_work *work, const struct lbc_listener *want,
                                 struct lbc_listener *have, struct lbc_group *present)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
     const bool moves = present == NULL || !ccm_text_equal(present->id, have->group_id);
-    /* Nobody is sent to a group that is still being filled. */
-    const unsigned filled = moves ? lbc_plan_filled(work, want->group) : 0;
-    const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
+    const unsigned stage = work_find_stage(work, want, moves);
     struct lbc_step *step = NULL;
     const struct lbc_compare compare = lbc_compare_listeners(work->ops->annotations, want, have);
     int r = lbc_compare_overlay(&compare, work->in->fresh, &next, &change);
@@ -98,6 +106,38 @@ static int plan_keep_listener(struct lbc_work *work, const struct lbc_listener *
     return r < 0 ? r : plan_listener_rest(work, work->stage, want, have);
 }
 
+/* One of ours, that sends to a group of ours which no port wants any more. */
+static bool work_must_follow(struct lbc_work *work, const struct lbc_listener *have)
+{
+    const struct lbc_group *group = lbc_state_group_by_id(work->have, have->group_id);
+
+    return group != NULL && !lbc_work_wants_group(work, group) &&
+           lbc_work_owner(work, group->name, false) == LBC_OWNER_OURS &&
+           lbc_work_owner(work, have->description, true) == LBC_OWNER_OURS;
+}
+
+/* Listeners are not managed: backends go on being followed behind ours. */
+static int plan_follow_group(struct lbc_work *work, const struct lbc_listener *want)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    struct lbc_listener *have = lbc_state_listener_like(work->have, want);
+    struct lbc_group *group = lbc_work_group_of(work, want);
+    struct lbc_step *step = NULL;
+
+    if (have == NULL || want->group == NULL || !work_must_follow(work, have)) {
+        return 0;
+    }
+    step = lbc_work_listener_step(work, LBC_STEP_UPDATE_LISTENER, work_find_stage(work, want, true),
+                                  want, have);
+    if (step == NULL || lbc_step_describe_listener(step, want, group) < 0) {
+        return -ENOMEM;
+    }
+    step->needs_backends = true;
+    lbc_compare_add_change(&change, "server group", have->group_id,
+                           group == NULL ? want->group->name : group->id);
+    return lbc_step_set_change(step, &change);
+}
+
 int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want)
 {
     struct lbc_listener *have = lbc_state_listener_like(work->have, want);
@@ -106,6 +146,9 @@ int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want)
                           work->ops->needs_rebuild(work, want, have);
     int r = 0;
 
+    if (!lbc_model_has_listeners(work->model)) {
+        return plan_follow_group(work, want);
+    }
     if (other != NULL) {
         lbc_plan_refuse(work, want, other);
         return 0;
@@ -132,10 +175,9 @@ static bool work_can_serve(const struct lbc_work *work, const struct lbc_listene
 
 int lbc_plan_listeners(struct lbc_work *work)
 {
-    const size_t count = lbc_model_has_listeners(work->model) ? work->want->listener_count : 0;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
+    for (size_t i = 0; r == 0 && i < work->want->listener_count; i++) {
         if (work_can_serve(work, work->want->listeners[i])) {
             r = lbc_plan_listener(work, work->want->listeners[i]);
         }

@@ -63,17 +63,6 @@ int lbc_plan_list_taken(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
 
 /* --- and are again --- */
 
-/* Another listener of the Service takes its port. */
-static bool work_needs_port(const struct lbc_work *work, const struct lbc_listener *have)
-{
-    for (size_t i = 0; i < work->want->listener_count; i++) {
-        if (lbc_listener_clash(work->want->listeners[i], have)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What it was, with the group that it sent to (NULL: none). *ret_known false: nobody can tell, or
  * it is not possible any more. */
 static int work_find_taken(struct lbc_work *work, const struct lbc_listener *have,
@@ -85,7 +74,7 @@ static int work_find_taken(struct lbc_work *work, const struct lbc_listener *hav
     *ret_group = NULL;
     *ret_known = false;
     if (!work->in->restores || work->in->cannot_restore || !work->model->reused ||
-        work->model->as_it_is || work_needs_port(work, have)) {
+        work->model->as_it_is || lbc_work_needs_port(work, have)) {
         return 0;
     }
     lbc_taken_format_port(have, port);
@@ -174,10 +163,9 @@ bool lbc_plan_drops(const struct lbc_plan *plan, const struct lbc_listener *have
 
 int lbc_plan_stale_listeners(struct lbc_work *work)
 {
-    const size_t count = lbc_model_has_listeners(work->model) ? work->have->listener_count : 0;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
+    for (size_t i = 0; r == 0 && i < work->have->listener_count; i++) {
         struct lbc_listener *have = work->have->listeners[i];
 
         if (lbc_plan_is_stale(work, have) && !lbc_plan_drops(work->plan, have)) {

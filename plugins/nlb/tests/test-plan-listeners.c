@@ -71,8 +71,25 @@ static const struct plan_question questions[] = {
          "listener l-3 TCP 82 g-9 desc=k8s.82.TCP.other.default.c1\n"
          "listener l-4 TCP 83 g-9 desc=k8s.83.TCP.web.default.c2\n",
       "delete listener 81/TCP (l-2)\n", NULL, 0 },
-    { "without override none is touched", "model reused\n" W80 "listener - TCP 80 80/TCP\n",
-      LB H80 "listener l-2 TCP 81 g-9\n", "", NULL, 0 },
+    { "without override none is created or taken over",
+      "model reused\n" W80 WT "listener - TCP 80 80/TCP\nlistener - TCPSSL 443 443/TCPSSL\n",
+      LB H80 HT "listener l-2 TCP 80 g-9 desc=hand\n", "", NULL, 0 },
+    { "and ours go with their ports", "model reused\n" W80 "listener - TCP 80 80/TCP\n",
+      LB H80 "listener l-1 TCP 80 g-1\nlistener l-2 TCP 81 g-9\nlistener l-3 TCP 82 g-9 desc=hand\n"
+             "listener l-4 TCP 83 g-9 desc=k8s.83.TCP.other.default.c1\n",
+      "delete listener 81/TCP (l-2)\n", NULL, 0 },
+    { "and stay as they are otherwise", "model reused\n" W80 "listener - TCP 80 80/TCP +Cps=100\n",
+      LB H80 "listener l-1 TCP 80 g-1\n", "", NULL, 0 },
+    { "also under another protocol", "model reused\n" WT "listener - TCPSSL 443 443/TCPSSL\n",
+      LB HT "group g-1 443/TCP\nlistener l-1 TCP 443 g-1\n", "", NULL, 0 },
+    { "but they follow their group", "model reused\n" W80 "listener - TCP 80 80/TCP +Cps=100\n",
+      LB "group g-5 81/TCP\nlistener l-1 TCP 80 g-5\n",
+      "create server group 80/TCP " G80 "\n"
+      "update listener 80/TCP " G80 " (l-1): server group g-5 -> " G80 "\n"
+      "delete server group k8s.81.TCP.web.default.c1 (g-5)\n",
+      NULL, 0 },
+    { "unless a person has chosen one for them", "model reused\n" W80 "listener - TCP 80 80/TCP\n",
+      LB H80 "group g-7 9/TCP name=mine\nlistener l-1 TCP 80 g-7\n", "", NULL, 0 },
     { "a listener that somebody made is taken over",
       "model reused override\n" W80 "listener - TCP 80 80/TCP\n",
       LB H80 "listener l-1 TCP 80 g-9 desc=hand\n",
