@@ -368,6 +368,28 @@ def test_describe_filters_and_pages(sim):
     refused("InvalidParameter", 400, ids, LoadBalancerId=",".join(f"lb-{i}" for i in range(11)))
 
 
+def test_lists_by_tags_may_lag(sim):
+    """What is new is not in a list by tags, but is read by id and listed by name."""
+    tag = [{"Key": "a", "Value": "1"}]
+    old = sim.lb(Tag=tag)
+    sim.control("POST", "edit", {"op": "limits", "limits": {"tag-lag-ms": 3600000}})
+    new = sim.lb(LoadBalancerName="new", Tag=tag)
+
+    def listed(**params):
+        return [lb["LoadBalancerId"] for lb in sim.client.slb("DescribeLoadBalancers", **params)["LoadBalancers"]["LoadBalancer"]]
+
+    def tagged():
+        found = sim.client.slb("ListTagResources", ResourceType="instance", Tag=tag)["TagResources"]["TagResource"]
+        return [item["ResourceId"] for item in found]
+
+    assert (listed(Tag=tag), tagged()) == ([], []), "the lag is of all that is younger"
+    assert listed(LoadBalancerName="new") == listed(LoadBalancerId=new) == [new]
+    answer = sim.client.slb("DescribeLoadBalancerAttribute", LoadBalancerId=new)
+    assert answer["Tags"]["Tag"] == [{"TagKey": "a", "TagValue": "1"}]
+    sim.control("POST", "edit", {"op": "limits", "limits": {"tag-lag-ms": 0}})
+    assert (listed(Tag=tag), tagged()) == ([old, new], [old, new])
+
+
 def test_specs(sim):
     by_spec = sim.lb(InstanceChargeType="PayBySpec", LoadBalancerSpec="slb.s1.small")
     sim.client.slb("ModifyLoadBalancerInstanceSpec", LoadBalancerId=by_spec, LoadBalancerSpec="slb.s2.small")

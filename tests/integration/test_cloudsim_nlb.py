@@ -902,6 +902,24 @@ def test_list_of_jobs(nlb):
     refused("IllegalParamSize.JobIds", 400, nlb.call, "ListAsynJobs", JobIds=ids * 11)
 
 
+def test_lists_by_tags_may_lag(tmp_path):
+    nlb = Nlb(tmp_path, "--tag-lag-ms", 3600000)
+    tag = [{"Key": "a", "Value": "1"}]
+    lb, group = nlb.lb(LoadBalancerName="new", Tag=tag), nlb.group(ServerGroupName="new", Tag=tag)
+
+    def listed(action, kind, **params):
+        return [one[kind + "Id"] for one in nlb.call(action, **params)[kind + "s"]]
+
+    assert listed("ListLoadBalancers", "LoadBalancer", Tag=tag) == listed("ListServerGroups", "ServerGroup", Tag=tag) == []
+    assert nlb.call("ListTagResources", ResourceType="loadbalancer", Tag=tag)["TagResources"] == []
+    assert listed("ListLoadBalancers", "LoadBalancer", LoadBalancerNames=["new"]) == [nlb.get(lb)["LoadBalancerId"]] == [lb]
+    assert listed("ListServerGroups", "ServerGroup", ServerGroupNames=["new"]) == [group]
+    nlb.sim.control("POST", "edit", {"op": "limits", "limits": {"tag-lag-ms": 0}})
+    assert listed("ListLoadBalancers", "LoadBalancer", Tag=tag) == [lb]
+    assert listed("ListServerGroups", "ServerGroup", Tag=tag) == [group]
+    nlb.sim.process.stop()
+
+
 def test_jobs_take_time(tmp_path):
     nlb = Nlb(tmp_path, "--job-ms", 200)
     start = time.monotonic()

@@ -386,6 +386,8 @@ int ccm_cloud_attrs_set(struct ccm_cloud_obj *obj, const struct ccm_cloud_pair *
 int ccm_cloud_obj_init(struct ccm_cloud *cloud, struct ccm_cloud_obj *obj, const char *id)
 {
     obj->seq = ++cloud->last_seq;
+    obj->made_ms = ccm_clock_now_ms();
+    obj->tag_lag_ms = &cloud->limits.tag_lag_ms;
     obj->id = strdup(id);
     return obj->id == NULL ? -ENOMEM : 0;
 }

@@ -81,7 +81,9 @@ struct ccm_cloud_obj {
     uint64_t seq; /* order of creation, unique */
     struct ccm_sim_params attrs;
     struct ccm_sim_params tags;
-    int64_t busy_until_ms; /* on the monotonic clock; only of access lists */
+    int64_t made_ms;            /* on the monotonic clock */
+    const uint32_t *tag_lag_ms; /* that of the cloud's limits */
+    int64_t busy_until_ms;      /* on the monotonic clock; only of access lists */
 };
 
 struct ccm_cloud_backend {
@@ -172,6 +174,7 @@ struct ccm_cloud_limits {
     uint32_t nlb_server_groups;
     uint32_t nlb_server_uses; /* how often a server may be in groups */
     uint32_t job_ms;          /* how long a job takes */
+    uint32_t tag_lag_ms;      /* how long lists by tags do not show what is new */
     uint32_t security_groups;
     uint32_t security_rules; /* per group */
     uint32_t description;    /* characters of names of groups and of backend descriptions */

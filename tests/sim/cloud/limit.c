@@ -44,6 +44,7 @@ uint32_t *ccm_cloud_limit_find(struct ccm_cloud_limits *limits, const char *name
         { "slb-busy-reads", &limits->busy_reads },
         { "route-ms", &limits->route_ms },
         { "job-ms", &limits->job_ms },
+        { "tag-lag-ms", &limits->tag_lag_ms },
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {

@@ -28,7 +28,8 @@ enum {
     KEY_JOB_MS,
     KEY_STRICT,
     KEY_LISTENER_MS,
-    KEY_BUSY_READS
+    KEY_BUSY_READS,
+    KEY_TAG_LAG
 };
 
 struct arguments {
@@ -72,6 +73,8 @@ static const struct argp_option options[] = {
       "SLB takes no more than the pages of its API say: 20 backends per call, 80 characters of "
       "names and descriptions, no scheduler wlc",
       0 },
+    { "tag-lag-ms", KEY_TAG_LAG, "N", 0,
+      "How long lists by tags do not show what is new; reads by id and by name do (default 0)", 0 },
     { "job-ms", KEY_JOB_MS, "N", 0, "How long jobs of NLB take (default 0: until the next call)",
       0 },
     { 0 },
@@ -145,9 +148,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         out->metadata_v2 = true;
         return 0;
     case KEY_JOB_MS:
-        if (ccm_parse_u32(arg, 0, 3600000, &out->cloud->limits.job_ms) < 0) {
-            argp_error(state, "--job-ms: '%s' is not a number from 0 to 3600000", arg);
-        }
+        ms_set(arg, "job-ms", &out->cloud->limits.job_ms, state);
+        return 0;
+    case KEY_TAG_LAG:
+        ms_set(arg, "tag-lag-ms", &out->cloud->limits.tag_lag_ms, state);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is not expected", arg);

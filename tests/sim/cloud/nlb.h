@@ -234,8 +234,6 @@ bool ccm_nlb_page_takes(struct ccm_nlb_page *page, uint64_t a, uint64_t b);
 /* MaxResults, TotalCount, and NextToken when there is more. */
 void ccm_nlb_page_write(struct ccm_cloud_call *call, const struct ccm_nlb_page *page);
 
-/* Whether obj has all tags of the filter; an empty value fits any. */
-bool ccm_nlb_tags_fit(const struct ccm_cloud_obj *obj, const struct ccm_sim_params *filter);
 /* Whether the list is empty or has the value; the values are those of ccm_cloud_list. */
 bool ccm_nlb_list_has(const struct ccm_sim_params *list, const char *value);
 /* A parameter that is given equals the attribute, in any case of letters. */

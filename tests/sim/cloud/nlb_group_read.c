@@ -88,7 +88,7 @@ static void group_take(struct ccm_cloud_call *call, const struct filter *filter,
         ccm_nlb_attr_fits(call, &group->obj, "ResourceGroupId") &&
         ccm_nlb_attr_fits(call, &group->obj, "ServerGroupType") &&
         ccm_nlb_attr_fits(call, &group->obj, "VpcId") &&
-        ccm_nlb_tags_fit(&group->obj, &filter->tags) &&
+        ccm_cloud_tags_fit(&group->obj, &filter->tags) &&
         ccm_nlb_page_takes(page, group->obj.seq, 0)) {
         group_write(call->out, group);
     }

@@ -166,7 +166,7 @@ static bool lb_fits(const struct ccm_cloud_call *call, const struct filter *filt
     return ccm_text_equal_case(business, "Normal") && ccm_nlb_list_has(&filter->ids, lb->obj.id) &&
            ccm_nlb_list_has(&filter->names, ccm_cloud_attr(&lb->obj, "LoadBalancerName")) &&
            ccm_nlb_list_has(&filter->vpcs, ccm_cloud_attr(&lb->obj, "VpcId")) &&
-           ccm_nlb_tags_fit(&lb->obj, &filter->tags) && in_zone(call, lb);
+           ccm_cloud_tags_fit(&lb->obj, &filter->tags) && in_zone(call, lb);
 }
 
 static void lb_take(struct ccm_cloud_call *call, const struct filter *filter,

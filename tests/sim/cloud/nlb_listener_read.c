@@ -95,7 +95,7 @@ static void listener_take(struct ccm_cloud_call *call, const struct filter *filt
         ccm_nlb_list_has(&filter->lbs, listener->lb->obj.id) &&
         ccm_nlb_attr_fits(call, &listener->obj, "ListenerProtocol") &&
         (sensor == NULL || ccm_text_equal_case(sensor, "true") == senses) &&
-        ccm_nlb_tags_fit(&listener->obj, &filter->tags) &&
+        ccm_cloud_tags_fit(&listener->obj, &filter->tags) &&
         ccm_nlb_page_takes(page, listener->obj.seq, 0)) {
         ccm_jsonw_open(call->out, NULL, '{');
         listener_write(call, listener, false);

@@ -106,19 +106,6 @@ void ccm_nlb_page_write(struct ccm_cloud_call *call, const struct ccm_nlb_page *
     }
 }
 
-bool ccm_nlb_tags_fit(const struct ccm_cloud_obj *obj, const struct ccm_sim_params *filter)
-{
-    for (size_t i = 0; i < filter->len; i++) {
-        const char *value = ccm_sim_params_get(&obj->tags, filter->items[i].name);
-
-        if (value == NULL ||
-            (filter->items[i].value[0] != '\0' && strcmp(value, filter->items[i].value) != 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool ccm_nlb_list_has(const struct ccm_sim_params *list, const char *value)
 {
     for (size_t i = 0; i < list->len; i++) {

@@ -6,6 +6,7 @@
 #include "store.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -53,6 +54,10 @@ int ccm_cloud_tags_read(struct ccm_cloud_call *call, struct ccm_sim_params *ret)
 
 bool ccm_cloud_tags_fit(const struct ccm_cloud_obj *obj, const struct ccm_sim_params *filter)
 {
+    if (filter->len > 0 && *obj->tag_lag_ms > 0 &&
+        ccm_clock_now_ms() < obj->made_ms + *obj->tag_lag_ms) {
+        return false;
+    }
     for (size_t i = 0; i < filter->len; i++) {
         const char *value = ccm_sim_params_get(&obj->tags, filter->items[i].name);
 

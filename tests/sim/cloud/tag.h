@@ -22,7 +22,8 @@
  * it, but the caller filters). 0, -EPROTO with the error set, or -ENOMEM. */
 CCM_NODISCARD int ccm_cloud_tags_read(struct ccm_cloud_call *call, struct ccm_sim_params *ret);
 
-/* Whether obj has all tags of the filter; an empty value in the filter fits any. */
+/* Whether a list by tags shows obj: it has all tags of the filter, and the index knows it by now.
+ * An empty value in the filter fits any, an empty filter everything. */
 bool ccm_cloud_tags_fit(const struct ccm_cloud_obj *obj, const struct ccm_sim_params *filter);
 
 /* {"Tag":[{"TagKey":..,"TagValue":..}]} under key; bare: the list alone. */
