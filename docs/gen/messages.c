@@ -76,8 +76,9 @@ const struct docs_message docs_messages[] = {
     { "find multiple loadbalances by tag, lbIds[{ids}], event DuplicateLoadBalancer",
       "Several load balancers carry the ownership tag of the Service, because somebody has copied "
       "it. The one that the Service's label names is used, and the event names all of them; where "
-      "no label tells, nothing is changed. When the Service goes, those go that its label or their "
-      "default name say are its own.",
+      "no label tells, nothing is changed. The deletion of the Service looks for them again. It "
+      "deletes the one that the label names, and each copy that has both tags and the name of the "
+      "Service's own; the event names each. Any other stays.",
       "Delete the others in the console if they serve nobody, or take their tag "
       "kubernetes.do.not.delete off." },
     { "annotation {key}name must be no default name of another Service",

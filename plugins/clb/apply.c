@@ -96,6 +96,7 @@ const struct alilb_apply_ops clb_apply_ops = {
              .full_of_backends = full_of_backends,
              .too_many = too_many_backends,
              .small_batch = CLB_BATCH_SMALL,
+             .creates_once = true,
              .counts_problems = true },
     .rows = step_rows,
     .id = ALI_SLB,

@@ -15,7 +15,6 @@
 #include <errno.h>
 
 #define OLDER_MS            300000
-#define TOKEN_WAIT_MS       60000  /* so long what was made is looked for before another is */
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
 #define UNFINISHED_MS       1000   /* until what is still being made is looked at again */
 #define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
@@ -105,27 +104,20 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
     };
 }
 
-/* What a creation comes to that left no load balancer in the mirror. A ClientToken that the cloud
- * knows from another request is one that was used up, unless that request may have made what is
- * there now: then it is looked for, by name as well, before another token is taken. */
+/* What a creation comes to. A ClientToken that the cloud knows from another request is one that was
+ * used up, unless that request may have made what is there now: then it is looked for, by name as
+ * well, before another token is taken. */
 static void change_judge_creation(struct lbc_pass *pass, const struct lbc_apply *apply)
 {
     struct lbc_entry *entry = pass->entry;
-    struct lbc_creation *creation = &entry->creation;
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
 
-    if (apply->asked_lb) {
-        creation->sent = true;
-        creation->named = false;
+    /* Where a token stands for one creation, the answer with what is gone is that of an old one. */
+    if (apply->asked_lb && !(apply->lb_gone && apply->ops->creates_once)) {
+        lbc_creation_record(&entry->creation, apply->made_lb, apply->ops->creates_once, now);
     }
-    if (!apply->token_taken) {
-        return;
-    }
-    creation->taken_ms = creation->taken_ms == 0 ? now : creation->taken_ms;
-    creation->named = false;
-    if ((creation->bound_here && !creation->sent) || now - creation->taken_ms >= TOKEN_WAIT_MS) {
+    if (apply->token_taken && lbc_creation_end_token(&entry->creation, now)) {
         entry->attempt++;
-        *creation = (struct lbc_creation){ .bound_here = creation->bound_here };
     }
 }
 

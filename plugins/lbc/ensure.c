@@ -262,6 +262,7 @@ static bool pass_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
     if (pass->model->mismatch || !serves) {
         return false;
     }
+    lbc_creation_forgive(&pass->entry->creation);
     state->lb_id = pass_leaves_label(pass) ? NULL : lbc_pass_lb(pass)->id;
     state->reused = pass->model->reused ? lbc_pass_lb(pass)->id : "";
     return pass->lbc->ops->status->publish(pass, state);

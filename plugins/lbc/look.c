@@ -42,8 +42,12 @@ void lbc_look_begin(struct lbc_pass *pass)
     const uint64_t hash = lbc_written_what(pass->hash);
 
     look->foreign = look_is_foreign(pass) || look->foreign;
-    look->wanted =
-        look->wanted || look->foreign || look->asked || (look->hash != 0 && look->hash != hash);
+    const bool edited = look->asked || (look->hash != 0 && look->hash != hash);
+
+    if (edited) {
+        lbc_creation_forgive(&entry->creation);
+    }
+    look->wanted = look->wanted || look->foreign || edited;
     look->hash = hash;
     pass->remembered = look_has_mirror(entry);
     if (look->wanted && !look->asked && pass->remembered &&

@@ -66,8 +66,9 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
         return false;
     }
     const bool labelled = ccm_text_equal(id, look->labelled);
-    const bool own = labelled || ccm_text_equal(name, look->name) ||
-                     (look->named[0] != '\0' && ccm_text_equal(name, look->named));
+    const bool own = labelled || (!look->by_name && cluster != NULL &&
+                                  (ccm_text_equal(name, look->name) ||
+                                   (look->named[0] != '\0' && ccm_text_equal(name, look->named))));
     const bool better = labelled || (own && look->own == 0);
 
     ccm_buf_addf(&look->ids, "%s%s", look->count == 0 ? "" : ",", id);

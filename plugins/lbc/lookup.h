@@ -20,9 +20,9 @@
 
 /* How one look goes beyond what the Service shows, and what it came to. */
 struct lbc_lookup_how {
-    bool by_name; /* there may be one that its tag does not lead to: look for it by name as well */
-    bool any; /* a release: of several those go that the label or their name says are its own, one
-                 after the other */
+    bool by_name;  /* there may be one that its tag does not lead to: look for it by name as well */
+    bool any;      /* a release: of several those go that are its own beyond doubt, see `own` of the
+                      lookup, one after the other */
     char *several; /* out: ids of all of them, "a,b", when one of several was taken, or none because
                       the label names another one; heap */
     bool more;     /* out: with `any`, that one is not the last */
@@ -36,7 +36,8 @@ struct lbc_lookup {
     const char *labelled; /* id that the Service's label says, NULL = none: it goes before others */
     const char *named;    /* the name that its annotation asks for, "" = none */
     bool chosen;          /* the labelled one was offered */
-    size_t own;           /* that were offered and are labelled or named as its own */
+    size_t own;           /* that were offered and are the Service's beyond doubt: its label names
+                             them, or they carry both our tags and its name */
     char name[LBC_OWNER_LB_NAME];
     size_t count; /* load balancers that can be the Service's */
     struct ccm_buf ids;

@@ -139,23 +139,6 @@ void lbc_lost_forget(struct lbc_instance *lbc, const char *key)
 
 /* --- a pass --- */
 
-/* What became of the one that the label names: LBC_LOOKUP_NOT_OURS with err; -ENOENT: the cloud
- * says that it does not exist; else that is not known. */
-static int lost_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
-
-    if (ccm_text_empty(label)) {
-        return -ENODATA;
-    }
-    const int r = lbc_pass_check_owner(pass, label, err);
-
-    if (r == LBC_LOOKUP_NOT_OURS) {
-        return r;
-    }
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : -ENODATA;
-}
-
 /* When it is looked for again, and what comes then; "" = only by the Service's own tries. */
 static void lost_format_looks(const struct lbc_instance *lbc, bool deleted, struct ccm_buf *text)
 {
@@ -186,7 +169,7 @@ static void lost_format_recipe(const struct lbc_pass *pass, struct ccm_buf *ret)
 }
 
 /* With what a person can do in each of these cases. */
-static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_error *why,
+static int lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *known,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf looks = { .max = 200 };
@@ -197,12 +180,12 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
     char tag[LBC_OWNER_LB_NAME];
 
     lost_format_recipe(pass, &recipe);
-    lost_format_looks(pass->lbc, found == -ENOENT, &looks);
-    if (found == LBC_LOOKUP_NOT_OURS) {
-        return ccm_error_set(err, found, CCM_ERROR_TERMINAL, MISSING ": %s%s", lbc_names.messages,
-                             shown, why->message, ccm_buf_str(&looks));
+    lost_format_looks(pass->lbc, known->found == -ENOENT, &looks);
+    if (known->found == LBC_LOOKUP_NOT_OURS) {
+        return ccm_error_set(err, known->found, CCM_ERROR_TERMINAL, MISSING ": %s%s",
+                             lbc_names.messages, shown, known->why.message, ccm_buf_str(&looks));
     }
-    if (found == -ENOENT) {
+    if (known->found == -ENOENT) {
         return ccm_error_set(
             err, -ENOENT, CCM_ERROR_TERMINAL,
             MISSING " this may happen when you delete the loadbalancer (%s does not exist any "
@@ -220,19 +203,17 @@ static int lost_refuse(const struct lbc_pass *pass, int found, const struct ccm_
         lbc_names.annotations, lbc_product_noun(pass->lbc->ops->product), ccm_buf_str(&looks));
 }
 
-int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err)
+int lbc_lost_check(struct lbc_pass *pass, const struct lbc_lost_known *known, struct ccm_error *err)
 {
     struct lbc_instance *lbc = pass->lbc;
-    struct ccm_error why = CCM_ERROR_INIT;
-    const int found = lost_find_labelled(pass, &why);
 
     /* That of a person is not looked for: an annotation has to name it. */
     if (lbc_life_reused_id(&lbc->life, pass->service)[0] == '\0' &&
-        lost_record(lbc, pass->service->meta.key, found == -ENOENT) && lost_recreates(lbc)) {
+        lost_record(lbc, pass->service->meta.key, known->found == -ENOENT) && lost_recreates(lbc)) {
         return 0;
     }
     lbc_health_look(pass); /* of one that is gone nothing is told */
-    return lost_refuse(pass, found, &why, err);
+    return lost_refuse(pass, known, err);
 }
 
 void lbc_lost_emit_recreated(struct lbc_pass *pass)

@@ -25,10 +25,23 @@ struct lbc_lost *lbc_lost_new(void);
 /* NULL is fine. */
 void lbc_lost_free(struct lbc_lost *lost);
 
+/* What became of the load balancer that the Service had, when no tag leads to one. */
+struct lbc_lost_known {
+    int found; /* -ENOENT: the cloud says that it does not exist; LBC_LOOKUP_NOT_OURS; -ENODATA:
+                  that is not known */
+    struct ccm_error why; /* of LBC_LOOKUP_NOT_OURS */
+};
+
+#define LBC_LOST_UNKNOWN                                                                           \
+    {                                                                                              \
+        .found = -ENODATA, .why = CCM_ERROR_INIT                                                   \
+    }
+
 /* For a pass that ensures and has found none, though the status shows one. 0: another one may be
  * made. Else negative with err: what became of it, what a person can do, when it is looked for;
- * from then on it is. Blocks for one read. */
-CCM_NODISCARD int lbc_lost_check(struct lbc_pass *pass, struct ccm_error *err);
+ * from then on it is. No call. */
+CCM_NODISCARD int lbc_lost_check(struct lbc_pass *pass, const struct lbc_lost_known *known,
+                                 struct ccm_error *err);
 /* It is about to be made again. */
 void lbc_lost_emit_recreated(struct lbc_pass *pass);
 /* There is one. */

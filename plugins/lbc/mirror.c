@@ -668,16 +668,33 @@ const char *lbc_entry_acquired_id(const struct lbc_entry *entry)
 void lbc_entry_drop(struct lbc_entry *entry)
 {
     lbc_state_fini(entry->state, entry->type);
+    entry_free_aside(entry);
     entry->valid = false;
+}
+
+const char *lbc_entry_known_id(const struct lbc_entry *entry)
+{
+    const char *id = lbc_state_lb(entry->state)->id;
+
+    return id != NULL || entry->aside == NULL ? id : lbc_state_lb(entry->aside)->id;
+}
+
+/* What is not believed any more is no better than what was believed of the same one before. */
+static bool entry_can_go_aside(const struct lbc_entry *entry)
+{
+    const char *id = lbc_state_lb(entry->state)->id;
+
+    return id != NULL && (entry->valid || entry->aside == NULL ||
+                          !ccm_text_equal(lbc_state_lb(entry->aside)->id, id));
 }
 
 void lbc_entry_put_aside(struct lbc_entry *entry)
 {
-    struct lbc_state *copy =
-        entry->valid && lbc_state_lb(entry->state)->id != NULL ? malloc(entry->type->size) : NULL;
+    struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->type->size) : NULL;
 
-    if (copy == NULL) {
-        lbc_entry_drop(entry); /* out of memory: then it is not told what was repaired */
+    if (copy == NULL) { /* also out of memory: then it is not told what was repaired */
+        lbc_state_fini(entry->state, entry->type);
+        entry->valid = false;
         return;
     }
     entry_free_aside(entry);

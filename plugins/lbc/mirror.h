@@ -24,6 +24,7 @@
 #include "lbc/apply/pending_change.h"
 #include "lbc/apply/state.h"
 #include "lbc/apply/underway.h"
+#include "lbc/creation.h"
 #include "lbc/look.h"
 #include "lbc/model/named.h"
 #include "lbc/model/tags.h"
@@ -40,15 +41,6 @@ struct lbc_shared;
 
 /* What a pass that was put off has compared with the mirror of before; the next one goes on. */
 enum lbc_compare { LBC_COMPARE_NONE, LBC_COMPARE_LOOK, LBC_COMPARE_AUDIT };
-
-/* What is known of the creations of a Service's load balancer beside how many there were. */
-struct lbc_creation {
-    bool bound_here; /* this process put the finalizer on, so no earlier one has made anything */
-    bool sent;       /* with this ClientToken one was asked for, and nobody knows what came of it */
-    bool named;      /* since then it was looked for by name */
-    int64_t taken_ms; /* monotonic: since when the cloud has said that the ClientToken stands for
-                         another request; 0 = it has not */
-};
 
 /* What health checks said when they were last asked; health.h. */
 struct lbc_health_memory {
@@ -165,8 +157,11 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
-/* The same, but what was known stays in `aside`: to carry over what cannot be read, and to say what
- * somebody else has changed. */
+/* The id of the load balancer as it was last known, whether or not the mirror is believed; borrowed
+ * until that changes, NULL = none. */
+const char *lbc_entry_known_id(const struct lbc_entry *entry);
+/* Forget it, but what was known stays in `aside`: to know its id, to carry over what cannot be
+ * read, and to say what somebody else has changed. */
 void lbc_entry_put_aside(struct lbc_entry *entry);
 /* `aside` is the mirror again, as if it had never been put there. */
 void lbc_entry_take_back(struct lbc_entry *entry);

@@ -165,6 +165,27 @@ static bool pass_may_have_lost_lb(const struct lbc_pass *pass)
              lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)));
 }
 
+enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_t *ret_wait_ms)
+{
+    struct lbc_creation *creation = &pass->entry->creation;
+    const bool earlier = !creation->bound_here && !lbc_lookup_shows_lb(pass->service) &&
+                         lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
+
+    return pass->dry
+               ? LBC_CREATION_NOW
+               : lbc_creation_judge(creation, pass->lbc->ops->change->steps->creates_once, earlier,
+                                    pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
+}
+
+void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms)
+{
+    pass->entry->valid = false; /* that there is none was not proven */
+    pass->unfinished = true;
+    pass->requeue_ms = wait_ms;
+    pass->waits_for = "a load balancer that was created may be missing from the lists of the cloud "
+                      "for a while: it is looked for again";
+}
+
 struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass)
 {
     return (struct lbc_lookup_how){
@@ -181,7 +202,7 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
     struct lbc_creation *creation = &pass->entry->creation;
 
     if (r == 0 && id != NULL) {
-        *creation = (struct lbc_creation){ .bound_here = creation->bound_here, .named = true };
+        lbc_creation_found(creation);
     } else if (r == 0) {
         creation->named = creation->named || how->by_name;
     }
@@ -242,24 +263,13 @@ static void pass_drop_lb(const struct lbc_pass *pass, struct lbc_state *state)
     free(state);
 }
 
-int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
+int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct lbc_state *state = NULL;
-    int r = pass_read_lb(pass, lb_id, &state, err);
+    const struct lbc_lb *lb = lbc_pass_lb(pass);
 
-    if (r == 0) {
-        const struct lbc_tags *tags = &lbc_state_lb(state)->tags;
-
-        /* One that was reused until the annotation went has never been the Service's. */
-        if (!pass->lbc->ops->product->release_by_label ||
-            lbc_tags_get(tags, lbc_names.tag_reuse) == NULL) {
-            r = lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
-                                 lbc_state_lb(state)->id, lbc_state_lb(state)->texts[LBC_LB_NAME],
-                                 tags, err);
-        }
-    }
-    pass_drop_lb(pass, state);
-    return r;
+    return lb->id == NULL ? 0
+                          : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
+                                             lb->id, lb->texts[LBC_LB_NAME], &lb->tags, err);
 }
 
 int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)

@@ -85,6 +85,7 @@ struct lbc_pass {
     struct ccm_buf steps;           /* of a dry run: one line per step, "what: from -> to" */
     uint64_t requeue_ms;            /* 0 = no need to come again */
     uint64_t unsaid_ms; /* beside a failure: when its condition is written again; 0 = it is said */
+    const char *waits_for; /* unfinished: what for, a constant; NULL = for the cloud's work on it */
     bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
                         come again after requeue_ms */
     bool several;    /* a release: there is another load balancer of the Service after this one */
@@ -119,10 +120,14 @@ CCM_NODISCARD int lbc_pass_owner_of(const struct lbc_pass *pass, const char *tex
                                     enum lbc_owner *ret);
 /* Whether a listener of the Service is there; port: as lbc_taken_format_port() writes it. */
 bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port);
-/* Read the load balancer and compare its owner: 0 when it is the Service's own, LBC_LOOKUP_NOT_OURS
- * with err, or what else went wrong. Leaves the mirror alone. Blocks. */
-CCM_NODISCARD int lbc_pass_check_owner(struct lbc_pass *pass, const char *lb_id,
-                                       struct ccm_error *err);
+/* Whose the load balancer of the mirror is, which was read by its id: 0 when it is the Service's
+ * own, or there is none; LBC_LOOKUP_NOT_OURS with err. No call. */
+CCM_NODISCARD int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_error *err);
+/* None was found: whether another one may be created, as lbc_creation_judge() says; at once in a
+ * dry run. */
+enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_t *ret_wait_ms);
+/* The pass ends, and comes again then to look for it. */
+void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms);
 /* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. */
 CCM_NODISCARD int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err);
 /* A look for the Service's own load balancer by its tag, for the `lb` of struct lbc_read_ops: begin

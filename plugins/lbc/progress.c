@@ -81,7 +81,9 @@ void lbc_progress_publish(const struct lbc_pass *pass, const char *why)
         progress_note(pass->lbc, pass->service->meta.key, 0, "");
     } else {
         progress_note(pass->lbc, pass->service->meta.key, pass->requeue_ms,
-                      text != NULL ? text : "the cloud still works on it");
+                      text != NULL              ? text
+                      : pass->waits_for != NULL ? pass->waits_for
+                                                : "the cloud still works on it");
     }
 }
 

@@ -48,15 +48,6 @@ static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- whose it is by now, not whose it was when we looked last --- */
 
-static int release_check_owner(const struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct lbc_lb *lb = lbc_pass_lb(pass);
-
-    return lb->id == NULL ? 0
-                          : lbc_lookup_check(&pass->service->meta, lbc_cluster_id(pass->lbc),
-                                             lb->id, lb->texts[LBC_LB_NAME], &lb->tags, err);
-}
-
 /* One that is gone is an answer as well. */
 static int release_read_lb(struct lbc_pass *pass, const char *id, struct ccm_error *err)
 {
@@ -71,28 +62,83 @@ static int release_read_lb(struct lbc_pass *pass, const char *id, struct ccm_err
     return r;
 }
 
-/* That of the Service itself. What is remembered is read again by its id; without tag, the label
- * may still lead to it. */
-static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
+/* The one that is known by its id goes first, whether or not a tag leads to it; what a tag leads to
+ * has its turn afterwards. */
+static int release_find_known(struct lbc_pass *pass, const char *known, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    const char *other = lbc_pass_lb(pass)->id;
+    CCM_CLEANUP(ccm_freep) char *found = other == NULL ? NULL : strdup(other);
+
+    if (other != NULL && found == NULL) {
+        return ccm_error_nomem(err);
+    }
+    lbc_state_fini(entry->state, entry->type);
+
+    const int r = release_read_lb(pass, known, err);
+
+    if (r < 0 || found == NULL) {
+        return r;
+    }
+    if (lbc_pass_lb(pass)->id == NULL || lbc_pass_check_own(pass, err) < 0) {
+        ccm_error_clear(err);
+        lbc_state_fini(entry->state, entry->type);
+        return release_read_lb(pass, found, err);
+    }
+    pass->several = true;
+    return 0;
+}
+
+/* By its tag, as whatever carries that is to go; the rest of a mirror that is believed stays. A
+ * failure leaves the id that was known. */
+static int release_find_tagged(struct lbc_pass *pass, const char *known, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    int r;
+
+    if (entry->valid && !entry->several) {
+        lbc_lb_fini(lbc_pass_lb(pass), entry->type);
+    } else {
+        lbc_entry_put_aside(entry);
+    }
+    r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
+    return r < 0 && known[0] != '\0' && lbc_text_set(&lbc_pass_lb(pass)->id, known) < 0
+               ? ccm_error_nomem(err)
+               : r;
+}
+
+/* The id of the Service's own load balancer, as far as one is known; "" = none. */
+static const char *release_known_id(const struct lbc_pass *pass)
 {
     const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
-    struct lbc_entry *entry = pass->entry;
-    int r = 0;
+    const char *known = lbc_entry_known_id(pass->entry);
 
-    if (entry->valid && lbc_pass_lb(pass)->id != NULL && !entry->several) {
-        r = release_read_lb(pass, lbc_pass_lb(pass)->id, err);
-    } else {
-        if (!entry->valid || entry->several) { /* the others go as well */
-            lbc_entry_drop(entry);
-            r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
-        }
-        if (r == 0 && lbc_pass_lb(pass)->id == NULL && !ccm_text_empty(label) &&
-            !ccm_text_equal(label, lbc_reused_id(pass->lbc, pass->service))) {
-            r = release_read_lb(pass, label, err);
-        }
+    known = known == NULL ? label : known;
+    return ccm_text_empty(known) || ccm_text_equal(known, lbc_reused_id(pass->lbc, pass->service))
+               ? ""
+               : known;
+}
+
+/* That of the Service itself, by its tag. A list by tags may be late, and a tag may be lost, so one
+ * whose id is known is also read by that. */
+static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    CCM_CLEANUP(ccm_freep) char *known = strdup(release_known_id(pass));
+    const bool is_none = entry->valid && lbc_pass_lb(pass)->id == NULL && !entry->several;
+    int r = known == NULL ? ccm_error_nomem(err) : 0;
+
+    if (r == 0 && !is_none) {
+        r = release_find_tagged(pass, known, err);
+    }
+    if (r == 0 && known[0] != '\0' && !ccm_text_equal(known, lbc_pass_lb(pass)->id)) {
+        r = release_find_known(pass, known, err);
+    }
+    if (r == 0 && (lbc_pass_lb(pass)->id != NULL || (known[0] != '\0' && !entry->creation.sent))) {
+        lbc_creation_found(&entry->creation); /* or its id says that it is gone */
     }
     entry->valid = r == 0;
-    return r < 0 ? r : release_check_owner(pass, err);
+    return r < 0 ? r : lbc_pass_check_own(pass, err);
 }
 
 static bool release_has_own_listener(const struct lbc_pass *pass)
@@ -202,6 +248,19 @@ static int release_check_parts(struct lbc_pass *pass, struct ccm_error *err)
                                "lbc_read_ops has to read what `empties` names");
 }
 
+/* That none was found proves nothing so soon after a creation. */
+static bool release_awaits_created(struct lbc_pass *pass)
+{
+    uint64_t wait_ms = 0;
+    const bool awaits = !pass->model->reused && lbc_pass_lb(pass)->id == NULL &&
+                        lbc_pass_judge_creation(pass, &wait_ms) == LBC_CREATION_LATER;
+
+    if (awaits) {
+        lbc_pass_await_created(pass, wait_ms);
+    }
+    return awaits;
+}
+
 static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -211,7 +270,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     if (lbc_pass_check_status(pass, err) < 0) {
         ccm_error_clear(err); /* it can go all the same */
     }
-    if (pass->unfinished) {
+    if (pass->unfinished || release_awaits_created(pass)) {
         return 0;
     }
     r = ops->read->release == NULL ? release_check_parts(pass, err) : ops->read->release(pass, err);
@@ -285,7 +344,7 @@ static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
     r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     entry->valid = r == 0;
     pass->model->reused = r == 0 && release_is_reused(pass);
-    return r < 0 || pass->model->reused ? r : release_check_owner(pass, err);
+    return r < 0 || pass->model->reused ? r : lbc_pass_check_own(pass, err);
 }
 
 static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
@@ -302,7 +361,7 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
             r == 0 && ccm_text_equal(lbc_pass_lb(pass)->id, lbc_entry_acquired_id(entry));
 
         pass->model->reused = false;
-        r = release_looked_up(pass, r < 0 ? r : release_check_owner(pass, err), false, err);
+        r = release_looked_up(pass, r < 0 ? r : lbc_pass_check_own(pass, err), false, err);
         if (r < 0 || same || entry->left_alone) {
             return r;
         }

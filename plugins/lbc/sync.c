@@ -16,6 +16,7 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,26 +115,89 @@ static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- actual state --- */
 
-static int sync_read_lb(struct lbc_pass *pass, struct ccm_error *err)
+/* What the status shows may be of the other product of the same cloud, which is on its way out. */
+static bool sync_shows_own(const struct lbc_pass *pass)
+{
+    const char *sibling = pass->lbc->choice.sibling_finalizer;
+
+    return pass->service->ingress_count > 0 &&
+           (sibling[0] == '\0' || !lbc_object_has_finalizer(&pass->service->meta, sibling));
+}
+
+/* One whose id is known: it is used when it is the Service's own, else `known` says what became of
+ * it. */
+static int sync_read_known(struct lbc_pass *pass, const char *id, struct lbc_lost_known *known,
+                           struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_state *state = pass->entry->state;
+    const bool groups_known = state->groups_known; /* of none there are none */
+    const bool listeners_known = state->listeners_known;
+    const int r = ops->read->lb(pass, id, state, err);
+
+    if (r < 0 && err->kind != CCM_ERROR_NOT_FOUND) {
+        return r;
+    }
+    if (r < 0) {
+        known->found = -ENOENT;
+        ccm_error_clear(err);
+    } else if (!ops->product->release_by_label ||
+               lbc_tags_get(&lbc_pass_lb(pass)->tags, lbc_names.tag_reuse) == NULL) {
+        known->found = lbc_pass_check_own(pass, &known->why);
+        if (known->found == 0) {
+            return 0;
+        }
+    } /* else it was reused until the annotation went, and has never been the Service's */
+    lbc_state_fini(state, ops->mirror);
+    state->groups_known = groups_known;
+    state->listeners_known = listeners_known;
+    return 0;
+}
+
+/* By its tag. A list by tags may be late, and a tag may be lost, so one whose id is known is also
+ * read by that; one that was created just now first of all. */
+static int sync_read_own(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const struct lbc_entry *entry = pass->entry;
+    const char *id = lbc_entry_known_id(entry);
+    const bool is_new = id != NULL && !pass->audit && !pass->looked &&
+                        lbc_creation_is_new(&entry->creation, host->now_ms(host));
+    int r = is_new ? sync_read_known(pass, id, known, err) : 0;
+
+    if (r == 0 && lbc_pass_lb(pass)->id == NULL) {
+        r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
+    }
+    if (id == NULL && sync_shows_own(pass)) {
+        id = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
+    }
+    return r < 0 || is_new || lbc_pass_lb(pass)->id != NULL || ccm_text_empty(id)
+               ? r
+               : sync_read_known(pass, id, known, err);
+}
+
+static int sync_read_lb(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+{
     struct lbc_entry *entry = pass->entry;
     const bool reused = pass->model->reused;
 
     if (entry->valid && lbc_pass_lb(pass)->id != NULL && (!entry->gone || entry->reused)) {
         return 0;
     }
-    lbc_entry_drop(entry);
+    lbc_entry_put_aside(entry);
     if (!reused && !pass->audit && !pass->looked &&
         lbc_inventory_take(pass->lbc, pass->service, entry->state)) {
         return 0;
     }
     pass->fresh = true;
+    if (!reused) {
+        return sync_read_own(pass, known, err);
+    }
 
     const int r =
-        ops->read->lb(pass, reused ? lbc_state_lb(pass->model->want)->id : NULL, entry->state, err);
+        pass->lbc->ops->read->lb(pass, lbc_state_lb(pass->model->want)->id, entry->state, err);
 
-    if (r < 0 && reused && err->kind == CCM_ERROR_NOT_FOUND) {
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         /* Ids are given by the cloud: one that does not exist will not exist later either. */
         err->kind = CCM_ERROR_TERMINAL;
     }
@@ -163,12 +227,13 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
                : 0;
 }
 
-static int sync_read_actual(struct lbc_pass *pass, struct ccm_error *err)
+static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
+                            struct ccm_error *err)
 {
     const struct lbc_read_ops *read = pass->lbc->ops->read;
     const bool reused = pass->model->reused;
     struct lbc_entry *entry = pass->entry;
-    int r = sync_read_lb(pass, err);
+    int r = sync_read_lb(pass, known, err);
 
     entry->gone = false;
     entry->valid = r == 0;
@@ -236,17 +301,40 @@ static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *er
     return 0;
 }
 
-/* What the status shows may be of the other product of the same cloud, which is on its way out. */
-static bool sync_shows_own(const struct lbc_pass *pass)
+/* One that was created may be there although no list shows it, and what vanishes again and again is
+ * not created without end. 0, or pass->unfinished: it is looked for again first. */
+static int sync_check_creation(struct lbc_pass *pass, const struct lbc_lost_known *known,
+                               struct ccm_error *err)
 {
-    const char *sibling = pass->lbc->choice.sibling_finalizer;
+    const struct ccm_host *host = pass->lbc->host;
+    const struct lbc_creation *creation = &pass->entry->creation;
+    uint64_t wait_ms = 0;
 
-    return pass->service->ingress_count > 0 &&
-           (sibling[0] == '\0' || !lbc_object_has_finalizer(&pass->service->meta, sibling));
+    if (known->found == LBC_LOOKUP_NOT_OURS && lbc_creation_is_new(creation, host->now_ms(host))) {
+        ccm_error_copy(err, &known->why);
+        return known->found;
+    }
+    switch (lbc_pass_judge_creation(pass, &wait_ms)) {
+    case LBC_CREATION_LATER:
+        lbc_pass_await_created(pass, wait_ms);
+        return 0;
+    case LBC_CREATION_NO_MORE:
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TERMINAL,
+                             "%" PRIu32 " load balancers were created, and none of them came to "
+                             "serve the %s: no further one is created now. Find out in the cloud "
+                             "what became of them; a change of the %s, or ccmd resync, tries again "
+                             "at once",
+                             creation->count, lbc_product_noun(pass->lbc->ops->product),
+                             lbc_product_noun(pass->lbc->ops->product));
+    case LBC_CREATION_NOW:
+    default:
+        return 0;
+    }
 }
 
 /* Not when the status shows one that was there, nor without what a person asks for. */
-static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
+static int sync_check_create(struct lbc_pass *pass, const struct lbc_lost_known *known,
+                             struct ccm_error *err)
 {
     const bool shown = sync_shows_own(pass);
     int r;
@@ -256,7 +344,7 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     }
     r = sync_check_public(pass, shown && pass->lbc->ops->product->finds_shown, err);
     if (r == 0 && shown) {
-        r = lbc_lost_check(pass, err);
+        r = lbc_lost_check(pass, known, err);
         r = r < 0 ? r : sync_check_public(pass, false, err);
     }
     if (r == 0) {
@@ -265,7 +353,10 @@ static int sync_check_create(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0) {
         r = lbc_refusals_sum(&pass->refused, err);
     }
-    if (r == 0 && shown) {
+    if (r == 0) {
+        r = sync_check_creation(pass, known, err);
+    }
+    if (r == 0 && shown && !pass->unfinished) {
         lbc_lost_emit_recreated(pass);
     }
     return r;
@@ -376,10 +467,11 @@ static void sync_emit_groups(struct lbc_pass *pass)
 int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_lost_known known = LBC_LOST_UNKNOWN;
     int r = sync_build_model(pass, err);
 
     if (r == 0) {
-        r = sync_read_actual(pass, err);
+        r = sync_read_actual(pass, &known, err);
     }
     if (r == -EPERM) {
         lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
@@ -387,8 +479,8 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    r = sync_check_create(pass, err);
-    if (r < 0 || sync_is_hopeless(pass)) {
+    r = sync_check_create(pass, &known, err);
+    if (r < 0 || pass->unfinished || sync_is_hopeless(pass)) {
         return r;
     }
     if (ops->read->details != NULL) {

@@ -169,6 +169,7 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .place_maker = step_find_place_maker,
              .is_draining = group_is_draining,
              .is_unready = lb_is_unready,
+             .creates_once = true,
              .forgives_reused = true },
     .rows = step_rows,
     .id = ALI_NLB,

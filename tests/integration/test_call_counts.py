@@ -130,6 +130,6 @@ def test_managed_delete(ready):
     ready.kube.delete("Service", "web")
     ready.wait(lambda: ready.kube.get("Service", "web") is None, "deletion")
     ready.settled()
-    assert ready.cloud.actions(since) == ["DescribeLoadBalancerAttribute",  # whose it is by now
+    assert ready.cloud.actions(since) == ["DescribeLoadBalancers",  # whose it is by now, and whether a copy carries its tag
                                           "SetLoadBalancerDeleteProtection", "DeleteLoadBalancer"]
     assert ready.cloud.load_balancers() == []

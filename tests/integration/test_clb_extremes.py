@@ -57,7 +57,7 @@ def test_fifty_ports_and_a_thousand_pods(build, tmp_path):
         since = world.cloud.mark()
         world.kube.delete("Service", "web")
         world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 60)
-        assert world.cloud.actions(since) == ["DescribeLoadBalancerAttribute", "SetLoadBalancerDeleteProtection",
+        assert world.cloud.actions(since) == ["DescribeLoadBalancers", "SetLoadBalancerDeleteProtection",
                                               "DeleteLoadBalancer"]  # whose it is, then away with it
         world.stop_ccmd()
 

@@ -109,13 +109,15 @@ def test_a_used_token_and_other_values(world, product):
 
 # --- two of them ---
 
+def product_of(world, product):
+    """The product, for a person at the console."""
+    return type(product)(lambda action, params: world.cloud.edit("call", product=product.product, action=action, params=params)["answer"])
+
+
 def make_twin(world, product, name=None):
     """Another load balancer with the tags of the Service's own, and its name."""
     uid = world.kube.get("Service", "web")["metadata"]["uid"]
-
-    def call(action, params):
-        return world.cloud.edit("call", product=product.product, action=action, params=params)["answer"]
-    return type(product)(call).make_lb(name or default_name(uid), {}, {OWNER_TAG: default_name(uid), "ack.aliyun.com": CLUSTER_ID})[0]
+    return product_of(world, product).make_lb(name or default_name(uid), {}, {OWNER_TAG: default_name(uid), "ack.aliyun.com": CLUSTER_ID})[0]
 
 
 def ids(world, product):
@@ -160,6 +162,74 @@ def test_two_and_none_is_labelled(world, product):
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 60)
     assert product.find(world) == []
+
+
+def be_ready(world, product, **annotations):
+    """A Service at rest; the id of its load balancer."""
+    begin(world, product)
+    world.kube.create(product.new("web", PORTS, annotations=annotations))
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the load balancer", 30)
+    world.settled()
+    return product.only(world)["LoadBalancerId"]
+
+
+def end(world):
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion", 60)
+    world.settled()
+
+
+def told(world, reason):
+    return [message for _, one, message, _ in world.kube.events("web") if one == reason]
+
+
+@PRODUCTS
+@pytest.mark.parametrize("name", (None, "shop"))
+def test_a_copy_goes_with_the_service(world, product, name):
+    """The deletion looks by tag. A copy with both tags and the name of the Service's own goes, and an event names it."""
+    annotations = {} if name is None else {PREFIX + "name": name}
+    own = be_ready(world, product, **annotations)
+    copy = make_twin(world, product, name)
+    end(world)
+    assert ids(world, product) == set()
+    for one in (own, copy):
+        assert [message for message in told(world, "DuplicateLoadBalancer") if f"{one} is deleted" in message] or one == copy, one
+    assert any(copy in message for message in told(world, "DuplicateLoadBalancer"))
+
+
+@PRODUCTS
+@pytest.mark.parametrize("what", ("another name", "no tag of the cluster"))
+def test_what_may_be_no_copy_stays(world, product, what):
+    """It has the tag of the Service's own, but not all that a copy has: it stays as it is, and an event names it."""
+    own = be_ready(world, product)
+    uid = world.kube.get("Service", "web")["metadata"]["uid"]
+    tags = {OWNER_TAG: default_name(uid), **({"ack.aliyun.com": CLUSTER_ID} if what == "another name" else {})}
+    other = product_of(world, product).make_lb("twin" if what == "another name" else default_name(uid), {}, tags)[0]
+    end(world)
+    assert ids(world, product) == {other}, own
+    assert any(other in message for message in told(world, "DuplicateLoadBalancer"))
+
+
+@PRODUCTS
+@pytest.mark.parametrize("name", (None, "shop"))
+def test_a_late_list_hides_nothing_from_the_deletion(world, product, name):
+    """No tag and no name leads to it: the id that is remembered does."""
+    be_ready(world, product, **({} if name is None else {PREFIX + "name": name}))
+    let_tags_be_late(world, product)
+    end(world)
+    assert ids(world, product) == set() and product.left(world.cloud.state(), {"metadata": {"uid": "none"}}) == []
+
+
+@PRODUCTS
+def test_a_late_list_hides_nothing_from_an_edit(world, product):
+    """The edit asks for another name, so neither tag nor name leads to the load balancer: its id does."""
+    own = be_ready(world, product, **{PREFIX + "name": "shop"})
+    let_tags_be_late(world, product)
+    edit(world, name="store")
+    world.wait(lambda: product.only(world)["LoadBalancerName"] == "store", "the name", 30)
+    world.settled()
+    assert ids(world, product) == {own} and told(world, "SyncLoadBalancerFailed") == []
 
 
 def begin_with_a_twin(world, product):

@@ -120,7 +120,7 @@ def test_managed_delete(ready):
     ready.wait(lambda: ready.kube.get("Service", "web") is None, "deletion")
     ready.settled()
     counts, polls = changes(ready, since)
-    assert counts == {"GetLoadBalancerAttribute": 1,  # whose it is by now
+    assert counts == {"ListLoadBalancers": 1,  # whose it is by now, and whether a copy carries its tag
                       "UpdateLoadBalancerProtection": 1, "DeleteLoadBalancer": 1, "DeleteServerGroup": 2}
     assert sum(counts.values()) + polls <= 7, (counts, polls)
     assert NLB.find(ready) == []

@@ -137,7 +137,7 @@ def for_strict_cloud():
     text = replace_once(source("balancer"), "static const struct lbc_plan_ops plan_ops = { LBC_PLAIN_RULES(&annotations, 50) };\n",
                         snippet("empties"))
     text = replace_once(text, "static const struct lbc_apply_ops apply_ops", snippet("unready") + "static const struct lbc_apply_ops apply_ops")
-    text = replace_once(text, ".lb_gone = lb_gone\n", ".lb_gone = lb_gone, .is_unready = lb_is_unready\n")
+    text = replace_once(text, ".creates_once = true }", ".creates_once = true, .is_unready = lb_is_unready }")
     return replace_once(text, 'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||',
                         'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||\n'
                         'answer_copy_text(&state->lb.texts[LBC_PLAIN_STATE], json, "State") < 0 ||')
@@ -192,9 +192,11 @@ def test_what_goes_before_its_load_balancer_has_to_be_known(build, shell):
 
     shell.run(text_of("cat >cloud.py"))
     shell.start(text_of("python3 cloud.py").strip())
-    text = replace_once(for_strict_cloud(), "    state->lbc.groups_known = state->lbc.listeners_known = true;\n", "")
+    text = for_strict_cloud()
+    for line in ("    state->lbc.groups_known = state->lbc.listeners_known = true;\n", "    state->groups_known = state->listeners_known = true;\n"):
+        text = replace_once(text, line, "")
     with open(os.path.join(shell.folder, "balancer", "balancer.c"), "w", encoding="utf-8") as file:
-        file.write(replace_once(text, ".is_unready = lb_is_unready\n", "\n").replace(snippet("unready"), ""))
+        file.write(replace_once(text, ", .is_unready = lb_is_unready }", " }").replace(snippet("unready"), ""))
     for words in ("cc -std=c11", "cat >nodes.yaml", "sed -i 's/: fast/", "cat >balancer.conf"):
         shell.run(text_of(words))
     shell.start(text_of("ccmd run").strip())

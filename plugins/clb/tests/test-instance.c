@@ -466,7 +466,7 @@ static void test_preserve(void **state)
     world_put(&world);
     mini_reset_log();
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "DescribeLoadBalancerAttribute "
+    assert_string_equal(mini_log(), "DescribeLoadBalancers "
                                     "SetLoadBalancerDeleteProtection "
                                     "SetLoadBalancerModificationProtection UntagResources");
     assert_non_null(strstr(mini_dump(), "internet open\n"));

@@ -153,7 +153,8 @@ static void test_not_known(void **state)
     fake_host_advance(world.fake, PERIOD_MS);
     assert_true(world_look_for_lost(&world) < 0);
     assert_null(strstr(mini_log(), "Create"));
-    assert_non_null(strstr(world.err.message, "put tag kubernetes.do.not.delete=" LB_NAME));
+    assert_non_null(strstr(world.err.message, "find loadbalancer by id error"));
+    assert_int_equal(world.err.kind, CCM_ERROR_TRANSIENT);
     world_end(&world);
 }
 

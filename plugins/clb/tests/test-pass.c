@@ -255,7 +255,7 @@ static void test_delete(void **state)
     world.service->meta.deleted_ms = 1;
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "DescribeLoadBalancerAttribute "
+    assert_string_equal(mini_log(), "DescribeLoadBalancers "
                                     "SetLoadBalancerDeleteProtection DeleteLoadBalancer");
     assert_string_equal(mini_dump(), "");
 

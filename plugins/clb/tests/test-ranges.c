@@ -59,7 +59,7 @@ static void test_life(void **state)
     world.service->meta.deleted_ms = 1;
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "DescribeLoadBalancerAttribute "
+    assert_string_equal(mini_log(), "DescribeLoadBalancers "
                                     "SetLoadBalancerDeleteProtection DeleteLoadBalancer " FIND
                                     " DescribeAccessControlListAttribute DeleteAccessControlList");
     assert_string_equal(mini_dump(), "");

@@ -112,6 +112,10 @@ struct lbc_apply_ops {
      * send() whose answer says so puts that into the mirror, or sets again_ms itself. NULL = never.
      */
     bool (*is_unready)(struct lbc_apply *apply);
+    /* A creation that is repeated makes no second load balancer: it carries the token of token.h,
+     * or a name that only one may have. Without that the engine does not repeat one while a list by
+     * tags may be late, see lbc/creation.h. */
+    bool creates_once;
     bool counts_problems; /* what was wrong before the first step counts as failed */
     bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */
 };
@@ -151,7 +155,8 @@ struct lbc_apply {
     bool cannot_restore; /* out: the cloud refused to have a listener put back */
     bool surprised;      /* out: the mirror can no longer be trusted by the next pass */
     bool lb_gone;        /* out: the load balancer is not there any more */
-    bool asked_lb;       /* out: the creation of a load balancer was sent, and failed in doubt */
+    bool asked_lb;       /* out: a creation was sent that has made a load balancer, or may have */
+    bool made_lb;        /* out: it has */
     bool token_taken;    /* out: its ClientToken stands for another request, says the cloud */
     uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
                             problem, come again then and read it; 0 = no */

@@ -194,8 +194,10 @@ int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *e
     r = step_ops(run, step)->send(apply, step, err);
     apply->surprised = apply->surprised || apply->again_ms > 0;
     step->verdict = r < 0 ? LBC_VERDICT_FAILED : LBC_VERDICT_SENT;
-    apply->asked_lb =
-        apply->asked_lb || (step->type == LBC_STEP_CREATE_LB && r < 0 && *apply->uncertain);
+    if (step->type == LBC_STEP_CREATE_LB) {
+        apply->made_lb = r == 0 || lbc_state_lb(apply->have)->id != NULL;
+        apply->asked_lb = apply->made_lb || *apply->uncertain;
+    }
     apply->writes += r < 0 ? 0 : 1;
     return r;
 }
