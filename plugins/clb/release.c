@@ -3,7 +3,6 @@
 
 #include "api.h"
 #include "apply_parts.h"
-#include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
@@ -17,11 +16,16 @@
 
 /* --- whether anybody else uses somebody else's load balancer --- */
 
+/* As its labels say. One that has not adopted the load balancer yet has put nothing there: it puts
+ * the tag on when it does. */
 static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service *other)
 {
+    const char *id = clb_actual(pass)->lb.lbc.id;
+
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
            !lbc_class_needs_delete(other) &&
-           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass)->lb.lbc.id);
+           (ccm_text_equal(lbc_life_reused_id(&pass->life, other), id) ||
+            ccm_text_equal(ccm_object_label(&other->meta, LBC_LIFE_LB_LABEL), id));
 }
 
 /* The name of a group, or the description of a listener, of another Service or cluster. */

@@ -63,6 +63,21 @@ def test_mark_of_one_that_got_nothing(world):
     assert REUSE_TAG not in found["Tags"] and found["VServerGroups"] == [] and views.listeners(found) == []
 
 
+def test_mark_where_another_one_was_never_served(world):
+    """Another Service names the load balancer and is refused: it has adopted nothing, so it does not keep the mark there."""
+    lb = make_lb(world)
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", annotations=annotations(lb, force_override_listeners="true")))
+    world.wait(lambda: reason(world, "web", "EnsuredLoadBalancer"), "the first Service")
+    refused = annotations(lb, force_override_listeners="true", scheduler="fastest")
+    world.kube.create(objects.service("shop", [(81, "TCP")], annotations=refused))
+    world.wait(lambda: reason(world, "shop", "SyncLoadBalancerFailed"), "the refusal")
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion")
+    assert REUSE_TAG not in views.only_lb(world)["Tags"]
+
+
 UNWANTED = {
     "deleted": lambda world: world.kube.delete("Service", "web"),
     "of-another-type": lambda world: world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP"}}),
