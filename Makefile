@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 export JOBS
 
-.PHONY: all build demo sandbox pictures quick test soak check bench docs install deb image release sign version format clean
+.PHONY: all build demo sandbox pictures quick test simulate soak check bench docs install deb image release sign version format clean
 
 all: build
 
@@ -46,6 +46,10 @@ test:
 	@$(MAKE) --no-print-directory build
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)') \
 	    $(if $(TRIES),--repeat until-pass:$(TRIES))
+
+# Random life cycles in one process, each repeatable by its seed: make simulate MINUTES=60, with SEED=N to begin with that one.
+simulate: build
+	@/usr/bin/python3 tests/simulation/simulate.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 # Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again, SERVICES=N for more.
 soak:

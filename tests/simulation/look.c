@@ -1,0 +1,254 @@
+#include "look.h"
+
+#include "instance.h"
+#include "order.h"
+#include "world.h"
+
+#include "cloud.h"
+#include "nlb.h"
+#include "util/cleanup.h"
+#include "util/json.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNER_TAG "kubernetes.do.not.delete"
+#define OTHERS    "a0123456789abcdef0123456789abcde" /* of another cluster, see world.c */
+#define SECRET    "testAccessKeySecret"
+
+static int64_t last_write_us;
+static uint64_t cloud_writes;
+static int lease_holder; /* instance that wrote the Lease last and holds it; 0 = nobody */
+static int64_t lease_until_us;
+
+int64_t sim_look_last_write_us(void)
+{
+    return last_write_us;
+}
+
+uint64_t sim_look_cloud_writes(void)
+{
+    return cloud_writes;
+}
+
+/* --- at every write --- */
+
+/* Whether another instance holds the Lease. */
+static void look_at_lease(const struct sim_call *call)
+{
+    if (lease_holder != 0 && lease_holder != call->instance && sim_now_us() < lease_until_us) {
+        sim_fail("instance %d calls %s while instance %d holds the Lease", call->instance,
+                 call->action, lease_holder);
+    }
+}
+
+static void look_at_lease_write(const struct sim_call *call)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    if (strstr(call->path, "/leases") == NULL || call->status >= 300 || !call->writes ||
+        ccm_json_parse(call->answer, strlen(call->answer), &json) < 0) {
+        return;
+    }
+    const cJSON *spec = ccm_json_get(json, "spec");
+    const char *holder = ccm_json_text(spec, "holderIdentity");
+
+    lease_holder = holder[0] == '\0' ? 0 : call->instance;
+    lease_until_us =
+        sim_now_us() + ccm_json_i64(spec, "leaseDurationSeconds", 15) * INT64_C(1000000);
+}
+
+static void look_at_foreign(const struct sim_call *call)
+{
+    for (size_t i = 0; i < call->params->len; i++) {
+        if (sim_world_is_foreign(call->params->items[i].value)) {
+            sim_fail("instance %d calls %s on %s, which belongs to others", call->instance,
+                     call->action, call->params->items[i].value);
+        }
+    }
+}
+
+static const char *obj_tag(const struct ccm_cloud_obj *obj)
+{
+    return ccm_sim_params_text(&obj->tags, OWNER_TAG);
+}
+
+/* Load balancers with the tag of one owner, of one map whose values begin with an object. */
+static size_t count_owned(struct ccm_strmap *map, const char *owner)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    size_t count = 0;
+
+    while (ccm_strmap_next(map, &cursor, NULL, &value)) {
+        count += strcmp(obj_tag(value), owner) == 0;
+    }
+    return count;
+}
+
+static void look_for_second(struct ccm_strmap *map)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(map, &cursor, NULL, &value)) {
+        const char *owner = obj_tag(value);
+
+        if (owner[0] != '\0' && strcmp(owner, OTHERS) != 0 && count_owned(map, owner) > 1) {
+            sim_fail("there are %zu load balancers of one Service, %s", count_owned(map, owner),
+                     owner);
+        }
+    }
+}
+
+static void look_after(const struct sim_call *call)
+{
+    const bool is_noise = call->side == SIM_KUBE && (strstr(call->path, "/events") != NULL ||
+                                                     strstr(call->path, "/leases") != NULL);
+
+    if (call->instance == SIM_WORLD_SIDE) {
+        return;
+    }
+    look_at_lease_write(call);
+    if (call->writes && !is_noise && call->status < 300) {
+        last_write_us = sim_now_us();
+    }
+    if (call->side != SIM_CLOUD || !call->writes || call->status >= 300) {
+        return;
+    }
+    cloud_writes++;
+    if (strcmp(call->action, "CreateLoadBalancer") == 0) {
+        look_for_second(sim_net.cloud->lbs);
+        look_for_second(sim_net.cloud->nlb->lbs);
+    }
+}
+
+static void look_before(const struct sim_call *call)
+{
+    if (call->instance != SIM_WORLD_SIDE && call->side == SIM_CLOUD) {
+        look_at_lease(call);
+        look_at_foreign(call);
+    }
+    if (call->instance != SIM_WORLD_SIDE && strstr(call->body, SECRET) != NULL) {
+        sim_fail("a secret is in the body of %s", call->action);
+    }
+}
+
+void sim_look_begin(void)
+{
+    sim_net.before = look_before;
+    sim_net.after = look_after;
+}
+
+/* --- at rest --- */
+
+static char problem[512];
+
+static void look_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The first problem is the one that is told. */
+static void look_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (problem[0] == '\0') {
+        (void)vsnprintf(problem, sizeof(problem), format, args);
+    }
+    va_end(args);
+}
+
+static void look_for_owned(struct ccm_strmap *map, const char *what)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    const char *id = NULL;
+
+    while (ccm_strmap_next(map, &cursor, &id, &value)) {
+        const char *owner = obj_tag(value);
+
+        if (owner[0] != '\0' && strcmp(owner, OTHERS) != 0) {
+            look_note("%s %s of %s is left over", what, id, owner);
+        }
+    }
+}
+
+static void look_for_groups(void)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    const char *id = NULL;
+
+    while (ccm_strmap_next(sim_net.cloud->vgroups, &cursor, &id, &value)) {
+        const struct ccm_cloud_vgroup *group = value;
+        const char *name = ccm_sim_params_text(&group->obj.attrs, "VServerGroupName");
+
+        if (ccm_text_starts(name, "k8s")) {
+            look_note("group %s, %s, is left over at %s", id, name, group->lb->obj.id);
+        }
+    }
+}
+
+static void look_for_listeners(void)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    const char *id = NULL;
+
+    while (ccm_strmap_next(sim_net.cloud->lbs, &cursor, &id, &value)) {
+        const struct ccm_cloud_lb *lb = value;
+
+        if (lb->listeners_len > 0) {
+            look_note("a listener of port %u is left over at %s", lb->listeners[0]->port, id);
+        }
+    }
+}
+
+static void look_for_services(void)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 * 1024 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    (void)sim_kube("GET", "/api/v1/services", NULL, &body);
+    if (ccm_json_parse(ccm_buf_str(&body), body.len, &json) < 0) {
+        look_note("the list of Services cannot be read");
+    }
+    for (const cJSON *item = ccm_json_items(json, "items"); item != NULL; item = item->next) {
+        const cJSON *meta = ccm_json_get(item, "metadata");
+
+        if (ccm_json_str(meta, "deletionTimestamp") != NULL) {
+            look_note("Service %s hangs in its deletion", ccm_json_text(meta, "name"));
+        }
+    }
+}
+
+const char *sim_look_at_rest(void)
+{
+    problem[0] = '\0';
+    look_for_services();
+    look_for_owned(sim_net.cloud->lbs, "load balancer");
+    look_for_owned(sim_net.cloud->nlb->lbs, "network load balancer");
+    look_for_owned(sim_net.cloud->nlb->groups, "server group");
+    look_for_groups();
+    look_for_listeners();
+    return problem[0] == '\0' ? NULL : problem;
+}
+
+void sim_look_at_log(const char *path)
+{
+    char line[16384];
+    FILE *file = fopen(path, "r");
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (strstr(line, SECRET) != NULL) {
+            sim_fail("a secret is in the log: %s", line);
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}

@@ -1,0 +1,25 @@
+/*
+ * What has to hold: at every write, and when all is at rest. A finding ends the run by sim_fail().
+ *
+ * One real thread.
+ */
+#ifndef SIM_LOOK_H
+#define SIM_LOOK_H
+
+#include "net.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From now on every request is looked at. */
+void sim_look_begin(void);
+/* When an instance last changed something in the cloud, or in the cluster beside Events and the
+ * Lease; virtual. */
+int64_t sim_look_last_write_us(void);
+uint64_t sim_look_cloud_writes(void);
+/* No Service exists any more, so nothing of ours may be left: NULL, or what is left. */
+const char *sim_look_at_rest(void);
+/* No secret is in the file. */
+void sim_look_at_log(const char *path);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * The world of a run: cluster and cloud with what others have there, the files of the daemon, and
+ * the hands that change all of it as a history says. A process has one world.
+ *
+ * One real thread.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "history.h"
+
+#include "util/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_world_options {
+    const char *folder;     /* for configuration and log; it exists */
+    const char *plugin_dir; /* of the build */
+    const char *plugins;    /* "clb,nlb,route,node,gateway" */
+    bool elections;         /* more than one instance may run */
+};
+
+/* Cluster and cloud with their fixtures, nodes, and things that belong to others. */
+void sim_world_begin(const struct sim_world_options *options);
+/* Another cluster and another cloud, as at the beginning, without nodes: for a copy of the process.
+ */
+void sim_world_renew(void);
+/* All nodes of the beginning exist and are ready. */
+void sim_world_heal(void);
+/* Path of the configuration. */
+const char *sim_world_config(void);
+/* Do what a line says, now. */
+void sim_world_act(const struct sim_act *act);
+
+/* A request to the API server as JSON; the answer in *ret, or NULL. */
+unsigned sim_kube(const char *method, const char *path, const char *body, struct ccm_buf *ret);
+/* An edit at the console of the cloud. False: it was refused. */
+bool sim_console(const char *json, struct ccm_buf *ret);
+
+/* Services and other objects that the history has created and not deleted, by path. */
+struct ccm_strmap *sim_world_objects(void);
+/* None of them but slices. */
+bool sim_world_is_empty(void);
+/* Ids of load balancers of others that Services may use: "reuse-0" and so on; NULL = there is none.
+ */
+const char *sim_world_handle(const char *name);
+/* Whether the id is that of something of others; of a reusable load balancer: false. */
+bool sim_world_is_foreign(const char *id);
+
+#endif
