@@ -6,10 +6,9 @@
 #include "util/text.h"
 #include "util/thread.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define KEPT_MS INT64_C(3600000) /* of a Secret that nobody looks at any more */
 
 static bool name_is_held_locked(const struct alilb_uploads *uploads, const char *name)
 {
@@ -25,21 +24,29 @@ static bool name_is_held_locked(const struct alilb_uploads *uploads, const char 
     return false;
 }
 
-static bool name_is_known_locked(const struct alilb_uploads *uploads, const char *cluster_id,
-                                 const char *name)
+/* How certificates of the Secrets begin -> those that this process knows have a value. */
+static int prefixes_add_locked(const struct alilb_uploads *uploads, const char *cluster_id,
+                               struct ccm_strmap *to)
 {
+    static char yes[] = "";
     char prefix[ALILB_CERTIFICATE_NAME];
     const char *key = NULL;
     void *cursor = NULL;
     void *value = NULL;
+    int r = 0;
 
-    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+    while (r == 0 && ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
         alilb_certificate_name(cluster_id, key, NULL, prefix);
-        if (ccm_text_starts(name, prefix)) {
-            return true;
-        }
+        r = ccm_strmap_set(to, prefix, ((const struct alilb_upload *)value)->known ? yes : NULL);
     }
-    return false;
+    return r;
+}
+
+/* All have the same length. */
+static void name_cut_prefix(const char *name, char ret[static ALILB_CERTIFICATE_NAME])
+{
+    alilb_certificate_name("", "", NULL, ret);
+    ccm_text_copy(ret, strlen(ret) + 1, name);
 }
 
 /* What has been seen counts only as long as one API server answers. */
@@ -63,26 +70,11 @@ static bool name_is_due_locked(struct alilb_uploads *uploads, const struct ccm_h
     return false;
 }
 
-/* Nobody has asked for them for long. */
-static void secrets_drop_locked(struct alilb_uploads *uploads, int64_t now)
-{
-    const char *key = NULL;
-    void *cursor = NULL;
-    void *value = NULL;
-
-    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
-        if (now > ((const struct alilb_upload *)value)->again_ms + KEPT_MS) {
-            ccm_strmap_del(uploads->secrets, key);
-        }
-    }
-}
-
 static void unused_check_locked(struct alilb_uploads *uploads, const struct ccm_host *host)
 {
     const int64_t since = ccm_removal_server_since(host);
     struct ccm_strmap *empty = NULL;
 
-    secrets_drop_locked(uploads, host->now_ms(host));
     if (since == uploads->since_ms) {
         return;
     }
@@ -94,14 +86,31 @@ static void unused_check_locked(struct alilb_uploads *uploads, const struct ccm_
     }
 }
 
+/* Whether it may go, as far as its Secret says: of one that nobody could read nothing does. */
+static bool name_may_go_locked(struct alilb_uploads *uploads, const struct ccm_host *host,
+                               const struct ccm_strmap *prefixes,
+                               const struct ccm_removal_rule *left_over, const char *name)
+{
+    char prefix[ALILB_CERTIFICATE_NAME];
+
+    name_cut_prefix(name, prefix);
+    return ccm_strmap_has(prefixes, prefix)
+               ? ccm_strmap_get(prefixes, prefix) != NULL
+               : left_over != NULL && name_is_due_locked(uploads, host, left_over, name);
+}
+
 static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
                        const struct ccm_removal_rule *left_over, struct lbc_texts *ret,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts names = { 0 };
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *prefixes = ccm_strmap_new(NULL);
     char prefix[ALILB_CERTIFICATE_NAME];
     int r = 0;
 
+    if (prefixes == NULL) {
+        return ccm_error_nomem(err);
+    }
     if (left_over != NULL && ccm_removal_server_since(call->host) == 0) {
         return 0; /* who answers now is not known */
     }
@@ -115,14 +124,13 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     if (left_over != NULL) {
         unused_check_locked(uploads, call->host);
     }
+    r = prefixes_add_locked(uploads, call->cluster_id, prefixes);
     for (size_t i = 0; r == 0 && i < names.len; i++) {
         const char *name = names.items[i];
 
         if (name_is_held_locked(uploads, name)) {
             ccm_strmap_del(uploads->unused, name);
-        } else if (name_is_known_locked(uploads, call->cluster_id, name) ||
-                   (left_over != NULL &&
-                    name_is_due_locked(uploads, call->host, left_over, name))) {
+        } else if (name_may_go_locked(uploads, call->host, prefixes, left_over, name)) {
             r = lbc_texts_put(ret, name);
         }
     }
@@ -130,9 +138,10 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static void unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
-                          const struct ccm_removal_rule *left_over, alilb_uploads_wanted_fn fn,
-                          void *arg)
+/* 0, or negative: some stay that need not. */
+static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
+                         const struct ccm_removal_rule *left_over,
+                         const struct alilb_uploads_owner *owner)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts unused = { 0 };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts secrets = { 0 };
@@ -144,28 +153,46 @@ static void unused_remove(struct alilb_uploads *uploads, struct alilb_call *call
     if (r < 0) {
         host->log(host, CCM_LEVEL_WARN, call->object, "%s", err.message);
     }
-    if (r < 0 || unused.len == 0 || fn(arg, &secrets) < 0 ||
-        alilb_uploads_put_names(uploads, &secrets, &wanted) < 0) {
-        return;
+    if (r < 0 || unused.len == 0) {
+        return r;
     }
-    /* With nothing in use these are not the objects that all this was made for. */
-    for (size_t i = 0; (left_over == NULL || wanted.len > 0) && i < unused.len; i++) {
+    r = owner->wanted(owner->arg, &secrets);
+    r = r < 0 ? r : alilb_uploads_put_names(uploads, &secrets, &wanted);
+    if (r < 0 || (left_over != NULL && wanted.len == 0)) {
+        return r; /* with nothing in use these are not the objects that all this was made for */
+    }
+    for (size_t i = 0; i < unused.len; i++) {
         if (!lbc_texts_has(&wanted, unused.items[i]) &&
             alilb_certificates_remove(uploads->certificates, call, unused.items[i], &err) < 0) {
             host->log(host, CCM_LEVEL_WARN, call->object, "certificate %s stays for now: %s",
                       unused.items[i], err.message);
+            r = -EAGAIN;
         }
     }
+    return r;
 }
 
-void alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
-                           alilb_uploads_wanted_fn fn, void *arg)
+int alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
+                          const struct alilb_uploads_owner *owner)
 {
-    unused_remove(uploads, call, NULL, fn, arg);
+    bool changed = false;
+    int r = 0;
+
+    ccm_lock(&uploads->lock);
+    changed = uploads->changed;
+    uploads->changed = false;
+    ccm_unlock(&uploads->lock);
+    r = changed ? unused_remove(uploads, call, NULL, owner) : 0;
+    if (r < 0) {
+        ccm_lock(&uploads->lock);
+        uploads->changed = true;
+        ccm_unlock(&uploads->lock);
+    }
+    return r;
 }
 
 void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb_call *call,
-                                     alilb_uploads_wanted_fn fn, void *arg)
+                                     const struct alilb_uploads_owner *owner)
 {
     const struct ccm_host *host = call->host;
     struct ccm_removal_rule rule = { 0 };
@@ -175,6 +202,6 @@ void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb
         host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
         strcmp(call->cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
         ccm_removal_rule_read(&rule, host);
-        unused_remove(uploads, call, &rule, fn, arg);
+        (void)unused_remove(uploads, call, &rule, owner); /* what stays is looked at next time */
     }
 }

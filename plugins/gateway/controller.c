@@ -4,7 +4,6 @@
 #include "nlb/annotations.h"
 #include "nlb/controller.h"
 #include "nlb/lint.h"
-#include "util/parse.h"
 #include "util/text.h"
 #include "view.h"
 
@@ -31,8 +30,11 @@ const struct ccm_option gateway_opt_disable_public = {
 
 /* --- certificates of each listener --- */
 
-static int listener_set_certificates(struct nlb_listener *listener, const char *ids)
+/* Further ones are as they are there while not all are known. */
+static int listener_set_certificates(struct nlb_listener *listener,
+                                     const struct gateway_listener *from)
 {
+    const char *ids = from->certificates;
     const char *comma = strchr(ids, ',');
     char first[128];
 
@@ -42,49 +44,40 @@ static int listener_set_certificates(struct nlb_listener *listener, const char *
         0) {
         return -ENOMEM;
     }
-    listener->lbc.certs_known = true;
+    listener->lbc.certs_known = !from->open;
     lbc_texts_fini(&listener->certs);
-    return lbc_texts_split(&listener->certs, comma == NULL ? "" : comma + 1);
+    return from->open ? 0 : lbc_texts_split(&listener->certs, comma == NULL ? "" : comma + 1);
 }
 
-/* Ids that annotations could not name either. */
-static int certificates_check(const struct lbc_model *model,
-                              const struct gateway_listener *listener, struct ccm_error *err)
+static int listener_keep_certificates(struct nlb_listener *listener)
 {
-    struct lbc_allow allow = model->allow;
-    const char *cursor = listener->certificates;
-    const char *id = NULL;
-    size_t len = 0;
-    int r = 0;
-
-    allow.namespace_ = listener->owner->namespace_; /* of a ListenerSet: its own */
-    while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, ',', &id, &len)) {
-        r = lbc_allow_check_id(&allow, LBC_ALLOW_CERTIFICATE, id, len, err);
-    }
-    return r;
+    listener->lbc.lacks = true;
+    listener->lbc.certs_known = false;
+    lbc_texts_fini(&listener->certs);
+    return lbc_attrs_keep(&listener->lbc.attrs, nlb_listener_field("CertificateIds"));
 }
 
 static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
                                  struct ccm_error *err)
 {
-    const struct gateway_port *port = (const struct gateway_port *)want->port;
+    const struct gateway_listener *from = ((const struct gateway_port *)want->port)->listener;
     const struct lbc_state *desired = b->model->want;
     const size_t before = desired->listener_count;
-    const int r = nlb_model_ops.port(b, want, err);
+    struct nlb_listener *listener = NULL;
+    int r = 0;
 
-    if (r < 0 || desired->listener_count == before || port->listener->certificates[0] == '\0') {
+    want->open = from->keeps; /* its group, too, is not made */
+    r = nlb_model_ops.port(b, want, err);
+    if (r < 0 || desired->listener_count == before) {
         return r;
     }
-    /* Secrets are the namespace's own, or for it by consent. */
-    if (!port->listener->uses_secrets && certificates_check(b->model, port->listener, err) < 0) {
-        lbc_model_report_port(b, want, err);
-        desired->listeners[before]->lacks = true;
-        return 0;
+    listener = (struct nlb_listener *)desired->listeners[before];
+    if (from->keeps) {
+        r = listener_keep_certificates(listener);
+    } else if (from->certificates[0] != '\0') {
+        r = listener_set_certificates(listener, from);
     }
-    return listener_set_certificates((struct nlb_listener *)desired->listeners[before],
-                                     port->listener->certificates) < 0
-               ? ccm_error_nomem(err)
-               : 0;
+    return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
 /* --- tables --- */

@@ -30,6 +30,7 @@
 #define GATEWAY_INVALID       "Invalid"
 #define GATEWAY_PENDING       "Pending"
 #define GATEWAY_NOT_VALID     "ListenersNotValid"
+#define GATEWAY_INVALID_REF   "InvalidCertificateRef"
 
 struct gateway {
     struct lbc_custom_front front; /* Gateways as Services, view.c; first */

@@ -1,6 +1,8 @@
 #include "listener.h"
 
 #include "lbc/custom/selector.h"
+#include "lbc/instance.h"
+#include "lbc/model/allow.h"
 #include "lbc/model/annotation.h"
 #include "secret_ref.h"
 
@@ -36,8 +38,37 @@ static void listener_check_options(struct gateway_listener *one, const cJSON *op
                             "is " GATEWAY_CERTIFICATES_KEY "; annotation " LBC_ANNO_PREFIX
                             "tls-cipher-policy chooses versions and ciphers");
             one->unusable = true;
+            one->keeps = true;
         }
     }
+}
+
+/* Ids that annotations could not name either. */
+static int listener_check_ids(struct gateway_listener *one, const struct gateway *self)
+{
+    const struct lbc_allow allow = {
+        .entries = self->host->option_strings(self->host, NULL, lbc_opt_allowed.name),
+        .plugin = self->product.name,
+        .namespace_ = one->owner->namespace_, /* of a ListenerSet: its own */
+    };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const char *cursor = one->certificates;
+    const char *id = NULL;
+    size_t len = 0;
+    int r = 0;
+
+    while (r == 0 && ccm_parse_piece(&cursor, ',', &id, &len)) {
+        r = lbc_allow_check_id(&allow, LBC_ALLOW_CERTIFICATE, id, len, &err);
+    }
+    if (r == 0) {
+        return 0;
+    }
+    one->certificates = "";
+    one->unusable = true;
+    one->keeps = true;
+    one->certificate_why = strdup(err.message);
+    listener_refuse(one, &one->unresolved, GATEWAY_INVALID_REF, one->certificate_why);
+    return one->certificate_why == NULL ? -ENOMEM : 0;
 }
 
 static int listener_read_tls(struct gateway_listener *one, const struct gateway *self,
@@ -52,16 +83,20 @@ static int listener_read_tls(struct gateway_listener *one, const struct gateway 
     one->protocol = one->passes ? LBC_TCP : LBC_TCPSSL;
     one->kinds = one->passes ? TLS : TCP | TLS;
     listener_check_options(one, ccm_json_get(tls, "options"));
-    if (one->passes || one->certificates[0] != '\0' || (certified && refs == NULL)) {
+    if (!one->passes && one->certificates[0] != '\0') {
+        return listener_check_ids(one, self);
+    }
+    if (one->passes || (certified && refs == NULL)) {
         return 0;
     }
     if (refs != NULL) {
         return gateway_secrets_read(self, one);
     }
-    listener_refuse(one, &one->unresolved, "InvalidCertificateRef",
+    listener_refuse(one, &one->unresolved, GATEWAY_INVALID_REF,
                     "no certificate: name the ids of some in tls.options, "
                     "key " GATEWAY_CERTIFICATES_KEY);
     one->unusable = true;
+    one->keeps = true;
     return 0;
 }
 
@@ -142,9 +177,20 @@ void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count
                                  "not tell names apart"
                                : "another listener has this port";
             all[i].unusable = true;
+            all[i].keeps = false;
             break; /* the first has precedence */
         }
     }
+}
+
+static const cJSON *listener_find_said(const cJSON *owner, const char *name)
+{
+    const cJSON *one = ccm_json_items(ccm_json_get(owner, "status"), "listeners");
+
+    while (one != NULL && strcmp(ccm_json_text(one, "name"), name) != 0) {
+        one = one->next;
+    }
+    return one;
 }
 
 int gateway_listeners_read(const struct gateway *self, const struct gateway_owner *owner,
@@ -164,6 +210,7 @@ int gateway_listeners_read(const struct gateway *self, const struct gateway_owne
             .hostname = lbc_custom_text(item, "hostname", ""),
             .port = ccm_json_i64(item, "port", 0),
         };
+        one->said = listener_find_said(owner->json, one->name);
         r = listener_read_protocol(one, self, owner->certified);
         listener_read_kinds(one);
     }
@@ -174,7 +221,8 @@ void gateway_listeners_fini(struct gateway_listener *listeners, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free(listeners[i].uploaded);
-        free(listeners[i].secret_why);
+        lbc_texts_fini(&listeners[i].uploads);
+        free(listeners[i].certificate_why);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "gateway.h"
 #include "item.h"
 #include "lbc/model/protocol.h"
+#include "lbc/model/tags.h"
 
 #include <stdint.h>
 
@@ -31,16 +32,22 @@ struct gateway_listener {
     bool is_tls;                /* its protocol is TLS, */
     bool passes;                /* and what is inside is passed on */
     unsigned kinds;             /* 1U << enum gateway_route_kind: routes that it takes */
-    const char *certificates;   /* "id,id"; "" = none are named here */
+    const cJSON *said;          /* what the status of its owner says of it; NULL = nothing */
+    const char *certificates;   /* "id,id"; "" = none are known */
     bool uses_secrets;          /* they are those of Secrets, by option; secret.h: */
     char *uploaded;             /* heap; NULL = none */
-    char *secret_why;           /* heap: what is wrong with one */
+    struct lbc_texts uploads;   /* how the certificates are called there */
+    char *certificate_why;      /* heap: what is wrong with one */
+    bool pending; /* nobody has looked at one of its Secrets yet: it goes on saying what it said */
+    bool open;    /* of one it is not known what it stands for: there may be more certificates */
+    bool keeps;   /* which ones it is to have cannot be told: as it is in the cloud it stays, if it
+                     is there */
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
     const char *refused; /* condition Accepted */
     const char *conflict;
     const char *unresolved;     /* condition ResolvedRefs */
     const char *why;            /* of refused or conflict, a constant */
-    const char *unresolved_why; /* the first, a constant, or secret_why */
+    const char *unresolved_why; /* the first, a constant, certificate_why or of `said` */
     bool unusable;              /* nothing can be made of it */
     size_t attached;            /* out, by others: routes */
 };
@@ -57,6 +64,17 @@ CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
  * which stand behind each other by precedence, the first one does. */
 void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count);
 void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
+
+/* Whether it can be made, with what is known now. */
+static inline bool gateway_listener_can_be_made(const struct gateway_listener *listener)
+{
+    return !listener->unusable && !listener->keeps;
+}
+/* Whether the load balancer is to have it, or to keep it. */
+static inline bool gateway_listener_has_port(const struct gateway_listener *listener)
+{
+    return !listener->unusable || listener->keeps;
+}
 
 /* Why a route is not attached by one parentRef; the later ones come closer. */
 enum gateway_attach {

@@ -12,22 +12,63 @@ static struct lbc_custom_condition condition_of(const char *type, const char *fa
                                           fault == NULL ? "" : why };
 }
 
-/* programmed: of those that can be served. */
-static void listener_fill_programmed(const struct gateway_listener *listener, const char *why,
+/* What it says of itself as long as it is not known which certificates it is to have: it serves
+ * with those that it has, if it does. False: it goes on saying what it has said. */
+static bool listener_fill_open(const struct gateway_listener *listener, const char *why,
+                               struct lbc_custom_condition *programmed)
+{
+    const cJSON *said = lbc_custom_condition_find(listener->said, GATEWAY_PROGRAMMED);
+
+    if (said != NULL &&
+        (listener->pending || ccm_text_equal(ccm_json_text(said, "status"), "True"))) {
+        return false;
+    }
+    *programmed =
+        (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, false, GATEWAY_PENDING,
+                                       why[0] == '\0' ? "its Secrets are read first" : why };
+    return true;
+}
+
+/* programmed: of those that can be served; NULL = as it is said. False: nothing new is known. */
+static bool listener_fill_programmed(const struct gateway_listener *listener, const char *why,
+                                     const struct lbc_custom_condition *usual,
                                      struct lbc_custom_condition *programmed)
 {
+    if (listener->open && listener->keeps && listener->why == NULL) {
+        return listener_fill_open(listener, why, programmed);
+    }
     if (listener->unusable) {
         *programmed = (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, false,
                                                      listener->conflict != NULL ? listener->conflict
                                                                                 : GATEWAY_INVALID,
                                                      why };
-    } else if (programmed->holds) {
+        return true;
+    }
+    if (usual == NULL) {
+        return false;
+    }
+    *programmed = *usual;
+    if (programmed->holds) {
         programmed->message =
             listener->is_tls && (listener->passes || listener->hostname[0] != '\0')
                 ? "by the port alone: names inside of TLS have no effect, and of several routes "
                   "the oldest serves"
                 : "";
     }
+    return true;
+}
+
+/* What nobody knows yet is not said for the first time. */
+static int listener_put_resolved(const struct gateway_listener *listener, cJSON *conditions,
+                                 const char *why, const struct lbc_custom_moment *moment)
+{
+    const struct lbc_custom_condition resolved =
+        condition_of(GATEWAY_RESOLVED_REFS, listener->unresolved, GATEWAY_RESOLVED_REFS, why);
+
+    return listener->pending && listener->unresolved == NULL &&
+                   lbc_custom_condition_find(listener->said, GATEWAY_RESOLVED_REFS) == NULL
+               ? 0
+               : lbc_custom_condition_put(conditions, &resolved, moment);
 }
 
 static int listener_put_conditions(const struct gateway_listener *listener, cJSON *conditions,
@@ -42,21 +83,14 @@ static int listener_put_conditions(const struct gateway_listener *listener, cJSO
         condition_of("Conflicted", listener->conflict, "NoConflicts", why);
     const struct lbc_custom_condition accepted =
         condition_of(GATEWAY_ACCEPTED, refused, GATEWAY_ACCEPTED, why);
-    const struct lbc_custom_condition resolved = condition_of(
-        GATEWAY_RESOLVED_REFS, listener->unresolved, GATEWAY_RESOLVED_REFS, unresolved);
     int r = lbc_custom_condition_put(conditions, &accepted, moment);
 
     conflicted.holds = !conflicted.holds;
     r = r < 0 ? r : lbc_custom_condition_put(conditions, &conflicted, moment);
-    r = r < 0 ? r : lbc_custom_condition_put(conditions, &resolved, moment);
-    if (r < 0 || (usual == NULL && !listener->unusable)) {
-        return r;
-    }
-    if (usual != NULL) {
-        programmed = *usual;
-    }
-    listener_fill_programmed(listener, why, &programmed);
-    return lbc_custom_condition_put(conditions, &programmed, moment);
+    r = r < 0 ? r : listener_put_resolved(listener, conditions, unresolved, moment);
+    return r < 0 || !listener_fill_programmed(listener, why, usual, &programmed)
+               ? r
+               : lbc_custom_condition_put(conditions, &programmed, moment);
 }
 
 static cJSON *listener_make_kinds(const struct gateway_listener *listener)

@@ -69,7 +69,7 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
         return ccm_error_nomem(err);
     }
     settled = before != NULL && subject != NULL && subjects_are_equal(before, subject);
-    if (before != NULL && !gateway_secrets_settle(self, req, before, subject)) {
+    if (before != NULL && !gateway_secrets_settle(self, req->keys[0], before, subject)) {
         result_come_again(ret, AGAIN_MS);
     }
     if (subject == NULL || subject->claim != GATEWAY_OURS ||
@@ -92,34 +92,36 @@ static bool subject_runs(const struct gateway_subject *subject)
            (gateway_subject_is_bound(subject) && subject->gateway.object->deleted_ms != 0);
 }
 
-/* The load balancer keeps what it has while a certificate cannot be uploaded. *ret_known: what
- * there is to say of the Gateway is known. */
+/* Somebody has deleted a certificate: the next look at its Secret uploads it again. */
+static void reconcile_judge_failure(const struct gateway *self, struct ccm_error *err)
+{
+    if (strstr(err->message, UNKNOWN_CERTIFICATE) != NULL && alilb_uploads_are_on(self->host)) {
+        alilb_uploads_forget_list(self->uploads);
+        err->kind = CCM_ERROR_TRANSIENT;
+    }
+}
+
+/* By what is known of its Secrets. */
 static int reconcile_pass(struct gateway *self, const struct ccm_request *req,
-                          struct gateway_subject **subject, bool *ret_settled, bool *ret_known,
+                          const struct gateway_subject *subject, bool *ret_settled,
                           struct ccm_result *ret, struct ccm_error *err)
 {
-    const struct ccm_object *object = (*subject)->gateway.object;
+    const struct ccm_object *object = subject->gateway.object;
     struct gateway_memory *memory = gateway_memory_get(self, object->key, object->uid);
-    uint64_t again_ms = 0;
-    bool runs = false;
-    int r = memory == NULL ? ccm_error_nomem(err)
-                           : gateway_secrets_look(self, req, subject, &again_ms, err);
+    const bool runs = subject_runs(subject);
+    int r = memory == NULL ? ccm_error_nomem(err) : 0;
 
-    *ret_known = r == 0 || err->kind == CCM_ERROR_AUTH || err->kind == CCM_ERROR_TERMINAL;
-    runs = subject_runs(*subject);
     if (r == 0 && runs) {
         memory->said.record.held = true;
         r = lbc_plugin_reconcile(self->lbc, req, ret, err);
     } else if (r == 0) {
         reconcile_plan_nothing(self, req);
     }
+    if (r < 0) {
+        reconcile_judge_failure(self, err);
+    }
     /* A pass that has released it comes again to see its own writes. */
     *ret_settled = runs && (result_is_settled(r, ret) || (r == 0 && !memory->said.record.held));
-    result_come_again(ret, again_ms);
-    if (r < 0 && again_ms > 0 && strstr(err->message, UNKNOWN_CERTIFICATE) != NULL) {
-        alilb_uploads_forget_list(self->uploads); /* somebody has deleted it: */
-        err->kind = CCM_ERROR_TRANSIENT;          /* the next pass uploads it again */
-    }
     return r;
 }
 
@@ -129,10 +131,13 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
     struct ccm_error own = CCM_ERROR_INIT;
     bool settled = false;
-    bool known = true;
+    bool goes_on = false;
     int r = gateway_subject_new(self, req->keys[0], false, &subject);
     int w = 0;
 
+    if (r == 0 && subject != NULL && self->host->dry_run(self->host)) {
+        r = gateway_secrets_plan(self, req, &subject);
+    }
     if (r < 0) {
         return ccm_error_nomem(err);
     }
@@ -141,8 +146,13 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
         alilb_uploads_forget(self->uploads, req->keys[0]);
         return lbc_plugin_reconcile(self->lbc, req, ret, err); /* it forgets, too */
     }
-    r = reconcile_pass(self, req, &subject, &settled, &known, ret, err);
-    w = known ? reconcile_publish(self, req, settled ? subject : NULL, ret, &own) : 0;
+    r = reconcile_pass(self, req, subject, &settled, ret, err);
+    /* One that goes on has not written all yet: what it waits for comes before its Secrets. */
+    goes_on = r == 0 && !settled && !result_is_settled(r, ret);
+    w = reconcile_publish(self, req, settled ? subject : NULL, ret, &own);
+    if (!goes_on && gateway_secrets_want(self, subject) < 0 && w == 0) {
+        w = ccm_error_nomem(&own);
+    }
     if (r == 0 && w < 0) {
         ccm_error_copy(err, &own);
         return w;
@@ -157,6 +167,9 @@ int gateway_reconcile(void *arg, const struct ccm_request *req, struct ccm_resul
     uint64_t again_ms = 0;
     int r = 0;
 
+    if (strcmp(req->keys[0], GATEWAY_SECRETS_KEY) == 0) {
+        return gateway_secrets_reconcile(self, req, ret, err);
+    }
     if (strcmp(req->keys[0], LBC_ORPHANS_KEY) == 0 || strcmp(req->keys[0], LBC_LOST_KEY) == 0) {
         r = lbc_plugin_reconcile(self->lbc, req, ret, err);
         if (r == 0 && strcmp(req->keys[0], LBC_ORPHANS_KEY) == 0) {

@@ -1,6 +1,7 @@
 #include "secret_ref.h"
 
 #include "alilb/uploads.h"
+#include "lbc/custom/condition.h"
 #include "lbc/custom/grant.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INVALID_REF "InvalidCertificateRef"
+#define REFS_MAX 64 /* of a listener, by the API */
 
 static void listener_refuse_ref(struct gateway_listener *one, const char *reason, const char *why)
 {
@@ -17,9 +18,9 @@ static void listener_refuse_ref(struct gateway_listener *one, const char *reason
     one->unresolved_why = one->unresolved_why == NULL ? why : one->unresolved_why;
 }
 
-/* *ret_key NULL with 0: the listener says why it cannot be used. */
+/* *ret_key NULL with 0: the listener says why it cannot be used; *denied: for lack of consent. */
 static int ref_read(const struct gateway *self, struct gateway_listener *one, const cJSON *ref,
-                    char **ret_key)
+                    char **ret_key, bool *denied)
 {
     const struct lbc_custom_reference reference = { GATEWAY_GROUP,
                                                     one->owner_kind,
@@ -32,10 +33,12 @@ static int ref_read(const struct gateway *self, struct gateway_listener *one, co
     *ret_key = NULL;
     if (lbc_custom_text(ref, "group", "")[0] != '\0' ||
         strcmp(lbc_custom_text(ref, "kind", "Secret"), "Secret") != 0) {
-        listener_refuse_ref(one, INVALID_REF, "certificateRefs names something else than a Secret");
+        listener_refuse_ref(one, GATEWAY_INVALID_REF,
+                            "certificateRefs names something else than a Secret");
         return 0;
     }
     if (!lbc_custom_reference_is_granted(self->host, &reference)) {
+        *denied = true;
         listener_refuse_ref(one, "RefNotPermitted",
                             "no ReferenceGrant of another namespace lets the Gateway use a Secret "
                             "there");
@@ -48,49 +51,90 @@ static int ref_read(const struct gateway *self, struct gateway_listener *one, co
 /* What is wrong with a Secret, in words of its own. */
 static int listener_tell_secret(struct gateway_listener *one, const char *key, const char *why)
 {
-    if (one->secret_why == NULL) {
-        one->secret_why = ccm_text_format("Secret %s: %s", key, why);
+    if (one->certificate_why == NULL) {
+        one->certificate_why = ccm_text_format("Secret %s: %s", key, why);
     }
-    listener_refuse_ref(one, INVALID_REF, one->secret_why);
-    return one->secret_why == NULL ? -ENOMEM : 0;
+    listener_refuse_ref(one, GATEWAY_INVALID_REF, one->certificate_why);
+    return one->certificate_why == NULL ? -ENOMEM : 0;
+}
+
+/* One that may be used, as it was looked at last. Certificates behind one that is not known are not
+ * taken: the first is the default. */
+static int listener_add_secret(const struct gateway *self, struct gateway_listener *one,
+                               const char *key, struct ccm_buf *ids)
+{
+    struct alilb_upload upload = { 0 };
+    int r = 0;
+
+    (void)alilb_uploads_get(self->uploads, key, &upload); /* else nothing of it is known */
+    if (upload.why[0] != '\0') {
+        r = listener_tell_secret(one, key, upload.why);
+    }
+    one->pending = one->pending || (!upload.known && upload.why[0] == '\0');
+    one->open = one->open || !upload.known;
+    if (!one->open && upload.id[0] != '\0') {
+        ccm_buf_addf(ids, "%s%s", ids->len == 0 ? "" : ",", upload.id);
+    }
+    return r == 0 && upload.name[0] != '\0' ? lbc_texts_put(&one->uploads, upload.name) : r;
+}
+
+/* As long as nobody has looked nothing new is to be said. */
+static void listener_recall(struct gateway_listener *one)
+{
+    const cJSON *resolved = lbc_custom_condition_find(one->said, GATEWAY_RESOLVED_REFS);
+    const cJSON *programmed = lbc_custom_condition_find(one->said, GATEWAY_PROGRAMMED);
+
+    if (ccm_text_equal(ccm_json_text(resolved, "status"), "False")) {
+        listener_refuse_ref(one, lbc_custom_text(resolved, "reason", GATEWAY_INVALID_REF),
+                            ccm_json_text(resolved, "message"));
+    }
+    one->unusable =
+        one->unusable || ccm_text_equal(ccm_json_text(programmed, "reason"), GATEWAY_INVALID);
+}
+
+/* What is known of its certificates by then. Without consent it goes. */
+static void listener_end_secrets(struct gateway_listener *one, bool denied)
+{
+    one->certificates = one->uploaded == NULL ? "" : one->uploaded;
+    if (one->uploaded == NULL) {
+        one->keeps = one->open || !denied;
+        one->unusable = one->unusable || !one->open;
+    }
+    if (one->pending) {
+        listener_recall(one);
+    }
 }
 
 int gateway_secrets_read(const struct gateway *self, struct gateway_listener *listener)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ids = { .max = 16384 };
     const cJSON *ref = ccm_json_items(ccm_json_get(listener->json, "tls"), "certificateRefs");
+    bool denied = false;
     int r = 0;
 
     listener->uses_secrets = alilb_uploads_are_on(self->host);
-    for (; r == 0 && ref != NULL; ref = ref->next) {
+    for (size_t i = 0; r == 0 && ref != NULL; i++, ref = ref->next) {
         CCM_CLEANUP(ccm_freep) char *key = NULL;
-        struct alilb_upload upload = { 0 };
 
-        r = ref_read(self, listener, ref, &key);
-        if (r < 0 || key == NULL) {
-            continue;
+        if (i == REFS_MAX) {
+            listener_refuse_ref(listener, GATEWAY_INVALID_REF,
+                                "certificateRefs has more than 64 entries");
+            break;
         }
-        if (!listener->uses_secrets) {
-            listener_refuse_ref(listener, INVALID_REF,
+        r = ref_read(self, listener, ref, &key, &denied);
+        if (r == 0 && key != NULL && !listener->uses_secrets) {
+            listener_refuse_ref(listener, GATEWAY_INVALID_REF,
                                 "certificates of Secrets are only served with option "
                                 "upload_certificates: else name the ids of such as the certificate "
                                 "service has in tls.options, key " GATEWAY_CERTIFICATES_KEY);
-            continue;
-        }
-        if (!alilb_uploads_get(self->uploads, key, &upload)) {
-            r = listener_tell_secret(listener, key, "it was not read yet");
-        } else if (upload.why[0] != '\0') {
-            r = listener_tell_secret(listener, key, upload.why);
-        }
-        if (upload.id[0] != '\0') {
-            ccm_buf_addf(&ids, "%s%s", ids.len == 0 ? "" : ",", upload.id);
+        } else if (r == 0 && key != NULL) {
+            r = listener_add_secret(self, listener, key, &ids);
         }
     }
     if (r == 0 && ids.len > 0) {
         r = ccm_buf_take(&ids, &listener->uploaded);
     }
-    listener->certificates = listener->uploaded == NULL ? "" : listener->uploaded;
-    listener->unusable = listener->unusable || listener->uploaded == NULL;
+    listener_end_secrets(listener, denied);
     return r;
 }
 
@@ -99,13 +143,15 @@ int gateway_secrets_put(const struct gateway *self, const struct gateway_listene
 {
     struct gateway_listener copy = *listener; /* what is wrong stands there already */
     const cJSON *ref = ccm_json_items(ccm_json_get(copy.json, "tls"), "certificateRefs");
+    bool denied = false;
     int r = 0;
 
-    for (; r == 0 && copy.uses_secrets && ref != NULL; ref = ref->next) {
+    for (size_t i = 0; r == 0 && copy.uses_secrets && ref != NULL && i < REFS_MAX; i++) {
         CCM_CLEANUP(ccm_freep) char *key = NULL;
 
-        r = ref_read(self, &copy, ref, &key);
+        r = ref_read(self, &copy, ref, &key, &denied);
         r = r == 0 && key != NULL && !lbc_texts_has(to, key) ? lbc_texts_put(to, key) : r;
+        ref = ref->next;
     }
     return r;
 }

@@ -49,8 +49,9 @@ static int look_read_listeners(const struct gateway *self, struct look *look)
         if (i < room) {
             gateway_listeners_fini(one, 1);
             *one = look->subject->listeners[look->taken->first + i];
-            one->uploaded = NULL; /* both are the subject's */
-            one->secret_why = NULL;
+            one->uploaded = NULL; /* these are the subject's */
+            one->uploads = (struct lbc_texts){ 0 };
+            one->certificate_why = NULL;
             look->usable += one->unusable ? 0 : 1;
             continue;
         }

@@ -33,8 +33,9 @@ struct gateway_subject {
     size_t count;
     size_t own; /* listeners of the Gateway itself: the first of them; others are of */
     struct gateway_sets sets;
-    size_t usable;     /* listeners of which something can be made, */
-    size_t own_usable; /* and of its own */
+    size_t usable;     /* listeners that can be served, or that serve, */
+    size_t own_usable; /* of its own; */
+    size_t made;       /* of all: that can be made now */
 };
 
 /* The Gateway of that key; NULL with 0 when there is none, or with -ENOMEM. routes: with what they

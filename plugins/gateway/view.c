@@ -83,7 +83,7 @@ static int view_read_listeners(struct gateway_view *view)
     for (size_t i = 0; i < subject->count; i++) {
         const struct gateway_listener *one = &subject->listeners[i];
 
-        if (one->unusable || one->protocol != LBC_TCPSSL) {
+        if (!gateway_listener_has_port(one) || one->protocol != LBC_TCPSSL) {
             continue;
         }
         ccm_buf_addf(&protocols, "%stcpssl:%lld", protocols.len == 0 ? "" : ",",
@@ -159,7 +159,7 @@ static int view_set_ports(struct gateway_view *view)
     for (size_t i = 0; i < subject->count; i++) {
         struct gateway_port *port = &view->ports[service->port_count];
 
-        if (subject->listeners[i].unusable) {
+        if (!gateway_listener_has_port(&subject->listeners[i])) {
             continue;
         }
         *port = (struct gateway_port){ port_of(&subject->listeners[i]), &subject->listeners[i],

@@ -64,6 +64,9 @@ static const char *empty_get_cause(const struct lbc_pass *pass, size_t i,
 
     const struct lbc_candidates *set = &pass->model->sets[i];
 
+    if (group->present_only && lbc_state_group_for(pass->entry->state, group) == NULL) {
+        return NULL; /* there is nothing to be served */
+    }
     /* Backends that are kept serve, if there are pods. */
     return frozen(pass, group) || (group->backends.len > 0 && !set->no_ready) ? NULL : set->why;
 }

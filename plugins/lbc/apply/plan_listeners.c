@@ -63,13 +63,14 @@ static bool work_drops_in_vain(struct lbc_work *work, const struct lbc_listener 
 }
 
 /* Whether a desired listener cannot be made: what would go might be what it is to take the place
- * of. */
-static bool work_is_short(const struct lbc_work *work)
+ * of. One that is only kept where it is there takes no other place than its port. */
+static bool work_is_short(const struct lbc_work *work, const struct lbc_listener *have)
 {
     for (size_t i = 0; i < work->want->listener_count; i++) {
         const struct lbc_listener *one = work->want->listeners[i];
 
-        if (one->lacks && !one->broken && lbc_state_listener_like(work->have, one) == NULL) {
+        if (one->lacks && !one->broken && lbc_state_listener_like(work->have, one) == NULL &&
+            (one->group == NULL || !one->group->present_only || lbc_listener_clash(one, have))) {
             return true;
         }
     }
@@ -93,7 +94,7 @@ bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
         return false;
     }
     return lbc_model_has_listeners(work->model)
-               ? !work_is_short(work) && !work_drops_in_vain(work, have)
+               ? !work_is_short(work, have) && !work_drops_in_vain(work, have)
                : !lbc_work_needs_port(work, have);
 }
 

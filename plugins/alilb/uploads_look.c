@@ -1,0 +1,429 @@
+/* Secrets that are due are looked at, in turn, by the key of their own; uploads.h. */
+#include "alicloud/error.h"
+#include "alilb/uploads_own.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKS_MAX      20     /* Secrets in one call: others of the queue come between, */
+#define LOOKS_PAUSE_MS 100    /* and before the next one */
+#define FAILURE_MS     1500   /* after the first failure, then twice that, ... */
+#define FAULT_MAX_MS   120000 /* Secrets that cannot be used are looked at this often at least, */
+#define SERVICE_MAX_MS 60000  /* so is a certificate service that fails */
+#define COLLECT_MS     60000  /* what could not be deleted is tried again after it */
+#define KEPT_MS        INT64_C(3600000) /* of a Secret that nobody wants any more */
+
+/* --- one --- */
+
+/* due_ms: when it was to be looked at; another time by now: it is not to be believed any more. */
+static int upload_put(struct alilb_uploads *uploads, const char *secret,
+                      const struct alilb_upload *one, int64_t due_ms)
+{
+    CCM_CLEANUP(ccm_freep) struct alilb_upload *copy = malloc(sizeof(*copy));
+    const struct alilb_upload *found = NULL;
+    int r = 0;
+
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    *copy = *one;
+    ccm_lock(&uploads->lock);
+    found = ccm_strmap_get(uploads->secrets, secret);
+    if (found != NULL && found->again_ms != due_ms) {
+        copy->again_ms = found->again_ms;
+    }
+    r = ccm_strmap_set(uploads->secrets, secret, copy);
+    ccm_unlock(&uploads->lock);
+    if (r == 0) {
+        (void)CCM_STEAL(copy); /* the map owns it now */
+    }
+    return r;
+}
+
+static void upload_set(struct alilb_upload *one, const char *name, const char *id)
+{
+    ccm_text_copy(one->name, sizeof(one->name), name);
+    ccm_text_copy(one->id, sizeof(one->id), id);
+}
+
+/* Nothing is known of an earlier process: what it has uploaded of the Secret is in use. */
+static int upload_keep_earlier(struct alilb_uploads *uploads, struct alilb_call *call,
+                               const char *secret, struct alilb_upload *one, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *id = NULL;
+    char prefix[ALILB_CERTIFICATE_NAME];
+    char name[ALILB_CERTIFICATE_NAME];
+    int r = 0;
+
+    alilb_certificate_name(call->cluster_id, secret, NULL, prefix);
+    r = alilb_certificates_find(uploads->certificates, call, prefix, true, &id, name, err);
+    if (r == 0 && id != NULL) {
+        upload_set(one, name, id);
+    }
+    return r;
+}
+
+/* What the cloud refuses for what it is, it refuses until it is another one. */
+static bool is_refused(const struct alilb_call *call, const struct ccm_error *err)
+{
+    return !call->uncertain && !ali_error_is_wait(err) && !ali_error_is_put_off(err) &&
+           err->http_status >= 400 && err->http_status < 500;
+}
+
+static int upload_make(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
+                       const struct alilb_tls_secret *content, struct alilb_upload *one,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *id = NULL;
+    char name[ALILB_CERTIFICATE_NAME];
+    char said[sizeof(one->id)];
+    const int64_t now = call->host->now_ms(call->host);
+    int r = 0;
+
+    alilb_certificate_name(call->cluster_id, secret, content, name);
+    if (call->host->dry_run(call->host)) {
+        r = alilb_certificates_find(uploads->certificates, call, name, false, &id, NULL, err);
+        ccm_text_printf(said, sizeof(said), ALILB_UPLOAD_PLANNED "%s", secret);
+        if (r == 0) {
+            upload_set(one, name, id == NULL ? said : id);
+            one->why[0] = '\0';
+        }
+        return r;
+    }
+    if (strcmp(one->refused, name) == 0 && now < one->refused_until_ms) {
+        return 0; /* `why` says it still */
+    }
+    r = alilb_certificates_make(uploads->certificates, call, name, content, &id, err);
+    if (r == 0) {
+        upload_set(one, name, id);
+        one->why[0] = '\0';
+    } else if (is_refused(call, err)) {
+        ccm_text_printf(one->why, sizeof(one->why), "the certificate service refuses it: %s",
+                        err->message);
+        ccm_text_copy(one->refused, sizeof(one->refused), name);
+        one->refused_until_ms = now + ALILB_UPLOAD_AGAIN_MS;
+        r = 0;
+    }
+    return r;
+}
+
+/* Where a look fails. */
+struct failure {
+    const char *what; /* in words; NULL = `why` says what is wrong with the Secret already */
+    bool cloud;       /* the certificate service does */
+};
+
+static int upload_look(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
+                       struct alilb_upload *one, struct failure *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(alilb_tls_secret_fini) struct alilb_tls_secret content = { 0 };
+    int r = alilb_tls_secret_fetch(call->host, call->req, secret, &content, err);
+
+    *ret = (struct failure){ "it cannot be read", false };
+    if (r == 0 && content.why != NULL) {
+        one->refused[0] = '\0';
+        ccm_text_copy(one->why, sizeof(one->why), content.why);
+    } else if (r == 0) {
+        *ret = (struct failure){ "its certificate is not uploaded", true };
+        r = upload_make(uploads, call, secret, &content, one, err);
+    }
+    if (r == 0 && one->why[0] != '\0' && !one->known) {
+        *ret = (struct failure){ NULL, true };
+        r = upload_keep_earlier(uploads, call, secret, one, err);
+    }
+    one->known = one->known || r == 0;
+    return r;
+}
+
+/* --- what comes of a look --- */
+
+static int64_t look_double(int64_t ms, unsigned times, int64_t most)
+{
+    while (times-- > 0 && ms < most) {
+        ms *= 2;
+    }
+    return ms < most ? ms : most;
+}
+
+/* What lasts is said from the second time on, unless only a person can end it; in the same words as
+ * long as it is the same. */
+static void upload_fail(struct alilb_upload *one, const struct alilb_call *call,
+                        const struct failure *failure, const struct ccm_error *err)
+{
+    const bool lasts = one->failures > 0 || call->host->dry_run(call->host) ||
+                       err->kind == CCM_ERROR_AUTH || err->kind == CCM_ERROR_TERMINAL;
+    char cause[sizeof(one->cause)];
+
+    ccm_text_printf(cause, sizeof(cause), "%d %u %s", failure->cloud, (unsigned)err->kind,
+                    err->code);
+    if (failure->what != NULL && lasts && strcmp(one->cause, cause) != 0) {
+        ccm_text_copy(one->cause, sizeof(one->cause), cause);
+        ccm_text_printf(one->why, sizeof(one->why), "%s: %s", failure->what, err->message);
+        one->refused[0] = '\0';
+    }
+    one->again_ms =
+        call->host->now_ms(call->host) +
+        (ali_error_is_put_off(err) ? (int64_t)err->retry_after_ms /* then it is its turn */
+                                   : look_double(FAILURE_MS, one->failures, ALILB_UPLOAD_AGAIN_MS));
+    one->failures++;
+}
+
+static void upload_finish(struct alilb_upload *one, const struct alilb_call *call)
+{
+    const int64_t now = call->host->now_ms(call->host);
+
+    one->failures = 0;
+    one->cause[0] = '\0';
+    if (one->why[0] == '\0') {
+        one->faults = 0;
+        one->again_ms = now + ALILB_UPLOAD_AGAIN_MS;
+    } else {
+        one->again_ms = now + look_double(ALILB_UPLOAD_FAULT_MS, one->faults, FAULT_MAX_MS);
+        one->faults++;
+    }
+}
+
+/* Tell all objects that want the Secret what is new of it. */
+static void secret_publish(struct alilb_uploads *uploads, const struct alilb_uploads_owner *owner,
+                           const char *secret, const struct alilb_upload *before,
+                           const struct alilb_upload *now)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts objects = { 0 };
+    const bool fault = now->why[0] != '\0';
+    const char *what = fault ? now->why : now->name;
+    const bool says =
+        fault ? strcmp(now->why, before->why) != 0 : strcmp(now->name, before->name) != 0;
+    CCM_CLEANUP(ccm_freep)
+    char *text =
+        ccm_text_format("Secret %s: %s%s", secret,
+                        fault ? "" : "its certificate is in the certificate service as ", what);
+    const struct ccm_event event = { .struct_size = sizeof(event),
+                                     .reason =
+                                         fault ? "InvalidCertificateRef" : "CertificateUploaded",
+                                     .message = text == NULL ? what : text,
+                                     .warning = fault };
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    if (!says && now->known == before->known && strcmp(now->id, before->id) == 0 &&
+        strcmp(now->why, before->why) == 0) {
+        return;
+    }
+    ccm_lock(&uploads->lock);
+    while (ccm_strmap_next(uploads->wants, &cursor, &key, &value)) {
+        if (lbc_texts_has(value, secret) && lbc_texts_put(&objects, key) < 0) {
+            break; /* out of memory: its next pass finds it */
+        }
+    }
+    ccm_unlock(&uploads->lock);
+    for (size_t i = 0; i < objects.len; i++) {
+        owner->changed(owner->arg, objects.items[i], says ? &event : NULL);
+    }
+}
+
+/* *ret_cloud: a failure is that of the certificate service. What is broken off has not been looked
+ * at. */
+static int secret_look(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
+                       const struct alilb_uploads_owner *owner, bool *ret_cloud,
+                       struct ccm_error *err)
+{
+    struct failure failure = { 0 };
+    struct alilb_upload before;
+    struct alilb_upload one;
+    int r = 0;
+
+    (void)alilb_uploads_get(uploads, secret, &before); /* one that is gone is looked at as well */
+    one = before;
+    r = upload_look(uploads, call, secret, &one, &failure, err);
+    *ret_cloud = failure.cloud;
+    if (r < 0 && err->kind == CCM_ERROR_CANCELLED) {
+        return r;
+    }
+    if (r < 0) {
+        upload_fail(&one, call, &failure, err);
+    } else {
+        upload_finish(&one, call);
+    }
+    if (upload_put(uploads, secret, &one, before.again_ms) < 0) {
+        return ccm_error_nomem(err);
+    }
+    secret_publish(uploads, owner, secret, &before, &one);
+    return r < 0 ? ccm_error_wrap(err, r, "Secret %s", secret) : 0;
+}
+
+/* --- which ones --- */
+
+/* Those that nobody wants go: at once where nothing can be left of them in the cloud. */
+static void secrets_mark_locked(struct alilb_uploads *uploads, int64_t now)
+{
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        ((struct alilb_upload *)value)->wanted = false;
+    }
+    cursor = NULL;
+    while (ccm_strmap_next(uploads->wants, &cursor, &key, &value)) {
+        const struct lbc_texts *secrets = value;
+
+        for (size_t i = 0; i < secrets->len; i++) {
+            struct alilb_upload *one = ccm_strmap_get(uploads->secrets, secrets->items[i]);
+
+            if (one != NULL) {
+                one->wanted = true;
+            }
+        }
+    }
+    cursor = NULL;
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        const struct alilb_upload *one = value;
+
+        if (!one->wanted && (one->name[0] == '\0' || now > one->again_ms + KEPT_MS)) {
+            ccm_strmap_del(uploads->secrets, key);
+        }
+    }
+}
+
+static size_t secrets_count_beside(const struct lbc_texts *chosen, const char *secret)
+{
+    const size_t len = strcspn(secret, "/") + 1;
+    size_t count = 0;
+
+    for (size_t i = 0; i < chosen->len; i++) {
+        count += strncmp(chosen->items[i], secret, len) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+/* The one that is due for the longest time, of a namespace that has the fewest of them. */
+static const char *secrets_find_next_locked(const struct alilb_uploads *uploads,
+                                            const struct lbc_texts *chosen, int64_t now)
+{
+    const char *best = NULL;
+    size_t fewest = 0;
+    int64_t longest = 0;
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        const struct alilb_upload *one = value;
+        size_t beside = 0;
+
+        if (!one->wanted || one->again_ms > now || lbc_texts_has(chosen, key)) {
+            continue;
+        }
+        beside = secrets_count_beside(chosen, key);
+        if (best == NULL || beside < fewest || (beside == fewest && one->again_ms < longest)) {
+            best = key;
+            fewest = beside;
+            longest = one->again_ms;
+        }
+    }
+    return best;
+}
+
+static int secrets_choose(struct alilb_uploads *uploads, int64_t now, size_t most,
+                          struct lbc_texts *ret)
+{
+    int r = 0;
+
+    ccm_lock(&uploads->lock);
+    secrets_mark_locked(uploads, now);
+    while (r == 0 && ret->len < most) {
+        const char *next = secrets_find_next_locked(uploads, ret, now);
+
+        if (next == NULL) {
+            break;
+        }
+        r = lbc_texts_put(ret, next);
+    }
+    ccm_unlock(&uploads->lock);
+    return r;
+}
+
+/* In how many ms the next one is due; -1 = nobody wants any. */
+static int64_t secrets_find_due(struct alilb_uploads *uploads, int64_t now)
+{
+    int64_t due = -1;
+    const char *key = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+
+    ccm_lock(&uploads->lock);
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        const struct alilb_upload *one = value;
+        const int64_t left = one->again_ms > now ? one->again_ms - now : 0;
+
+        due = one->wanted && (due < 0 || left < due) ? left : due;
+    }
+    ccm_unlock(&uploads->lock);
+    return due;
+}
+
+/* --- a call --- */
+
+/* A service that fails is asked less and less often, whatever the number of Secrets. */
+static int64_t work_count_failure(struct alilb_uploads *uploads, bool failed)
+{
+    int64_t least = LOOKS_PAUSE_MS;
+
+    ccm_lock(&uploads->lock);
+    if (failed) {
+        least = look_double(FAILURE_MS, uploads->failures, SERVICE_MAX_MS);
+    }
+    uploads->failures = failed ? uploads->failures + 1 : 0;
+    ccm_unlock(&uploads->lock);
+    return least;
+}
+
+/* *ret_cloud: a failure is that of the certificate service. */
+static int work_look(struct alilb_uploads *uploads, struct alilb_call *call,
+                     const struct alilb_uploads_owner *owner, bool *ret_cloud,
+                     struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts chosen = { 0 };
+    const bool dry = call->host->dry_run(call->host);
+    int r = 0;
+
+    *ret_cloud = false;
+    if (secrets_choose(uploads, call->host->now_ms(call->host), dry ? SIZE_MAX : LOOKS_MAX,
+                       &chosen) < 0) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; (r == 0 || dry) && i < chosen.len; i++) {
+        r = secret_look(uploads, call, chosen.items[i], owner, ret_cloud, err);
+    }
+    return r;
+}
+
+int alilb_uploads_work(struct alilb_uploads *uploads, struct alilb_call *call,
+                       const struct alilb_uploads_owner *owner, uint64_t *ret_again_ms,
+                       struct ccm_error *err)
+{
+    bool cloud = false;
+    const int r = work_look(uploads, call, owner, &cloud, err);
+    int64_t due = -1;
+
+    *ret_again_ms = 0;
+    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || ali_error_is_put_off(err))) {
+        return r;
+    }
+    due = secrets_find_due(uploads, call->host->now_ms(call->host));
+    if (r == 0 && due != 0 && !call->host->dry_run(call->host) &&
+        alilb_uploads_collect(uploads, call, owner) < 0) {
+        due = due < 0 || due > COLLECT_MS ? COLLECT_MS : due;
+    }
+    if (due >= 0) {
+        const int64_t least = work_count_failure(uploads, r < 0 && cloud);
+
+        *ret_again_ms = (uint64_t)(due > least ? due : least);
+    }
+    return r < 0 && cloud ? r : 0;
+}
