@@ -170,12 +170,15 @@ struct ccm_service {
 #define CCM_ENDPOINT_READY       UINT64_C(1) /* conditions.ready, also when it is unset */
 #define CCM_ENDPOINT_SERVING     UINT64_C(2) /* conditions.serving, or ready where unset */
 #define CCM_ENDPOINT_TERMINATING UINT64_C(4)
+/* Stand for the uid of the Pod, since ABI 1.1; none = not told. A Pod that was deleted and created
+ * again under its name has others. */
+#define CCM_ENDPOINT_POD_MARK UINT64_C(0xffffffff00000000)
 
 struct ccm_endpoint {
     const char *address;   /* addresses[0]; see `further` of the slice */
     const char *node_name; /* "" = not told */
     const char *pod_name;  /* targetRef when it is a Pod, else ""; same namespace as the slice */
-    uint64_t flags;        /* CCM_ENDPOINT_* */
+    uint64_t flags;        /* CCM_ENDPOINT_*: test bits, others may be set */
 };
 
 struct ccm_endpoint_port {

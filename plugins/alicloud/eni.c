@@ -16,6 +16,7 @@
 /* One address that the cache did not know. */
 struct query {
     struct ccm_ip ip;
+    uint64_t owner;
     struct ali_eni eni; /* MISSING until an interface turns up */
     bool settled;       /* FOUND, or its state was decided */
 };
@@ -50,25 +51,28 @@ static struct query *query_find(const struct queries *queries, const struct ccm_
 }
 
 /* Fill in what is known, collect the rest. */
-static int queries_collect_unknown(const struct ali_caller *by, const char *const *addresses,
-                                   size_t count, struct ali_eni *ret, struct queries *queries)
+static int queries_collect_unknown(const struct ali_caller *by,
+                                   const struct ali_eni_addresses *addresses, struct ali_eni *ret,
+                                   struct queries *queries)
 {
     const int64_t now = by->host->now_ms(by->host);
+    const size_t count = addresses->count;
 
     queries->items = calloc(count == 0 ? 1 : count, sizeof(*queries->items));
     if (queries->items == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
+        const uint64_t owner = addresses->owners == NULL ? 0 : addresses->owners[i];
         struct ccm_ip ip;
 
         ret[i] = (struct ali_eni){ .state = ALI_ENI_FOREIGN };
-        if (ccm_ip_parse(addresses[i], &ip) < 0) {
+        if (ccm_ip_parse(addresses->items[i], &ip) < 0) {
             continue; /* what is no address lies in no network */
         }
-        if (!ali_eni_cache_get(by->client->eni, &ip, now, &ret[i])) {
+        if (addresses->anew || !ali_eni_cache_get(by->client->eni, &ip, owner, now, &ret[i])) {
             queries->items[queries->len++] =
-                (struct query){ .ip = ip, .eni = { .state = ALI_ENI_MISSING } };
+                (struct query){ .ip = ip, .owner = owner, .eni = { .state = ALI_ENI_MISSING } };
         }
     }
     qsort(queries->items, queries->len, sizeof(*queries->items), by_ip);
@@ -322,27 +326,28 @@ static int64_t life_ms(const struct ali_caller *by, const struct query *query)
     if (query->eni.state == ALI_ENI_FOREIGN) {
         return NOT_MS;
     }
-    for (unsigned n = ali_eni_cache_misses(by->client->eni, &query->ip); n > 0 && life < NOT_MS;
-         n--) {
+    for (unsigned n = ali_eni_cache_misses(by->client->eni, &query->ip, query->owner);
+         n > 0 && life < NOT_MS; n--) {
         life *= 2;
     }
     return life < NOT_MS ? life : NOT_MS;
 }
 
 static void hand_out(const struct ali_caller *by, const struct queries *queries,
-                     const char *const *addresses, size_t count, struct ali_eni *ret)
+                     const struct ali_eni_addresses *addresses, struct ali_eni *ret)
 {
     const int64_t now = by->host->now_ms(by->host);
 
     for (size_t i = 0; i < queries->len; i++) {
         const struct query *query = &queries->items[i];
 
-        ali_eni_cache_put(by->client->eni, &query->ip, &query->eni, now, now + life_ms(by, query));
+        ali_eni_cache_put(by->client->eni, &query->ip, query->owner, &query->eni, now,
+                          now + life_ms(by, query));
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < addresses->count; i++) {
         struct ccm_ip ip;
 
-        if (ccm_ip_parse(addresses[i], &ip) == 0) {
+        if (ccm_ip_parse(addresses->items[i], &ip) == 0) {
             const struct query *query = query_find(queries, &ip);
 
             ret[i] = query != NULL ? query->eni : ret[i];
@@ -350,12 +355,12 @@ static void hand_out(const struct ali_caller *by, const struct queries *queries,
     }
 }
 
-int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, size_t count,
+int ali_eni_resolve(const struct ali_caller *by, const struct ali_eni_addresses *addresses,
                     struct ali_eni *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(queries_fini) struct queries queries = { 0 };
     const struct ali_client *ali = by->client;
-    int r = queries_collect_unknown(by, addresses, count, ret, &queries);
+    int r = queries_collect_unknown(by, addresses, ret, &queries);
 
     if (r < 0) {
         return ccm_error_nomem(err);
@@ -378,7 +383,7 @@ int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, s
     if (r < 0) {
         return r;
     }
-    hand_out(by, &queries, addresses, count, ret);
+    hand_out(by, &queries, addresses, ret);
     return 0;
 }
 

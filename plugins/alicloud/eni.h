@@ -18,13 +18,22 @@ struct ali_eni {
     char id[64]; /* "" unless ALI_ENI_FOUND */
 };
 
+/* What is asked for; borrowed. */
+struct ali_eni_addresses {
+    const char *const *items; /* text, IPv4 or IPv6 */
+    const uint64_t *owners;   /* stands for who has each, 0 = not told; NULL = none is. What the
+                                 cache knows of an address holds for the same owner */
+    size_t count;
+    bool anew; /* the cloud is asked about all of them */
+};
+
 /*
- * Resolve `count` addresses (text, IPv4 or IPv6) into ret[0..count-1]. Blocks as ali_call().
- * All or nothing: a failed read is an error, never an empty answer. No call is made when the cache
- * knows all of them.
+ * Resolve the addresses into ret[0..count-1]. Blocks as ali_call(). All or nothing: a failed read
+ * is an error, never an empty answer. No call is made when the cache knows all of them.
  */
-CCM_NODISCARD ALI_API int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses,
-                                          size_t count, struct ali_eni *ret, struct ccm_error *err);
+CCM_NODISCARD ALI_API int ali_eni_resolve(const struct ali_caller *by,
+                                          const struct ali_eni_addresses *addresses,
+                                          struct ali_eni *ret, struct ccm_error *err);
 
 /* Forget an address, for instance after the cloud refused its interface. */
 ALI_API void ali_eni_forget(struct ali_client *ali, const char *address);

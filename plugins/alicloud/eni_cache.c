@@ -14,10 +14,11 @@ enum slot_state { SLOT_FREE, SLOT_USED, SLOT_DELETED };
 struct slot {
     struct ccm_ip ip;
     int64_t end_ms;
+    uint32_t owner; /* see owner_fold() */
     uint8_t slot_state;
     uint8_t eni_state;
     uint8_t misses; /* times in a row that it was not there */
-    char id[37];    /* known ids have 24 */
+    char id[33];    /* known ids have 24 */
 };
 
 struct ali_eni_cache {
@@ -65,6 +66,19 @@ static uint64_t eni_cache_hash_ip(const struct ccm_ip *ip)
         h = (h ^ ip->bytes[i]) * UINT64_C(1099511628211);
     }
     return h ^ (h >> 32);
+}
+
+/* 0 stays the only one that is not told. */
+static uint32_t owner_fold(uint64_t owner)
+{
+    const uint32_t folded = (uint32_t)(owner ^ (owner >> 32));
+
+    return owner != 0 && folded == 0 ? 1 : folded;
+}
+
+static bool slot_is_of(const struct slot *slot, uint64_t owner)
+{
+    return owner == 0 || slot->owner == owner_fold(owner);
 }
 
 /* The slot of the address, or NULL. */
@@ -156,8 +170,8 @@ static bool eni_cache_make_space(struct ali_eni_cache *cache, int64_t now_ms)
     return cache->filled + 1 <= cache->slot_count / 4 * 3;
 }
 
-bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
-                       struct ali_eni *ret)
+bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner,
+                       int64_t now_ms, struct ali_eni *ret)
 {
     bool known = false;
 
@@ -165,7 +179,7 @@ bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int
 
     const struct slot *slot = eni_cache_find_slot(cache, ip);
 
-    if (slot != NULL && slot->end_ms > now_ms) {
+    if (slot != NULL && slot->end_ms > now_ms && slot_is_of(slot, owner)) {
         ret->state = slot->eni_state;
         ccm_text_copy(ret->id, sizeof(ret->id), slot->id);
         known = true;
@@ -174,7 +188,7 @@ bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int
     return known;
 }
 
-void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
+void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner,
                        const struct ali_eni *eni, int64_t now_ms, int64_t end_ms)
 {
     ccm_lock(&cache->lock);
@@ -195,12 +209,14 @@ void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
         cache->filled++;
     }
     if (slot != NULL) {
-        const uint8_t before = slot->slot_state == SLOT_USED ? slot->misses : 0;
+        const bool same = slot->slot_state == SLOT_USED && slot_is_of(slot, owner);
+        const uint8_t before = same ? slot->misses : 0;
 
         *slot = (struct slot){
             .misses = (uint8_t)(eni->state == ALI_ENI_FOUND ? 0 : before + (before < UINT8_MAX)),
             .ip = *ip,
             .end_ms = end_ms,
+            .owner = owner_fold(owner),
             .slot_state = SLOT_USED,
             .eni_state = (uint8_t)eni->state,
         };
@@ -209,11 +225,11 @@ void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
     ccm_unlock(&cache->lock);
 }
 
-unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip)
+unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner)
 {
     ccm_lock(&cache->lock);
     const struct slot *slot = eni_cache_find_slot(cache, ip);
-    const unsigned misses = slot == NULL ? 0 : slot->misses;
+    const unsigned misses = slot == NULL || !slot_is_of(slot, owner) ? 0 : slot->misses;
 
     ccm_unlock(&cache->lock);
     return misses;

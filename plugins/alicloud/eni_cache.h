@@ -15,17 +15,18 @@ struct ali_eni_cache;
 struct ali_eni_cache *ali_eni_cache_new(size_t most);
 void ali_eni_cache_free(struct ali_eni_cache *cache);
 
-/* Whether a live entry is known. */
-bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
-                       struct ali_eni *ret);
+/* Whether a live entry is known, that was read for this owner; 0 = for any. */
+bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner,
+                       int64_t now_ms, struct ali_eni *ret);
 
 /* Remember until end_ms. Best effort: without memory, or with an id too long for the table, it is
  * not remembered. */
-void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
+void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner,
                        const struct ali_eni *eni, int64_t now_ms, int64_t end_ms);
 
-/* How often in a row it was remembered as not found; also of an entry that is not live any more. */
-unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip);
+/* How often in a row it was remembered as not found for this owner; also of an entry that is not
+ * live any more. */
+unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner);
 
 void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip);
 

@@ -97,21 +97,24 @@ static struct ali_caller account_caller(const struct lbc_cloud_caller *by)
     return (struct ali_caller){ by->account, by->host, by->req };
 }
 
-static int account_find_interfaces(const struct lbc_cloud_caller *by, const char *const *addresses,
-                                   size_t count, struct lbc_interface *ret, struct ccm_error *err)
+static int account_find_interfaces(const struct lbc_cloud_caller *by,
+                                   const struct lbc_addresses *addresses, struct lbc_interface *ret,
+                                   struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) struct ali_eni *found = calloc(count, sizeof(*found));
+    CCM_CLEANUP(ccm_freep) struct ali_eni *found = calloc(addresses->count, sizeof(*found));
     const struct ali_caller caller = account_caller(by);
+    const struct ali_eni_addresses query = { addresses->items, addresses->owners, addresses->count,
+                                             addresses->anew };
 
     if (found == NULL) {
         return ccm_error_nomem(err);
     }
-    const int r = ali_eni_resolve(&caller, addresses, count, found, err);
+    const int r = ali_eni_resolve(&caller, &query, found, err);
 
     if (r < 0) {
         return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < addresses->count; i++) {
         interface_set(&ret[i], &found[i]);
     }
     return 0;

@@ -314,6 +314,24 @@ enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
 
 /* --- for people --- */
 
+/* Another interface has the address by now. */
+static bool is_replaced(const struct lbc_freeze *freeze, const struct lbc_backend *one)
+{
+    const struct lbc_state *want = freeze->pass->model->want;
+
+    for (size_t i = 0; one->type == LBC_BACKEND_INTERFACE && i < want->group_count; i++) {
+        const struct lbc_backends *set = &want->groups[i]->backends;
+
+        for (size_t k = 0; k < set->len; k++) {
+            if (ccm_text_equal(set->items[k].server_ip, one->server_ip) &&
+                !ccm_text_equal(set->items[k].server_id, one->server_id)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static const char *explain_pod(struct lbc_freeze *freeze, const struct lbc_backend *one)
 {
     const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, one->server_ip);
@@ -325,6 +343,9 @@ static const char *explain_pod(struct lbc_freeze *freeze, const struct lbc_backe
     }
     if ((endpoint->flags & CCM_ENDPOINT_TERMINATING) != 0) {
         return "pods being stopped:";
+    }
+    if (is_replaced(freeze, one)) {
+        return "addresses that another network interface has now:";
     }
     return lbc_endpoint_is_usable(endpoint, freeze->pass->readiness.accepted)
                ? "pods that are no backends any more:"

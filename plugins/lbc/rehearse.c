@@ -24,14 +24,16 @@ static void rehearse_emit(struct lbc_pass *pass, const char *reason, const char 
     }
 }
 
-/* The server stays a backend of the group, at another port. */
+/* The server stays a backend of the group, at another port; or its address does, by another network
+ * interface. */
 static bool rehearse_stays(const struct lbc_step *step, const struct lbc_backend *one)
 {
     const struct lbc_backends *want = step->want == NULL ? NULL : &step->want->backends;
 
     for (size_t i = 0; want != NULL && i < want->len; i++) {
-        if (ccm_text_equal(want->items[i].server_id, one->server_id) &&
-            ccm_text_equal(want->items[i].server_ip, one->server_ip)) {
+        if (ccm_text_equal(want->items[i].server_ip, one->server_ip) &&
+            (!ccm_text_empty(one->server_ip) ||
+             ccm_text_equal(want->items[i].server_id, one->server_id))) {
             return true;
         }
     }

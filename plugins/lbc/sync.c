@@ -58,7 +58,8 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
     lbc_pass_advise_nameless(pass, sets, count);
 
     const struct lbc_cloud_caller by = lbc_pass_caller(pass);
-    int r = lbc_resolve(pass->lbc->cloud.ops, &by, sets, count, ret->items, err);
+    int r = lbc_resolve(pass->lbc->cloud.ops, &by, sets, count, pass->audit || pass->asked,
+                        ret->items, err);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
         if (ret->items[i].invalid.len > 0 &&

@@ -1,6 +1,8 @@
 /* Decoder of EndpointSlices. */
 #include "kube/object/decode_priv.h"
 
+#include "util/text.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -21,6 +23,18 @@ static bool is_own_pod(const cJSON *target, const char *namespace_)
 
     return strcmp(ccm_json_text(target, "kind"), "Pod") == 0 &&
            (other[0] == '\0' || strcmp(other, namespace_) == 0);
+}
+
+/* Never 0 where there is a uid. */
+static uint64_t decode_pod_mark(const cJSON *target, const char *namespace_)
+{
+    const char *uid = is_own_pod(target, namespace_) ? ccm_json_text(target, "uid") : "";
+    const uint64_t mark = (ccm_text_hash(uid) ^ (ccm_text_hash(uid) << 32)) & CCM_ENDPOINT_POD_MARK;
+
+    if (uid[0] == '\0') {
+        return 0;
+    }
+    return mark == 0 ? CCM_ENDPOINT_POD_MARK : mark;
 }
 
 /* *ret_address: the item of the address; those behind it are further ones. */
@@ -53,7 +67,7 @@ static int decode_endpoint(struct kube_builder *b, const cJSON *json, const char
         .node_name = kube_builder_node_name(b, ccm_json_text(json, "nodeName")),
         .pod_name = kube_builder_text(
             b, is_own_pod(target, namespace_) ? ccm_json_text(target, "name") : ""),
-        .flags = decode_flags(conditions),
+        .flags = decode_flags(conditions) | decode_pod_mark(target, namespace_),
     };
     *ret_address = address;
     return 0;

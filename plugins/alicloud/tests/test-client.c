@@ -898,10 +898,12 @@ static void *worker(void *arg)
                            NULL, NULL, &err) < 0
                       ? 1
                       : 0;
-        failed += ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req },
-                                  addresses, 1, &eni, &err) < 0
-                      ? 1
-                      : 0;
+        failed +=
+            ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req },
+                            &(const struct ali_eni_addresses){ .items = addresses, .count = 1 },
+                            &eni, &err) < 0
+                ? 1
+                : 0;
         failed += eni.state != ALI_ENI_FOUND ? 1 : 0;
         ali_eni_forget(setup->ali, addresses[0]);
         fake_host_advance(setup->fake, 1000000); /* credentials come due on the way */

@@ -104,8 +104,9 @@ static int resolve_for(struct setup *setup, const char *object, const char *cons
     req.keys = &object;
     req.key_count = object == NULL ? 0 : 1;
     ccm_error_clear(err);
-    return ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req }, addresses,
-                           count, ret, err);
+    return ali_eni_resolve(&(const struct ali_caller){ setup->ali, setup->host, &req },
+                           &(const struct ali_eni_addresses){ .items = addresses, .count = count },
+                           ret, err);
 }
 
 static int resolve_addresses(struct setup *setup, const char *const *addresses, size_t count,
@@ -385,11 +386,80 @@ static void test_cache_is_bounded(void **state)
     for (uint32_t n = 0; n < 5000; n++) {
         const struct ccm_ip ip = address_of(n);
 
-        ali_eni_cache_put(cache, &ip, &found, 0, 1000);
-        assert_true(ali_eni_cache_get(cache, &ip, 0, &got));
+        ali_eni_cache_put(cache, &ip, 0, &found, 0, 1000);
+        assert_true(ali_eni_cache_get(cache, &ip, 0, 0, &got));
         assert_in_range(ali_eni_cache_len(cache), 1, 1000);
     }
     ali_eni_cache_free(cache);
+}
+
+/* What is known of an address holds for whoever had it then. */
+static void test_cache_knows_owners(void **state)
+{
+    static const struct {
+        uint64_t read; /* for whom it was */
+        uint64_t asked;
+        bool known;
+    } cases[] = {
+        { 0, 0, true },
+        { 7, 7, true },
+        { 7, 8, false },
+        { 7, 0, true },  /* who asks does not tell */
+        { 0, 7, false }, /* who asked before did not */
+        { UINT64_C(7) << 32, UINT64_C(7) << 32, true },
+        { UINT64_C(7) << 32 | 7, UINT64_C(7) << 32 | 7, true }, /* halves that are alike */
+        { 0, UINT64_C(7) << 32 | 7, false },
+    };
+    const struct ali_eni found = { .state = ALI_ENI_FOUND, .id = "eni-1" };
+    const struct ali_eni missing = { .state = ALI_ENI_MISSING };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ali_eni_cache *cache = ali_eni_cache_new(1000);
+        const struct ccm_ip ip = address_of(1);
+        struct ali_eni got;
+
+        ali_eni_cache_put(cache, &ip, cases[i].read, &found, 0, 1000);
+        if (ali_eni_cache_get(cache, &ip, cases[i].asked, 0, &got) != cases[i].known) {
+            fail_msg("case %zu", i);
+        }
+        ali_eni_cache_put(cache, &ip, cases[i].read, &missing, 0, 1000);
+        ali_eni_cache_put(cache, &ip, cases[i].read, &missing, 0, 1000);
+        assert_int_equal(ali_eni_cache_misses(cache, &ip, cases[i].asked), cases[i].known ? 2 : 0);
+        ali_eni_cache_free(cache);
+    }
+}
+
+/* Another owner, and who wants to know it anew, ask the cloud. */
+static void test_owners(void **state)
+{
+    static const char *const address[] = { "10.0.0.5" };
+    static const struct {
+        uint64_t owner;
+        bool anew;
+        size_t reads;
+    } rounds[] = { { 1, false, 1 }, { 1, false, 1 }, { 0, false, 1 }, { 2, false, 2 },
+                   { 2, false, 2 }, { 2, true, 3 },  { 2, false, 3 }, { 1, false, 4 } };
+    struct cloud cloud = { .body = { .max = 65536 } };
+    struct setup setup;
+
+    (void)state;
+    fixture_begin(&setup, &cloud);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rounds); i++) {
+        struct ccm_request req = setup_request(&setup, 30000);
+        const struct ali_eni_addresses query = { address, &rounds[i].owner, 1, rounds[i].anew };
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct ali_eni got;
+
+        assert_int_equal(ali_eni_resolve(&(const struct ali_caller){ setup.ali, setup.host, &req },
+                                         &query, &got, &err),
+                         0);
+        if (got.state != ALI_ENI_FOUND || reads(&setup) != rounds[i].reads) {
+            fail_msg("round %zu: %zu", i, reads(&setup));
+        }
+    }
+    ccm_buf_fini(&cloud.body);
+    setup_end(&setup);
 }
 
 /* Coming and going must not fill the table with graves: probing would never end. */
@@ -403,24 +473,24 @@ static void test_cache_churn(void **state)
     for (uint32_t n = 0; n < 20000; n++) {
         const struct ccm_ip ip = address_of(n * 7919);
 
-        ali_eni_cache_put(cache, &ip, &found, 0, 1000);
+        ali_eni_cache_put(cache, &ip, 0, &found, 0, 1000);
         ali_eni_cache_del(cache, &ip);
         ali_eni_cache_del(cache, &ip);
-        assert_false(ali_eni_cache_get(cache, &ip, 0, &got));
+        assert_false(ali_eni_cache_get(cache, &ip, 0, 0, &got));
     }
     assert_int_equal(ali_eni_cache_len(cache), 0);
     /* Expired entries make room before live ones have to go. */
     for (uint32_t n = 0; n < 1000; n++) {
         const struct ccm_ip ip = address_of(n);
 
-        ali_eni_cache_put(cache, &ip, &found, 0, n < 500 ? 10 : 1000);
+        ali_eni_cache_put(cache, &ip, 0, &found, 0, n < 500 ? 10 : 1000);
     }
     const struct ccm_ip more = address_of(5000);
     const struct ccm_ip live = address_of(700);
 
-    ali_eni_cache_put(cache, &more, &found, 20, 1000);
+    ali_eni_cache_put(cache, &more, 0, &found, 20, 1000);
     assert_int_equal(ali_eni_cache_len(cache), 501);
-    assert_true(ali_eni_cache_get(cache, &live, 20, &got));
+    assert_true(ali_eni_cache_get(cache, &live, 0, 20, &got));
     assert_string_equal(got.id, "eni-1");
     ali_eni_cache_free(cache);
 }
@@ -479,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_cidr),
         cmocka_unit_test(test_cache_is_bounded),
         cmocka_unit_test(test_cache_churn),
+        cmocka_unit_test(test_cache_knows_owners),
+        cmocka_unit_test(test_owners),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -601,12 +601,14 @@ void ali_call_end_request(const struct ali_caller *by, const char *object)
     (void)object; /* nothing waits here */
 }
 
-int ali_eni_resolve(const struct ali_caller *by, const char *const *addresses, size_t count,
+int ali_eni_resolve(const struct ali_caller *by, const struct ali_eni_addresses *query,
                     struct ali_eni *ret, struct ccm_error *err)
 {
+    const char *const *addresses = query->items;
+
     (void)by;  /* as in ali_call() */
     (void)err; /* never fails */
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < query->count; i++) {
         ret[i].state = strcmp(addresses[i], mini.missing) == 0   ? ALI_ENI_MISSING
                        : strcmp(addresses[i], mini.foreign) == 0 ? ALI_ENI_FOREIGN
                                                                  : ALI_ENI_FOUND;

@@ -78,6 +78,7 @@ static int add_pod(const struct lbc_candidate_input *in, const struct lbc_endpoi
     const struct lbc_candidate one = {
         .address = ref->endpoint->address,
         .instance_id = "",
+        .owner = lbc_endpoint_owner(ref->endpoint),
         .port = ref->port,
         .leaving = ref->leaving,
     };

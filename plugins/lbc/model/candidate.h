@@ -34,6 +34,7 @@ struct lbc_candidate {
     const char *address;               /* of the pod or, by_address, the node; "" for an instance */
     const char *instance_id;           /* "" where the address counts */
     const struct lbc_node_entry *node; /* NULL for a pod */
+    uint64_t owner;                    /* of a pod's address: lbc_endpoint_owner() */
     uint16_t port;                     /* 0 = any */
     bool leaving;                      /* as in struct lbc_backend */
     uint32_t pods;

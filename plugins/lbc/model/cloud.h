@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Who goes first where calls have to be held back; in this order. */
 enum lbc_priority {
@@ -32,6 +33,15 @@ struct lbc_interface {
         LBC_INTERFACE_FOREIGN, /* the address lies outside of it */
     } state;
     char id[LBC_INTERFACE_ID]; /* "" unless it was found */
+};
+
+/* Addresses of pods, each once. Borrowed. */
+struct lbc_addresses {
+    const char *const *items;
+    const uint64_t *owners; /* of each: stands for who has it, 0 = not told. What is remembered of
+                               an address holds for the same owner only */
+    size_t count;
+    bool anew; /* nothing that is remembered of them holds */
 };
 
 /* Whose account, and for which pass a call is made. Borrowed. */
@@ -57,8 +67,8 @@ struct lbc_cloud_ops {
 
     /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
      * has pods as backends but by their addresses alone. */
-    int (*find_interfaces)(const struct lbc_cloud_caller *by, const char *const *addresses,
-                           size_t count, struct lbc_interface *ret, struct ccm_error *err);
+    int (*find_interfaces)(const struct lbc_cloud_caller *by, const struct lbc_addresses *addresses,
+                           struct lbc_interface *ret, struct ccm_error *err);
     /* What is remembered of that address may be wrong. */
     void (*forget_interface)(void *account, const char *address);
     /*

@@ -29,6 +29,13 @@ const struct ccm_endpoint *lbc_endpoint_at(const struct ccm_endpoint_slice *slic
                                      : slice->further[i - slice->endpoint_count];
 }
 
+uint64_t lbc_endpoint_owner(const struct ccm_endpoint *endpoint)
+{
+    const uint64_t node = endpoint->node_name[0] == '\0' ? 0 : ccm_text_hash(endpoint->node_name);
+
+    return node ^ (endpoint->flags & CCM_ENDPOINT_POD_MARK);
+}
+
 void lbc_endpoints_fini(struct lbc_endpoints *endpoints)
 {
     free(endpoints->items);

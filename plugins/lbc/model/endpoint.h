@@ -18,6 +18,9 @@ enum lbc_families { LBC_IPV4 = 1, LBC_IPV6 = 2, LBC_DUAL_STACK = 3 };
 uint64_t lbc_endpoint_size(const struct ccm_endpoint_slice *slice);
 const struct ccm_endpoint *lbc_endpoint_at(const struct ccm_endpoint_slice *slice, uint64_t i);
 
+/* Stands for who has the address of an endpoint: its node and its pod. 0 = not told. */
+uint64_t lbc_endpoint_owner(const struct ccm_endpoint *endpoint);
+
 /* One address of an endpoint. */
 struct lbc_endpoint_ref {
     const struct ccm_endpoint_slice *slice; /* borrowed, as the next */

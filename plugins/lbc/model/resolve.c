@@ -4,14 +4,17 @@
 #include "util/cleanup.h"
 #include "util/strmap.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct lookup {
     struct ccm_strmap *index; /* address -> position + 1, as a pointer-sized number */
     const char **addresses;
+    uint64_t *owners;
     size_t len;
     size_t cap;
+    size_t owner_cap;
     struct lbc_interface *found;
 };
 
@@ -19,6 +22,7 @@ static void lookup_fini(struct lookup *lookup)
 {
     ccm_strmap_free(lookup->index);
     free(lookup->addresses);
+    free(lookup->owners);
     free(lookup->found);
 }
 
@@ -37,20 +41,20 @@ void lbc_resolved_list_fini(struct lbc_resolved_list *list)
     free(list->items);
 }
 
-static int lookup_add_address(struct lookup *lookup, const char *address)
+static int lookup_add_address(struct lookup *lookup, const struct lbc_candidate *one)
 {
-    int r;
+    const size_t need = lookup->len + 1;
 
-    if (address[0] == '\0' || ccm_strmap_has(lookup->index, address)) {
+    if (one->address[0] == '\0' || ccm_strmap_has(lookup->index, one->address)) {
         return 0;
     }
-    r = ccm_array_grow(&lookup->addresses, &lookup->cap, lookup->len + 1,
-                       sizeof(*lookup->addresses));
-    if (r == 0) {
-        lookup->addresses[lookup->len++] = address;
-        r = ccm_strmap_set(lookup->index, address, (void *)(uintptr_t)lookup->len);
+    if (ccm_array_grow(&lookup->addresses, &lookup->cap, need, sizeof(*lookup->addresses)) < 0 ||
+        ccm_array_grow(&lookup->owners, &lookup->owner_cap, need, sizeof(*lookup->owners)) < 0) {
+        return -ENOMEM;
     }
-    return r;
+    lookup->addresses[lookup->len] = one->address;
+    lookup->owners[lookup->len++] = one->owner;
+    return ccm_strmap_set(lookup->index, one->address, (void *)(uintptr_t)lookup->len);
 }
 
 static int lookup_add_set(struct lookup *lookup, const struct lbc_candidates *set)
@@ -58,7 +62,7 @@ static int lookup_add_set(struct lookup *lookup, const struct lbc_candidates *se
     int r = 0;
 
     for (size_t i = 0; r == 0 && !set->by_address && i < set->len; i++) {
-        r = lookup_add_address(lookup, set->items[i].address);
+        r = lookup_add_address(lookup, &set->items[i]);
     }
     return r;
 }
@@ -129,8 +133,8 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
 }
 
 int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
-                const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
-                struct ccm_error *err)
+                const struct lbc_candidates *sets, size_t count, bool anew,
+                struct lbc_resolved *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
     int r = lookup.index == NULL ? -1 : 0;
@@ -143,7 +147,10 @@ int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller
         return ccm_error_nomem(err);
     }
     if (lookup.len > 0) {
-        r = cloud->find_interfaces(by, lookup.addresses, lookup.len, lookup.found, err);
+        const struct lbc_addresses addresses = { lookup.addresses, lookup.owners, lookup.len,
+                                                 anew };
+
+        r = cloud->find_interfaces(by, &addresses, lookup.found, err);
         if (r < 0) {
             return r;
         }

@@ -31,9 +31,9 @@ struct lbc_resolved_list {
 void lbc_resolved_list_fini(struct lbc_resolved_list *list);
 
 /* ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
- * without pod candidates. 0 or negative. */
+ * without pod candidates. anew: nothing that is remembered holds. 0 or negative. */
 CCM_NODISCARD int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
-                              const struct lbc_candidates *sets, size_t count,
+                              const struct lbc_candidates *sets, size_t count, bool anew,
                               struct lbc_resolved *ret, struct ccm_error *err);
 
 /* What the cloud refused may be an interface that is gone: look them up anew next time. */

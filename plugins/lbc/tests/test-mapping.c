@@ -339,6 +339,9 @@ static void test_slice(void **state)
     obj_slice_port(other, "http", 80);
     obj_label(&other->meta, "a", "b");
     assert_int_equal(map_slice(one, other, true), 0);
+    ((struct ccm_endpoint *)(uintptr_t)other->endpoints[0])->flags |= UINT64_C(7) << 32;
+    assert_int_equal(map_slice(one, other, true), 1); /* another pod under the same name */
+    ((struct ccm_endpoint *)(uintptr_t)other->endpoints[0])->flags = CCM_ENDPOINT_READY;
     other->port_count = 0;
     obj_slice_port(other, "http", 81);
     assert_int_equal(map_slice(one, other, true), 1);

@@ -11,17 +11,19 @@ static size_t asked;
 static int result;
 
 /* Stands in for the cloud: 10.* has an interface, 172.* is missing, the rest lies outside. */
-static int find_interfaces(const struct lbc_cloud_caller *by, const char *const *addresses,
-                           size_t count, struct lbc_interface *ret, struct ccm_error *err)
+static int find_interfaces(const struct lbc_cloud_caller *by, const struct lbc_addresses *addresses,
+                           struct lbc_interface *ret, struct ccm_error *err)
 {
     (void)by;
     calls++;
-    asked = count;
-    for (size_t i = 0; i < count; i++) {
-        ret[i].state = strncmp(addresses[i], "10.", 3) == 0    ? LBC_INTERFACE_FOUND
-                       : strncmp(addresses[i], "172.", 4) == 0 ? LBC_INTERFACE_MISSING
-                                                               : LBC_INTERFACE_FOREIGN;
-        ccm_text_printf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]);
+    asked = addresses->count;
+    for (size_t i = 0; i < addresses->count; i++) {
+        const char *one = addresses->items[i];
+
+        ret[i].state = strncmp(one, "10.", 3) == 0    ? LBC_INTERFACE_FOUND
+                       : strncmp(one, "172.", 4) == 0 ? LBC_INTERFACE_MISSING
+                                                      : LBC_INTERFACE_FOREIGN;
+        ccm_text_printf(ret[i].id, sizeof(ret[i].id), "eni-%s", one);
     }
     return result < 0 ? ccm_error_set(err, result, CCM_ERROR_TRANSIENT, "no answer") : 0;
 }
@@ -48,7 +50,7 @@ static void run(const struct lbc_candidates *sets, size_t count, struct lbc_reso
     calls = 0;
     asked = 0;
     assert_int_equal(lbc_resolve(&cloud_ops, &(const struct lbc_cloud_caller){ .host = NULL }, sets,
-                                 count, ret, &err),
+                                 count, false, ret, &err),
                      expect);
     if (expect < 0) {
         assert_string_equal(err.message, "no answer");

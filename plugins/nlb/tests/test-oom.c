@@ -295,7 +295,7 @@ static int model_build(struct run *run)
     r = lbc_resolve(
         cloud_account.ops,
         &(const struct lbc_cloud_caller){ .account = cloud_account.account, .host = &host },
-        run->model.lbc.sets, resolved.count, resolved.items, &run->err);
+        run->model.lbc.sets, resolved.count, false, resolved.items, &run->err);
     if (r == 0) {
         lbc_model_finish(&run->model.lbc, resolved.items);
         lbc_model_check_groups(&run->model.lbc, &run->have.lbc, nlb_model_ops.check_group,

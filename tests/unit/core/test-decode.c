@@ -203,12 +203,12 @@ static const char slice_json[] =
     "\"annotations\":{\"endpoints.kubernetes.io/last-change-trigger-time\":\"t\"}},"
     "\"addressType\":\"IPv4\",\"endpoints\":["
     "{\"addresses\":[\"10.1.0.5\",\"10.1.0.6\"],\"conditions\":{\"ready\":true,\"serving\":true,"
-    "\"terminating\":false},\"nodeName\":\"n1\",\"targetRef\":{\"kind\":\"Pod\",\"name\":\"web-1\"}"
-    "},"
+    "\"terminating\":false},\"nodeName\":\"n1\",\"targetRef\":{\"kind\":\"Pod\",\"name\":\"web-1\","
+    "\"uid\":\"u-1\"}},"
     "{\"addresses\":[\"10.1.0.7\"],\"conditions\":{}},"
     "{\"addresses\":[\"10.1.0.8\"]},"
     "{\"addresses\":[\"10.1.0.9\"],\"conditions\":{\"ready\":null},"
-    "\"targetRef\":{\"kind\":\"VM\",\"name\":\"v\"}},"
+    "\"targetRef\":{\"kind\":\"VM\",\"name\":\"v\",\"uid\":\"u-2\"}},"
     "{\"addresses\":[\"10.1.0.10\"],\"conditions\":{\"ready\":false,\"serving\":true,"
     "\"terminating\":true},\"nodeName\":\"n1\"},"
     "{\"addresses\":[\"10.1.0.11\",\"10.1.0.12\"],\"conditions\":{\"ready\":false}}],"
@@ -230,19 +230,22 @@ static void test_slice(void **state)
     assert_int_equal(o->annotation_count, 0);
     assert_int_equal(s->endpoint_count, CCM_ARRAY_LEN(flags));
     for (size_t i = 0; i < CCM_ARRAY_LEN(flags); i++) {
-        assert_int_equal(s->endpoints[i]->flags, flags[i]);
+        /* Only the first one is a pod with a uid. */
+        assert_true((i == 0 ? s->endpoints[i]->flags & ~CCM_ENDPOINT_POD_MARK
+                            : s->endpoints[i]->flags) == flags[i]);
     }
     assert_string_equal(s->endpoints[0]->address, "10.1.0.5");
     assert_string_equal(s->endpoints[0]->node_name, "n1");
     assert_string_equal(s->endpoints[0]->pod_name, "web-1");
     assert_string_equal(s->endpoints[1]->node_name, "");
     assert_string_equal(s->endpoints[3]->pod_name, "");
+    assert_true((s->endpoints[0]->flags & CCM_ENDPOINT_POD_MARK) != 0);
     /* Equal texts of one object lie in one place. */
     assert_ptr_equal(s->endpoints[0]->node_name, s->endpoints[4]->node_name);
     assert_int_equal(s->further_count, 2);
     assert_string_equal(s->further[0]->address, "10.1.0.6");
     assert_string_equal(s->further[0]->pod_name, "web-1");
-    assert_int_equal(s->further[0]->flags, flags[0]);
+    assert_true(s->further[0]->flags == s->endpoints[0]->flags);
     assert_ptr_equal(s->further[0]->node_name, s->endpoints[0]->node_name);
     assert_string_equal(s->further[1]->address, "10.1.0.12");
     assert_int_equal(s->further[1]->flags, flags[5]);
