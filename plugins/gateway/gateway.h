@@ -7,6 +7,7 @@
 
 #include "lbc/controller.h"
 #include "lbc/custom/front.h"
+#include "past.h"
 
 #define GATEWAY_GROUP      "gateway.networking.k8s.io"
 #define GATEWAY_V1         GATEWAY_GROUP "/v1"
@@ -43,8 +44,9 @@ struct gateway {
     struct lbc_ops ops;
     struct lbc_instance *lbc;
     struct alilb_uploads *uploads; /* certificates of Secrets; secret.c */
-    const char *controller;        /* controllerName of classes that are ours */
-    char finalizer[64]; /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+    struct gateway_past *past;
+    const char *controller; /* controllerName of classes that are ours */
+    char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
 };
 
 #endif

@@ -183,6 +183,17 @@ void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count
     }
 }
 
+/* Whom no schema has told. */
+static void listener_check_port(struct gateway_listener *one)
+{
+    if (one->port < 1 || one->port > UINT16_MAX) {
+        listener_refuse(one, &one->refused, GATEWAY_INVALID,
+                        "the port is not a number from 1 to 65535");
+        one->unusable = true;
+        one->keeps = false;
+    }
+}
+
 static const cJSON *listener_find_said(const cJSON *owner, const char *name)
 {
     const cJSON *one = ccm_json_items(ccm_json_get(owner, "status"), "listeners");
@@ -212,6 +223,7 @@ int gateway_listeners_read(const struct gateway *self, const struct gateway_owne
         };
         one->said = listener_find_said(owner->json, one->name);
         r = listener_read_protocol(one, self, owner->certified);
+        listener_check_port(one);
         listener_read_kinds(one);
     }
     return r;

@@ -6,6 +6,7 @@
 
 struct gateway_memory {
     struct lbc_custom_said said; /* first; its record is all that there is of routes and classes */
+    int64_t doubted_ms;          /* when a failure had all Secrets looked at last; 0 = none did */
 };
 
 /* As lbc_custom_record_get(). */

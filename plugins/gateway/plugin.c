@@ -29,6 +29,7 @@ static void plugin_destroy(void *arg)
     }
     lbc_custom_front_fini(&self->front);
     alilb_uploads_free(self->uploads);
+    gateway_past_free(self->past);
     free(self);
 }
 
@@ -45,7 +46,8 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
     self->controller = host->option_string(host, NULL, gateway_opt_controller.name);
     gateway_controller_init(self);
     self->uploads = alilb_uploads_new();
-    r = self->uploads == NULL ||
+    self->past = gateway_past_new();
+    r = self->uploads == NULL || self->past == NULL ||
                 lbc_custom_front_init(&self->front, &gateway_views, self->finalizer, host,
                                       sizeof(struct gateway_memory)) < 0
             ? ccm_error_nomem(err)

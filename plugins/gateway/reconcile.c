@@ -16,6 +16,7 @@
 #define UNKNOWN_CERTIFICATE "ResourceNotFound.Certificate" /* code of the cloud */
 
 #define AGAIN_MS   1000
+#define DOUBT_MS   60000 /* between two looks at all Secrets for a failure */
 #define SETTLES_MS 10000 /* a pass that comes again sooner has not come to its end */
 
 /* The load balancer is as the pass has found the Gateway. */
@@ -87,15 +88,20 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
 static bool subject_runs(const struct gateway_subject *subject)
 {
     return gateway_subject_is_wanted(subject) ||
-           (gateway_subject_is_bound(subject) && subject->claim != GATEWAY_NOBODYS &&
-            subject->invalid == NULL) ||
-           (gateway_subject_is_bound(subject) && subject->gateway.object->deleted_ms != 0);
+           (gateway_subject_is_bound(subject) &&
+            (subject->claim == GATEWAY_OTHERS || subject->gateway.object->deleted_ms != 0));
 }
 
-/* Somebody has deleted a certificate: the next look at its Secret uploads it again. */
-static void reconcile_judge_failure(const struct gateway *self, struct ccm_error *err)
+/* Somebody has deleted a certificate: the next look at its Secret uploads it again. Or a listener
+ * names one that never was, in each pass. */
+static void reconcile_judge_failure(const struct gateway *self, struct gateway_memory *memory,
+                                    struct ccm_error *err)
 {
-    if (strstr(err->message, UNKNOWN_CERTIFICATE) != NULL && alilb_uploads_are_on(self->host)) {
+    const int64_t now = self->host->now_ms(self->host);
+
+    if (strstr(err->message, UNKNOWN_CERTIFICATE) != NULL && alilb_uploads_are_on(self->host) &&
+        (memory->doubted_ms == 0 || now - memory->doubted_ms >= DOUBT_MS)) {
+        memory->doubted_ms = now;
         alilb_uploads_forget_list(self->uploads);
         err->kind = CCM_ERROR_TRANSIENT;
     }
@@ -117,8 +123,8 @@ static int reconcile_pass(struct gateway *self, const struct ccm_request *req,
     } else if (r == 0) {
         reconcile_plan_nothing(self, req);
     }
-    if (r < 0) {
-        reconcile_judge_failure(self, err);
+    if (r < 0 && memory != NULL) {
+        reconcile_judge_failure(self, memory, err);
     }
     /* A pass that has released it comes again to see its own writes. */
     *ret_settled = runs && (result_is_settled(r, ret) || (r == 0 && !memory->said.record.held));
@@ -144,6 +150,7 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
     if (subject == NULL) {
         lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
         alilb_uploads_forget(self->uploads, req->keys[0]);
+        gateway_past_forget(self->past, req->keys[0]);
         return lbc_plugin_reconcile(self->lbc, req, ret, err); /* it forgets, too */
     }
     r = reconcile_pass(self, req, subject, &settled, ret, err);

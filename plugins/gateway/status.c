@@ -79,7 +79,9 @@ static void draft_fill_programmed(const struct draft *draft, struct lbc_custom_c
                                           "the load balancer is being made" };
     if (subject->invalid != NULL || subject->usable == 0) {
         ret->reason = GATEWAY_INVALID;
-        ret->message = "there is nothing that could be served";
+        ret->message = subject->invalid != NULL && draft_is_programmed(draft)
+                           ? "it goes on with what it was programmed with before"
+                           : "there is nothing that could be served";
     } else if (draft_is_programmed(draft)) {
         *ret = (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, true, GATEWAY_PROGRAMMED,
                                               draft->message };

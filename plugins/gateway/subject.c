@@ -58,14 +58,25 @@ static void subject_check_annotations(struct gateway_subject *subject)
         if (ccm_strmap_has(subject->annotations, key)) {
             ccm_text_printf(why, sizeof(why), "annotation %s is for Services alone", key);
             subject_refuse(subject, "InvalidParameters", why);
+            ccm_strmap_del(subject->annotations, key);
         }
     }
 }
 
-static int subject_read_parameters(struct gateway_subject *subject, const cJSON *class)
+/* From before, in place of what cannot be read. */
+static int subject_recall(const struct gateway *self, struct gateway_subject *subject)
 {
-    const cJSON *infrastructure =
-        ccm_json_get(ccm_json_get(subject->gateway.json, "spec"), "infrastructure");
+    const struct ccm_object *object = subject->gateway.object;
+    const int r = gateway_past_get(self->past, object->key, object->uid, subject->annotations);
+
+    subject->blind = r <= 0;
+    return r < 0 ? r : 0;
+}
+
+/* What ConfigMaps say. *ret_known: they could be read. */
+static int subject_read_maps(struct gateway_subject *subject, const cJSON *class,
+                             const cJSON *infrastructure, bool *ret_known)
+{
     const char *faults[2] = { NULL, NULL };
     int r = lbc_custom_parameters_read(subject->host,
                                        ccm_json_get(ccm_json_get(class, "spec"), "parametersRef"),
@@ -76,16 +87,40 @@ static int subject_read_parameters(struct gateway_subject *subject, const cJSON 
                                        subject->gateway.object->namespace_, subject->annotations,
                                        &faults[1]);
     }
-    r = r < 0 ? r
-              : lbc_custom_parameters_add(subject->annotations,
-                                          ccm_json_get(infrastructure, "annotations"));
+    *ret_known = true;
     for (size_t i = 0; i < CCM_ARRAY_LEN(faults); i++) {
         if (faults[i] != NULL) {
             subject_refuse(subject, "InvalidParameters", faults[i]);
+            *ret_known = false;
         }
     }
+    return r;
+}
+
+/* class NULL: it is not there, and what was said before counts. */
+static int subject_read_parameters(const struct gateway *self, struct gateway_subject *subject,
+                                   const cJSON *class)
+{
+    const struct ccm_object *object = subject->gateway.object;
+    const cJSON *infrastructure =
+        ccm_json_get(ccm_json_get(subject->gateway.json, "spec"), "infrastructure");
+    bool known = false;
+    int r = class == NULL ? 0 : subject_read_maps(subject, class, infrastructure, &known);
+
+    if (r == 0 && !known) {
+        r = subject_recall(self, subject);
+    }
+    r = r < 0 ? r
+              : lbc_custom_parameters_add(subject->annotations,
+                                          ccm_json_get(infrastructure, "annotations"));
     subject_check_annotations(subject);
-    return r < 0 ? r : subject_read_labels(subject, ccm_json_get(infrastructure, "labels"));
+    if (r == 0 && known) { /* else those of before are among what was said then */
+        r = subject_read_labels(subject, ccm_json_get(infrastructure, "labels"));
+    }
+    if (r == 0 && known) {
+        gateway_past_put(self->past, object->key, object->uid, subject->annotations);
+    }
+    return r;
 }
 
 static int subject_read_class(const struct gateway *self, struct gateway_subject *subject)
@@ -94,16 +129,15 @@ static int subject_read_class(const struct gateway *self, struct gateway_subject
     struct lbc_custom_item class = { 0 };
     int r = lbc_custom_item_get(self->host, GATEWAY_V1, "gatewayclasses",
                                 lbc_custom_text(spec, "gatewayClassName", ""), &class);
+    const char *controller = ccm_json_text(ccm_json_get(class.json, "spec"), "controllerName");
 
     if (r == 0 && class.object != NULL) {
-        subject->claim =
-            ccm_text_equal(ccm_json_text(ccm_json_get(class.json, "spec"), "controllerName"),
-                           self->controller)
-                ? GATEWAY_OURS
-                : GATEWAY_OTHERS;
+        subject->claim = strcmp(controller, self->controller) == 0 ? GATEWAY_OURS : GATEWAY_OTHERS;
     }
-    if (r == 0 && subject->claim == GATEWAY_OURS) {
-        r = subject_read_parameters(subject, class.json);
+    if (r == 0 && (subject->claim == GATEWAY_OURS ||
+                   (class.object == NULL && gateway_subject_is_bound(subject)))) {
+        r = subject_read_parameters(self, subject, class.json);
+        subject->claim = class.object == NULL && subject->blind ? GATEWAY_NOBODYS : GATEWAY_OURS;
     }
     lbc_custom_item_fini(self->host, &class);
     return r;
@@ -293,7 +327,7 @@ bool gateway_subject_is_bound(const struct gateway_subject *subject)
 
 bool gateway_subject_is_wanted(const struct gateway_subject *subject)
 {
-    return subject->claim == GATEWAY_OURS && subject->invalid == NULL &&
+    return subject->claim == GATEWAY_OURS && !subject->blind &&
            subject->gateway.object->deleted_ms == 0 &&
-           (subject->made > 0 || gateway_subject_is_bound(subject));
+           (gateway_subject_is_bound(subject) || (subject->invalid == NULL && subject->made > 0));
 }

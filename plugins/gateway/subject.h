@@ -14,7 +14,7 @@
 
 /* Whose a Gateway is. */
 enum gateway_claim {
-    GATEWAY_NOBODYS, /* there is no such class: nothing is done */
+    GATEWAY_NOBODYS, /* there is no such class, and nobody knows of one: nothing is done */
     GATEWAY_OTHERS,  /* its class is that of another controller */
     GATEWAY_OURS,
 };
@@ -27,7 +27,8 @@ struct gateway_subject {
     struct ccm_strmap *annotations; /* as on a Service: key -> value, heap */
     const char *invalid;            /* condition Accepted: why it is not; NULL = it may be; */
     char why[320];                  /* in words */
-    bool pods;                      /* pods are the backends */
+    bool blind; /* what it is to be made with cannot be read, and is not known from before */
+    bool pods;  /* pods are the backends */
     struct gateway_listener listeners[GATEWAY_LISTENERS_MAX];
     struct gateway_targets targets[GATEWAY_LISTENERS_MAX]; /* of each listener */
     size_t count;

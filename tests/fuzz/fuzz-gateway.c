@@ -458,9 +458,10 @@ static int gateway_init(struct gateway *self, struct lbc_instance *lbc, struct c
     lbc->ops = &self->ops;
     lbc->absence = lbc_absence_new(&cluster->host);
     self->uploads = alilb_uploads_new();
+    self->past = gateway_past_new();
     return lbc_custom_front_init(&self->front, &gateway_views, self->finalizer, &cluster->host,
                                  sizeof(struct gateway_memory)) < 0 ||
-                   lbc->absence == NULL || self->uploads == NULL
+                   lbc->absence == NULL || self->uploads == NULL || self->past == NULL
                ? -ENOMEM
                : 0;
 }
@@ -482,6 +483,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         lbc_custom_front_fini(&self->front);
         alilb_uploads_free(self->uploads);
+        gateway_past_free(self->past);
         lbc_absence_free(lbc->absence);
         for (size_t i = 0; i < cluster->count; i++) {
             kube_object_unref(cluster->objects[i]);

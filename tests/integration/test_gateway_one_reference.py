@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import views
 from tests.support.certificates import INVALID, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
-from tests.support.gateway_api import backend, listener, service
+from tests.support.gateway_api import PREFIX, backend, listener, service
 
 SECRET = "GET /api/v1/namespaces/default/secrets/cert"
 LIST, CREATE = "DescribeSSLCertificateList", "CreateSSLCertificateWithName"
@@ -303,6 +303,26 @@ def test_ids_that_a_set_may_not_name(world, api):
     assert not [one for one in conditions if one["status"] != "True"], conditions
 
 
+def test_an_id_that_never_was(world, api):
+    """It fails the listener in each pass: the others go on, and the Secrets are not read again for each of these."""
+    api.make_secret("cert", "one")
+    api.make_gateway(listener("tcp", 80), tls_listener("tls", 443, ref("cert")))
+    world.start_ccmd()
+    world.wait(lambda: api.words() == {443: ["one"]} and api.programmed(), "the listeners")
+    world.settled()
+    bad = listener("bad", 444, "TLS", tls={"options": {IDS: "999-cn-hangzhou"}})
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), tls_listener("tls", 443, ref("cert")), bad, listener("more", 81)]}})
+    world.wait(lambda: "81/tcp" in api.served() and api.conditions("Gateway", "web")["Programmed"][0] == "False", "the others, and the failure")
+    world.settled()
+    kube = world.kube.mark()
+    for number in range(5):
+        api.patch("Gateway", "web", {"metadata": {"annotations": {"a": str(number)}}})
+        world.settled()
+    world.kube.delete("Node", "node-3")
+    world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the node to go", timeout=5)
+    assert api.secrets_read(kube) == [] and api.words() == {443: ["one"]}
+
+
 # --- what is deleted ---
 
 @pytest.mark.parametrize("fault", ["the Secret answers 500", "the list answers 500"])
@@ -342,3 +362,61 @@ def test_parts_of_a_secret_are_still_judged(world, api):
     assert api.words() == {443: ["one"]} and api.listener("tls")[0]["Programmed"] == PROGRAMMED
 
 
+
+
+# --- the Gateway's own references and fields ---
+
+def make_map(world, name, data):
+    world.kube.http.request("POST", "/api/v1/namespaces/default/configmaps", {
+        "metadata": {"name": name, "labels": {"ccm.alibabacloud.com/gateway-parameters": ""}}, "data": data})
+    return {"group": "", "kind": "ConfigMap", "name": name}
+
+
+def drop_map(world, api):
+    world.kube.http.request("DELETE", "/api/v1/namespaces/default/configmaps/own")
+
+
+def edit(**spec):
+    return lambda world, api: api.patch("Gateway", "web", {"spec": spec})
+
+
+UNREADABLE = {
+    "its ConfigMap is deleted": (drop_map, "InvalidParameters"),
+    "another ConfigMap": (edit(infrastructure={"parametersRef": {"name": "missing"}}), "InvalidParameters"),
+    "no ConfigMap": (edit(infrastructure={"parametersRef": {"kind": "Secret"}}), "InvalidParameters"),
+    "an annotation of Services": (edit(infrastructure={"annotations": {PREFIX + "id": "nlb-1"}}), "InvalidParameters"),
+    "an address of another type": (edit(addresses=[{"type": "Hostname", "value": "a.example.com"}]), "UnsupportedAddress"),
+    "a field that is not served": (edit(tls={"frontend": {}}), "Invalid"),
+    "another class": (edit(gatewayClassName="missing"), None),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_gateway_that_cannot_be_read_as_a_whole(world, api, name):
+    """Its settings stay as they are, its backends and listeners follow; a new one of that kind gets no load balancer."""
+    change, reason = UNREADABLE[name]
+    own = make_map(world, "own", {"idle-timeout": "100"})
+    api.make_gateway(listener("tcp", 80), parametersRef=own, labels={"team": "x"})
+    world.start_ccmd()
+    world.wait(lambda: api.programmed() and len(nodes_of(api)) == 3, "the Gateway")
+    world.settled()
+    since = world.cloud.mark()
+    change(world, api)
+    if reason is not None:
+        world.wait(lambda: api.conditions("Gateway", "web")["Accepted"] == ("False", reason), "the refusal")
+    world.settled()
+    assert [one for one in world.cloud.actions(since) if not one.startswith(("List", "Get", "Describe"))] == []
+    world.kube.delete("Node", "node-3")
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), listener("more", 81)]}})
+    world.wait(lambda: nodes_of(api) == nodes_of(api, "81/tcp") == {"node-1", "node-2"}, "the node to leave, and the new listener", timeout=5)
+    (lb,) = api.load_balancers()
+    assert {one["IdleTimeout"] for one in lb["Listeners"]} == {"100"} and lb["Tags"]["team"] == "x"
+    if reason is None:
+        return
+    assert api.conditions("Gateway", "web")["Programmed"] == ("False", "Invalid")
+    api.create("Gateway", "new", api.get("Gateway", "web")["spec"])
+    world.wait(lambda: api.conditions("Gateway", "new").get("Accepted") == ("False", reason), "the refusal of the new one")
+    world.settled()
+    assert len(api.load_balancers()) == 1
+    api.delete("Gateway", "web")
+    world.wait(lambda: api.get("Gateway", "web") is None and api.load_balancers() == [], "all to go")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import objects, views
+from tests.support.certificates import ref, tls_listener
 from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
 from tests.support.products import ZONES, Nlb
 
@@ -289,6 +290,10 @@ def odd_objects():
                     for odd in ODD)
     for field in ("kinds", "namespaces"):
         yield from (("Gateway", {"gatewayClassName": "nlb", "listeners": [{**listener("t", 80), "allowedRoutes": {field: odd}}]})
+                    for odd in ODD)
+    for field in ("name", "port", "protocol", "hostname", "tls", "allowedRoutes"):
+        yield from (("ListenerSet", {"parentRef": {"name": "web"}, "listeners": [{**listener("t", 83), field: odd}]}) for odd in ODD)
+        yield from (("ListenerSet", {"parentRef": {"name": "web"}, "listeners": [{**tls_listener("t", 84, ref("cert")), field: odd}]})
                     for odd in ODD)
     for field in ("mode", "options", "certificateRefs"):
         tls = {"options": {"ccm.alibabacloud.com/certificate-ids": "101-cn-hangzhou"}}
