@@ -89,7 +89,7 @@ const struct docs_reason docs_reasons[] = {
       "The address does not work from inside of the cluster as the Service is set up.",
       "As the text says: the name in the cluster's DNS, or ipMode Proxy." },
     { "InvalidCertificateRef", "Warning",
-      "On a Gateway: what a Secret has cannot be used as a certificate, or not be uploaded.",
+      "On a Gateway: a Secret cannot be read, or what it has cannot be used or uploaded.",
       "Repair the Secret, or let the daemon get it; the listener keeps what it has." },
     { "LeaderElection", "Normal", "On the Lease: another instance leads now.", "Nothing." },
     { "ListenerTakenOver", "Warning",

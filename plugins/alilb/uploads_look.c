@@ -290,59 +290,72 @@ static void secrets_mark_locked(struct alilb_uploads *uploads, int64_t now)
     }
 }
 
-static size_t secrets_count_beside(const struct lbc_texts *chosen, const char *secret)
-{
-    const size_t len = strcspn(secret, "/") + 1;
-    size_t count = 0;
+/* Of two that are due: how many of its namespace came before in this call, whether its namespace
+ * comes only after those behind the one that ended the last call, and since when it is due. */
+struct turn {
+    const char *key;
+    size_t before;
+    bool wraps;
+    int64_t again_ms;
+};
 
-    for (size_t i = 0; i < chosen->len; i++) {
-        count += strncmp(chosen->items[i], secret, len) == 0 ? 1 : 0;
-    }
-    return count;
+static size_t namespace_len(const char *key)
+{
+    return strcspn(key, "/") + 1;
 }
 
-/* The one that is due for the longest time, of a namespace that has the fewest of them. */
-static const char *secrets_find_next_locked(const struct alilb_uploads *uploads,
-                                            const struct lbc_texts *chosen, int64_t now)
+static struct turn turn_of(const struct alilb_uploads *uploads, const struct lbc_texts *seen,
+                           const char *key, const struct alilb_upload *one)
 {
-    const char *best = NULL;
-    size_t fewest = 0;
-    int64_t longest = 0;
+    struct turn turn = { .key = key, .again_ms = one->again_ms };
+    const size_t len = namespace_len(key);
+
+    for (size_t i = 0; i < seen->len; i++) {
+        turn.before += strncmp(seen->items[i], key, len) == 0 ? 1 : 0;
+    }
+    turn.wraps = strncmp(key, uploads->ended_at, len) <= 0;
+    return turn;
+}
+
+static bool turn_is_before(const struct turn *a, const struct turn *b)
+{
+    const size_t len = namespace_len(a->key);
+    int order = 0;
+
+    if (a->before != b->before) {
+        return a->before < b->before;
+    }
+    if (a->wraps != b->wraps) {
+        return b->wraps;
+    }
+    order = strncmp(a->key, b->key, len);
+    return order != 0 ? order < 0 : a->again_ms < b->again_ms;
+}
+
+/* Whose turn it is, into `seen` and, on the heap, *ret; NULL = nobody's. 0 or -ENOMEM. */
+static int secrets_choose(struct alilb_uploads *uploads, int64_t now, struct lbc_texts *seen,
+                          char **ret)
+{
+    struct turn best = { 0 };
     const char *key = NULL;
     void *cursor = NULL;
     void *value = NULL;
-
-    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
-        const struct alilb_upload *one = value;
-        size_t beside = 0;
-
-        if (!one->wanted || one->again_ms > now || lbc_texts_has(chosen, key)) {
-            continue;
-        }
-        beside = secrets_count_beside(chosen, key);
-        if (best == NULL || beside < fewest || (beside == fewest && one->again_ms < longest)) {
-            best = key;
-            fewest = beside;
-            longest = one->again_ms;
-        }
-    }
-    return best;
-}
-
-static int secrets_choose(struct alilb_uploads *uploads, int64_t now, size_t most,
-                          struct lbc_texts *ret)
-{
     int r = 0;
 
+    *ret = NULL;
     ccm_lock(&uploads->lock);
-    secrets_mark_locked(uploads, now);
-    while (r == 0 && ret->len < most) {
-        const char *next = secrets_find_next_locked(uploads, ret, now);
+    while (ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
+        const struct alilb_upload *one = value;
 
-        if (next == NULL) {
-            break;
+        if (one->wanted && one->again_ms <= now && !lbc_texts_has(seen, key)) {
+            const struct turn turn = turn_of(uploads, seen, key, one);
+
+            best = best.key == NULL || turn_is_before(&turn, &best) ? turn : best;
         }
-        r = lbc_texts_put(ret, next);
+    }
+    if (best.key != NULL) {
+        *ret = strdup(best.key);
+        r = *ret == NULL ? -ENOMEM : lbc_texts_put(seen, *ret);
     }
     ccm_unlock(&uploads->lock);
     return r;
@@ -383,22 +396,41 @@ static int64_t work_count_failure(struct alilb_uploads *uploads, bool failed)
     return least;
 }
 
-/* *ret_cloud: a failure is that of the certificate service. */
+static void work_end_at(struct alilb_uploads *uploads, const char *secret)
+{
+    ccm_lock(&uploads->lock);
+    ccm_text_copy(uploads->ended_at, sizeof(uploads->ended_at), secret);
+    ccm_unlock(&uploads->lock);
+}
+
+/* *ret_cloud: a failure is that of the certificate service, which did nothing else either. */
 static int work_look(struct alilb_uploads *uploads, struct alilb_call *call,
                      const struct alilb_uploads_owner *owner, bool *ret_cloud,
                      struct ccm_error *err)
 {
-    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts chosen = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts seen = { 0 };
     const bool dry = call->host->dry_run(call->host);
+    bool cloud = false;
     int r = 0;
 
     *ret_cloud = false;
-    if (secrets_choose(uploads, call->host->now_ms(call->host), dry ? SIZE_MAX : LOOKS_MAX,
-                       &chosen) < 0) {
-        return ccm_error_nomem(err);
-    }
-    for (size_t i = 0; (r == 0 || dry) && i < chosen.len; i++) {
-        r = secret_look(uploads, call, chosen.items[i], owner, ret_cloud, err);
+    ccm_lock(&uploads->lock);
+    secrets_mark_locked(uploads, call->host->now_ms(call->host));
+    ccm_unlock(&uploads->lock);
+    for (size_t i = 0; (r == 0 && i < LOOKS_MAX) || dry; i++) {
+        CCM_CLEANUP(ccm_freep) char *secret = NULL;
+
+        if (secrets_choose(uploads, call->host->now_ms(call->host), &seen, &secret) < 0) {
+            return ccm_error_nomem(err);
+        }
+        if (secret == NULL) {
+            break;
+        }
+        r = secret_look(uploads, call, secret, owner, &cloud, err);
+        if (r < 0) {
+            work_end_at(uploads, secret);
+            *ret_cloud = cloud && i == 0;
+        }
     }
     return r;
 }

@@ -18,6 +18,7 @@ struct alilb_uploads {
     struct ccm_strmap *holders; /* object -> struct lbc_texts, names */
     bool changed;               /* what load balancers have: something may be unused */
     unsigned failures;          /* of the certificate service, in a row */
+    char ended_at[320];         /* Secret whose failure has ended the last call that one did */
     struct ccm_strmap *unused;  /* name -> since when, heap; of those that are left over */
     int64_t since_ms;           /* of `unused`: the API server's */
 };

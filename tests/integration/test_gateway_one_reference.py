@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.support import views
+from tests.support import proc, views
 from tests.support.certificates import INVALID, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
 from tests.support.gateway_api import PREFIX, backend, listener, service
 
@@ -172,6 +172,16 @@ def test_a_failure_that_lasts_says_the_same(world, api):
     assert api.message() == said and not [one for one in world.kube.actions(kube) if one.startswith(("PATCH", "CREATE"))]
 
 
+def test_a_plan_goes_on_without_a_certificate(world, api):
+    """It says what would be created, and warns of the listener that would not."""
+    api.make_secret("cert", "one")
+    break_down(world, "the list answers 500")
+    api.make_gateway(tls_listener("tls", 443, ref("cert")), listener("tcp", 80))
+    _, out, err = proc.run([world.binary("ccmd"), "plan", "--config", str(world.config)])
+    assert "create load balancer" in out and "create listener 80/TCP" in out and "create listener 443" not in out, (out, err)
+    assert "InvalidCertificateRef: Secret default/cert: its certificate is not uploaded" in out
+
+
 # --- references of others ---
 
 @pytest.mark.parametrize("names", [[".."], ["."], ["a/b"], ["missing"], ["..", "missing", "also"]], ids=str)
@@ -193,6 +203,8 @@ def test_a_set_with_references_that_lead_nowhere(world, api, names):
     world.wait(lambda: set(api.served()) == {"80/tcp", "443/tcpssl", "8080/tcp"}, "the old listener to go", timeout=5)
     world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the node to go", timeout=5)
     assert [one for one in world.cloud.actions(since) if one in (LIST, CREATE)] == []
+    unserved = [value for name, value in world.metrics().items() if name.startswith("ccmd_unserved_ports")]
+    assert unserved == [3], "no pod is ready for any; 8443 is not among them, as it is not there"
     assert not [one for one in api.secrets_read() if one.rsplit("/", 1)[1] in ("..", ".", "b")]
 
 

@@ -183,6 +183,26 @@ static void test_failures(void **state)
     assert_string_equal(world->told, "a/web InvalidCertificateRef;a/web InvalidCertificateRef;");
 }
 
+/* However many of a namespace fail, and end the call by it, the others come next. */
+static void test_failures_take_turns(void **state)
+{
+    struct world *world = *state;
+
+    fake_host_always(world->setup.fake, "DescribeSSLCertificateList", 403,
+                     "{\"Code\":\"NoPermission\",\"Message\":\"no\",\"RequestId\":\"r\"}");
+    assert_int_equal(world_want(world, "a/web", "a/1,a/2,a/3,b/1,b/2,c/1"), 1);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const places[] = { "a/", "b/", "c/" };
+
+        assert_true(world_work(world) < 0);
+        assert_int_equal(fake_host_raw_call_count(world->setup.fake), i + 1);
+        assert_int_equal(world_count_reads(world, i, places[i]), 1);
+        fake_host_advance(world->setup.fake, 100);
+    }
+    assert_true(world_work(world) < 0);
+    assert_int_equal(world_count_reads(world, 3, "a/"), 1);
+}
+
 /* A service that fails is asked less and less often, whatever the number of Secrets. */
 static void test_service_out_of_order(void **state)
 {
@@ -276,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_namespaces_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_failures_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_service_out_of_order, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_faults_and_wishes, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_what_may_be_deleted, world_begin, world_end),
