@@ -102,13 +102,26 @@ static int build_acl(struct lbc_builder *b, struct ccm_error *err)
     return clb_model_keep_acl(want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
+/* The family of the backends that are there; otherwise: as annotations say. */
+static enum lbc_families find_families(const struct lbc_group *shown, enum lbc_families otherwise)
+{
+    for (size_t i = 0; shown != NULL && i < shown->backends.len; i++) {
+        const struct lbc_backend *one = &shown->backends.items[i];
+
+        if (one->type != LBC_BACKEND_INSTANCE) {
+            return strchr(one->server_ip, ':') != NULL ? LBC_IPV6 : LBC_IPV4;
+        }
+    }
+    return otherwise;
+}
+
 static int begin_ports(struct lbc_builder *b, struct ccm_error *err)
 {
     struct clb_model *model = (struct clb_model *)b->model;
 
     (void)err;
     model->extras = b->in->extras;
-    b->families = b->model->ipv6 ? LBC_IPV6 : LBC_IPV4;
+    b->families = find_families(b->in->shown, b->model->ipv6 ? LBC_IPV6 : LBC_IPV4);
     b->drop_unschedulable =
         ccm_text_equal(lbc_anno_get(&b->in->service->meta, "remove-unscheduled-backend"), "on");
     b->other_protocol = "other";

@@ -14,7 +14,7 @@ int clb_model_group(struct lbc_builder *b, struct lbc_desired_port *want, struct
     char target[64];
     bool fresh = false;
 
-    lbc_candidates_target(b->mode, want->port, target, sizeof(target));
+    lbc_candidates_target(want->mode, want->port, target, sizeof(target));
     key = lbc_owner_format(target, &b->in->service->meta, b->in->cluster_id);
     /* Two ports with the same pods may have chosen two groups, so the choice is part of the name.
      */

@@ -266,8 +266,7 @@ int clb_plan_groups(struct lbc_work *work)
         }
         r = lbc_plan_group(work, group);
         /* To one that is not made nobody can be sent. */
-        if (r == 0 &&
-            (!work->model->keep_backends || lbc_state_group_for(work->have, group) != NULL)) {
+        if (r == 0 && (!group->present_only || lbc_state_group_for(work->have, group) != NULL)) {
             r = plan_listeners_of(work, false, group);
         }
     }

@@ -375,6 +375,8 @@ void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
         [LBC_FROZEN_BY_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
         [LBC_FROZEN_BY_LARGE] =
             "An EndpointSlice is too large to be read: the present backends are kept",
+        [LBC_FROZEN_BY_LABEL] = "Annotation backend-label cannot be used, so no node is added, and "
+                                "no present backend serves any more: the present backends are kept",
     };
 
     lbc_pass_emit_standing(pass, "hold", "SkipSyncBackends", holds[frozen_by]);

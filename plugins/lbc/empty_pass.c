@@ -178,7 +178,7 @@ void lbc_empty_publish(struct lbc_pass *pass,
     size_t count = 0;
 
     ccm_buf_reset(&pass->empty);
-    if (!pass->model->keep_backends) {
+    if (!pass->model->add_none) {
         count = empty_format(pass, frozen, &pass->empty);
     }
     pass->unserved_count = count;

@@ -366,11 +366,18 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
                : 0;
 }
 
-/* Whether groups were left as they are, so that nothing new is in them. */
-static bool pass_freezes_groups(const struct lbc_pass *pass)
+/* Whether pods may have been left out because of what cannot be used. */
+static bool pass_leaves_out(const struct lbc_pass *pass)
 {
-    return lbc_refusals_freeze(
-        &pass->refused, lbc_backend_mode(pass->view, pass->lbc->pods_by_default) == LBC_MODE_PODS);
+    const struct lbc_state *want = pass->model->want;
+    bool leaves_out = pass->model->add_none;
+
+    for (size_t i = 0; i < want->group_count; i++) {
+        leaves_out =
+            leaves_out || (want->groups[i]->present_only &&
+                           lbc_state_group_for(pass->entry->state, want->groups[i]) == NULL);
+    }
+    return leaves_out;
 }
 
 /* Jobs of an earlier pass still run, or have failed: nothing else is done. */
@@ -396,7 +403,7 @@ static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)
         /* it goes on: nothing is published half done */
         return lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
     }
-    if (pass->problems.count == 0 && !pass_freezes_groups(pass)) {
+    if (pass->problems.count == 0 && !pass_leaves_out(pass)) {
         r = pass_publish_readiness(pass, err);
     }
     if (r == 0) {

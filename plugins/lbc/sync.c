@@ -70,8 +70,10 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
     return r;
 }
 
-/* With pods read where endpoints have addresses of nodes; what was not found out is tried again. */
-static int sync_build_sets(struct lbc_pass *pass, struct ccm_error *err)
+/* All but the backends, with pods read where endpoints have addresses of nodes; what was not found
+ * out is tried again. present and shown: as in struct lbc_model_input. */
+static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *present,
+                            const struct lbc_group *shown, struct ccm_error *err)
 {
     const struct ccm_host *host = pass->lbc->host;
     CCM_CLEANUP(lbc_hosted_fini)
@@ -84,11 +86,14 @@ static int sync_build_sets(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_model_input in = lbc_pass_model_input(pass);
     int r = 0;
 
-    if (pass->asked) {
+    if (pass->asked && present == NULL) {
         lbc_hosted_fini(&hosted);
     }
     in.judge = lbc_hosted_judge;
     in.judge_self = &hosted;
+    in.present = present;
+    in.shown = shown;
+    lbc_model_fini(pass->model);
     r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
     pass->entry->hosted = CCM_STEAL(hosted.found);
     pass->readiness.waiting = pass->readiness.waiting || hosted.failed;
@@ -98,18 +103,37 @@ static int sync_build_sets(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-static int sync_build_model(struct lbc_pass *pass, struct ccm_error *err)
+/* A node may be one that annotation backend-label excludes, so none is added. Where no other
+ * backend remains, those that are there stay. */
+static void sync_drop_new(const struct lbc_pass *pass, struct lbc_group *want)
+{
+    const struct lbc_group *have = lbc_state_group_for(pass->entry->state, want);
+
+    for (size_t i = want->backends.len; have != NULL && i > 0; i--) {
+        const struct lbc_backend *one = &want->backends.items[i - 1];
+
+        if (lbc_backends_find(&have->backends, one) == NULL) {
+            lbc_backends_remove(&want->backends, one);
+        }
+    }
+    if (have != NULL && want->backends.len == 0) {
+        want->frozen_by = LBC_FROZEN_BY_LABEL;
+    }
+}
+
+static int sync_add_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    int r = sync_build_sets(pass, err);
+    const struct lbc_state *want = pass->model->want;
+    int r = sync_resolve(pass, &resolved, err);
 
-    if (r == 0) {
-        r = sync_resolve(pass, &resolved, err);
-    }
     if (r == 0) {
         r = lbc_empty_explain_unresolved(pass, &resolved) < 0 ? ccm_error_nomem(err) : 0;
         lbc_model_finish(pass->model, resolved.items);
         lbc_pass_emit_backends(pass, &resolved);
+    }
+    for (size_t i = 0; r == 0 && pass->model->add_none && i < want->group_count; i++) {
+        sync_drop_new(pass, want->groups[i]);
     }
     return r;
 }
@@ -250,7 +274,67 @@ static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
     entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
     r = read->parts == NULL ? 0 : read->parts(pass, err);
     entry->valid = r == 0;
-    return r == 0 && reused ? sync_fit_reused(pass, err) : r;
+    return r;
+}
+
+/* What of the model depends on what is there. */
+static int sync_fit_model(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_model_ops *ops = pass->lbc->ops->model;
+    const int r =
+        pass->model->reused && !pass->model->backends_only ? sync_fit_reused(pass, err) : 0;
+
+    if (r == 0 && ops->check_group != NULL) {
+        lbc_model_check_groups(pass->model, pass->entry->state, ops->check_group, &pass->problems);
+    }
+    return r;
+}
+
+/* --- what annotations do not decide --- */
+
+static bool sync_must_follow(const struct lbc_pass *pass)
+{
+    const struct lbc_model *model = pass->model;
+    bool broken = false;
+
+    for (size_t i = 0; i < model->want->listener_count; i++) {
+        broken = broken || model->want->listeners[i]->broken;
+    }
+    return lbc_pass_lb(pass)->id != NULL && (broken || model->unsure || model->backends_only);
+}
+
+/* Ports that annotations do not decide go by what serves them: backends follow all the same. */
+static int sync_follow(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_plan_ops *rules = pass->lbc->ops->change->rules;
+    const struct lbc_state *have = pass->entry->state;
+    const struct lbc_plan_input in = lbc_pass_plan_input(pass, false);
+    const struct lbc_group *shown = NULL;
+    int r = lbc_plan_find_shown(rules, &in, &shown);
+
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    lbc_problems_fini(&pass->problems); /* they are found once more */
+    pass->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+    r = sync_build_model(pass, have, shown, err);
+    r = r < 0 ? r : sync_fit_model(pass, err);
+    if (r == 0 && lbc_plan_follow(rules, &in) < 0) {
+        r = ccm_error_nomem(err);
+    }
+    return r;
+}
+
+/* What is desired, and what is there. */
+static int sync_compare(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+{
+    int r = sync_build_model(pass, NULL, NULL, err);
+
+    r = r < 0 ? r : sync_read_actual(pass, known, err);
+    if (r == 0 && !pass->unfinished) {
+        r = sync_fit_model(pass, err);
+    }
+    return r == 0 && !pass->unfinished && sync_must_follow(pass) ? sync_follow(pass, err) : r;
 }
 
 /* A release was begun and has not come to its end: by this process, or by another one, which took
@@ -469,11 +553,8 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
     struct lbc_lost_known known = LBC_LOST_UNKNOWN;
-    int r = sync_build_model(pass, err);
+    int r = sync_compare(pass, &known, err);
 
-    if (r == 0) {
-        r = sync_read_actual(pass, &known, err);
-    }
     if (r == -EPERM) {
         lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
     }
@@ -484,6 +565,10 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished || sync_is_hopeless(pass)) {
         return r;
     }
+    r = sync_add_backends(pass, err);
+    if (r < 0) {
+        return r;
+    }
     if (ops->read->details != NULL) {
         r = ops->read->details(pass, err);
         if (r < 0) {
@@ -491,13 +576,6 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     sync_restore_protections(pass);
-    if (ops->model->check_group != NULL) {
-        lbc_model_check_groups(pass->model, pass->entry->state, ops->model->check_group,
-                               &pass->problems);
-        if (sync_is_hopeless(pass)) {
-            return 0;
-        }
-    }
     r = sync_freeze_backends(pass, err);
     if (r < 0) {
         return r;

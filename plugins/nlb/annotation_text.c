@@ -206,22 +206,23 @@ static enum lbc_protocol port_find_protocol(const struct ccm_service *service, u
                : protocol;
 }
 
-int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
+int nlb_check_overlap(const struct ccm_service *service, uint64_t index, uint64_t count,
+                      struct ccm_error *err)
 {
     enum lbc_protocol protocol = LBC_OTHER;
     struct lbc_span span;
 
-    if (index == 0 || !port_find_span(service, index, &span)) {
+    if (!port_find_span(service, index, &span)) {
         return 0;
     }
     protocol = port_find_protocol(service, index);
-    for (uint64_t i = 0; protocol != LBC_OTHER && i < index; i++) {
+    for (uint64_t i = 0; protocol != LBC_OTHER && i < count; i++) {
         enum lbc_protocol other = LBC_OTHER;
         struct lbc_span earlier;
         char a[32];
         char b[32];
 
-        if (!port_find_span(service, i, &earlier) || !spans_meet(&span, &earlier)) {
+        if (i == index || !port_find_span(service, i, &earlier) || !spans_meet(&span, &earlier)) {
             continue;
         }
         other = port_find_protocol(service, i);

@@ -35,9 +35,10 @@ CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
                               const struct ccm_service_port *port, struct lbc_span *ret,
                               struct ccm_error *err);
 
-/* An earlier port of the Service listens on a port of this one; -EINVAL says which. */
+/* Another one of the first `count` ports of the Service listens on a port of this one; -EINVAL says
+ * which. */
 CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,
-                                    struct ccm_error *err);
+                                    uint64_t count, struct ccm_error *err);
 
 /* Not of a load balancer that is somebody else's: there they have no effect. */
 CCM_NODISCARD int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error *err);

@@ -31,7 +31,7 @@ static void lint_overlaps(const struct ccm_service *service, const struct ccm_li
         struct ccm_error err = CCM_ERROR_INIT;
         char path[PATH_MAX_BYTES];
 
-        if (nlb_check_overlap(service, i, &err) < 0) {
+        if (nlb_check_overlap(service, i, i, &err) < 0) {
             ccm_text_printf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)i);
             sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
         }

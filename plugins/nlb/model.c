@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Listeners are there, but not its own: a later port may already have the one that is in its way.
+ */
+static bool port_is_late(const struct lbc_builder *b, const struct lbc_desired_port *want)
+{
+    const struct lbc_state *present = b->in->present;
+
+    return present != NULL && present->listener_count > 0 &&
+           lbc_state_listener_on(present, want->protocol, want->span.start, want->span.end) == NULL;
+}
+
 /* What has to be known before there can be a listener at all. */
 static int port_read_annotations(const struct lbc_builder *b, struct lbc_desired_port *want,
                                  struct ccm_error *err)
@@ -25,7 +35,10 @@ static int port_read_annotations(const struct lbc_builder *b, struct lbc_desired
     }
     r = r < 0 ? r : nlb_span_of(service, want->port, &want->span, err);
     lbc_model_choose_group(b, want);
-    return r < 0 ? r : nlb_check_overlap(service, want->index, err);
+    return r < 0
+               ? r
+               : nlb_check_overlap(service, want->index,
+                                   port_is_late(b, want) ? service->port_count : want->index, err);
 }
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
@@ -39,46 +52,54 @@ static bool port_is_open(const struct lbc_builder *b, const struct lbc_desired_p
            (lbc_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
 }
 
-/* The group of whatever listener serves the port now: one of these protocols. */
-static int add_open_groups(struct lbc_builder *b, const struct lbc_desired_port *want,
-                           struct ccm_error *err)
+/* The ports that are served now: a range only where there is a listener for it, and then by pods.
+ */
+static void port_find_span(const struct lbc_builder *b, struct lbc_desired_port *want)
 {
-    int r = 0;
+    struct ccm_error ignored = CCM_ERROR_INIT;
+    struct lbc_span span = { 0, 0, false };
+    const uint16_t number = (uint16_t)want->port->port;
 
-    for (unsigned i = 0; r != -ENOMEM && i < LBC_OTHER; i++) {
-        struct lbc_desired_port one = *want;
-
-        if ((NLB_PROTOCOLS >> i & 1U) == 0) {
-            continue;
-        }
-        one.open = true;
-        one.protocol = (enum lbc_protocol)i;
-        r = nlb_model_group(b, &one, err);
-        lbc_desired_port_fini(&one);
+    want->span = (struct lbc_span){ number, number, false };
+    if (b->in->present != NULL && nlb_span_of(b->in->service, want->port, &span, &ignored) == 0 &&
+        span.range &&
+        lbc_state_listener_on(b->in->present, want->protocol, span.start, span.end) != NULL) {
+        want->span = span;
+        want->mode = LBC_MODE_PODS;
     }
-    return r == -ENOMEM ? r : 0; /* what else is wrong with it, is for when it is known */
+}
+
+/* The group that serves the port now, as lbc_plan_follow() finds out. */
+static int port_add_present(struct lbc_builder *b, struct lbc_desired_port *want)
+{
+    struct ccm_error ignored = CCM_ERROR_INIT; /* what else is wrong is for when it is known */
+    struct lbc_desired_port one = *want;
+
+    if (one.protocol == LBC_OTHER) {
+        one.protocol = lbc_protocol_parse(one.port->protocol, NLB_PROTOCOLS);
+    }
+    const int r = nlb_model_group(b, &one, &ignored);
+
+    want->group = one.group;
+    lbc_desired_port_fini(&one);
+    return r == -ENOMEM ? r : 0;
 }
 
 /* A broken listener keeps what serves the port today, whatever it is. */
 static int port_give_up(struct lbc_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
-    const int64_t number = want->port->port;
-    const bool open = port_is_open(b, want);
-
     b->model->incomplete = true;
-    if (!open) {
+    if (!port_is_open(b, want)) {
         lbc_model_report_port(b, want, err);
     }
-    if (number < 1 || number > UINT16_MAX) {
+    if (want->port->port < 1 || want->port->port > UINT16_MAX) {
         return 0;
     }
+    want->open = true;
     want->broken = true;
     want->chosen[0] = '\0';
-    want->span = (struct lbc_span){ (uint16_t)number, (uint16_t)number, false };
-    if (open && add_open_groups(b, want, err) < 0) {
-        return -ENOMEM;
-    }
-    return nlb_model_listener(b, want, err);
+    port_find_span(b, want);
+    return port_add_present(b, want) < 0 ? ccm_error_nomem(err) : nlb_model_listener(b, want, err);
 }
 
 /* Whether the group of the port may be one that an entry names which cannot be read. */
@@ -131,9 +152,11 @@ static int begin_ports(struct lbc_builder *b, struct ccm_error *err)
     const struct ccm_object *meta = &service->meta;
     const struct lbc_refusals *refused = b->in->refused;
     struct nlb_model *model = (struct nlb_model *)b->model;
+    const struct nlb_group *shown = (const struct nlb_group *)b->in->shown;
 
-    b->families = nlb_model_families(service);
-    b->by_address = lbc_anno_says(meta, "server-group-type", "Ip");
+    b->families = shown == NULL ? nlb_model_families(service) : nlb_group_families(shown);
+    b->by_address = shown == NULL ? lbc_anno_says(meta, "server-group-type", "Ip")
+                                  : ccm_text_equal_case(shown->type, "Ip");
     b->draining = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain"));
     b->drop_unschedulable = lbc_anno_is_on(lbc_anno_get(meta, "remove-unscheduled-backend"));
     b->model->kept = lbc_lb_refused(&nlb_annotations, refused);

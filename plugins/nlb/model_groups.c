@@ -33,18 +33,33 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
     return r;
 }
 
+enum lbc_families nlb_group_families(const struct nlb_group *group)
+{
+    const char *affinity =
+        lbc_attrs_get(&group->lbc.attrs, nlb_group_field("IpVersionAffinityMode"));
+
+    if (!ccm_text_equal_case(group->family, "dualstack")) {
+        return LBC_IPV4;
+    }
+    return ccm_text_equal_case(affinity, "NonAffinity") ? LBC_IPV6 : LBC_DUAL_STACK;
+}
+
 /* What is NLB's own in a group that was just made. */
 static int group_fill(const struct lbc_builder *b, const struct lbc_desired_port *want)
 {
     struct nlb_group *group = (struct nlb_group *)want->group;
     const char *resource_group = lbc_state_lb(b->model->want)->texts[NLB_LB_GROUP];
+    const struct nlb_group *shown = (const struct nlb_group *)b->in->shown;
     const enum lbc_families families = b->families;
     char type[16];
     int r = 0;
 
     group->any_port = want->any_port;
-    lbc_anno_spell("Instance|Ip", lbc_anno_get(&b->in->service->meta, "server-group-type"), type,
-                   sizeof(type));
+    lbc_anno_spell("Instance|Ip",
+                   shown == NULL || shown->type == NULL
+                       ? lbc_anno_get(&b->in->service->meta, "server-group-type")
+                       : shown->type,
+                   type, sizeof(type));
     if (lbc_text_set(&group->type, type) < 0 ||
         lbc_text_set(&group->family, families == LBC_IPV4 ? NULL : "dualstack") < 0) {
         return -ENOMEM;
@@ -73,7 +88,7 @@ int nlb_model_group(struct lbc_builder *b, struct lbc_desired_port *want, struct
     if (want->span.range) {
         ccm_text_printf(key, sizeof(key), "%u_%u", want->span.start, want->span.end);
     } else { /* what the backends are reached at */
-        lbc_candidates_target(b->mode, want->port, key, sizeof(key));
+        lbc_candidates_target(want->mode, want->port, key, sizeof(key));
     }
     want->name = nlb_name_format(key, want->protocol, &b->in->service->meta, b->in->cluster_id,
                                  NLB_NAME_MAX);

@@ -25,6 +25,9 @@ CCM_NODISCARD int nlb_model_listener(struct lbc_builder *b, const struct lbc_des
  * IPv4 otherwise. */
 enum lbc_families nlb_model_families(const struct ccm_service *service);
 
+/* The same of a present group. */
+enum lbc_families nlb_group_families(const struct nlb_group *group);
+
 /* The security group for spec.loadBalancerSourceRanges, with all rules, into an empty struct. 0,
  * -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: a range is none. */
 CCM_NODISCARD int nlb_model_security_group(struct nlb_security_group *security_group,

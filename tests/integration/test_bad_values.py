@@ -315,13 +315,20 @@ def test_very_many_bad_values_are_told(world, product):
 
 
 @pytest.mark.parametrize("bad", [{"backend_label": "pool"}, {"backend_label": "=x"}])
-def test_what_decides_about_backends_holds_them(world, product, bad):
+def test_a_label_that_cannot_be_used_adds_no_node(world, product, bad):
+    """It may exclude any node that is new. Nodes leave, but not the last ones."""
     one(world, product)
     annotate(world, **bad)
     told(world, "label")
     move(world, 0, 2, 3)
+    world.wait(lambda: servers(product.only(world)) == [["node-2"]], "node 1 to leave")
     world.settled()
-    assert servers(product.only(world)) == [["node-1", "node-2"]]
+    assert servers(product.only(world)) == [["node-2"]]
+    move(world, 0, 3)
+    world.wait(lambda: [message for reason, message in warnings(world).get(name_of(0), []) if reason == "SkipSyncBackends"], "the Warning")
+    world.settled()
+    assert servers(product.only(world)) == [["node-2"]]
+    move(world, 0, 2, 3)
     annotate(world, **dict.fromkeys(bad))
     world.wait(lambda: servers(product.only(world)) == [["node-2", "node-3"]] and hash_is_current(world), "the rollout")
 

@@ -15,7 +15,7 @@ int lbc_model_init(struct lbc_model *model, const struct lbc_anno_table *table,
                    struct lbc_state *want, const struct lbc_model_input *in)
 {
     const struct ccm_object *meta = &in->service->meta;
-    const char *id = lbc_setting_reused_id(table, in->service);
+    const char *id = in->lb_id != NULL ? in->lb_id : lbc_setting_reused_id(table, in->service);
     struct lbc_lb *lb = lbc_state_lb(want);
     char name[LBC_OWNER_LB_NAME];
 
@@ -81,8 +81,10 @@ static int model_begin_nodes(struct lbc_builder *b, struct ccm_error *err)
 
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends = lbc_refusals_freeze(refused, b->mode == LBC_MODE_PODS);
-    model->incomplete = model->keep_backends;
+    model->unsure = lbc_refusals_freeze(refused, b->mode == LBC_MODE_PODS);
+    model->add_none = b->mode != LBC_MODE_PODS && lbc_refusals_has(refused, "backend-label");
+    model->backends_only = b->in->lb_id != NULL;
+    model->incomplete = model->unsure || model->backends_only;
     return lbc_node_table_init(&model->nodes, b->in->nodes, b->in->node_count, &rules) < 0
                ? ccm_error_nomem(err)
                : 0;
@@ -96,6 +98,27 @@ int lbc_model_build_lb(struct lbc_model *model, const struct lbc_model_ops *ops,
     model->type = ops->type;
     model->allow = in->allow;
     return ops->lb(model, in);
+}
+
+static bool model_shows_pods(const struct lbc_group *shown)
+{
+    bool nodes = false;
+
+    for (size_t i = 0; shown != NULL && i < shown->backends.len; i++) {
+        nodes = nodes || shown->backends.items[i].type == LBC_BACKEND_INSTANCE;
+    }
+    return shown != NULL && shown->backends.len > 0 && !nodes;
+}
+
+/* Of a port without node port the pods that serve it go on, whatever annotations say. */
+static enum lbc_backend_mode model_find_mode(const struct lbc_builder *b,
+                                             const struct ccm_service_port *port)
+{
+    struct ccm_error ignored = CCM_ERROR_INIT;
+
+    return model_shows_pods(b->in->shown) && lbc_candidates_check_port(b->mode, port, &ignored) < 0
+               ? LBC_MODE_PODS
+               : b->mode;
 }
 
 int lbc_model_build(struct lbc_model *model, const struct lbc_model_ops *ops,
@@ -122,7 +145,8 @@ int lbc_model_build(struct lbc_model *model, const struct lbc_model_ops *ops,
         CCM_CLEANUP(lbc_desired_port_fini)
         struct lbc_desired_port want = { .port = service->ports[i],
                                          .index = i,
-                                         .protocol = LBC_OTHER };
+                                         .protocol = LBC_OTHER,
+                                         .mode = model_find_mode(&b, service->ports[i]) };
 
         r = ops->port(&b, &want, err);
     }
@@ -159,7 +183,7 @@ static int model_build_set(const struct lbc_builder *b, const struct lbc_desired
         .slices = b->in->slices,
         .slice_count = b->in->slice_count,
         .nodes = &b->model->nodes,
-        .mode = b->mode,
+        .mode = want->mode,
         .families = b->families,
         .any_port = want->any_port,
         .by_address = b->by_address,
@@ -193,7 +217,7 @@ static int model_new_group(struct lbc_builder *b, struct lbc_desired_port *want,
     group->port = (uint16_t)want->port->port;
     group->protocol = want->protocol;
     group->frozen_by = model->sets[at].frozen_by;
-    group->present_only = want->open;
+    group->present_only = want->open || model->unsure || model->backends_only;
     want->group = group;
     return lbc_text_set(&group->id, want->chosen) < 0 || lbc_text_set(&group->name, want->name) < 0
                ? -ENOMEM
@@ -206,11 +230,16 @@ int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port *want, bool *
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     int r;
 
+    if (want->mode != b->mode && lbc_candidates_check_port(b->mode, want->port, err) < 0) {
+        lbc_model_report_port(b, want, err);
+        want->open = want->broken = true;
+    }
     want->group = model_find_group(b, want);
     *ret_fresh = want->group == NULL;
     if (!*ret_fresh) {
         /* One port that is sure of it is enough. */
-        want->group->present_only = want->group->present_only && want->open;
+        want->group->present_only = want->group->present_only &&
+                                    (want->open || b->model->unsure || b->model->backends_only);
         return 0;
     }
     r = model_build_set(b, want, &set, err);

@@ -30,6 +30,13 @@ struct lbc_model_input {
     bool pods_by_default;
     bool pods_only;         /* as in struct lbc_candidate_input */
     struct lbc_allow allow; /* that of the model */
+    /* Where annotations do not say it, ports are served as they are now, see lbc_plan_follow():
+     * what the cloud holds, and the group there whose type and address family all groups keep, NULL
+     * = there is none. NULL: annotations say all. */
+    const struct lbc_state *present;
+    const struct lbc_group *shown;
+    const char *lb_id; /* the load balancer of a person that is used, "" = its own; NULL = as
+                          annotation id says */
 };
 
 struct lbc_model_ops;
@@ -52,7 +59,10 @@ struct lbc_model {
     bool preserve;     /* keep it when the Service goes */
     bool keep_weights; /* weights of present backends are left alone */
     bool peer_weights; /* the rule is not known: new backends get the weight of present ones */
-    bool keep_backends;     /* who should be one is not known: all groups stay as they are */
+    bool unsure; /* annotations that decide about backends cannot be used: no group is created, and
+                    present ones keep their type and address family */
+    bool add_none;          /* likewise about nodes: none is added */
+    bool backends_only;     /* nothing but backends of present groups is changed */
     bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
     struct lbc_allow allow; /* what the object may name beside annotations; zeroed: all */
 };
@@ -102,8 +112,9 @@ struct lbc_desired_port {
     char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
     char *name;                /* what its group is called; owned */
     bool any_port;             /* its group is for all ports */
-    bool open;   /* what is to serve the port cannot be told: what does is kept, nothing is made */
-    bool broken; /* the group could not be worked out */
+    bool open; /* annotations do not say what serves the port: the present group is kept in step */
+    bool broken;                /* the group could not be worked out */
+    enum lbc_backend_mode mode; /* that of the builder, unless what serves the port shows another */
     struct lbc_weight_rule weight;
     struct lbc_group *group; /* out; NULL = there is none */
 };
@@ -203,7 +214,7 @@ CCM_NODISCARD int lbc_model_add_attrs(const struct lbc_builder *b, enum lbc_anno
 /* --- what becomes of a model --- */
 
 /* Compare the groups that persons chose (annotation vgroup-port) with what is there. What cannot be
- * used is a problem of its ports, which are left as they are. */
+ * used is a problem of its ports, which are left as they are, but for lbc_plan_follow(). */
 void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
                             lbc_check_group_fn *check, struct lbc_problems *problems);
 

@@ -129,7 +129,7 @@ int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
     int r = lbc_setting_protocol(service, want->port, b->ops->protocols, &want->protocol, err);
 
     ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
-    lbc_candidates_target(b->mode, want->port, target, sizeof(target));
+    lbc_candidates_target(want->mode, want->port, target, sizeof(target));
     want->name = lbc_owner_format(target, &service->meta, b->in->cluster_id);
     want->weight = lbc_setting_weight(service, false);
     if (r == 0) {

@@ -16,11 +16,16 @@ static int work_make_plan(struct lbc_work *work, const lbc_plan_fn *parts)
     return r < 0 ? r : work->error;
 }
 
+static const lbc_plan_fn backends_only[] = { lbc_plan_groups, NULL };
+
 int lbc_plan_ensure(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
                     const struct lbc_plan_input *in, struct lbc_problems *problems)
 {
     struct lbc_work work = lbc_work_begin(plan, ops, in, problems);
 
+    if (in->model->backends_only) {
+        return work_make_plan(&work, backends_only);
+    }
     plan->blocked = lbc_plan_is_any_refused(&work);
     return work_make_plan(&work, ops->ensure);
 }

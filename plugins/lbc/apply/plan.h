@@ -135,6 +135,17 @@ CCM_NODISCARD int lbc_plan_describe_repair(const struct lbc_plan *plan,
                                            const struct lbc_plan_input *in,
                                            const struct lbc_state *before, struct ccm_buf *ret);
 
+/* --- ports that annotations do not decide; plan_follow.c --- */
+
+/* The present group that shows what the backends of the Service are -> *ret, NULL = there is none.
+ * 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_find_shown(const struct lbc_plan_ops *ops,
+                                      const struct lbc_plan_input *in,
+                                      const struct lbc_group **ret);
+/* Groups of in->model that are broken, or desired where they are present only: each becomes the
+ * present group that serves its port, if that has something of the Service. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_plan_follow(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in);
+
 /* --- for the parts of a plan --- */
 
 struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
@@ -209,6 +220,8 @@ CCM_NODISCARD int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct 
                                    struct lbc_group *want, struct lbc_freeze_group *ret);
 /* Whether a port wants the present group. */
 bool lbc_work_wants_group(const struct lbc_work *work, const struct lbc_group *have);
+/* Whether the present group has something of the Service: by its name, or that of a backend. */
+bool lbc_plan_owns_group(struct lbc_work *work, const struct lbc_group *have);
 /* A group of ours goes; one that somebody made, put backends into or uses only loses ours. used: as
  * above; who does not look at it deletes the group all the same. */
 CCM_NODISCARD int lbc_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);

@@ -177,7 +177,7 @@ int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want)
     int r = 0;
 
     if (to.have == NULL) { /* a chosen one is for its owner to make */
-        return want->id == NULL && !work->model->keep_backends && !want->present_only &&
+        return want->id == NULL && !want->present_only &&
                        !(work->model->reused && lbc_plan_is_useless(work, want))
                    ? target_create_group(&to)
                    : 0;
@@ -185,11 +185,11 @@ int lbc_plan_group(struct lbc_work *work, const struct lbc_group *want)
     if (to.have->unread) {
         return lbc_texts_put(&work->plan->waiting, to.have->id);
     }
-    if (want->id == NULL && work->ops->update_group != NULL) {
+    if (want->id == NULL && work->ops->update_group != NULL && !work->model->backends_only) {
         r = work->ops->update_group(work, want, to.have);
     }
     to.stage = target_find_free_stage(&to, work->stage + 1);
-    return r < 0 || work->model->keep_backends ? r : target_change_backends(&to);
+    return r < 0 ? r : target_change_backends(&to);
 }
 
 int lbc_plan_groups(struct lbc_work *work)
@@ -202,6 +202,13 @@ int lbc_plan_groups(struct lbc_work *work)
         }
     }
     return r;
+}
+
+bool lbc_plan_owns_group(struct lbc_work *work, const struct lbc_group *have)
+{
+    const struct lbc_diff_rules rules = work_get_rules(work);
+
+    return rules_owns_text(work, have->name) || lbc_diff_count_own(have, &rules) > 0;
 }
 
 int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,

@@ -168,11 +168,8 @@ int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want)
 /* Whether it is there, or can be made with the group that it sends to. */
 static bool work_can_serve(const struct lbc_work *work, const struct lbc_listener *want)
 {
-    const bool made =
-        !work->model->keep_backends && (want->group == NULL || !want->group->present_only);
-
     return !want->broken && want->group != NULL && !want->group->broken &&
-           (made || lbc_work_group_of(work, want) != NULL) &&
+           (!want->group->present_only || lbc_work_group_of(work, want) != NULL) &&
            (!want->lacks || lbc_state_listener_like(work->have, want) != NULL);
 }
 

@@ -37,6 +37,7 @@ enum lbc_frozen_by {
     LBC_FROZEN_BY_NONE,
     LBC_FROZEN_BY_FAMILY, /* slices of an address family that the Service has are missing */
     LBC_FROZEN_BY_LARGE,  /* a slice is too large to be read */
+    LBC_FROZEN_BY_LABEL,  /* which nodes annotation backend-label means is not known */
 };
 
 struct lbc_backends {

@@ -255,10 +255,10 @@ static void candidates_set_weights(const struct lbc_candidate_input *in, struct 
     }
 }
 
-static int check_node_port(const struct lbc_candidate_input *in,
-                           const struct ccm_service_port *port, struct ccm_error *err)
+int lbc_candidates_check_port(enum lbc_backend_mode mode, const struct ccm_service_port *port,
+                              struct ccm_error *err)
 {
-    if (in->mode == LBC_MODE_PODS || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
+    if (mode == LBC_MODE_PODS || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -323,7 +323,7 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
         .leaving = in->draining,
         .accepted = in->accepted,
     };
-    int r = check_node_port(in, port, err);
+    int r = lbc_candidates_check_port(in->mode, port, err);
 
     if (r < 0) {
         return r;

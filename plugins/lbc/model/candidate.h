@@ -90,6 +90,12 @@ struct lbc_candidate_input {
  * decides, else pods_by_default. */
 enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool pods_by_default);
 
+/* Whether the port can be reached in that mode: 0, or -EINVAL (CCM_ERROR_TERMINAL: no node port).
+ */
+CCM_NODISCARD int lbc_candidates_check_port(enum lbc_backend_mode mode,
+                                            const struct ccm_service_port *port,
+                                            struct ccm_error *err);
+
 /* Candidates of one port; strings are borrowed from the objects. 0, -ENOMEM, or -EINVAL
  * (CCM_ERROR_TERMINAL: no node port). The caller finishes `ret` in any case. */
 CCM_NODISCARD int lbc_candidates_build(const struct lbc_candidate_input *in,

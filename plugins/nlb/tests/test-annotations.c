@@ -253,8 +253,8 @@ static void test_overlap(void **state)
 
         obj_annotate(&service->meta, P "protocol-port", cases[i].protocols);
         obj_annotate(&service->meta, P "listener-port-range", cases[i].ranges);
-        assert_int_equal(nlb_check_overlap(service, 0, &err), 0);
-        r = nlb_check_overlap(service, 1, &err);
+        assert_int_equal(nlb_check_overlap(service, 0, 0, &err), 0);
+        r = nlb_check_overlap(service, 1, 1, &err);
         if ((r == 0) != (cases[i].complaint == NULL) ||
             (r < 0 && strcmp(err.message, cases[i].complaint) != 0)) {
             fail_msg("case %zu: %d %s", i, r, err.message);
@@ -271,8 +271,8 @@ static void test_same_port(void **state)
     obj_port(service, "a", "TCP", 53, "53", 30053);
     obj_port(service, "b", "UDP", 53, "53", 30054);
     obj_port(service, "c", "TCP", 53, "54", 30055);
-    assert_int_equal(nlb_check_overlap(service, 1, &err), 0);
-    assert_int_equal(nlb_check_overlap(service, 2, &err), -EINVAL);
+    assert_int_equal(nlb_check_overlap(service, 1, 1, &err), 0);
+    assert_int_equal(nlb_check_overlap(service, 2, 2, &err), -EINVAL);
     assert_string_equal(err.message, "port of listener [53/TCP] overlaps with listener [53/TCP]");
 }
 
