@@ -120,6 +120,14 @@ const struct docs_message docs_messages[] = {
       "These endpoints have the address of a node, where more listens than this Service. Their "
       "targetRef names no pod of the namespace that has hostNetwork and this address.",
       "Correct the EndpointSlice, or set the backend-type annotation to ecs." },
+    { "Left out of the backends: node {node} ({provider id}): {call}: {code}: ...",
+      "The cloud does not take this backend. All other backends are registered, and follow nodes "
+      "and pods.",
+      "Correct or delete the node. The backend is tried again after 10 s, later every 10 min." },
+    { "{step}: left out, and there is no other backend: ...; {step}: kept, because the cloud does "
+      "not take what replaces them: ...",
+      "All backends of a group, or all that replace present ones, are left out.",
+      "Correct or delete the nodes that the text names. Present backends stay until then." },
     { "Endpoints that are no pods are left out: {address}",
       "Option endpoints of the plugin is pods, and the targetRef of this endpoint names no pod of "
       "the Service's namespace.",

@@ -159,7 +159,7 @@ const struct docs_reason docs_reasons[] = {
       "the cause.",
       "Do not start `ccmd run` before the cause is meant to be." },
     { "SkipSyncBackends", "Warning",
-      "Pods or endpoints are left out, or backends are kept; the "
+      "Nodes, pods or endpoints are left out, or backends are kept; the "
       "text says why.",
       SERVICE_ITSELF },
     { "SyncLoadBalancerFailed", "Warning",

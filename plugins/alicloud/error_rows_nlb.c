@@ -84,7 +84,7 @@ const struct ali_error_row ali_error_rows_nlb[] = {
       "A backend interface is not attached to a running instance.",
       "If it lasts, look at the instance of the pod's node." },
     { "ResourceNotFound.Ecs", NULL, ALI_CLASS_STATE, "A backend instance does not exist.",
-      "If it lasts, check the provider id of the node." },
+      "Check spec.providerID of the node, and whether its instance was released." },
     { "ResourceNotFound.Eni", NULL, ALI_CLASS_STATE, "A backend interface does not exist any more.",
       NULL },
     { "ResourceNotFound.Eci", NULL, ALI_CLASS_STATE,

@@ -147,19 +147,6 @@ static void account_end_pass(const struct lbc_cloud_caller *by, const char *obje
     ali_call_end_request(&caller, object);
 }
 
-static bool account_is_unknown_backend(const struct ccm_error *err)
-{
-    static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
-                                         "ResourceNotFound.Eni", "ResourceNotFound.Eci" };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
-        if (strcmp(err->code, codes[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void account_describe(void *account, const struct ccm_host *host,
                              const struct ccm_view_sink *sink)
 {
@@ -189,7 +176,6 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .console = account_format_console,
     .remedy = ali_error_remedy,
     .is_wait = ali_error_is_wait,
-    .is_unknown_backend = account_is_unknown_backend,
 };
 
 enum ali_priority alilb_priority(enum lbc_priority priority)

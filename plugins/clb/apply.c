@@ -8,8 +8,8 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { clb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, 0 },
-    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, 0 },
+    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, LBC_SIFTS },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, LBC_SIFTS },
     [CLB_STEP_CHARGE] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_SPEC] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_INTERNET] = { alilb_apply_row, clb_apply_internet_done, 0 },
@@ -19,11 +19,11 @@ static const struct lbc_step_ops step_ops[] = {
     [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_protect_done, LBC_ENDS_PLAN },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
-    [LBC_STEP_CREATE_GROUP] = { alilb_apply_row, NULL, 0 },
+    [LBC_STEP_CREATE_GROUP] = { alilb_apply_row, NULL, LBC_SIFTS },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_ADD] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_UPDATE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_ADD] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP | LBC_SIFTS },
+    [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP | LBC_SIFTS | LBC_TAKES_AWAY },
+    [LBC_STEP_UPDATE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP | LBC_SIFTS },
 
     [LBC_STEP_CREATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
@@ -82,6 +82,26 @@ static const struct lbc_refusal_row full_of_backends[] = {
     { .code = NULL },
 };
 
+/* A backend that does not exist or does not run, lies in another network, has the address of
+ * another one, or is not in the group; a tag. */
+static const struct lbc_refusal_row bad_member[] = {
+    { .code = "InvalidServerId.*" },
+    { .code = "ResourceNotFound.vServers" },
+    { .code = "ObtainIpFail" },
+    { .code = "NetworkConflict" },
+    { .code = "InvalidBackendServers.ServerIpConflict" },
+    { .code = "InvalidParam.TagKey*" },
+    { .code = "InvalidParam.TagValue" },
+    { .code = "DeniedForNoneTagCreator" },
+    { .code = "DeniedForOperateCustomTag" },
+    { .code = NULL },
+};
+
+static const struct lbc_refusal_row unknown_server[] = { { .code = "InvalidServerId.*" },
+                                                         { .code = "ResourceNotFound.vServers" },
+                                                         { .code = "ObtainIpFail" },
+                                                         { .code = NULL } };
+
 static const struct lbc_refusal_row too_many_backends[] = { { .code = "TooManyBackendServers" },
                                                             { .code = NULL } };
 
@@ -94,6 +114,8 @@ const struct alilb_apply_ops clb_apply_ops = {
              .lb_gone = lb_gone,
              .full_of_listeners = full_of_listeners,
              .full_of_backends = full_of_backends,
+             .bad_member = bad_member,
+             .unknown_server = unknown_server,
              .too_many = too_many_backends,
              .small_batch = CLB_BATCH_SMALL,
              .creates_once = true,

@@ -368,6 +368,52 @@ void lbc_pass_advise_node_addresses(struct lbc_pass *pass)
     lbc_pass_advise(pass, true, "nodes", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
+/* They are no backends, so they are not ready. */
+static void advice_record_pods(struct lbc_pass *pass, const struct lbc_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        if (set->items[i].type != LBC_BACKEND_INSTANCE) {
+            ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
+                         set->items[i].server_ip);
+        }
+    }
+}
+
+int lbc_pass_emit_left_out(struct lbc_pass *pass)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf cause = { .max = ADVICE_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf what = { .max = ADVICE_MAX - CCM_RETRY_TEXT - 40 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ADVICE_MAX };
+    const struct lbc_left_out *left_out = &pass->left_out;
+    char retry[CCM_RETRY_TEXT] = "";
+
+    lbc_left_out_format(left_out, pass->model, NULL, &pass->left_names);
+    for (size_t i = 0; i < left_out->len; i++) {
+        advice_record_pods(pass, &left_out->parts[i].backends);
+        ccm_buf_addf(&cause, "%s ", left_out->parts[i].why.code);
+    }
+    if (left_out->again_ms > 0) {
+        ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), CCM_ERROR_TRANSIENT,
+                         left_out->again_ms, left_out->again_ms, retry);
+    }
+    if (left_out->len > 0) {
+        ccm_buf_adds(&cause, ccm_buf_str(&pass->left_names));
+        lbc_left_out_format(left_out, pass->model, &pass->lbc->cloud, &what);
+        ccm_buf_addf(&text, "Left out of the backends: %s. %s", ccm_buf_str(&what), retry);
+    }
+
+    const struct lbc_life_standing standing = {
+        .warning = true,
+        .topic = "left-out",
+        .reason = "SkipSyncBackends",
+        .cause = ccm_buf_str(&cause),
+        .text = ccm_buf_str(&text),
+    };
+
+    lbc_pass_stand(pass, &standing);
+    return ccm_buf_error(&pass->invalid);
+}
+
 void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by)
 {
     static const char *const holds[] = {

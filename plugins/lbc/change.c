@@ -97,6 +97,8 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->attempt,
+        .unknown = pass->lbc->unknown,
+        .left_out = &pass->left_out,
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),

@@ -16,6 +16,7 @@
 #include "lbc/apply/executor.h"
 #include "lbc/apply/model.h"
 #include "lbc/apply/plan.h"
+#include "lbc/apply/unknown.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
 #include "lbc/lost.h"
@@ -175,6 +176,7 @@ struct lbc_instance {
     struct lbc_usage *usage;         /* what quotas count */
     struct lbc_vswitches *vswitches; /* how full they are */
     struct lbc_lost *lost;           /* Services whose load balancer is gone */
+    struct lbc_unknown *unknown;     /* backends that the cloud does not take */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_figures *figures;     /* of all Services together */
     struct lbc_audit audit;

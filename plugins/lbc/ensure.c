@@ -22,7 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define POLL_MS 10000 /* then doubling, 32 times as long at most */
+#define POLL_MS     10000 /* then doubling, 32 times as long at most */
+#define LEFT_OUT_MS 10000 /* until backends that were left out are added again, at least */
 
 /* --- before any write --- */
 
@@ -333,6 +334,17 @@ static void pass_emit_ensured(struct lbc_pass *pass)
     }
 }
 
+/* Backends that were left out are no failure. */
+static void pass_return_for_left_out(struct lbc_pass *pass)
+{
+    const uint64_t ms = pass->left_out.again_ms;
+    const uint64_t again_ms = ms < LEFT_OUT_MS ? LEFT_OUT_MS : ms;
+
+    if (ms > 0 && (pass->requeue_ms == 0 || again_ms < pass->requeue_ms)) {
+        pass->requeue_ms = again_ms;
+    }
+}
+
 static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -343,6 +355,7 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
     }
     pass->entry->unrestored = 0;
     pass->entry->releasing = false;
+    pass_return_for_left_out(pass);
     pass_emit_ensured(pass);
     if (pass->asked) {
         lbc_life_event(

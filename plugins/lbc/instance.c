@@ -79,10 +79,11 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->usage = lbc_usage_new();
     lbc->vswitches = lbc_vswitches_new(host, product);
     lbc->lost = lbc_lost_new();
+    lbc->unknown = lbc_unknown_new(host);
     lbc->figures = lbc_figures_new(host, product->type);
-    if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->lost == NULL || lbc->absence == NULL ||
-        lbc->vswitches == NULL || lbc->orphans == NULL || lbc->figures == NULL ||
-        (ops->inventory != NULL && lbc->inventory == NULL)) {
+    if (lbc->mirrors == NULL || lbc->usage == NULL || lbc->lost == NULL || lbc->unknown == NULL ||
+        lbc->absence == NULL || lbc->vswitches == NULL || lbc->orphans == NULL ||
+        lbc->figures == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
     lbc_mirrors_count(lbc->mirrors, lbc->usage);
@@ -102,6 +103,7 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_inventory_free(lbc->inventory);
     lbc_orphans_free(lbc->orphans);
     lbc_lost_free(lbc->lost);
+    lbc_unknown_free(lbc->unknown);
     lbc_figures_free(lbc->figures);
     lbc_mirrors_free(lbc->mirrors);
     lbc_usage_free(lbc->usage);
@@ -229,6 +231,7 @@ static bool instance_resync_one(struct lbc_instance *lbc, const struct ccm_servi
     if (lbc->inventory != NULL) {
         lbc_inventory_record_edit(lbc->inventory, &service->meta);
     }
+    lbc_unknown_forget(lbc->unknown);
     lbc_mirrors_ask(lbc->mirrors, service->meta.key);
     lbc->host->enqueue(lbc->host, service->meta.key, lane, 0);
     return true;

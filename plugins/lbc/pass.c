@@ -393,8 +393,9 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
 
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT])
 {
-    ccm_text_printf(ret, LBC_PASS_SERVES_TEXT, "Load balancer [%s] is as wanted",
-                    lbc_pass_lb_id(pass));
+    ccm_text_printf(ret, LBC_PASS_SERVES_TEXT, "Load balancer [%s] %s%s", lbc_pass_lb_id(pass),
+                    pass->left_names.len == 0 ? "is as wanted" : "serves without ",
+                    ccm_buf_str(&pass->left_names));
 }
 
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,

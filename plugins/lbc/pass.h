@@ -80,6 +80,8 @@ struct lbc_pass {
     struct ccm_strmap *left;        /* backends that leave -> why; NULL = none */
     struct ccm_buf invalid;         /* addresses of pods that could not be attached, "a,b" */
     struct lbc_backends unresolved; /* the same, of type LBC_BACKEND_IP and without port */
+    struct lbc_left_out left_out;   /* backends that the cloud does not take */
+    struct ccm_buf left_names;      /* who they are, for people; "" = there are none */
     size_t writes;                  /* to the cloud */
     bool fresh;                     /* the load balancer was read in this pass */
     struct ccm_buf steps;           /* of a dry run: one line per step, "what: from -> to" */
@@ -164,7 +166,7 @@ void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char
 /* The same for all kinds of it; what->text "" = it is over. */
 void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what);
 /* What the condition says when all is well. */
-#define LBC_PASS_SERVES_TEXT 160
+#define LBC_PASS_SERVES_TEXT 600
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT]);
 /* When a failure of the pass is tried again. */
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
@@ -219,6 +221,9 @@ void lbc_pass_advise_node_addresses(struct lbc_pass *pass);
 void lbc_pass_advise_direct(struct lbc_pass *pass);
 /* Backends of the model's groups that were left out, and what is left undone because of that. */
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
+/* Backends that the plan's run has left out; pods among them count as not attached. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int lbc_pass_emit_left_out(struct lbc_pass *pass);
 /* frozen_by: why groups keep what they have. */
 void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by);
 /* Emit or drop what was held back. complete: the pass came to its end. */

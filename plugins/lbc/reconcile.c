@@ -235,6 +235,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .refused = LBC_REFUSALS_INIT,
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
+        .left_names = { .max = LBC_PASS_SERVES_TEXT / 2 },
         .empty = { .max = 900 },
         .unserved = { .max = 900 },
         .audit = audit,
@@ -281,6 +282,8 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     ccm_buf_fini(&pass.unserved);
     ccm_strmap_free(pass.left);
     lbc_backends_fini(&pass.unresolved);
+    lbc_left_out_fini(&pass.left_out);
+    ccm_buf_fini(&pass.left_names);
     job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;

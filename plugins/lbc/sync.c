@@ -587,6 +587,10 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (lbc_pass_lb(pass)->id != NULL) {
         lbc_lost_end(pass);
     }
+    if ((pass->left_out.len > 0 || (r == 0 && !pass->unfinished && pass->problems.count == 0)) &&
+        lbc_pass_emit_left_out(pass) < 0 && r == 0) {
+        r = ccm_error_nomem(err);
+    }
     if (r == 0) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);

@@ -8,8 +8,8 @@
 
 static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_CREATE_LB] = { nlb_apply_create_lb, NULL, LBC_ENDS_PLAN },
-    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
-    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB },
+    [LBC_STEP_TAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB | LBC_SIFTS },
+    [LBC_STEP_UNTAG] = { alilb_apply_tags, NULL, LBC_NEEDS_LB | LBC_SIFTS },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
     [NLB_STEP_PROTECT] = { nlb_apply_protection, nlb_apply_fields_done, LBC_NEEDS_LB },
     [NLB_STEP_ADDRESS_TYPE] = { nlb_apply_zones, nlb_apply_address_type_done, LBC_NEEDS_LB },
@@ -37,16 +37,18 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_UPDATE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [LBC_STEP_DELETE_GROUP] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
     [NLB_STEP_UNTAG_GROUP] = { nlb_apply_untag_group, nlb_apply_untag_group_done, LBC_NEEDS_GROUP },
-    [LBC_STEP_ADD] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_REMOVE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
-    [LBC_STEP_UPDATE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_ADD] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_SIFTS },
+    [LBC_STEP_REMOVE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_SIFTS | LBC_TAKES_AWAY },
+    [LBC_STEP_UPDATE] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_SIFTS },
 
     [LBC_STEP_CREATE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LB },
     [LBC_STEP_UPDATE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_RESTORE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_DELETE_LISTENER] = { alilb_apply_row, NULL, LBC_NEEDS_LISTENER },
-    [NLB_STEP_ADD_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
-    [NLB_STEP_REMOVE_CERTS] = { alilb_apply_row, nlb_apply_certs_done, LBC_NEEDS_LISTENER },
+    [NLB_STEP_ADD_CERTS] = { alilb_apply_row, nlb_apply_certs_done,
+                             LBC_NEEDS_LISTENER | LBC_SIFTS },
+    [NLB_STEP_REMOVE_CERTS] = { alilb_apply_row, nlb_apply_certs_done,
+                                LBC_NEEDS_LISTENER | LBC_SIFTS | LBC_TAKES_AWAY },
 };
 
 #define CHANGED_LISTENER                                                                           \
@@ -119,6 +121,29 @@ static const struct lbc_refusal_row full_of_servers[] = {
 static const struct lbc_refusal_row lb_full[] = { { .text = "loadbalancer_servers_num" },
                                                   { .code = NULL } };
 
+/* A server that does not exist, is not attached, lies in another VPC, has an address that is not
+ * its own, or is not in the group; a certificate; a tag. */
+static const struct lbc_refusal_row bad_member[] = {
+    { .code = "ResourceNotFound.Ecs" },
+    { .code = "ResourceNotFound.Eni" },
+    { .code = "ResourceNotFound.Eci" },
+    { .code = "ResourceNotFound.BackendServer" },
+    { .code = "IncorrectStatus.Eni" },
+    { .code = "Mismatch.VpcId" },
+    { .code = "IllegalParam.IP" },
+    { .code = "ResourceInUse.IP" },
+    { .code = "ResourceNotFound.Certificate" },
+    { .code = "ResourceNotAssociated.Certificate" },
+    { .code = "IllegalParam", .text = "Tag" },
+    { .code = NULL },
+};
+
+static const struct lbc_refusal_row unknown_server[] = { { .code = "ResourceNotFound.Ecs" },
+                                                         { .code = "ResourceNotFound.Eni" },
+                                                         { .code = "ResourceNotFound.Eci" },
+                                                         { .code = "IncorrectStatus.Eni" },
+                                                         { .code = NULL } };
+
 static bool is_misnamed(const struct lbc_step *step, const struct ccm_error *err)
 {
     return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
@@ -164,6 +189,8 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .lb_gone = nlb_apply_lb_gone,
              .full_of_listeners = full_of_listeners,
              .full_of_backends = full_of_servers,
+             .bad_member = bad_member,
+             .unknown_server = unknown_server,
              .lb_full = lb_full,
              .is_misnamed = is_misnamed,
              .place_maker = step_find_place_maker,

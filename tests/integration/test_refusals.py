@@ -18,27 +18,6 @@ def check_pace(world, code, count):
     assert all(later - former > SECONDS for former, later in zip(found, found[TIMES:])), [t - found[0] for t in found]
 
 
-@pytest.mark.parametrize("product, action, code, http", [
-    (Nlb, "AddServersToServerGroup", "ResourceNotFound.Ecs", 404),
-    (Clb, "AddVServerGroupBackendServers", "InvalidServerId.NotExist", 400),
-])
-def test_a_node_whose_instance_is_gone(world, product, action, code, http):
-    """Of one that the cloud does not know each group would be told the same: the first answer counts for all of a pass."""
-    product = product()
-    product.configure(world)
-    views.nodes(world, 2)
-    ports = ((80, "TCP"), (443, "TCP"), (8080, "TCP"))
-    world.kube.create(product.new("web", ports))
-    world.start_ccmd()
-    world.wait(lambda: world.kube.ingress("web") and product.complete(product.only(world), ports), "the Service")
-    world.settled()
-    world.cloud.fault(action, code=code, http=http, message="no such instance")
-    world.kube.create(objects.node("node-9", "i-node-9"))
-    check_pace(world, code, TIMES + 1)
-    world.cloud.clear_faults()
-    world.stop_ccmd()
-
-
 def call_as_person(world, product, action, **params):
     done = world.cloud.edit("call", product=product.product, action=action, params=params)
     assert done["http"] == 200, done

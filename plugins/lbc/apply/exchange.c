@@ -65,7 +65,7 @@ static size_t count_remove(const struct lbc_exchange *exchange)
         return exchange->stays > 0 ? most : 0;
     }
     if (exchange->add.len == 0) {
-        return most;
+        return exchange->lacks && exchange->stays == 0 ? 0 : most;
     }
     return count_least(count_least(most, exchange->add.len), half > 0 ? half : 1);
 }

@@ -1,7 +1,7 @@
 #include "lbc/apply/executor.h"
 
 #include "lbc/apply/executor_exchange.h"
-#include "lbc/apply/executor_parts.h"
+#include "lbc/apply/executor_members.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -21,24 +21,27 @@ static void run_fini(struct lbc_run *run)
 
 /* --- before a step --- */
 
-static bool group_is_short(const struct lbc_run *run, const struct lbc_group *group)
+static bool group_is_short(const struct lbc_run *run, const struct lbc_group *group, bool partly)
 {
     for (size_t i = 0; i < run->short_count; i++) {
-        if (run->short_[i] == group) {
+        if (run->short_[i].group == group && run->short_[i].partly == partly) {
             return true;
         }
     }
     return false;
 }
 
+static bool step_empties_group(const struct lbc_step *step)
+{
+    return step->type == LBC_STEP_REMOVE && step->group->backends.len <= step->backends.len;
+}
+
 /* Removing after a failed addition must not leave the group without any backend, and nobody is sent
  * to a group that did not get its backends. */
 static bool step_would_starve(const struct lbc_run *run, const struct lbc_step *step)
 {
-    const bool empties =
-        step->type == LBC_STEP_REMOVE && step->group->backends.len <= step->backends.len;
-
-    return (empties || step->needs_backends) && group_is_short(run, step->group);
+    return (step_empties_group(step) || step->needs_backends) &&
+           group_is_short(run, step->group, false);
 }
 
 /* A listener that had to go first is still there. */
@@ -121,13 +124,6 @@ static void run_report_left_out(const struct lbc_run *run)
     lbc_problems_add(run->apply->problems, &err, NULL);
 }
 
-/* The same backends were refused for another group: told there, and not asked for again. */
-static bool step_is_known_refusal(const struct lbc_run *run, const struct lbc_step *step)
-{
-    return run->unknown != NULL && step->type == LBC_STEP_ADD &&
-           lbc_backends_same_servers(&run->unknown->backends, &step->backends);
-}
-
 /* --- what waits for place --- */
 
 static bool comes_later(const struct lbc_run *run, const struct lbc_step *step, unsigned type)
@@ -191,15 +187,37 @@ static int deferred_give_up(struct lbc_run *run)
 
 /* --- a step --- */
 
+static bool step_adds_backends(const struct lbc_step *step)
+{
+    return step->type == LBC_STEP_ADD || step->type == LBC_STEP_CREATE_GROUP;
+}
+
+/* Without those that are known to be refused. *ret_done: nothing is left to be sent. */
+static int step_leave_out(struct lbc_run *run, struct lbc_step *step, bool *ret_done)
+{
+    size_t count = 0;
+    int r = 0;
+
+    if (step_adds_backends(step) && step->backends.len > 0) {
+        r = lbc_members_drop(run, &step->backends, &count);
+        step->lacks = step->lacks || count > 0;
+        *ret_done = step->type == LBC_STEP_ADD && step->backends.len == 0;
+    }
+    return r;
+}
+
 /* A step was refused. Negative when the rest of the plan makes no sense. */
 static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct ccm_error *err)
 {
     struct lbc_step *step = run->plan->steps[index];
     const struct lbc_apply *apply = run->apply;
 
-    if (step->type == LBC_STEP_ADD && apply->cloud->ops->is_unknown_backend != NULL &&
-        apply->cloud->ops->is_unknown_backend(err)) {
-        run->unknown = step;
+    if (lbc_members_is_refused(run, step, err)) {
+        const int ended = lbc_members_sift(run, step, &r, err);
+
+        if (ended < 0 || r == 0) {
+            return ended;
+        }
     }
     if (step->type == LBC_STEP_CREATE_LISTENER &&
         lbc_refusal_is(apply->ops->full_of_listeners, err)) {
@@ -212,8 +230,8 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
     if (step_defer(run, step, r, err)) {
         return 0;
     }
-    if (step->type == LBC_STEP_ADD) {
-        const int marked = lbc_run_mark_short(run, step->group);
+    if (step_adds_backends(step) && step->group != NULL) {
+        const int marked = lbc_run_mark_short(run, step->group, false);
 
         if (marked < 0) {
             return marked;
@@ -226,6 +244,7 @@ static int step_start(struct lbc_run *run, size_t index, size_t failed_before)
 {
     struct lbc_step *step = run->plan->steps[index];
     struct ccm_error err = CCM_ERROR_INIT;
+    bool is_done = false;
     int r = lbc_run_check_cancelled(run);
 
     if (r == 0 && step->needs_security && deferred_for(run, step->type) == NULL) {
@@ -235,9 +254,13 @@ static int step_start(struct lbc_run *run, size_t index, size_t failed_before)
         step_is_blocked(run, step, failed_before) || step_is_left_out(run, step)) {
         return r;
     }
-    if (step_is_known_refusal(run, step)) {
-        step->verdict = LBC_VERDICT_FAILED;
-        return lbc_run_mark_short(run, step->group);
+    if (step_empties_group(step) && group_is_short(run, step->group, true)) {
+        return lbc_members_fail(run, step);
+    }
+    r = step_leave_out(run, step, &is_done);
+    if (r < 0 || is_done) {
+        step->verdict = LBC_VERDICT_DONE;
+        return r;
     }
     if (lbc_exchanges_is_due(run, step)) {
         return lbc_exchanges_begin(run, index, NULL);
@@ -296,6 +319,9 @@ static int run_stage(struct lbc_run *run, size_t from, size_t to)
         return r;
     }
     r = lbc_run_end(run, &run->plan->steps[from], to - from);
+    for (size_t i = from; r == 0 && i < to; i++) {
+        r = lbc_members_settle(run, run->plan->steps[i]);
+    }
     if (r == 0) {
         r = stage_retry_deferred(run, from, to);
     }

@@ -7,6 +7,7 @@
  * balancer, what is to come last, what would leave a group empty, and what must not be open to
  * everybody.
  * - A quota that is full for listeners is asked about once; what it leaves out is one problem.
+ * - One bad backend, certificate or tag of a call is left out of it, see executor_members.h.
  * - A step that a quota refused waits for a later one that makes room for it, if there is one.
  * - Jobs that take long are not waited for: their steps are in the mirror as if they were done, the
  * run ends behind their stage, and the next one does nothing but ask what came of them.
@@ -19,6 +20,7 @@
 #include "lbc/apply/state.h"
 #include "lbc/apply/step.h"
 #include "lbc/apply/underway.h"
+#include "lbc/apply/unknown.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/problem.h"
 
@@ -48,6 +50,8 @@ struct lbc_job {
 #define LBC_NEEDS_LB       (1U << 2)
 #define LBC_SECURES        (1U << 3) /* it keeps somebody out: others may depend on it */
 #define LBC_ENDS_PLAN      (1U << 4) /* nothing else makes sense when it failed */
+#define LBC_SIFTS          (1U << 5) /* one bad member of the call is left out */
+#define LBC_TAKES_AWAY     (1U << 6) /* and is gone already where it is not found */
 
 /* Make the calls. 0: it is done, or under way when step->sent.job is set. Blocks. */
 typedef int lbc_send_fn(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err);
@@ -91,6 +95,9 @@ struct lbc_apply_ops {
     const struct lbc_refusal_row *lb_gone; /* the load balancer itself is not there any more */
     const struct lbc_refusal_row *full_of_listeners;
     const struct lbc_refusal_row *full_of_backends;
+    /* One of several members of the call is at fault: with LBC_SIFTS it is left out. */
+    const struct lbc_refusal_row *bad_member;
+    const struct lbc_refusal_row *unknown_server; /* of these: whatever it is to be added to */
     /* The load balancer takes no more backends, not just the group. NULL: always so, and what is
      * known about capacity holds for all groups. */
     const struct lbc_refusal_row *lb_full;
@@ -148,7 +155,9 @@ struct lbc_apply {
     size_t failed; /* steps, and what counts as failed before them */
     /* Jobs that are put off, kept by the caller until the next run; NULL = all are waited for. */
     struct lbc_underway *underway;
-    struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
+    struct lbc_unknown *unknown;   /* who need not be added; NULL = nobody remembers */
+    struct lbc_left_out *left_out; /* out, of all runs of a pass; NULL: nobody is added */
+    struct lbc_capacity capacity;  /* for backends of all groups together; begins zeroed */
 
     size_t writes;       /* out: steps that were sent */
     bool freed;          /* out: a listener was deleted, or put back */
@@ -175,6 +184,10 @@ CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
  * or err says something else. */
 bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
                             const struct ccm_error *err);
+/* "node a (region.i-1), node b (region.i-2)": who was left out, nodes as the model has them (NULL =
+ * nobody knows). cloud: and why, with what a person can do; NULL = without that. */
+void lbc_left_out_format(const struct lbc_left_out *left_out, const struct lbc_model *model,
+                         const struct lbc_cloud *cloud, struct ccm_buf *text);
 /* For the functions of a product: whether the error is one of the table; NULL is an empty one. */
 bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
 /* r, or 0 when what the step takes away is not there. */

@@ -1,6 +1,7 @@
 #include "lbc/apply/executor_exchange.h"
 
 #include "lbc/apply/exchange.h"
+#include "lbc/apply/executor_members.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -19,6 +20,7 @@ struct lbc_exchanging {
     struct lbc_capacity capacity; /* the group's, unless that of the load balancer is meant */
     struct ccm_error own_why;
     struct ccm_error *why; /* the last refusal */
+    size_t batch;          /* backends per call, unless one of them is at fault */
     bool has_ended;
     bool is_wide;    /* it is the load balancer that is full: others may make place */
     bool is_waiting; /* backends that are on their way out still count */
@@ -175,6 +177,15 @@ static bool exchange_includes_step(const struct lbc_step *first, const struct lb
            step->verdict == LBC_VERDICT_OPEN && !step->last && step->group == first->group;
 }
 
+static int exchange_drop_known(struct lbc_run *run, struct lbc_exchanging *exchange)
+{
+    size_t count = 0;
+    const int r = lbc_members_drop(run, &exchange->way.add, &count);
+
+    exchange->way.lacks = exchange->way.lacks || count > 0;
+    return r;
+}
+
 static int exchange_collect(struct lbc_run *run, struct lbc_exchanging *exchange, size_t index)
 {
     const struct lbc_step *first = run->plan->steps[index];
@@ -189,30 +200,19 @@ static int exchange_collect(struct lbc_run *run, struct lbc_exchanging *exchange
         if (step == first || exchange_includes_step(first, step)) {
             r = exchange_collect_step(&exchange->way, group, step);
             planned = planned > step->backends.len ? planned : step->backends.len;
+            exchange->way.lacks = exchange->way.lacks || step->lacks;
             step->verdict = LBC_VERDICT_EXCHANGED;
         }
     }
+    r = r < 0 ? r : exchange_drop_known(run, exchange);
     for (size_t i = 0; i < group->backends.len; i++) {
         leaving += group->backends.items[i].leaving ? 1 : 0;
     }
-    exchange->way.batch = exchange_choose_batch(run, planned);
+    exchange->batch = exchange_choose_batch(run, planned);
+    exchange->way.batch = exchange->batch;
     exchange->way.stays = group->backends.len - leaving - exchange->way.remove.len;
     exchange->is_waiting = leaving > 0;
     exchange->way.is_robbed = leaving > 0; /* they make place when they are gone */
-    return r;
-}
-
-/* A group is made without backends: an earlier one may have to go before they fit. */
-static int exchange_make_group(struct lbc_run *run, struct lbc_step *step)
-{
-    const struct lbc_backends all = step->backends;
-    struct ccm_error err = CCM_ERROR_INIT;
-    int r;
-
-    memset(&step->backends, 0, sizeof(step->backends));
-    r = lbc_run_send(run, step, &err);
-    r = r < 0 ? lbc_run_fail(run, step, r, &err, NULL) : lbc_run_end(run, &step, 1);
-    step->backends = all;
     return r;
 }
 
@@ -223,8 +223,8 @@ int lbc_exchanges_begin(struct lbc_run *run, size_t index, const struct ccm_erro
     const size_t asked = exchange_count_asked(run, step);
     int r = 0;
 
-    if (step->type == LBC_STEP_CREATE_GROUP) {
-        r = exchange_make_group(run, step);
+    if (step->type == LBC_STEP_CREATE_GROUP && step->group == NULL) {
+        r = lbc_run_make_empty(run, step); /* an earlier one may have to go before they fit */
     }
     if (r < 0 || step->group == NULL) {
         return r; /* told there */
@@ -241,14 +241,37 @@ int lbc_exchanges_begin(struct lbc_run *run, size_t index, const struct ccm_erro
 
 /* --- doing it --- */
 
+/* One of its backends is at fault: that one is left out, or looked for in smaller portions. */
+static int exchange_sift(struct lbc_run *run, struct lbc_exchanging *exchange,
+                         const struct ccm_error *err)
+{
+    const struct lbc_backends *part = &exchange->part;
+    size_t found = 0;
+    int r = lbc_members_ask(run, part, err, &found);
+
+    if (r == 0 && found == 0 && part->len > 1) {
+        exchange->way.batch = part->len / 2;
+        return 0;
+    }
+    if (r == 0 && found == 0) {
+        r = lbc_members_leave_out(run, &part->items[0], err);
+    }
+    exchange->way.batch = exchange->batch;
+    return r < 0 ? r : exchange_drop_known(run, exchange);
+}
+
 /* A call was refused. 0 and the exchange goes on, or negative when the rest of the plan makes no
  * sense. */
 static int exchange_fail_call(struct lbc_run *run, struct lbc_exchanging *exchange, int r,
                               struct ccm_error *err)
 {
     if (lbc_apply_shrink_batch(run->apply, exchange->part.len, err)) {
-        exchange->way.batch = exchange_choose_batch(run, exchange->way.batch);
+        exchange->batch = exchange_choose_batch(run, exchange->batch);
+        exchange->way.batch = exchange->batch;
         return 0;
+    }
+    if (exchange->move == LBC_EXCHANGE_ADD && lbc_members_is_refused(run, exchange->step, err)) {
+        return exchange_sift(run, exchange, err);
     }
     if (lbc_exchanges_is_full(run, exchange->step, err)) {
         exchange_record_refusal(run, exchange, err);
@@ -350,7 +373,7 @@ static int exchanges_close_steps(struct lbc_run *run)
             step->verdict = LBC_VERDICT_DONE;
             if (step->group->backends.len == 0) {
                 step->verdict = LBC_VERDICT_FAILED;
-                r = lbc_run_mark_short(run, step->group);
+                r = lbc_run_mark_short(run, step->group, false);
             }
         }
     }
@@ -382,6 +405,13 @@ int lbc_exchanges_run(struct lbc_run *run)
 static bool exchange_is_short(const struct lbc_exchanging *exchange)
 {
     return exchange->way.add.len > 0 && !exchange->way.is_failed;
+}
+
+/* Those that were to come were left out, and nothing else would stay. */
+static bool exchange_is_left(const struct lbc_exchanging *exchange)
+{
+    return exchange->has_ended && exchange->way.lacks && exchange->way.add.len == 0 &&
+           exchange->way.stays == 0;
 }
 
 /* Whether there may be place by now. */
@@ -444,6 +474,10 @@ int lbc_exchanges_finish(struct lbc_run *run)
     for (size_t i = 0; r == 0 && i < run->exchange_count; i++) {
         struct lbc_exchanging *exchange = run->exchanges[i];
 
+        if (exchange_is_left(exchange)) {
+            exchange->step->type = exchange->way.remove.len > 0 ? LBC_STEP_REMOVE : LBC_STEP_ADD;
+            r = lbc_members_fail(run, exchange->step);
+        }
         if (!exchange_is_short(exchange) || !exchange->has_ended) {
             continue; /* complete, told, or to be gone on with by the next pass */
         }

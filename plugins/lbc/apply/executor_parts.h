@@ -1,12 +1,18 @@
 /*
  * One run of a plan: what its parts share. executor_step.c has what happens to a step and what its
- * failure means, executor_exchange.c what a lack of capacity leads to, executor.c the stages. One
- * thread.
+ * failure means, executor_exchange.c what a lack of capacity leads to, executor_members.c what one
+ * bad member of a call does, executor.c the stages. One thread.
  */
 #ifndef CCM_LBC_EXECUTOR_PARTS_H
 #define CCM_LBC_EXECUTOR_PARTS_H
 
 #include "lbc/apply/executor.h"
+
+/* A group that did not get its backends. */
+struct lbc_short {
+    const struct lbc_group *group;
+    bool partly; /* it got all but some that the cloud does not take */
+};
 
 /* A step that a quota refused, waiting for a later one to make place. */
 struct lbc_deferred {
@@ -28,10 +34,11 @@ struct lbc_run {
     struct ccm_error no_listener_err; /* that refusal */
     struct ccm_buf left_out;          /* their ports, "80/tcp, 81/tcp" */
     size_t left_out_more;             /* that do not fit into the text */
-    struct lbc_group **short_;        /* groups that did not get their backends */
+    struct lbc_short *short_;
     size_t short_count;
     size_t short_cap;
-    const struct lbc_step *unknown; /* an addition of what the cloud does not know; NULL */
+    bool told_left_out; /* a problem says why backends were left out */
+    unsigned sifted;    /* calls that were refused because of a member */
     struct lbc_exchanging **exchanges;
     size_t exchange_count;
     size_t exchange_cap;
@@ -56,8 +63,12 @@ int lbc_run_out_of_memory(const struct lbc_run *run);
  * makes no sense. remedy: NULL = that of the cloud's error. */
 CCM_NODISCARD int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r,
                                struct ccm_error *err, const char *remedy);
-/* The group did not get all its backends. 0, or -ENOMEM with a problem. */
-CCM_NODISCARD int lbc_run_mark_short(struct lbc_run *run, struct lbc_group *group);
+/* The group did not get all its backends; partly: as in struct lbc_short. 0, or -ENOMEM with a
+ * problem. */
+CCM_NODISCARD int lbc_run_mark_short(struct lbc_run *run, const struct lbc_group *group,
+                                     bool partly);
+/* Make the group of the step without its backends. Returns as lbc_run_fail(). */
+CCM_NODISCARD int lbc_run_make_empty(struct lbc_run *run, struct lbc_step *step);
 bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group);
 
 #endif

@@ -75,13 +75,13 @@ int lbc_run_out_of_memory(const struct lbc_run *run)
     return r;
 }
 
-int lbc_run_mark_short(struct lbc_run *run, struct lbc_group *group)
+int lbc_run_mark_short(struct lbc_run *run, const struct lbc_group *group, bool partly)
 {
-    if (ccm_array_grow(&run->short_, &run->short_cap, run->short_count + 1,
-                       sizeof(struct lbc_group *)) < 0) {
+    if (ccm_array_grow(&run->short_, &run->short_cap, run->short_count + 1, sizeof(*run->short_)) <
+        0) {
         return lbc_run_out_of_memory(run);
     }
-    run->short_[run->short_count++] = group;
+    run->short_[run->short_count++] = (struct lbc_short){ .group = group, .partly = partly };
     return 0;
 }
 
@@ -379,7 +379,7 @@ static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc
     }
     step->verdict = LBC_VERDICT_FAILED;
     if (step->type == LBC_STEP_ADD && !step->is_exchanged) {
-        r = lbc_run_mark_short(run, step->group);
+        r = lbc_run_mark_short(run, step->group, false);
     }
     if (r < 0) {
         return r;
@@ -435,6 +435,19 @@ int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count
     if (len > 0 && run_may_put_off(run, waited, &why)) {
         run_put_off(run, &why);
     }
+    return r;
+}
+
+int lbc_run_make_empty(struct lbc_run *run, struct lbc_step *step)
+{
+    const struct lbc_backends all = step->backends;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r;
+
+    memset(&step->backends, 0, sizeof(step->backends));
+    r = lbc_run_send(run, step, &err);
+    r = r < 0 ? lbc_run_fail(run, step, r, &err, NULL) : lbc_run_end(run, &step, 1);
+    step->backends = all;
     return r;
 }
 

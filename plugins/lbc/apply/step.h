@@ -86,6 +86,7 @@ struct lbc_step {
     /* The executor's: */
     enum lbc_verdict verdict;
     struct lbc_sent sent;
+    bool lacks;        /* members were left out of it */
     bool is_exchanged; /* a call of an exchange: one call, however many a call takes by now */
 };
 

@@ -162,15 +162,3 @@ struct lbc_backend *lbc_backends_find(const struct lbc_backends *set,
 
     return found ? &set->items[at] : NULL;
 }
-
-bool lbc_backends_same_servers(const struct lbc_backends *a, const struct lbc_backends *b)
-{
-    for (size_t i = 0; a->len == b->len && i < a->len; i++) {
-        if (a->items[i].type != b->items[i].type ||
-            strcmp(a->items[i].server_id, b->items[i].server_id) != 0 ||
-            strcmp(a->items[i].server_ip, b->items[i].server_ip) != 0) {
-            return false;
-        }
-    }
-    return a->len == b->len;
-}

@@ -58,9 +58,6 @@ void lbc_backends_remove(struct lbc_backends *set, const struct lbc_backend *bac
 struct lbc_backend *lbc_backends_find(const struct lbc_backends *set,
                                       const struct lbc_backend *backend);
 
-/* Whether both hold the same servers, at whatever ports. */
-bool lbc_backends_same_servers(const struct lbc_backends *a, const struct lbc_backends *b);
-
 /* Let the set rest: only lbc_backends_fini() and lbc_backends_wake() may be called on it then.
  * Without memory it stays awake. */
 void lbc_backends_rest(struct lbc_backends *set);

@@ -97,9 +97,6 @@ struct lbc_cloud_ops {
     /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. NULL =
      * only the last. */
     bool (*is_wait)(const struct ccm_error *err);
-    /* Whether an addition was refused because of one of the backends, whichever group they go to:
-     * with the same ones any other group is refused as well. NULL = never. */
-    bool (*is_unknown_backend)(const struct ccm_error *err);
 };
 
 struct lbc_cloud {

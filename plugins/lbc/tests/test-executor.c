@@ -6,6 +6,7 @@
 #include "support/fake_host.h"
 #include "util/attr.h"
 #include "util/buf.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -68,7 +69,12 @@ struct toy {
     uint32_t attempt;
     struct rule rules[8];
     size_t rule_count;
-    size_t quota; /* of backends; 0 = none */
+    size_t quota;            /* of backends; 0 = none */
+    const char *code;        /* of the refusal of what the cloud does not take */
+    const char *unknown_ids; /* "i-003 i-007": backends that the cloud does not know; NULL = none */
+    bool is_asked;           /* and says so */
+    struct lbc_unknown *unknown;
+    struct lbc_left_out left_out;
     struct ccm_buf log;
 };
 
@@ -97,6 +103,42 @@ static size_t count_backends(const struct toy *toy)
     return count;
 }
 
+static bool is_unknown(const struct toy *toy, const char *id)
+{
+    return toy->unknown_ids != NULL && strstr(toy->unknown_ids, id) != NULL;
+}
+
+static bool has_unknown(const struct toy *toy, const struct lbc_backends *set)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < set->len; i++) {
+        any = any || is_unknown(toy, set->items[i].server_id);
+    }
+    return any;
+}
+
+/* Believes none that is asked about without one that is there. */
+static int toy_find_gone(const struct lbc_cloud_caller *by, const char *witness,
+                         const char *const *ids, size_t count, bool *ret_gone,
+                         struct ccm_error *err)
+{
+    struct toy *toy = by->account;
+    bool telling = witness[0] != '\0' && !is_unknown(toy, witness);
+
+    if (!toy->is_asked) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "somebody asks");
+    }
+    ccm_buf_addf(&toy->log, "ask x%zu; ", count);
+    for (size_t i = 0; i < count; i++) {
+        telling = telling || !is_unknown(toy, ids[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret_gone[i] = telling && is_unknown(toy, ids[i]);
+    }
+    return 0;
+}
+
 static int refuse(struct ccm_error *err, uint64_t kind, const char *code)
 {
     (void)ccm_error_set(err, -EIO, kind, "%s", code); /* the result is known */
@@ -117,6 +159,10 @@ static int toy_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_er
     ccm_buf_adds(&toy->log, "; ");
     if (rule != NULL && rule->kind != CCM_ERROR_NONE) {
         return refuse(err, rule->kind, rule->code);
+    }
+    if (has_unknown(toy, &step->backends)) {
+        return refuse(err, step->type == LBC_STEP_REMOVE ? CCM_ERROR_NOT_FOUND : CCM_ERROR_CONFLICT,
+                      toy->code);
     }
     if (adds && toy->quota > 0 && count_backends(toy) + step->backends.len > toy->quota) {
         return refuse(err, CCM_ERROR_AUTH, "FullOfBackends");
@@ -169,11 +215,11 @@ static int group_done(struct lbc_apply *base, struct lbc_step *step)
 static const struct lbc_step_ops step_ops[TOY_TYPES] = {
     [LBC_STEP_CREATE_LB] = TOY(NULL, LBC_ENDS_PLAN),
     [LBC_STEP_DELETE_LB] = TOY(NULL, 0),
-    [LBC_STEP_CREATE_GROUP] = TOY(group_done, 0),
+    [LBC_STEP_CREATE_GROUP] = TOY(group_done, LBC_SIFTS),
     [LBC_STEP_DELETE_GROUP] = TOY(NULL, LBC_NEEDS_GROUP),
-    [LBC_STEP_ADD] = TOY(NULL, LBC_NEEDS_GROUP),
-    [LBC_STEP_REMOVE] = TOY(NULL, LBC_NEEDS_GROUP),
-    [LBC_STEP_UPDATE] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_ADD] = TOY(NULL, LBC_NEEDS_GROUP | LBC_SIFTS),
+    [LBC_STEP_REMOVE] = TOY(NULL, LBC_NEEDS_GROUP | LBC_SIFTS | LBC_TAKES_AWAY),
+    [LBC_STEP_UPDATE] = TOY(NULL, LBC_NEEDS_GROUP | LBC_SIFTS),
     [LBC_STEP_CREATE_LISTENER] = TOY(NULL, LBC_NEEDS_GROUP),
     [LBC_STEP_UPDATE_LISTENER] = TOY(NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER),
     [LBC_STEP_RESTORE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
@@ -194,6 +240,11 @@ static const struct lbc_refusal_row crowded[] = { { .code = "FullOfListeners" },
 static const struct lbc_refusal_row full[] = { { .code = "FullOf*", .unless = "Listeners" },
                                                { .code = NULL } };
 
+static const struct lbc_refusal_row bad_member[] = { { .code = "Unknown" },
+                                                     { .code = "Elsewhere" },
+                                                     { .code = NULL } };
+static const struct lbc_refusal_row unknown_server[] = { { .code = "Unknown" }, { .code = NULL } };
+
 static unsigned place_maker(const struct lbc_step *step, const struct ccm_error *err)
 {
     return step->type == TOY_JOIN && strcmp(err->code, "Full") == 0 ? TOY_LEAVE : LBC_STEP_NONE;
@@ -208,6 +259,8 @@ static const struct lbc_apply_ops with_jobs = {
     .lb_gone = gone,
     .full_of_listeners = crowded,
     .full_of_backends = full,
+    .bad_member = bad_member,
+    .unknown_server = unknown_server,
     .lb_full = full,
     .place_maker = place_maker,
 };
@@ -220,6 +273,8 @@ static const struct lbc_apply_ops without_jobs = {
     .lb_gone = gone,
     .full_of_listeners = crowded,
     .full_of_backends = full,
+    .bad_member = bad_member,
+    .unknown_server = unknown_server,
 };
 
 static const char *no_remedy(const struct ccm_error *err)
@@ -233,14 +288,9 @@ static bool is_wait(const struct ccm_error *err)
     return err->kind == CCM_ERROR_AUTH;
 }
 
-static bool is_unknown(const struct ccm_error *err)
-{
-    return strcmp(err->code, "Unknown") == 0;
-}
-
 static const struct lbc_cloud_ops cloud_ops = { .remedy = no_remedy,
                                                 .is_wait = is_wait,
-                                                .is_unknown_backend = is_unknown };
+                                                .find_gone_instances = toy_find_gone };
 
 /* --- a test --- */
 
@@ -248,11 +298,15 @@ static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
 {
     memset(toy, 0, sizeof(*toy));
     toy->fake = fake_host_new();
-    toy->cloud.ops = &cloud_ops;
+    toy->cloud = (struct lbc_cloud){ .ops = &cloud_ops, .account = toy };
+    toy->unknown = lbc_unknown_new(fake_host_table(toy->fake));
+    assert_non_null(toy->unknown);
     toy->plan.table = &table;
     toy->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     toy->priority = LBC_PRIO_SPEC;
     toy->log.max = 4096;
+    toy->code = "Unknown";
+    toy->service.meta.key = "default/web";
     toy->lbc = (struct lbc_apply){ .ops = ops,
                                    .cloud = &toy->cloud,
                                    .host = fake_host_table(toy->fake),
@@ -261,7 +315,9 @@ static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
                                    .uncertain = &toy->uncertain,
                                    .have = &toy->have,
                                    .problems = &toy->problems,
-                                   .attempt = &toy->attempt };
+                                   .attempt = &toy->attempt,
+                                   .unknown = toy->unknown,
+                                   .left_out = &toy->left_out };
 }
 
 static void toy_end(struct toy *toy)
@@ -271,6 +327,8 @@ static void toy_end(struct toy *toy)
     lbc_state_fini(&toy->desired, &state_type);
     lbc_problems_fini(&toy->problems);
     ccm_buf_fini(&toy->log);
+    lbc_unknown_free(toy->unknown);
+    lbc_left_out_fini(&toy->left_out);
     fake_host_free(toy->fake);
 }
 
@@ -485,7 +543,83 @@ static void test_starving(void **state)
     }
 }
 
-static void test_unknown_backend(void **state)
+/* --- one bad member --- */
+
+static void expect_left_out(struct toy *toy, const char *names)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 400 };
+
+    lbc_left_out_format(&toy->left_out, NULL, NULL, &text);
+    assert_string_equal(ccm_buf_str(&text), names);
+}
+
+/* Which calls it takes to add all but the bad ones of eight. */
+static void test_bad_members(void **state)
+{
+    static const struct {
+        unsigned type;
+        const char *unknown;
+        bool asked;
+        const char *log;
+        const char *problems;
+        const char *left_out;
+        size_t backends;
+    } rows[] = {
+        { LBC_STEP_ADD, "", true, "add 80 x8; ", "", "", 9 },
+        { LBC_STEP_ADD, "i-013", true, "add 80 x8; ask x8; add 80 x7; ", "", "i-013", 8 },
+        { LBC_STEP_ADD, "i-010 i-013 i-017", true, "add 80 x8; ask x8; add 80 x5; ", "",
+          "i-010, i-013, i-017", 6 },
+        { LBC_STEP_ADD, "i-013", false, "add 80 x8; add 80 x4; add 80 x2; add 80 x1; add 80 x4; ",
+          "", "i-013", 8 },
+        { LBC_STEP_ADD, "i-010", false, "add 80 x8; add 80 x4; add 80 x2; add 80 x1; add 80 x7; ",
+          "", "i-010", 8 },
+        { LBC_STEP_ADD, "i-017", false, "add 80 x8; add 80 x4; add 80 x2; add 80 x1; ", "", "i-017",
+          8 },
+        { LBC_STEP_ADD, "i-010 i-011", false,
+          "add 80 x8; add 80 x4; add 80 x2; add 80 x1; add 80 x7; add 80 x3; add 80 x1; "
+          "add 80 x6; ",
+          "", "i-010, i-011", 7 },
+        { LBC_STEP_CREATE_GROUP, "i-013", true, "group 443 x8; ask x8; group 443 x7; ", "", "i-013",
+          7 },
+        { LBC_STEP_CREATE_GROUP, "i-013", false,
+          "group 443 x8; group 443; add 443 x4; add 443 x2; add 443 x1; add 443 x4; ", "", "i-013",
+          7 },
+        { LBC_STEP_CREATE_GROUP, "i-010 i-011 i-012 i-013 i-014 i-015 i-016 i-017", true,
+          "group 443 x8; ask x8; group 443; ",
+          "port 443/tcp: group: left out, and there is no other backend: i-010, i-011, i-012, "
+          "i-013, i-014 and 3 more: Unknown",
+          "i-010, i-011, i-012, i-013, i-014 and 3 more", 0 },
+        { LBC_STEP_REMOVE, "i-002", true,
+          "remove 80 x3; remove 80 x1; remove 80 x1; remove 80 x1; ", "", "", 1 },
+        { LBC_STEP_UPDATE, "i-002", true, "weigh 80 x3; weigh 80 x1; weigh 80 x1; weigh 80 x1; ",
+          "port 80/tcp: weigh: left out: i-002: Unknown", "", 4 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const uint16_t port = rows[i].type == LBC_STEP_CREATE_GROUP ? 443 : 80;
+        const bool adds = rows[i].type == LBC_STEP_ADD || rows[i].type == LBC_STEP_CREATE_GROUP;
+        struct toy toy;
+
+        toy_begin(&toy, &without_jobs);
+        /* One that is there for certain, as no backend of the group is. */
+        put(&make_group(&toy.have, 99)->backends, 90, 1);
+        present(&toy, 80, adds ? 1 : 4);
+        toy.unknown_ids = rows[i].unknown;
+        toy.is_asked = rows[i].asked;
+        plan_step(&toy, 0, rows[i].type, port, adds ? 10 : 1, adds ? 8 : 3);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), rows[i].log);
+        assert_string_equal(ccm_buf_str(&toy.problems.text), rows[i].problems);
+        assert_int_equal(group_of(&toy.have, port)->backends.len, rows[i].backends);
+        expect_left_out(&toy, rows[i].left_out);
+        toy_end(&toy);
+    }
+}
+
+/* One group has heard of it, so the others of the pass and of all later ones do without it, for
+ * some time. */
+static void test_bad_member_is_remembered(void **state)
 {
     struct toy toy;
 
@@ -493,15 +627,138 @@ static void test_unknown_backend(void **state)
     toy_begin(&toy, &with_jobs);
     present(&toy, 80, 1);
     present(&toy, 443, 1);
-    refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD,
-                                      .port = 80,
-                                      .kind = CCM_ERROR_NOT_FOUND,
-                                      .code = "Unknown" });
-    plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
-    plan_step(&toy, 0, LBC_STEP_ADD, 443, 7, 1);
+    toy.unknown_ids = "i-008";
+    plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 2);
+    plan_step(&toy, 0, LBC_STEP_ADD, 443, 7, 2);
     plan_step(&toy, 1, LBC_STEP_REMOVE, 443, 1, 1);
-    expect(&toy, "add 80 x1; ", "port 80/tcp: add: Unknown");
+    assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+    assert_string_equal(ccm_buf_str(&toy.log),
+                        "add 80 x2; add 80 x1; * add 443 x1; * remove 443 x1; * ");
+    assert_string_equal(ccm_buf_str(&toy.problems.text), "");
+    assert_int_equal(toy.left_out.again_ms, 10000);
+    assert_false(toy.lbc.surprised);
+    for (size_t later = 0; later < 2; later++) {
+        lbc_plan_fini(&toy.plan);
+        toy.plan.table = &table;
+        lbc_left_out_fini(&toy.left_out);
+        ccm_buf_reset(&toy.log);
+        fake_host_advance(toy.fake, 6000);
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 8, 1);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), later == 0 ? "" : "add 80 x1; ");
+        assert_int_equal(toy.left_out.again_ms, later == 0 ? 4000 : 20000);
+        expect_left_out(&toy, "i-008");
+    }
+    toy_end(&toy);
 }
+
+/* What is unknown is so for all Services, what does not fit one load balancer only for its own. */
+static void test_bad_member_of_one_service(void **state)
+{
+    (void)state;
+    for (size_t fits = 0; fits < 2; fits++) {
+        struct toy toy;
+
+        toy_begin(&toy, &without_jobs);
+        toy.is_asked = true;
+        toy.code = fits == 0 ? "Unknown" : "Elsewhere";
+        toy.unknown_ids = "i-008";
+        present(&toy, 80, 1);
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 2);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), fits == 0 ? "add 80 x2; ask x2; add 80 x1; "
+                                                             : "add 80 x2; add 80 x1; ");
+        toy.service.meta.key = "default/other";
+        lbc_left_out_fini(&toy.left_out);
+        lbc_plan_fini(&toy.plan);
+        toy.plan.table = &table;
+        ccm_buf_reset(&toy.log);
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 8, 1);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), fits == 0 ? "" : "add 80 x1; ");
+        toy_end(&toy);
+    }
+}
+
+/* The last backend of a group does not go for the sake of one that is left out, and nobody is sent
+ * to a group that is empty because of it; with another backend all of that happens. */
+static void test_bad_member_empties_nothing(void **state)
+{
+    (void)state;
+    for (size_t good = 0; good < 2; good++) {
+        struct toy toy;
+
+        toy_begin(&toy, &with_jobs);
+        present(&toy, 80, 1);
+        present(&toy, 443, 0);
+        toy.unknown_ids = "i-007";
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1 + good);
+        plan_step(&toy, 0, LBC_STEP_ADD, 443, 7, 1 + good);
+        plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 1);
+        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 443)->needs_backends = true;
+        expect(
+            &toy,
+            good == 0
+                ? "add 80 x1; "
+                : "add 80 x2; add 80 x1; add 80 x1; * add 443 x1; * remove 80 x1; * change 443; * ",
+            good == 0 ? "port 443/tcp: add: left out, and there is no other backend: i-007: "
+                        "Unknown; port 80/tcp: remove: kept, because the cloud does not take "
+                        "what replaces them: i-007: Unknown"
+                      : "");
+    }
+}
+
+/* A group without room for old and new ones does without it as well. */
+static void test_bad_member_of_a_full_group(void **state)
+{
+    (void)state;
+    for (size_t asked = 0; asked < 2; asked++) {
+        struct toy toy;
+
+        toy_begin(&toy, &without_jobs);
+        toy.quota = 4;
+        present(&toy, 80, 4);
+        toy.is_asked = asked == 1;
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 10, 4);
+        plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 4);
+        refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD,
+                                          .port = 80,
+                                          .times = 1,
+                                          .kind = CCM_ERROR_AUTH,
+                                          .code = "FullOfBackends" });
+        toy.unknown_ids = "i-011";
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.problems.text), "");
+        expect_left_out(&toy, "i-011");
+        assert_int_equal(group_of(&toy.have, 80)->backends.len, 3);
+        toy_end(&toy);
+    }
+}
+
+/* Of very many bad ones a run finds some, the next one goes on. */
+static void test_many_bad_members(void **state)
+{
+    struct toy toy;
+    size_t runs = 0;
+
+    (void)state;
+    toy_begin(&toy, &without_jobs);
+    toy.log.max = 65536;
+    present(&toy, 80, 1);
+    toy.unknown_ids = "i-010 i-011 i-012 i-013 i-014 i-015 i-016 i-017 i-018 i-019";
+    do {
+        lbc_plan_fini(&toy.plan);
+        toy.plan.table = &table;
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 10, 20);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_true(++runs < 10);
+    } while (group_of(&toy.have, 80)->backends.len < 11);
+    assert_int_equal(toy.left_out.parts[0].backends.len, 10);
+    assert_int_equal(runs, 3);
+    toy_end(&toy);
+}
+
+/* --- place --- */
 
 /* A step that a quota refused waits for one that makes place, and only as long as nobody has to
  * know whether it went well. */
@@ -695,7 +952,12 @@ int main(void)
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_starving),
-        cmocka_unit_test(test_unknown_backend),
+        cmocka_unit_test(test_bad_members),
+        cmocka_unit_test(test_bad_member_is_remembered),
+        cmocka_unit_test(test_bad_member_of_one_service),
+        cmocka_unit_test(test_bad_member_empties_nothing),
+        cmocka_unit_test(test_bad_member_of_a_full_group),
+        cmocka_unit_test(test_many_bad_members),
         cmocka_unit_test(test_place),
         cmocka_unit_test(test_no_place_for_listeners),
         cmocka_unit_test(test_gone),

@@ -1,0 +1,198 @@
+#include "lbc/apply/unknown.h"
+
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_MS  10000
+#define POD_MS    2000 /* the same of an interface, which may be new */
+#define MOST_MS   600000
+#define COUNT_MAX 1000 /* then all are forgotten */
+
+struct lbc_unknown {
+    const struct ccm_host *host;
+    pthread_mutex_t lock; /* guards the rest */
+    struct ccm_strmap *servers;
+};
+
+struct refused {
+    int64_t until_ms; /* monotonic */
+    int64_t wait_ms;  /* how long it was until then */
+    struct ccm_error why;
+};
+
+struct lbc_unknown *lbc_unknown_new(const struct ccm_host *host)
+{
+    struct lbc_unknown *unknown = calloc(1, sizeof(*unknown));
+
+    if (unknown == NULL) {
+        return NULL;
+    }
+    unknown->host = host;
+    unknown->servers = ccm_strmap_new(free);
+    if (unknown->servers == NULL || pthread_mutex_init(&unknown->lock, NULL) != 0) {
+        ccm_strmap_free(unknown->servers);
+        free(unknown);
+        return NULL;
+    }
+    return unknown;
+}
+
+void lbc_unknown_free(struct lbc_unknown *unknown)
+{
+    if (unknown == NULL) {
+        return;
+    }
+    ccm_strmap_free(unknown->servers);
+    ccm_lock_fini(&unknown->lock);
+    free(unknown);
+}
+
+static char *unknown_key(const struct lbc_backend *one, const char *service)
+{
+    return ccm_text_format("%s/%s/%s", one->server_id,
+                           one->type == LBC_BACKEND_INTERFACE ? one->server_ip : "", service);
+}
+
+static void unknown_forget_locked(struct lbc_unknown *unknown)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+
+    while (ccm_strmap_next(unknown->servers, &cursor, &key, NULL)) {
+        ccm_strmap_del(unknown->servers, key);
+    }
+}
+
+/* One whose last refusal is long past begins anew; those of several threads at once are one. */
+static int64_t refused_next_wait(const struct refused *before, const struct lbc_backend *one,
+                                 int64_t now)
+{
+    if (before == NULL || now - before->until_ms > MOST_MS) {
+        return one->type == LBC_BACKEND_INSTANCE ? FIRST_MS : POD_MS;
+    }
+    if (before->until_ms > now) {
+        return before->wait_ms;
+    }
+    return before->wait_ms * 2 < MOST_MS ? before->wait_ms * 2 : MOST_MS;
+}
+
+uint64_t lbc_unknown_record(struct lbc_unknown *unknown, const struct lbc_backend *one,
+                            const char *service, const struct ccm_error *why)
+{
+    const int64_t now = unknown->host->now_ms(unknown->host);
+    CCM_CLEANUP(ccm_freep) char *key = unknown_key(one, service);
+    CCM_CLEANUP(ccm_freep) struct refused *next = calloc(1, sizeof(*next));
+
+    if (key == NULL || next == NULL) {
+        return FIRST_MS;
+    }
+    ccm_lock(&unknown->lock);
+    if (ccm_strmap_len(unknown->servers) >= COUNT_MAX) {
+        unknown_forget_locked(unknown);
+    }
+    const int64_t wait_ms = refused_next_wait(ccm_strmap_get(unknown->servers, key), one, now);
+
+    next->wait_ms = wait_ms;
+    next->until_ms = now + wait_ms;
+    ccm_error_copy(&next->why, why);
+    if (ccm_strmap_set(unknown->servers, key, next) == 0) {
+        (void)CCM_STEAL(next); /* the map owns it now */
+    }
+    ccm_unlock(&unknown->lock);
+    return (uint64_t)wait_ms;
+}
+
+static uint64_t unknown_find_locked(const struct lbc_unknown *unknown,
+                                    const struct lbc_backend *one, const char *service,
+                                    struct ccm_error *ret_why)
+{
+    const int64_t now = unknown->host->now_ms(unknown->host);
+    CCM_CLEANUP(ccm_freep) char *key = unknown_key(one, service);
+    const struct refused *found = key == NULL ? NULL : ccm_strmap_get(unknown->servers, key);
+
+    if (found == NULL || found->until_ms <= now) {
+        return 0;
+    }
+    ccm_error_copy(ret_why, &found->why);
+    return (uint64_t)(found->until_ms - now);
+}
+
+uint64_t lbc_unknown_find(struct lbc_unknown *unknown, const struct lbc_backend *one,
+                          const char *service, struct ccm_error *ret_why)
+{
+    uint64_t left_ms = 0;
+
+    ccm_lock(&unknown->lock);
+    if (ccm_strmap_len(unknown->servers) > 0) {
+        left_ms = unknown_find_locked(unknown, one, "", ret_why);
+        left_ms = left_ms > 0 ? left_ms : unknown_find_locked(unknown, one, service, ret_why);
+    }
+    ccm_unlock(&unknown->lock);
+    return left_ms;
+}
+
+void lbc_unknown_forget(struct lbc_unknown *unknown)
+{
+    ccm_lock(&unknown->lock);
+    unknown_forget_locked(unknown);
+    ccm_unlock(&unknown->lock);
+}
+
+/* --- of a pass --- */
+
+void lbc_left_out_fini(struct lbc_left_out *left_out)
+{
+    for (size_t i = 0; i < left_out->len; i++) {
+        lbc_backends_fini(&left_out->parts[i].backends);
+    }
+    left_out->len = 0;
+    left_out->again_ms = 0;
+}
+
+static struct lbc_backend backend_any_port(const struct lbc_backend *one)
+{
+    struct lbc_backend server = *one;
+
+    server.port = 0;
+    server.description = NULL;
+    return server;
+}
+
+int lbc_left_out_add(struct lbc_left_out *left_out, const struct lbc_backend *one,
+                     uint64_t again_ms, const struct ccm_error *why)
+{
+    const struct lbc_backend server = backend_any_port(one);
+    size_t i = 0;
+
+    while (i < left_out->len && strcmp(left_out->parts[i].why.code, why->code) != 0) {
+        i++;
+    }
+    if (i == LBC_LEFT_OUT_REASONS) {
+        i--; /* so many reasons at once are no news to anybody */
+    }
+    if (i == left_out->len) {
+        left_out->parts[left_out->len++] = (struct lbc_left_out_part){ .backends = { .len = 0 } };
+    }
+    if (again_ms > 0 && (left_out->again_ms == 0 || again_ms < left_out->again_ms)) {
+        left_out->again_ms = again_ms;
+    }
+    ccm_error_copy(&left_out->parts[i].why, why);
+    return lbc_backends_put(&left_out->parts[i].backends, &server);
+}
+
+bool lbc_left_out_has(const struct lbc_left_out *left_out, const struct lbc_backend *one)
+{
+    const struct lbc_backend server = backend_any_port(one);
+
+    for (size_t i = 0; i < left_out->len; i++) {
+        if (lbc_backends_find(&left_out->parts[i].backends, &server) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
