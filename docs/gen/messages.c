@@ -124,6 +124,10 @@ const struct docs_message docs_messages[] = {
       "The cloud does not take this backend. All other backends are registered, and follow nodes "
       "and pods.",
       "Correct or delete the node. The backend is tried again after 10 s, later every 10 min." },
+    { "Left out of the backends: node {node} ({provider id}): the provider id names another region "
+      "than {region}",
+      "A load balancer takes no instance of another region. The cloud is not asked about it.",
+      "Register the node with the provider id of its instance, or exclude it by label." },
     { "{step}: left out, and there is no other backend: ...; {step}: kept, because the cloud does "
       "not take what replaces them: ...",
       "All backends of a group, or all that replace present ones, are left out.",

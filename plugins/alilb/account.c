@@ -79,6 +79,11 @@ static const char *account_vpc_id(const void *account)
     return ali_vpc_id(account);
 }
 
+static const char *account_region(const void *account)
+{
+    return ali_region(account);
+}
+
 static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
 {
     static const enum lbc_interface_state states[] = {
@@ -168,6 +173,7 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .cluster_id = account_cluster_id,
     .resource_group = account_resource_group,
     .vpc_id = account_vpc_id,
+    .region = account_region,
     .find_interfaces = account_find_interfaces,
     .forget_interface = account_forget_interface,
     .find_gone_instances = account_find_gone_instances,

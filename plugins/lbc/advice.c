@@ -399,7 +399,8 @@ int lbc_pass_emit_left_out(struct lbc_pass *pass)
     if (left_out->len > 0) {
         ccm_buf_adds(&cause, ccm_buf_str(&pass->left_names));
         lbc_left_out_format(left_out, pass->model, &pass->lbc->cloud, &what);
-        ccm_buf_addf(&text, "Left out of the backends: %s. %s", ccm_buf_str(&what), retry);
+        ccm_buf_addf(&text, "Left out of the backends: %s.%s%s", ccm_buf_str(&what),
+                     retry[0] == '\0' ? "" : " ", retry);
     }
 
     const struct lbc_life_standing standing = {

@@ -473,6 +473,58 @@ static bool sync_is_hopeless(const struct lbc_pass *pass)
 
 /* --- what the model cannot know --- */
 
+/* Of the node, where it is no backend already: who is there stays. */
+static int group_drop_elsewhere(struct lbc_pass *pass, size_t at, const char *id,
+                                const struct ccm_error *why)
+{
+    struct lbc_group *want = pass->model->want->groups[at];
+    struct lbc_candidates *set = &pass->model->sets[at];
+    const struct lbc_group *have = lbc_state_group_for(pass->entry->state, want);
+    int r = 0;
+
+    for (size_t i = want->backends.len; r == 0 && i > 0; i--) {
+        const struct lbc_backend *one = &want->backends.items[i - 1];
+
+        if (one->type == LBC_BACKEND_INSTANCE && strcmp(one->server_id, id) == 0 &&
+            (have == NULL || lbc_backends_find(&have->backends, one) == NULL)) {
+            r = lbc_left_out_add(&pass->left_out, one, 0, why);
+            lbc_backends_remove(&want->backends, one);
+        }
+    }
+    if (r == 0 && want->backends.len == 0 && set->len > 0 && set->why == NULL) {
+        set->why = strdup("its nodes are of another region, see event SkipSyncBackends");
+        r = set->why == NULL ? -ENOMEM : 0;
+    }
+    return r;
+}
+
+/* No load balancer takes instances of another region: that is known without a call. */
+static int sync_drop_elsewhere(struct lbc_pass *pass)
+{
+    const struct lbc_cloud *cloud = &pass->lbc->cloud;
+    const char *region = cloud->ops->region == NULL ? NULL : cloud->ops->region(cloud->account);
+    const struct lbc_node_table *nodes = &pass->model->nodes;
+    const struct lbc_state *want = pass->model->want;
+    struct ccm_error why = CCM_ERROR_INIT;
+    int r = 0;
+
+    for (size_t i = 0; !ccm_text_empty(region) && r == 0 && i < nodes->len; i++) {
+        const char *id = nodes->items[i].instance_id;
+
+        if (id == NULL || !lbc_node_is_elsewhere(nodes->items[i].node, region)) {
+            continue;
+        }
+        (void)ccm_error_set(&why, 0, CCM_ERROR_TERMINAL,
+                            "the provider id names another region than %s: register the node with "
+                            "the provider id of its instance, or exclude it by label",
+                            region); /* no errno */
+        for (size_t g = 0; r == 0 && g < want->group_count; g++) {
+            r = group_drop_elsewhere(pass, g, id, &why);
+        }
+    }
+    return r;
+}
+
 /* A pod that a slice names, and whose interface is not known just now, has not been sent away: if
  * it is a backend, it stays one. */
 static int sync_keep_unresolved(const struct lbc_pass *pass, struct lbc_freeze_group *group)
@@ -576,7 +628,7 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
         }
     }
     sync_restore_protections(pass);
-    r = sync_freeze_backends(pass, err);
+    r = sync_drop_elsewhere(pass) < 0 ? ccm_error_nomem(err) : sync_freeze_backends(pass, err);
     if (r < 0) {
         return r;
     }

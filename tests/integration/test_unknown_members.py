@@ -20,16 +20,16 @@ ENI = {"service.beta.kubernetes.io/backend-type": "eni"}
 BOTH = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
 
 
-def absent(number):
+def absent(number, **options):
     """A Ready node whose provider id is well-formed, and names no instance."""
-    return objects.node(f"node-{number}", f"i-absent-{number}")
+    return objects.node(f"node-{number}", f"i-absent-{number}", **options)
 
 
-def begin(world, product, good=2, bad=(9,)):
+def begin(world, product, good=2, bad=(9,), **options):
     product.configure(world)
     views.nodes(world, good)
     for number in bad:
-        world.kube.create(absent(number))
+        world.kube.create(absent(number, **options))
 
 
 def servers(product, world, name=None):
@@ -207,6 +207,25 @@ def test_it_is_asked_for_more_and_more_seldom(world, product):
     assert 9 < refused[1] - refused[0] < 16 and 19 < refused[2] - refused[1] < 30, refused
     world.wait(lambda: "within 40 s" in left_out(world)[-1] or len(left_out(world)) == 1, "the event")
     assert len(world.kube.events("web")) < 6
+
+
+@BOTH
+def test_another_region(world, product):
+    """It is no candidate: no call names it, and an event does. One that is a backend already stays one."""
+    begin(world, product, region="cn-beijing")
+    world.kube.create(product.new("web", PORTS))
+    world.start_ccmd()
+    serve(world, product, 1, 2)
+    assert additions(world, product) == (0, 2) and asked(world) == 0
+    (text,) = left_out(world)
+    assert text.startswith("Left out of the backends: node node-9 (cn-beijing.i-absent-9): the provider id names another region than "
+                           "cn-hangzhou"), text
+    since = world.cloud.mark()
+    world.kube.delete("Node", "node-1")
+    world.kube.create(objects.node("node-one", "i-node-1", region="cn-beijing"))
+    views.nodes(world, 1, first=3)
+    follow(world, product, 1, 2, 3)
+    assert world.cloud.actions(since).count(REMOVALS[product.name]) == 0
 
 
 @BOTH

@@ -658,6 +658,12 @@ const char *ali_vpc_id(const struct ali_client *ali)
     return "vpc-1";
 }
 
+const char *ali_region(const struct ali_client *ali)
+{
+    (void)ali; /* as in ali_call() */
+    return "cn-hangzhou";
+}
+
 const char *ali_resource_group_id(const struct ali_client *ali)
 {
     (void)ali; /* as in ali_call() */

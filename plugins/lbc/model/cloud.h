@@ -64,6 +64,9 @@ struct lbc_cloud_ops {
     const char *(*resource_group)(const void *account);
     /* The VPC of the cluster; NULL = there is no such thing. */
     const char *(*vpc_id)(const void *account);
+    /* The region of load balancers and their backends, as provider ids of nodes begin; NULL = there
+     * is no such thing. */
+    const char *(*region)(const void *account);
 
     /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
      * has pods as backends but by their addresses alone. */

@@ -123,15 +123,27 @@ static const char *node_find_last_part(const char *id)
                : slash + 1;
 }
 
+/* "region.instance" */
+static const char *node_skip_prefix(const char *id)
+{
+    return ccm_text_starts(id, LBC_NODE_CLOUD_PREFIX) ? id + strlen(LBC_NODE_CLOUD_PREFIX) : id;
+}
+
+bool lbc_node_is_elsewhere(const struct ccm_node *node, const char *region)
+{
+    const char *id = node_skip_prefix(node->provider_id);
+    const size_t len = strlen(region);
+
+    return lbc_names.provider == NULL && lbc_node_instance_id(node) != NULL &&
+           (strncmp(id, region, len) != 0 || id[len] != '.');
+}
+
 const char *lbc_node_instance_id(const struct ccm_node *node)
 {
-    const char *id = node->provider_id;
+    const char *id = node_skip_prefix(node->provider_id);
 
     if (lbc_names.provider != NULL) {
-        return node_find_last_part(id);
-    }
-    if (ccm_text_starts(id, LBC_NODE_CLOUD_PREFIX)) {
-        id += strlen(LBC_NODE_CLOUD_PREFIX);
+        return node_find_last_part(node->provider_id);
     }
     const char *dot = strchr(id, '.');
 

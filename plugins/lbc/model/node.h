@@ -41,6 +41,9 @@ bool lbc_node_is_silent(const struct ccm_node *node);
  * has another form. */
 const char *lbc_node_instance_id(const struct ccm_node *node);
 
+/* Whether its provider id names another region. */
+bool lbc_node_is_elsewhere(const struct ccm_node *node, const char *region);
+
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */
 bool lbc_node_skippable(const struct ccm_node *node);
 /* Whether the address is one inside of the network, InternalIP: what backends are known by. */

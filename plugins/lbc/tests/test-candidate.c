@@ -491,24 +491,35 @@ static void test_hold_of_family(void **state)
 
 static void test_instance_id(void **state)
 {
-    static const char *const ids[][2] = {
-        { "cn-hangzhou.i-1", "i-1" },
-        { "alicloud://cn-hangzhou.i-1", "i-1" },
-        { "", NULL },
-        { "i-1", NULL },
-        { "cn-hangzhou.", NULL },
-        { ".i-1", NULL },
-        { "a.b.c", NULL },
-        { "alicloud://", NULL },
+    static const struct {
+        const char *provider;
+        const char *instance;
+        bool elsewhere; /* than in cn-hangzhou */
+    } rows[] = {
+        { "cn-hangzhou.i-1", "i-1", false },
+        { "alicloud://cn-hangzhou.i-1", "i-1", false },
+        { "cn-beijing.i-1", "i-1", true },
+        { "alicloud://cn-beijing.i-1", "i-1", true },
+        { "cn-hangzhou-finance.i-1", "i-1", true },
+        { "cn-hang.i-1", "i-1", true },
+        { "", NULL, false },
+        { "i-1", NULL, false },
+        { "cn-beijing.", NULL, false },
+        { ".i-1", NULL, false },
+        { "a.b.c", NULL, false },
+        { "alicloud://", NULL, false },
     };
 
     (void)state;
-    for (size_t i = 0; i < CCM_ARRAY_LEN(ids); i++) {
-        const char *id = lbc_node_instance_id(obj_node("n", ids[i][0]));
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const struct ccm_node *node = obj_node("n", rows[i].provider);
+        const char *id = lbc_node_instance_id(node);
 
-        if ((id == NULL) != (ids[i][1] == NULL) || (id != NULL && strcmp(id, ids[i][1]) != 0)) {
-            fail_msg("%s: %s", ids[i][0], id);
+        if ((id == NULL) != (rows[i].instance == NULL) ||
+            (id != NULL && strcmp(id, rows[i].instance) != 0)) {
+            fail_msg("%s: %s", rows[i].provider, id);
         }
+        assert_int_equal(lbc_node_is_elsewhere(node, "cn-hangzhou"), rows[i].elsewhere);
     }
 }
 
