@@ -214,8 +214,8 @@ def test_source_ranges(world, restarted, option):
         assert [one for one in world.cloud.actions(mark) if one.startswith(WRITES)] == [] and access(world) == (1, ["on"])
     change(world, restarted, lambda: world.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": None}}), after)
     world.wait(lambda: access(world) == (0, ["off"]), "the list to be gone")
-    labels = world.kube.get("Service", "web")["metadata"].get("labels", {})
-    assert "service.k8s.alibaba/access-list-id" not in labels
+    world.wait(lambda: "service.k8s.alibaba/access-list-id" not in world.kube.get("Service", "web")["metadata"].get("labels", {}),
+               "the label to be gone")
     no_further_writes(world, after)
 
 
