@@ -73,6 +73,20 @@ const struct docs_message docs_messages[] = {
       "can tell whose it is.",
       "Put the tag back on. If the Service is gone already and the load balancer serves nobody, "
       "switch its deletion protection off and delete it in the console." },
+    { "load balancer {id} has not become ready for 10 minutes",
+      "The cloud says that it still works on the load balancer. It takes no change until that "
+      "ends, "
+      "and the Service has no address. Each retry reads it again.",
+      "Look at the load balancer in the console of the cloud. The deletion of the Service deletes "
+      "it, ready or not." },
+    { "load balancer {id} is locked by the cloud (status locked)",
+      "The cloud has locked a CLB: it forwards no traffic and refuses changes.",
+      "Look for overdue payments, and for messages of the cloud about its security." },
+    { "{count} load balancers were created, and none of them came to serve the {kind}",
+      "Each of them vanished before it served, or its creation stayed in doubt and no list showed "
+      "it. No further one is created for at least ten minutes, so that they do not pile up.",
+      "Find out in the cloud what became of them. A change of the Service, or `ccmd resync "
+      "{namespace}/{name}`, tries again at once." },
     { "find multiple loadbalances by tag, lbIds[{ids}], event DuplicateLoadBalancer",
       "Several load balancers carry the ownership tag of the Service, because somebody has copied "
       "it. The one that the Service's label names is used, and the event names all of them; where "

@@ -105,6 +105,23 @@ static const struct lbc_refusal_row unknown_server[] = { { .code = "InvalidServe
 static const struct lbc_refusal_row too_many_backends[] = { { .code = "TooManyBackendServers" },
                                                             { .code = NULL } };
 
+/* One without listeners is "inactive". */
+static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_ms,
+                                  struct ccm_error *err)
+{
+    const struct clb_lb *lb = &((const struct clb_state *)have)->lb;
+
+    (void)again_ms;
+    if (!lb->locked) {
+        return LBC_LB_READY;
+    }
+    (void)ccm_error_set(err, 0, CCM_ERROR_AUTH,
+                        "load balancer %s is locked by the cloud (status locked): look for overdue "
+                        "payments, and for messages about its security",
+                        lb->lbc.id); /* the result is the argument */
+    return LBC_LB_BROKEN;
+}
+
 const struct alilb_apply_ops clb_apply_ops = {
     .lbc = { .steps = step_ops,
              .state = &clb_state_type,
@@ -118,6 +135,7 @@ const struct alilb_apply_ops clb_apply_ops = {
              .unknown_server = unknown_server,
              .too_many = too_many_backends,
              .small_batch = CLB_BATCH_SMALL,
+             .lb_ready = lb_ready,
              .creates_once = true,
              .counts_problems = true },
     .rows = step_rows,

@@ -18,6 +18,7 @@
 struct clb_lb {
     struct lbc_lb lbc;
     char *eips;   /* bound elastic addresses, "a,b"; NULL = not read, or none */
+    bool locked;  /* the cloud has locked it */
     bool protect; /* deletion protection is on (or may be) */
     bool partial; /* known from its creation only: what was not asked for is not known */
 };

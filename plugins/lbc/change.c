@@ -101,6 +101,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .left_out = &pass->left_out,
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
+        .insists = pass->insists,
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
     };
@@ -142,18 +143,32 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
     }
 }
 
-int lbc_pass_check_status(struct lbc_pass *pass, struct ccm_error *err)
+int lbc_pass_check_ready(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_read_ops *read = pass->lbc->ops->read;
-    const int r = read->status == NULL ? 0 : read->status(pass, err);
+    struct lbc_entry *entry = pass->entry;
+    const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
+    uint64_t again_ms = 0;
+    const enum lbc_lb_ready ready =
+        lbc_apply_lb_ready(pass->lbc->ops->change->steps, entry->state, &again_ms, err);
 
-    if (r < 0 || pass->unfinished) {
-        pass->entry->valid = false;
+    if (ready == LBC_LB_READY) {
+        entry->making_ms = 0;
+        return 0;
     }
-    if (pass->unfinished && pass->requeue_ms == 0) {
-        pass->requeue_ms = UNFINISHED_MS;
+    entry->valid = false;
+    if (ready == LBC_LB_BROKEN) {
+        return -EIO;
     }
-    return r;
+    entry->making_ms = entry->making_ms == 0 ? now : entry->making_ms;
+    if (now - entry->making_ms >= LBC_LB_MAKING_MS) {
+        return ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT,
+                             "load balancer %s has not become ready for %d minutes: look at it in "
+                             "the console of the cloud",
+                             lbc_pass_lb_id(pass), LBC_LB_MAKING_MS / 60000);
+    }
+    pass->unfinished = true;
+    pass->requeue_ms = again_ms;
+    return 0;
 }
 
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass)

@@ -101,9 +101,6 @@ struct lbc_read_ops {
      * exist; then there is none in `state`. */
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
-    /* Whether it can be worked on: 0, with pass->unfinished set while it is still being made, and
-     * pass->requeue_ms to when it is read again (0: in a second); NULL = always. No call. */
-    int (*status)(struct lbc_pass *pass, struct ccm_error *err);
     /* Whether an address of the Service's status may be one of somebody else's load balancer;
      * NULL = it is not asked. No call. */
     bool (*matches)(const struct lbc_pass *pass, const struct ccm_ingress *address);

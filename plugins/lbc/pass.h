@@ -49,6 +49,7 @@ struct lbc_pass {
     struct lbc_entry *entry;        /* claimed */
     struct lbc_model *model;        /* the product's begins so. Valid during sync and release */
     bool releases;                  /* nothing of the Service's is to be left there */
+    bool insists;                   /* a release: its load balancer goes, ready or not */
     bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
 
     /* In: valid during sync. */
@@ -268,9 +269,10 @@ CCM_NODISCARD int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan
  * write labels.
  */
 const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present);
-/* The product's read->status(). What it cannot work on is read again by the next pass. 0, or
- * pass->unfinished, or negative with err. No call. */
-CCM_NODISCARD int lbc_pass_check_status(struct lbc_pass *pass, struct ccm_error *err);
+/* Whether the load balancer that was read takes changes: 0; pass->unfinished: it is being made, and
+ * the next pass reads it again; negative with err: it is broken, or was not ready for too long. No
+ * call. */
+CCM_NODISCARD int lbc_pass_check_ready(struct lbc_pass *pass, struct ccm_error *err);
 /* A plan made from a mirror that may be old refused something: have the next pass read, if the
  * problems are news or some time has passed; a standing refusal must not read again every time. */
 void lbc_pass_invalidate_mirror(struct lbc_pass *pass);

@@ -267,7 +267,8 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    if (lbc_pass_check_status(pass, err) < 0) {
+    pass->insists = lbc_pass_check_ready(pass, err) < 0;
+    if (pass->insists) {
         ccm_error_clear(err); /* it can go all the same */
     }
     if (pass->unfinished || release_awaits_created(pass)) {

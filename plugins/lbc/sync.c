@@ -263,7 +263,7 @@ static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
     entry->gone = false;
     entry->valid = r == 0;
     if (r == 0) {
-        r = lbc_pass_check_status(pass, err);
+        r = lbc_pass_check_ready(pass, err);
     }
     if (r == 0 && !pass->unfinished && reused) {
         r = lbc_reuse_check(pass, err);

@@ -2,6 +2,7 @@
 
 #include "api.h"
 #include "apply_parts.h"
+#include "read.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -167,17 +168,17 @@ static bool group_is_draining(const struct lbc_group *group)
     return lbc_attrs_is_on(&group->attrs, nlb_group_field("ConnectionDrainEnabled"));
 }
 
-/* Nothing can be done with one that is still being made, or is on its way out. */
-static bool lb_is_unready(struct lbc_apply *apply)
+static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_ms,
+                                  struct ccm_error *err)
 {
-    const struct nlb_lb *lb = &nlb_apply_have(apply)->lb;
+    const struct nlb_lb *lb = &((const struct nlb_state *)have)->lb;
+    const bool goes = ccm_text_equal_case(lb->status, "Deleting");
 
-    if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Provisioning")) {
-        apply->again_ms = NLB_MAKING_MS;
-    } else if (lb->lbc.id != NULL && ccm_text_equal_case(lb->status, "Deleting")) {
-        apply->again_ms = LBC_DELETING_MS;
+    if (goes || ccm_text_equal_case(lb->status, "Provisioning")) {
+        *again_ms = goes ? LBC_DELETING_MS : NLB_MAKING_MS;
+        return LBC_LB_MAKING;
     }
-    return apply->again_ms > 0;
+    return nlb_read_check_status(lb, err) < 0 ? LBC_LB_BROKEN : LBC_LB_READY;
 }
 
 const struct alilb_apply_ops nlb_apply_ops = {
@@ -195,7 +196,7 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .is_misnamed = is_misnamed,
              .place_maker = step_find_place_maker,
              .is_draining = group_is_draining,
-             .is_unready = lb_is_unready,
+             .lb_ready = lb_ready,
              .creates_once = true,
              .forgives_reused = true },
     .rows = step_rows,

@@ -69,7 +69,6 @@ static const struct lbc_product product = {
 
 static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
-    .status = nlb_sync_check_status,
     .matches = nlb_sync_matches,
     .mismatch = nlb_sync_mismatch,
     .parts = nlb_sync_read_parts,

@@ -25,7 +25,6 @@ static inline struct nlb_state *nlb_actual(const struct lbc_pass *pass)
 }
 
 /* Members of the tables that controller.c hands in. A pass that ensures: sync.c. */
-CCM_NODISCARD int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int nlb_sync_read_health(struct lbc_pass *pass, struct lbc_health *ret,
                                        struct ccm_error *err);

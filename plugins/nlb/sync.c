@@ -8,8 +8,6 @@
 #include "read.h"
 #include "util/text.h"
 
-#define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
-
 /* --- what health checks say --- */
 
 struct health_search {
@@ -88,22 +86,6 @@ size_t nlb_sync_vswitches(const struct lbc_state *state, const char **ret, size_
 }
 
 /* --- actual state --- */
-
-int nlb_sync_check_status(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct nlb_lb *lb = &nlb_actual(pass)->lb;
-    int r = 0;
-
-    if (lb->lbc.id == NULL) {
-        return 0;
-    }
-    r = nlb_read_check_status(lb, err);
-    if (ccm_text_equal_case(lb->status, "Provisioning")) {
-        pass->unfinished = true;
-        pass->requeue_ms = BUSY_MS;
-    }
-    return r;
-}
 
 static bool model_lists_certs(const struct nlb_model *model)
 {

@@ -46,6 +46,10 @@ class Cloud:
         self.lock = threading.RLock()
         self.holds = []
         self.faults = []  # [action, HTTP status, headers, whether it is done all the same]
+        self.made = {}  # id -> when it was seen first, monotonic
+        self.lag_s = 0  # a list by tags does not show what is younger
+        self.forgets = {}  # what a load balancer has instead of what was asked for: Tags, Name
+        self.state = None  # id, age in seconds -> how far a load balancer is; None: the cloud does not say
         self.server = self.names["http"].server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -97,11 +101,26 @@ class Cloud:
             self.calls.append((action, copy.deepcopy(ask)))
             self.moments.append(time.monotonic())
             fault = next((one for one in self.faults if one[0] == action), None)
+            if action == "PutLoadBalancer":
+                ask.update(copy.deepcopy(self.forgets))
             answer = perform(ask) if fault is None or fault[3] else None
+            self.made = {lb: self.made.get(lb, time.monotonic()) for lb in self.load_balancers}
             if fault is not None:
                 self.faults.remove(fault)
                 raise Fault(fault[1], fault[2])
-            return copy.deepcopy(answer)
+            return self.shown(action, ask, copy.deepcopy(answer))
+
+    def age(self, lb_id):
+        return time.monotonic() - self.made[lb_id]
+
+    def shown(self, action, ask, answer):
+        """What the cloud lets a caller see of it."""
+        if action == "ListLoadBalancers" and not ask["Id"]:
+            answer["LoadBalancers"] = [lb for lb in answer["LoadBalancers"] if self.age(lb["Id"]) >= self.lag_s]
+        shown = {"ListLoadBalancers": lambda: answer["LoadBalancers"], "PutLoadBalancer": lambda: [answer]}
+        for lb in shown[action]() if self.state is not None and action in shown else []:
+            lb["State"] = self.state(lb["Id"], self.age(lb["Id"]))
+        return answer
 
     def hold(self, action):
         """The next call of that action: it is executed when the test says so, whether or not somebody still waits for its answer."""

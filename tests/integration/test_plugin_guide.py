@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from tests.balancer.source import replace_once, snippet, with_states
 from tests.support import pages, proc
 from tests.support.world import World
 
@@ -122,25 +123,16 @@ STRICT = (
 )
 
 
-def replace_once(text, old, new):
-    assert text.count(old) == 1, (text.count(old), old)
-    return text.replace(old, new)
-
-
-def snippet(mark):
-    (block,) = [block for block in pages.blocks(SOURCES["balancer"]) if block.mark == mark]
-    return block.text
+def page_text():
+    with open(os.path.join(ROOT, "docs", SOURCES["balancer"]), encoding="utf-8") as file:
+        return file.read()
 
 
 def for_strict_cloud():
     """The provider with what the page says about such clouds."""
     text = replace_once(source("balancer"), "static const struct lbc_plan_ops plan_ops = { LBC_PLAIN_RULES(&annotations, 50) };\n",
-                        snippet("empties"))
-    text = replace_once(text, "static const struct lbc_apply_ops apply_ops", snippet("unready") + "static const struct lbc_apply_ops apply_ops")
-    text = replace_once(text, ".creates_once = true }", ".creates_once = true, .is_unready = lb_is_unready }")
-    return replace_once(text, 'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||',
-                        'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||\n'
-                        'answer_copy_text(&state->lb.texts[LBC_PLAIN_STATE], json, "State") < 0 ||')
+                        snippet(page_text(), "empties"))
+    return with_states(text, page_text())
 
 
 # Left by a Service that is gone, with all that a load balancer has.
@@ -196,7 +188,7 @@ def test_what_goes_before_its_load_balancer_has_to_be_known(build, shell):
     for line in ("    state->lbc.groups_known = state->lbc.listeners_known = true;\n", "    state->groups_known = state->listeners_known = true;\n"):
         text = replace_once(text, line, "")
     with open(os.path.join(shell.folder, "balancer", "balancer.c"), "w", encoding="utf-8") as file:
-        file.write(replace_once(text, ", .is_unready = lb_is_unready }", " }").replace(snippet("unready"), ""))
+        file.write(replace_once(text, ", .lb_ready = lb_ready }", " }").replace(snippet(page_text(), "unready"), ""))
     for words in ("cc -std=c11", "cat >nodes.yaml", "sed -i 's/: fast/", "cat >balancer.conf"):
         shell.run(text_of(words))
     shell.start(text_of("ccmd run").strip())

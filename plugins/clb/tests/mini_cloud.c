@@ -153,6 +153,11 @@ const char *mini_last(const char *action, const char *name)
     return "";
 }
 
+void mini_lag(uint32_t ms)
+{
+    mini.cloud->limits.tag_lag_ms = ms;
+}
+
 void mini_fail(const struct mini_fault *fault)
 {
     mini.fault = *fault;

@@ -76,6 +76,8 @@ void mini_tag(const char *key, const char *value);
 void mini_set_attr(const char *name, const char *value);
 /* Let the dump show all attributes and tags. */
 void mini_show_all(void);
+/* From now on lists by tags do not show what is younger than that; 0 = they show all. */
+void mini_lag(uint32_t ms);
 /* Midnight, when what was ordered for the next day counts. */
 void mini_next_day(void);
 /* Elastic addresses bound to the load balancers, "a,b"; "" = none. */

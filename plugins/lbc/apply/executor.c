@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNREADY_MS 1000 /* where a product does not say when to look again */
+#define MAKING_MS 1000 /* where a product does not say when to look again */
 
 static void run_fini(struct lbc_run *run)
 {
@@ -338,21 +338,53 @@ static size_t stage_end(const struct lbc_plan *plan, size_t from)
     return to;
 }
 
-/* Its state comes from the cloud, so what the mirror has of it is no good to the next run. */
-static bool run_must_wait(struct lbc_apply *apply)
+enum lbc_lb_ready lbc_apply_lb_ready(const struct lbc_apply_ops *ops, const struct lbc_state *have,
+                                     uint64_t *ret_again_ms, struct ccm_error *err)
 {
-    const struct lbc_apply_ops *ops = apply->ops;
+    const char *id = lbc_state_lb(have)->id;
+
+    if (id == NULL || ops->lb_ready == NULL) {
+        return LBC_LB_READY;
+    }
+    *ret_again_ms = MAKING_MS;
+    (void)ccm_error_set(err, 0, CCM_ERROR_AUTH,
+                        "load balancer %s is broken, says the cloud: look for the cause in its "
+                        "console, and delete it there to have another one created",
+                        id); /* the result is the argument */
+
+    const enum lbc_lb_ready ready = ops->lb_ready(have, ret_again_ms, err);
+
+    if (ready != LBC_LB_BROKEN) {
+        ccm_error_clear(err);
+    }
+    return ready;
+}
+
+/* Its state comes from the cloud, so what the mirror has of it is no good to the next run. */
+static bool run_must_end(struct lbc_apply *apply)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    uint64_t again_ms = 0;
 
     if (apply->again_ms > 0) {
         return true;
     }
-    if (lbc_state_lb(apply->have)->id == NULL || ops->is_unready == NULL ||
-        !ops->is_unready(apply)) {
-        apply->again_ms = 0;
+    switch (apply->insists ? LBC_LB_READY
+                           : lbc_apply_lb_ready(apply->ops, apply->have, &again_ms, &err)) {
+    case LBC_LB_MAKING:
+        apply->again_ms = again_ms;
+        break;
+    case LBC_LB_BROKEN:
+        if (apply->model == NULL) {
+            return false; /* a release deletes it */
+        }
+        lbc_problems_add(apply->problems, &err, NULL);
+        break;
+    case LBC_LB_READY:
+    default:
         return false;
     }
     apply->surprised = true;
-    apply->again_ms = apply->again_ms == 0 ? UNREADY_MS : apply->again_ms;
     return true;
 }
 
@@ -379,11 +411,11 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
             return r;
         }
     }
-    if (plan->len == 0 || run_must_wait(apply)) {
+    if (plan->len == 0 || run_must_end(apply)) {
         return 0;
     }
     apply->failed = ops->counts_problems ? apply->problems->count : 0;
-    for (size_t from = 0; r == 0 && from < plan->len && !run_must_wait(apply); from = to) {
+    for (size_t from = 0; r == 0 && from < plan->len && !run_must_end(apply); from = to) {
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }

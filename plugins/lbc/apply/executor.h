@@ -31,6 +31,14 @@ struct lbc_apply;
 struct lbc_model;
 struct lbc_pending_change;
 
+/* How far a load balancer is. */
+enum lbc_lb_ready {
+    LBC_LB_READY,
+    LBC_LB_MAKING, /* it is being created, changed or deleted, and takes no change until that ends
+                    */
+    LBC_LB_BROKEN, /* its creation failed, it is locked: it does not become ready without help */
+};
+
 enum lbc_job_state {
     LBC_JOB_RUNNING,
     LBC_JOB_DONE,
@@ -113,12 +121,18 @@ struct lbc_apply_ops {
     /* Backends were too many for one call, and how many never are. */
     const struct lbc_refusal_row *too_many;
     unsigned small_batch;
-    /* Whether the load balancer, as the mirror has it, takes no change just now: it is being made,
-     * changed or deleted. Nothing more is done, again_ms says when to come again (0: in a second),
-     * and the next pass reads it anew. Asked before each stage of a plan, once there is one: a
-     * send() whose answer says so puts that into the mirror, or sets again_ms itself. NULL = never.
+    /*
+     * How far the load balancer of a mirror is. Pure. Asked about each one that was read, and
+     * before each stage of a plan: a send() whose answer says so puts that into the mirror, or sets
+     * again_ms itself. NULL = always ready.
+     * LBC_LB_MAKING: nothing more is done, and the next pass reads it anew after *again_ms, which
+     * begins with 1000. What lasts longer than LBC_LB_MAKING_MS is a failure of the pass.
+     * LBC_LB_BROKEN: a pass that ensures fails with err, which begins with a text and a kind
+     * (CCM_ERROR_AUTH) that fit.
+     * A release deletes it in either case, once it is broken or that time is over.
      */
-    bool (*is_unready)(struct lbc_apply *apply);
+    enum lbc_lb_ready (*lb_ready)(const struct lbc_state *have, uint64_t *again_ms,
+                                  struct ccm_error *err);
     /* A creation that is repeated makes no second load balancer: it carries the token of token.h,
      * or a name that only one may have. Without that the engine does not repeat one while a list by
      * tags may be late, see lbc/creation.h. */
@@ -129,7 +143,8 @@ struct lbc_apply_ops {
 
 #define LBC_STEP_NONE UINT_MAX
 
-#define LBC_DELETING_MS 5000 /* until what takes its time to go is looked at again */
+#define LBC_LB_MAKING_MS 600000 /* so long it is waited for without a word */
+#define LBC_DELETING_MS  5000   /* until what takes its time to go is looked at again */
 
 /* A product's own begins with it. */
 struct lbc_apply {
@@ -147,6 +162,7 @@ struct lbc_apply {
     struct lbc_state *have;      /* the mirror; changed by each step that is done */
     struct lbc_problems *problems;
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
+    bool insists;      /* a release that waits for the load balancer no longer */
     bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     /* The Service is older than this process, and was there long enough for an earlier one to make
@@ -180,6 +196,9 @@ struct lbc_apply {
  */
 CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
 
+/* lb_ready() as the engine asks it: ready where there is none, or no load balancer. */
+enum lbc_lb_ready lbc_apply_lb_ready(const struct lbc_apply_ops *ops, const struct lbc_state *have,
+                                     uint64_t *ret_again_ms, struct ccm_error *err);
 /* That many backends were too many for one call: from now on they are fewer. False: they cannot be,
  * or err says something else. */
 bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,

@@ -13,11 +13,12 @@
 
 struct lbc_plain_state {
     struct lbc_state lbc;
-    struct lbc_lb lb; /* texts: name, address, state */
+    struct lbc_lb lb; /* texts: name, address, state, version */
 };
 
 #define LBC_PLAIN_ADDRESS (LBC_LB_NAME + 1)
-#define LBC_PLAIN_STATE   (LBC_LB_NAME + 2) /* the cloud's word, where is_unready() asks for it */
+#define LBC_PLAIN_STATE   (LBC_LB_NAME + 2) /* the cloud's word, where lb_ready() asks for it */
+#define LBC_PLAIN_VERSION (LBC_LB_NAME + 3) /* its ETag, where changes have to name one */
 
 extern const struct lbc_state_type lbc_plain_type;
 

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "lbc/apply/executor.h"
+#include "lbc/apply/model.h"
 #include "support/fake_host.h"
 #include "util/attr.h"
 #include "util/buf.h"
@@ -343,7 +344,7 @@ static void put(struct lbc_backends *to, size_t first, size_t count)
     }
 }
 
-static struct lbc_group *group_of(struct lbc_state *state, uint16_t port)
+static struct lbc_group *group_of(const struct lbc_state *state, uint16_t port)
 {
     char name[16];
 
@@ -908,39 +909,61 @@ static void test_new_group(void **state)
            "port 443/tcp: add: 1 of 2 backends fit: FullOfBackends");
 }
 
-/* Takes no change once it has a group, and says when to look again only where that is 443's. */
-static bool is_busy_with_groups(struct lbc_apply *apply)
+/* Takes no change once it has a group, and says when to look again only where that is 443's; that
+ * of 81 breaks it. */
+static enum lbc_lb_ready ready_until_it_has_groups(const struct lbc_state *have, uint64_t *again_ms,
+                                                   struct ccm_error *err)
 {
-    const struct toy *toy = (const struct toy *)apply;
-
-    apply->again_ms = 3000;
-    if (toy->have.group_count > 0 && group_of(&((struct toy *)apply)->have, 443) == NULL) {
-        apply->again_ms = 0;
+    if (have->group_count == 0) {
+        return LBC_LB_READY;
     }
-    return toy->have.group_count > 0;
+    if (group_of(have, 81) != NULL) {
+        return ccm_error_set(err, 0, CCM_ERROR_AUTH, "it is locked") == 0 ? LBC_LB_BROKEN
+                                                                          : LBC_LB_READY;
+    }
+    *again_ms = group_of(have, 443) != NULL ? 3000 : *again_ms;
+    return LBC_LB_MAKING;
 }
 
-/* A load balancer that a step makes busy gets no further one, and is read anew by the next run. */
+/* A load balancer that a step makes busy, or breaks, gets no further one, and is read anew by the
+ * next run, unless it is to go in any case. */
 static void test_busy(void **state)
 {
+    static const struct lbc_model model = { .reused = false };
+    static const struct {
+        uint16_t port;
+        bool releases;
+        bool insists; /* it waits no longer */
+        const char *log;
+        uint64_t again_ms;
+        const char *problems;
+    } rows[] = {
+        { 443, false, false, "group 443 x2; ", 3000, "" },
+        { 80, false, false, "group 80 x2; ", 1000, "" },
+        { 81, false, false, "group 81 x2; ", 0, "it is locked" },
+        { 80, true, false, "group 80 x2; ", 1000, "" },
+        { 80, true, true, "group 80 x2; group 8080 x2; ", 0, "" },
+        { 81, true, false, "group 81 x2; group 8080 x2; ", 0, "" },
+    };
+
     struct lbc_apply_ops ops = without_jobs;
 
     (void)state;
-    ops.is_unready = is_busy_with_groups;
-    for (uint16_t first = 0; first < 2; first++) {
-        const uint16_t port = first == 0 ? 443 : 80;
+    ops.lb_ready = ready_until_it_has_groups;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         struct toy toy;
 
         toy_begin(&toy, &ops);
+        toy.lbc.model = rows[i].releases ? NULL : &model;
+        toy.lbc.insists = rows[i].insists;
         assert_int_equal(lbc_text_set(&toy.lb.id, "lb-1"), 0);
-        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, port, 7, 2);
+        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, rows[i].port, 7, 2);
         plan_step(&toy, 1, LBC_STEP_CREATE_GROUP, 8080, 7, 2);
         assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
-        assert_string_equal(ccm_buf_str(&toy.log),
-                            port == 443 ? "group 443 x2; " : "group 80 x2; ");
-        assert_int_equal(toy.lbc.again_ms, port == 443 ? 3000 : 1000);
-        assert_true(toy.lbc.surprised);
-        assert_int_equal(toy.problems.count, 0);
+        assert_string_equal(ccm_buf_str(&toy.log), rows[i].log);
+        assert_int_equal(toy.lbc.again_ms, rows[i].again_ms);
+        assert_int_equal(toy.lbc.surprised, strstr(rows[i].log, "8080") == NULL);
+        assert_string_equal(ccm_buf_str(&toy.problems.text), rows[i].problems);
         toy_end(&toy);
     }
 }
