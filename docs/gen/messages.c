@@ -61,7 +61,8 @@ const struct docs_message docs_messages[] = {
       "an existing one whose id annotation was removed. All that are missing are looked for "
       "together, once per lost_period_s: one that has its tag back is used at once.",
       "As the message says: it has the command that makes a new one (option recreate_deleted does "
-      "that by itself), and the tag that is to be put back on the old one." },
+      "that by itself), and the tag that is to be put back on the old one. A load balancer of a "
+      "person is used again once the id annotation names it; until then its backends follow." },
     { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
       "load balancer {id} carries the same name or tag but belongs to cluster {cluster}",
       "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "
@@ -189,12 +190,12 @@ const struct docs_message docs_messages[] = {
       "Service has the address of that load balancer already: remove the id annotation. Otherwise "
       "name the load balancer that owns the address, or recreate the Service." },
     { "the loadbalancer {id} can not be reused, service has been associated with ip [{a}], cannot "
-      "be "
-      "bound to ip [{b}]",
-      "The Service has an address of another load balancer than the one that the id annotation "
-      "names.",
-      "Take the id annotation back, or recreate the Service: moving it to another load balancer is "
-      "not supported." },
+      "be bound to ip [{b}], the loadbalancer {id} can not be reused, service has been associated "
+      "with loadbalancer [{a}], cannot be bound to another one: {remedy}",
+      "The Service works on another load balancer than the one that the id annotation names. It "
+      "stays there: its backends follow pods and nodes, and nothing else is changed.",
+      "As the message says, or recreate the Service: moving it to another load balancer is not "
+      "supported while the one that it has exists." },
     { "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is off: {remedy}, "
       "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is tagged, and "
       "its tag {tag} does not name namespace {namespace}: {remedy}",

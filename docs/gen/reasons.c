@@ -101,6 +101,10 @@ const struct docs_reason docs_reasons[] = {
     { "LoadBalancerRecreated", "Warning",
       "Somebody has deleted the load balancer; another one is made, with another address.",
       "Point what uses the old address to the new one; option recreate_deleted." },
+    { "LoadBalancerReplaced", "Warning",
+      "The load balancer of the Service does not exist any more, and the Service moves to the one "
+      "that annotation id names; its address changes.",
+      "Point what uses the old address to the new one." },
     { "NameTooLong", "Warning",
       "Namespace and name of the Service make a longer name of a server group than the cloud "
       "documents.",

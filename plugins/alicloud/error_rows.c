@@ -265,12 +265,12 @@ const struct ali_error_row ali_error_rows[] = {
       "Check alicloud.region." },
     { "InvalidLoadBalancerId.NotFound", NULL, ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
-      "looked for again." },
+      "It was deleted. With annotation id: set it to one that exists, or remove it, and the next "
+      "event says how to get a new one. Else it is looked for again." },
     { "*", "LoadBalancerId does not exist", ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
-      "looked for again." },
+      "It was deleted. With annotation id: set it to one that exists, or remove it, and the next "
+      "event says how to get a new one. Else it is looked for again." },
     { "InvalidParameter", "VServerGroupId does not exist", ALI_CLASS_NOT_FOUND,
       "The vServer group does not exist.", NULL },
     { "InvalidParameter", "specified resource does not exist", ALI_CLASS_NOT_FOUND,

@@ -58,12 +58,12 @@ const struct ali_error_row ali_error_rows_nlb[] = {
     /* --- not found --- */
     { "ResourceNotFound.loadBalancer", NULL, ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
-      "looked for again." },
+      "It was deleted. With annotation id: set it to one that exists, or remove it, and the next "
+      "event says how to get a new one. Else it is looked for again." },
     { "ResourceNotFound.loadbalancer", NULL, ALI_CLASS_NOT_FOUND,
       "The load balancer does not exist.",
-      "It was deleted. With annotation id: set it to one that exists, or take it away; else it is "
-      "looked for again." },
+      "It was deleted. With annotation id: set it to one that exists, or remove it, and the next "
+      "event says how to get a new one. Else it is looked for again." },
     { "ResourceNotFound.serverGroup", NULL, ALI_CLASS_NOT_FOUND, "The server group does not exist.",
       "Check the vgroup-port annotation, if it is set." },
     { "ResourceNotFound.listener", NULL, ALI_CLASS_NOT_FOUND, "The listener does not exist.",

@@ -267,7 +267,7 @@ static void change_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts
 static int change_mark_reused(struct lbc_pass *pass, const struct lbc_plan *plan,
                               struct ccm_error *err)
 {
-    return pass->model->reused && plan->len > 0
+    return pass->model->reused && pass->kept == NULL && plan->len > 0
                ? lbc_life_mark_reused(&pass->life, pass->req, pass->service, lbc_pass_lb(pass)->id,
                                       err)
                : 0;
@@ -368,14 +368,14 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     entry->blocked = plan.blocked;
     entry->marked = entry->marked || (pass->model->reused && !refused);
     r = lbc_pass_run_plan(pass, &plan, &in, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
-    if (change->record != NULL) {
+    if (change->record != NULL && pass->kept == NULL) {
         change->record(pass);
     }
     entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
     if (pass->writes > before && lbc_pass_lb(pass)->id != NULL && change_is_first(pass, is_new)) {
         lbc_health_expect(pass);
     }
-    if (pass->model->reused &&
+    if (pass->model->reused && pass->kept == NULL &&
         lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), &lbc_pass_lb(pass)->tags) < 0) {
         return ccm_error_nomem(err);
     }

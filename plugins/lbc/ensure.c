@@ -8,6 +8,7 @@
 
 #include "lbc/empty_pass.h"
 #include "lbc/health.h"
+#include "lbc/keep.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/object.h"
@@ -53,11 +54,15 @@ static void join_refused(struct lbc_pass *pass)
  * finalizer is no load balancer: whoever had the Service before may have set it and come no
  * further.
  */
-static bool pass_is_refused(const struct lbc_pass *pass)
+static bool pass_is_refused(struct lbc_pass *pass)
 {
+    const bool all = lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL);
+    const bool keeps = lbc_keep_find_id(pass->lbc, pass->service)[0] != '\0' ||
+                       (all && lbc_keep_find_label(pass->lbc, pass->service)[0] != '\0');
+
+    pass->kept = keeps ? "" : NULL;
     return pass->refused.problems.count > 0 &&
-           (lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL) ||
-            !lbc_lookup_shows_lb(pass->service));
+           ((all && !keeps) || !lbc_lookup_shows_lb(pass->service));
 }
 
 /* What it asks for is not known as a whole: nothing is changed until it is smaller. */
@@ -279,6 +284,9 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
     char tags[LBC_MARKS_TEXT];
     bool written = false;
 
+    if (pass->kept != NULL) {
+        return 0; /* it shows what serves it */
+    }
     if (!pass_shows_lb(pass, &state)) {
         if (pass->dry && pass->problems.count == 0) {
             ccm_buf_addf(&pass->steps, "set labels and status of the %s\n",

@@ -168,9 +168,8 @@ static void lost_format_recipe(const struct lbc_pass *pass, struct ccm_buf *ret)
                  meta->namespace_, words[1] == NULL ? "loadBalancer" : words[1]);
 }
 
-/* With what a person can do in each of these cases. */
-static int lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *known,
-                       struct ccm_error *err)
+int lbc_lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *known,
+                    struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf looks = { .max = 200 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf recipe = { .max = 1000 };
@@ -180,7 +179,9 @@ static int lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known 
     char tag[LBC_OWNER_LB_NAME];
 
     lost_format_recipe(pass, &recipe);
-    lost_format_looks(pass->lbc, known->found == -ENOENT, &looks);
+    if (lbc_life_reused_id(&pass->lbc->life, pass->service)[0] == '\0') {
+        lost_format_looks(pass->lbc, known->found == -ENOENT, &looks);
+    }
     if (known->found == LBC_LOOKUP_NOT_OURS) {
         return ccm_error_set(err, known->found, CCM_ERROR_TERMINAL, MISSING ": %s%s",
                              lbc_names.messages, shown, known->why.message, ccm_buf_str(&looks));
@@ -213,7 +214,7 @@ int lbc_lost_check(struct lbc_pass *pass, const struct lbc_lost_known *known, st
         return 0;
     }
     lbc_health_look(pass); /* of one that is gone nothing is told */
-    return lost_refuse(pass, known, err);
+    return lbc_lost_refuse(pass, known, err);
 }
 
 void lbc_lost_emit_recreated(struct lbc_pass *pass)

@@ -13,6 +13,8 @@
 #include "ccm/plugin.h"
 #include "util/attr.h"
 
+#include <stdbool.h>
+
 /* The key of the look; no Service is called so. */
 #define LBC_LOST_KEY "lost load balancers"
 
@@ -30,6 +32,7 @@ struct lbc_lost_known {
     int found; /* -ENOENT: the cloud says that it does not exist; LBC_LOOKUP_NOT_OURS; -ENODATA:
                   that is not known */
     struct ccm_error why; /* of LBC_LOOKUP_NOT_OURS */
+    bool untagged;        /* it exists, and carries no tag of another owner or cluster */
 };
 
 #define LBC_LOST_UNKNOWN                                                                           \
@@ -42,6 +45,9 @@ struct lbc_lost_known {
  * from then on it is. No call. */
 CCM_NODISCARD int lbc_lost_check(struct lbc_pass *pass, const struct lbc_lost_known *known,
                                  struct ccm_error *err);
+/* What lbc_lost_check() says when no other one may be made: negative with err. */
+int lbc_lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *known,
+                    struct ccm_error *err);
 /* It is about to be made again. */
 void lbc_lost_emit_recreated(struct lbc_pass *pass);
 /* There is one. */

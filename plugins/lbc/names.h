@@ -93,7 +93,8 @@ extern const struct lbc_names lbc_names;
             "controller made), tagged (only those whose tag " tenants "allow-namespaces names "    \
             "the namespace of the Service, or *; what the person made there is changed only "      \
             "where tag " tenants "allow-configuration does so too), off (none). A Service that "   \
-            "is refused keeps what it has in the cloud, and nothing more is written for it."
+            "is refused keeps what it has in the cloud: its backends follow pods and nodes, and "  \
+            "nothing else is written for it."
 
 /* All of it. Both arguments are string literals; to be used once in a plugin, without semicolon. */
 #define LBC_DEFINE_NAMES(domain, tag)                                                              \

@@ -71,6 +71,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
         .extras = pass->lbc->extras,
         .pods_by_default = pass->lbc->pods_by_default,
         .pods_only = atomic_load(&pass->lbc->pods_only),
+        .lb_id = pass->kept,
         .allow = pass->releases ? (struct lbc_allow){ 0 } : lbc_pass_allow(pass),
     };
 }

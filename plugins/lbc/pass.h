@@ -7,7 +7,7 @@
  *   reads, plan, apply -> conditions of pods -> labels and status -> EnsuredLoadBalancer, events of
  *   the product -> additional tags remembered -> invalid backends fail it.
  *   Unusable annotations end it only while nothing has been made yet; else it goes on without them
- *   and fails at its end.
+ *   and fails at its end. When it is annotation id, only backends follow: keep.h.
  * A pass that releases:
  *   the load balancer goes (unless nothing is left) -> labels, status, condition, finalizer go.
  *
@@ -48,9 +48,12 @@ struct lbc_pass {
     struct lbc_life life;           /* that of the instance; in a dry run it writes to `steps` */
     struct lbc_entry *entry;        /* claimed */
     struct lbc_model *model;        /* the product's begins so. Valid during sync and release */
-    bool releases;                  /* nothing of the Service's is to be left there */
-    bool insists;                   /* a release: its load balancer goes, ready or not */
-    bool last_user;                 /* a release: nobody else uses somebody else's load balancer */
+    const char *kept; /* annotation id cannot be used, so the load balancer that serves is worked on
+                         (keep.h): its id where it is a person's, "" = it is its own, or not known
+                         yet; NULL = annotation id counts */
+    bool releases;    /* nothing of the Service's is to be left there */
+    bool insists;     /* a release: its load balancer goes, ready or not */
+    bool last_user;   /* a release: nobody else uses somebody else's load balancer */
 
     /* In: valid during sync. */
     const struct ccm_object *const *nodes; /* all where all are backends; those that endpoints name

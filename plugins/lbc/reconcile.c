@@ -3,6 +3,7 @@
 #include "lbc/names.h"
 
 #include "lbc/empty_pass.h"
+#include "lbc/keep.h"
 #include "lbc/measure.h"
 #include "lbc/quota.h"
 #include "lbc/service/conditions.h"
@@ -25,6 +26,11 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
     const char *left = lbc_life_reused_id(&lbc->life, service);
 
     if (!lbc_pass_is_unwanted(lbc, service)) {
+        const char *kept = lbc_keep_find_id(lbc, service);
+
+        if (kept[0] != '\0') { /* its own, unless the label of reuse says something else */
+            return ccm_text_equal(kept, left) ? left : "";
+        }
         return lbc_pass_must_leave(lbc, service) ? left : id;
     }
     if (!ccm_text_empty(label) && ccm_text_equal(label, id)) {

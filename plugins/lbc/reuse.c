@@ -82,12 +82,11 @@ static const char *reuse_remedy(const struct lbc_pass *pass, const char **ret_ve
                  "recreate the Service";
 }
 
-/* It carries the tag of a controller, or of the API server's, or it lacks the one that lets the
- * namespace in. */
-static int reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
-                            const struct lbc_tags *tags, struct ccm_error *err)
+int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const char *namespace_ = pass->service->meta.namespace_;
+    const char *lb_id = lbc_pass_lb(pass)->id;
+    const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
 
     if (lbc_tags_get(tags, lbc_names.tag_owner) != NULL ||
         lbc_tags_get(tags, lbc_names.tag_cluster) != NULL) {
@@ -425,10 +424,16 @@ static int reuse_check_label(struct lbc_pass *pass, const char *lb_id, struct cc
             return r;
         }
     }
+    return lbc_reuse_refuse_label(lb_id, own == NULL ? label : own, "", err);
+}
+
+int lbc_reuse_refuse_label(const char *lb_id, const char *label, const char *remedy,
+                           struct ccm_error *err)
+{
     return reuse_refuse(lb_id, err,
                         "service has been associated with loadbalancer [%s], cannot be bound to "
-                        "another one: delete and recreate the service",
-                        own == NULL ? label : own);
+                        "another one: %sdelete and recreate the service",
+                        label, remedy);
 }
 
 /* Whether the status of the Service speaks against somebody else's load balancer. */
@@ -453,11 +458,10 @@ static int reuse_check_address(const struct lbc_pass *pass, struct ccm_error *er
 
 int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_lb *lb = lbc_pass_lb(pass);
-    int r = reuse_check_tags(pass, lb->id, &lb->tags, err);
+    int r = lbc_reuse_check_tags(pass, err);
 
     if (r == 0) {
         r = reuse_check_address(pass, err);
     }
-    return r < 0 ? r : reuse_check_label(pass, lb->id, err);
+    return r < 0 ? r : reuse_check_label(pass, lbc_pass_lb(pass)->id, err);
 }

@@ -40,6 +40,14 @@ CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wan
 CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
                                         const struct lbc_tags *present);
 
+/* Whether the load balancer, which was read, is a person's that the namespace may use. Refuses as
+ * above. It carries the tag of a controller, or of the API server's, or it lacks the one that lets
+ * the namespace in. */
+CCM_NODISCARD int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err);
+/* Refuse, since the Service has the one that its label names; remedy: "do this, or ", or "". Always
+ * -EPERM with err. */
+int lbc_reuse_refuse_label(const char *lb_id, const char *label, const char *remedy,
+                           struct ccm_error *err);
 /* Whether the load balancer, which was read, may be used, by its tags, the Service's status and its
  * label. Refuses as above. Blocks when it has to look for one that we made. */
 CCM_NODISCARD int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err);

@@ -5,6 +5,7 @@
 
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
+#include "lbc/keep.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/quota.h"
@@ -173,6 +174,7 @@ static int sync_read_known(struct lbc_pass *pass, const char *id, struct lbc_los
             return 0;
         }
     } /* else it was reused until the annotation went, and has never been the Service's */
+    known->untagged = r == 0 && !lbc_keep_is_of_others(pass);
     lbc_state_fini(state, ops->mirror);
     state->groups_known = groups_known;
     state->listeners_known = listeners_known;
@@ -252,10 +254,21 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
                : 0;
 }
 
+static int sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    struct lbc_entry *entry = pass->entry;
+    int r = 0;
+
+    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
+    r = read->parts == NULL ? 0 : read->parts(pass, err);
+    entry->valid = r == 0;
+    return r;
+}
+
 static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
                             struct ccm_error *err)
 {
-    const struct lbc_read_ops *read = pass->lbc->ops->read;
     const bool reused = pass->model->reused;
     struct lbc_entry *entry = pass->entry;
     int r = sync_read_lb(pass, known, err);
@@ -271,19 +284,17 @@ static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
-    r = read->parts == NULL ? 0 : read->parts(pass, err);
-    entry->valid = r == 0;
-    return r;
+    return sync_read_parts(pass, err);
 }
 
 /* What of the model depends on what is there. */
 static int sync_fit_model(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_model_ops *ops = pass->lbc->ops->model;
-    const int r =
-        pass->model->reused && !pass->model->backends_only ? sync_fit_reused(pass, err) : 0;
+    const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
+    const int r = pass->model->reused && pass->kept == NULL ? sync_fit_reused(pass, err) : 0;
 
+    pass->model->as_it_is = pass->model->reused && !lbc_reuse_may_configure(pass, tags);
     if (r == 0 && ops->check_group != NULL) {
         lbc_model_check_groups(pass->model, pass->entry->state, ops->check_group, &pass->problems);
     }
@@ -325,8 +336,11 @@ static int sync_follow(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-/* What is desired, and what is there. */
-static int sync_compare(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+/* --- what is desired, and what is there --- */
+
+/* As the Service asks for it. */
+static int sync_compare_asked(struct lbc_pass *pass, struct lbc_lost_known *known,
+                              struct ccm_error *err)
 {
     int r = sync_build_model(pass, NULL, NULL, err);
 
@@ -335,6 +349,54 @@ static int sync_compare(struct lbc_pass *pass, struct lbc_lost_known *known, str
         r = sync_fit_model(pass, err);
     }
     return r == 0 && !pass->unfinished && sync_must_follow(pass) ? sync_follow(pass, err) : r;
+}
+
+/* By the load balancer that serves; why: as of lbc_keep_prove(). */
+static int sync_compare_kept(struct lbc_pass *pass, const struct ccm_error *why,
+                             struct ccm_error *err)
+{
+    int r = lbc_keep_read(pass, why, err);
+
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    r = sync_build_model(pass, NULL, NULL, err);
+    r = r < 0 ? r : lbc_pass_check_ready(pass, err);
+    if (r == 0 && !pass->unfinished && !lbc_keep_is_of_others(pass)) {
+        r = sync_read_parts(pass, err);
+    }
+    if (r == 0 && !pass->unfinished) {
+        r = lbc_keep_prove(pass, why, err);
+    }
+    return r < 0 || pass->unfinished || pass->kept == NULL ? r : sync_follow(pass, err);
+}
+
+/* One that may not be used is no reason to give up what serves. */
+static int sync_keep(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    struct ccm_error why = CCM_ERROR_INIT;
+
+    if (lbc_keep_find_label(pass->lbc, pass->service)[0] == '\0') {
+        return r;
+    }
+    ccm_error_copy(&why, err);
+    ccm_error_clear(err);
+    return sync_compare_kept(pass, &why, err);
+}
+
+static int sync_compare(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+{
+    int r = pass->kept != NULL ? sync_compare_kept(pass, NULL, err) : 0;
+
+    if (r < 0 || pass->unfinished || pass->kept != NULL) {
+        return r;
+    }
+    r = sync_compare_asked(pass, known, err);
+    if (r != -EPERM) {
+        return r;
+    }
+    lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
+    return sync_keep(pass, r, err);
 }
 
 /* A release was begun and has not come to its end: by this process, or by another one, which took
@@ -601,19 +663,19 @@ static void sync_emit_groups(struct lbc_pass *pass)
     lbc_pass_emit_frozen(pass, frozen_by);
 }
 
-int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
+static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
     struct lbc_lost_known known = LBC_LOST_UNKNOWN;
     int r = sync_compare(pass, &known, err);
 
-    if (r == -EPERM) {
-        lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
-    }
     if (r < 0 || pass->unfinished) {
         return r;
     }
     r = sync_check_create(pass, &known, err);
+    if (r < 0 && known.untagged) {
+        r = sync_keep(pass, r, err);
+    }
     if (r < 0 || pass->unfinished || sync_is_hopeless(pass)) {
         return r;
     }
@@ -621,13 +683,15 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    if (ops->read->details != NULL) {
+    if (ops->read->details != NULL && pass->kept == NULL) {
         r = ops->read->details(pass, err);
         if (r < 0) {
             return r;
         }
     }
-    sync_restore_protections(pass);
+    if (pass->kept == NULL) {
+        sync_restore_protections(pass);
+    }
     r = sync_drop_elsewhere(pass) < 0 ? ccm_error_nomem(err) : sync_freeze_backends(pass, err);
     if (r < 0) {
         return r;
@@ -636,17 +700,25 @@ int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
     lbc_pass_advise_node_addresses(pass);
     lbc_pass_advise_direct(pass);
     r = lbc_pass_plan_and_apply(pass, err);
-    if (lbc_pass_lb(pass)->id != NULL) {
+    if (lbc_pass_lb(pass)->id != NULL && pass->kept == NULL) {
         lbc_lost_end(pass);
     }
     if ((pass->left_out.len > 0 || (r == 0 && !pass->unfinished && pass->problems.count == 0)) &&
         lbc_pass_emit_left_out(pass) < 0 && r == 0) {
         r = ccm_error_nomem(err);
     }
-    if (r == 0) {
+    if (r == 0 && pass->kept == NULL) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);
     }
+    return r;
+}
+
+int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const int r = sync_run(pass, err);
+
+    lbc_keep_end(pass);
     return r;
 }
 

@@ -36,7 +36,7 @@ PRODUCTS = {"clb": Clb, "nlb": Nlb}
 class Row:
     """One Service: whose load balancer it has, what its backends are, the annotations that work, and those that break it.
 
-    follows: what each group has to hold at the end."""
+    A value may be a function of (world, row): an id that is known only then. follows: what each group has to hold at the end."""
 
     def __init__(self, owner, mode, bad, base=None, follows=None, ports=PORTS, **options):
         self.owner, self.mode, self.bad, self.base, self.ports, self.options = owner, mode, bad, base or {}, ports, options
@@ -78,14 +78,30 @@ def generated(build, product):
     return rows
 
 
+def own_id(world, row):
+    return world.kube.get("Service", row.name)["metadata"]["labels"]["service.k8s.alibaba/loadbalancer-id"]
+
+
+def lb_of_another(world, row):
+    return world.kube.get("Service", "another")["metadata"]["labels"]["service.k8s.alibaba/loadbalancer-id"]
+
+
+def spare(world, row):
+    return row.spare
+
+
 def by_hand(product):
     """Rows of the annotations that name load balancers and groups, and of those that need something beside them."""
-    rows = []
+    key, rows = PREFIX + "id", []
     for mode in ("pods", "nodes"):
+        rows += [Row("managed", mode, {key: value}) for value in (own_id, "lb-none", lb_of_another, spare)]
+        rows += [Row("reused", mode, {key: value}) for value in (None, "lb-none", lb_of_another, spare)]
         rows += [Row("reused", mode, {PREFIX + "vgroup-port": "rsp-none:80"}),
                  Row("reused", mode, {PREFIX + "vgroup-port": "nonsense"}),
                  Row("chosen", mode, {PREFIX + "vgroup-port": "rsp-none:80"}),
-                 Row("chosen", mode, {PREFIX + "vgroup-port": "nonsense"})]
+                 Row("chosen", mode, {PREFIX + "vgroup-port": "nonsense"}),
+                 Row("chosen", mode, {key: None}), Row("chosen", mode, {key: "lb-none"}),
+                 Row("chosen", mode, {key: None, PREFIX + "vgroup-port": None, PREFIX + "force-override-listeners": None})]
     # Any other value than eni means nodes, so the pods are exchanged for them; where there are no node ports they stay.
     rows += [Row("managed", "pods", {PODS_KEY: "x-none"}, follows=NODES_AFTER),
              Row("managed", "pods", {PODS_KEY: "x-none"}, allocateLoadBalancerNodePorts=False)]
@@ -124,6 +140,8 @@ def make(world, product, row, number):
     row.name = f"row-{number}"
     annotations = {**{PREFIX + key: value for key, value in BASES[product.name].items()}, **row.base,
                    **(PODS if row.mode == "pods" else {})}
+    if spare in row.bad.values():
+        row.spare = product.make_lb(row.name + "-spare", {}, {})[0]
     if row.owner != "managed":
         row.lb = product.make_lb(row.name, {}, {})[0]
         annotations.update({PREFIX + "id": row.lb, PREFIX + "force-override-listeners": "true"})
@@ -171,6 +189,7 @@ def test_no_row_freezes(world, product, build, capsys):
     product.configure(world, unlimited=True, log_level="info")
     views.nodes(world, 3)
     world.start_ccmd()
+    world.kube.create(product.new("another", PORTS))
     for number, row in enumerate(rows):
         make(world, product, row, number)
     begun = until_all(world, product, rows, lambda row: NODES if row.mode == "nodes" else [a for a, _ in BEFORE], "all to work")
@@ -179,7 +198,8 @@ def test_no_row_freezes(world, product, build, capsys):
     world.settled()
 
     for row in rows:
-        world.kube.patch("Service", row.name, {"metadata": {"annotations": row.bad}})
+        bad = {key: value(world, row) if callable(value) else value for key, value in row.bad.items()}
+        world.kube.patch("Service", row.name, {"metadata": {"annotations": bad}})
     world.settled()
     replace_pods(world, rows, AFTER)
     world.kube.delete("Node", "node-3")

@@ -52,19 +52,22 @@ def test_of_a_controller(world, product):
     name_lb(world, "own", theirs)
     assert refusal(world, "own", refused).endswith(f"{refused}(it is this Service's own: take annotation {PREFIX}id away)")
     name_lb(world, "web", theirs)
-    message = refusal(world, "web", "")
-    assert f"[{address(world, 'web')}]" in message or message.endswith(
-        f"{refused}(set annotation {PREFIX}id to the one that has the address of this Service, or take it away; or delete and recreate the Service)")
+    assert refusal(world, "web", "").endswith(
+        f"service has been associated with loadbalancer [{id_of(world, 'web')}], cannot be bound to another one: "
+        f"remove annotation {PREFIX}id, or delete and recreate the service")
 
 
 @PRODUCTS
 def test_another_one_than_the_status_shows(world, product):
-    """Both addresses are named, and the two ways out."""
+    """No label tells which one it has: both addresses are named, and the two ways out."""
     begin(world, product, "web")
     shown = address(world, "web")
+    world.stop_ccmd()
+    world.kube.patch("Service", "web", {"metadata": {"labels": {"service.k8s.alibaba/loadbalancer-id": None}}})
     product.call = lambda action, params: world.cloud.edit("call", product=product.product, action=action, params=params)["answer"]
     lb_id, _ = product.make_lb("by-hand", {}, {})
     name_lb(world, "web", lb_id)
+    world.start_ccmd()
     message = refusal(world, "web", "service has been associated with")
     word = TAGS[product.name]
     assert f"service has been associated with {word} [{shown}], cannot be bound to {word} [" in message
