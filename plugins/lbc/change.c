@@ -101,6 +101,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .left_out = &pass->left_out,
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
+        .hides_conflict = !pass->entry->conflicted,
         .insists = pass->insists,
         .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
         .fresh = fresh,
@@ -132,6 +133,7 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
 
     pass->writes += apply->writes;
     entry->freed = entry->freed || apply->freed;
+    entry->conflicted = entry->conflicted || apply->conflicted;
     entry->unrestored += apply->cannot_restore ? 1 : 0;
     entry->valid = entry->valid && !apply->surprised;
     if (apply->lb_gone) {

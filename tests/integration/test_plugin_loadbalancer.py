@@ -144,6 +144,27 @@ def test_a_new_node_is_one_call_per_group(world, cloud):
     assert cloud.actions(since) == ["PutServers", "PutServers"]
 
 
+@pytest.mark.parametrize("times", (1, 2))
+def test_a_first_conflict_is_no_news(world, cloud, times):
+    """Somebody else was faster, or the cloud is busy: the pass ends there, reads, and tries again. Only a repeated one is reported."""
+    start(world, cloud)
+    world.settled()
+    since, kube = len(cloud.calls), world.kube.mark()
+    for _ in range(times):
+        cloud.fail("PutServers", 412)
+    world.kube.create(node(3))
+    world.wait(lambda: [("10.0.0.3", 100) in servers for servers in (served(cloud) or {}).values()] == [True, True], "the new node", 30)
+    world.settled()
+    tries = [action for action in cloud.actions(since) if action == "PutServers"]
+    if times == 1:
+        assert cloud.actions(since) == ["PutServers", "ListLoadBalancers", "PutServers", "PutServers"]
+        assert [kind for kind, _, _, _ in world.kube.events("web") if kind == "Warning"] == []
+        assert [a for a in world.kube.actions(kube) if a.startswith("PATCH /api/v1/namespaces/default/services/web")] == []
+    else:
+        assert len(tries) == 4
+        assert any(reason == "SyncLoadBalancerFailed" and "fault 412" in message for _, reason, message, _ in world.kube.events("web"))
+
+
 def test_another_address_of_a_node_alone_is_followed(world, cloud):
     start(world, cloud, objects.service("web", ((80, "TCP"),), loadBalancerClass=CLASS))
     world.settled()

@@ -303,12 +303,17 @@ static int stage_retry_deferred(struct lbc_run *run, size_t from, size_t to)
     return r;
 }
 
+static bool run_met_conflict(const struct lbc_run *run)
+{
+    return run->apply->conflicted && run->apply->hides_conflict;
+}
+
 static int run_stage(struct lbc_run *run, size_t from, size_t to)
 {
     const size_t failed_before = run->apply->failed;
     int r = 0;
 
-    for (size_t i = from; r == 0 && i < to; i++) {
+    for (size_t i = from; r == 0 && i < to && !run_met_conflict(run); i++) {
         r = step_start(run, i, failed_before);
     }
     if (r < 0) {

@@ -6,6 +6,8 @@
  * - A failure stops only what depends on it: what lacks its group, its listener or its load
  * balancer, what is to come last, what would leave a group empty, and what must not be open to
  * everybody.
+ * - A first conflict (CCM_ERROR_CONFLICT: what was changed is not as the mirror has it, or is busy)
+ * ends its stage and the run without a word: the next pass reads, and tries again soon.
  * - A quota that is full for listeners is asked about once; what it leaves out is one problem.
  * - One bad backend, certificate or tag of a call is left out of it, see executor_members.h.
  * - A step that a quota refused waits for a later one that makes room for it, if there is one.
@@ -161,9 +163,10 @@ struct lbc_apply {
     bool *uncertain;             /* of the last call: it failed and may have been executed */
     struct lbc_state *have;      /* the mirror; changed by each step that is done */
     struct lbc_problems *problems;
-    uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
-    bool insists;      /* a release that waits for the load balancer no longer */
-    bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
+    uint32_t *attempt;   /* of creation: part of the ClientToken; counted up when needed */
+    bool hides_conflict; /* the pass before met none: a conflict is no news yet */
+    bool insists;        /* a release that waits for the load balancer no longer */
+    bool forgives_lb;    /* the load balancer goes: that it is gone already is well */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     /* The Service is older than this process, and was there long enough for an earlier one to make
      * a load balancer with the same ClientToken and let go of it. */
@@ -182,6 +185,7 @@ struct lbc_apply {
     bool lb_gone;        /* out: the load balancer is not there any more */
     bool asked_lb;       /* out: a creation was sent that has made a load balancer, or may have */
     bool made_lb;        /* out: it has */
+    bool conflicted;     /* out: a step met a conflict */
     bool token_taken;    /* out: its ClientToken stands for another request, says the cloud */
     uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
                             problem, come again then and read it; 0 = no */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define ADVICE_MAX  600   /* bytes of a remedy and the annotations that it is about */
+#define CONFLICT_MS 500   /* until what met a conflict is tried again */
 #define JOBS_MS     30000 /* for the jobs of one stage */
 #define LAST_MS     1000  /* for the last question about jobs that are late */
 #define SEE_CONSOLE "look at the resource in the console of the cloud"
@@ -124,6 +125,27 @@ static void step_report_failure(const struct lbc_run *run, const struct lbc_step
     run->apply->failed++;
 }
 
+/* Somebody else was faster, or the cloud is busy: whether that is no news yet. */
+static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step *step,
+                                const struct ccm_error *err)
+{
+    struct lbc_apply *apply = run->apply;
+
+    if (err->kind != CCM_ERROR_CONFLICT || lbc_refusal_is(apply->ops->lb_gone, err) ||
+        lbc_refusal_is(apply->ops->bad_member, err)) {
+        return false;
+    }
+    apply->conflicted = true;
+    if (!apply->hides_conflict) {
+        return false;
+    }
+    if (!lbc_cloud_is_wait(apply->cloud, err)) {
+        step_distrust(apply, step);
+    }
+    apply->again_ms = err->retry_after_ms > 0 ? err->retry_after_ms : CONFLICT_MS;
+    return true;
+}
+
 int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct ccm_error *err,
                  const char *remedy)
 {
@@ -131,6 +153,9 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
     const unsigned flags = step_ops(run, step)->flags;
     const bool gone = lbc_refusal_is(apply->ops->lb_gone, err);
 
+    if (step_hides_conflict(run, step, err)) {
+        return 0;
+    }
     remedy = remedy != NULL ? remedy : lbc_cloud_remedy(apply->cloud, err);
     if (*apply->uncertain || !lbc_cloud_is_wait(apply->cloud, err)) {
         step_distrust(apply, step);
