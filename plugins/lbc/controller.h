@@ -69,7 +69,9 @@ struct lbc_product {
     const char *noun; /* likewise, in sentences; NULL = "Service" */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
     bool must_run;    /* a listener that was stopped serves nobody */
-    bool needs_port;  /* without any usable port no load balancer is made */
+    bool groups_outlive; /* a load balancer that is deleted leaves its groups, so writes to them do
+                            not show that it is gone: it is read before a success is reported */
+    bool needs_port;     /* without any usable port no load balancer is made */
 
     /*
      * What is released when annotation id and the label with the last load balancer differ. false:

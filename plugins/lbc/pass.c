@@ -273,6 +273,17 @@ int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_error *err)
                                              lb->id, lb->texts[LBC_LB_NAME], &lb->tags, err);
 }
 
+bool lbc_pass_is_gone(struct lbc_pass *pass, const char *lb_id)
+{
+    struct lbc_state *state = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    const bool gone =
+        pass_read_lb(pass, lb_id, &state, &err) < 0 && err.kind == CCM_ERROR_NOT_FOUND;
+
+    pass_drop_lb(pass, state);
+    return gone;
+}
+
 int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     struct lbc_state *state = NULL;

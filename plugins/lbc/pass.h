@@ -129,6 +129,9 @@ bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port);
 /* Whose the load balancer of the mirror is, which was read by its id: 0 when it is the Service's
  * own, or there is none; LBC_LOOKUP_NOT_OURS with err. No call. */
 CCM_NODISCARD int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_error *err);
+/* Whether the cloud says that it does not exist. One read, which leaves the mirror alone; when it
+ * fails, nothing is known and the answer is false. Blocks. */
+bool lbc_pass_is_gone(struct lbc_pass *pass, const char *lb_id);
 /* None was found: whether another one may be created, as lbc_creation_judge() says; at once in a
  * dry run. */
 enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_t *ret_wait_ms);

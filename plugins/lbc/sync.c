@@ -663,6 +663,21 @@ static void sync_emit_groups(struct lbc_pass *pass)
     lbc_pass_emit_frozen(pass, frozen_by);
 }
 
+/* A success is never reported from memory alone: the next pass, which follows at once, reports that
+ * the load balancer is gone. */
+static void sync_confirm_lb(struct lbc_pass *pass)
+{
+    const char *id = lbc_pass_lb(pass)->id;
+
+    if (pass->lbc->ops->product->groups_outlive && pass->writes > 0 && !pass->fresh &&
+        !pass->unfinished && pass->problems.count == 0 && id != NULL &&
+        lbc_pass_is_gone(pass, id)) {
+        lbc_entry_drop(pass->entry);
+        pass->unfinished = true;
+        pass->requeue_ms = 1;
+    }
+}
+
 static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -707,7 +722,10 @@ static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
         lbc_pass_emit_left_out(pass) < 0 && r == 0) {
         r = ccm_error_nomem(err);
     }
-    if (r == 0 && pass->kept == NULL) {
+    if (r == 0) {
+        sync_confirm_lb(pass);
+    }
+    if (r == 0 && pass->kept == NULL && !pass->unfinished) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);
     }

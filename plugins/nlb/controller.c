@@ -61,6 +61,7 @@ static const struct lbc_product product = {
     .probes_from = "the addresses of the load balancer in its vSwitches",
     .vswitch_from = "annotation zone-maps",
     .needs_port = true,
+    .groups_outlive = true,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };

@@ -111,6 +111,18 @@ def test_deleted_ones_are_told_with_the_command_and_looked_for(world, product):
 
 
 @PRODUCTS
+def test_the_next_change_of_a_node_reports_a_deleted_one(world, product):
+    """The groups of an NLB outlive it, so writes to them succeed: it is read before a success is reported."""
+    known = begin(world, product)
+    lose(world, product, known)
+    before = {name: len(said(world, name, "EnsuredLoadBalancer")) for name in NAMES}
+    views.nodes(world, 1, first=3)
+    for name in NAMES:
+        world.wait(lambda n=name: failed(world, n, f"{known[name][0]} does not exist any more"), f"{name} to miss its own")
+        assert len(said(world, name, "EnsuredLoadBalancer")) == before[name]
+
+
+@PRODUCTS
 def test_deleted_ones_are_made_again_by_option_also_when_another_process_finds_it(world, product):
     known = begin(world, product, "recreate_deleted = true;", ("stays",))
     world.stop_ccmd()
