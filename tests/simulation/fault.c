@@ -42,7 +42,6 @@ static const uint64_t *only;
 static size_t only_count;
 static uint64_t happened[HAPPENED_MAX];
 static size_t happened_count;
-static int64_t last_us;
 
 const char *sim_fault_name(enum sim_fault_kind kind)
 {
@@ -147,7 +146,6 @@ struct sim_fault sim_fault_pick(const char *action, const char *key, bool watch)
         fault.kind = SIM_FAULT_NONE;
         return fault;
     }
-    last_us = sim_now_us();
     if (happened_count < HAPPENED_MAX) {
         happened[happened_count++] = fault.id;
     }
@@ -162,9 +160,4 @@ size_t sim_faults_count(void)
 uint64_t sim_faults_id(size_t at)
 {
     return happened[at];
-}
-
-int64_t sim_faults_last_us(void)
-{
-    return last_us;
 }

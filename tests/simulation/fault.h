@@ -55,10 +55,9 @@ void sim_faults_only(const uint64_t *ids, size_t count);
 /* What the next call of this action for this object meets; watch: it is a stream. */
 struct sim_fault sim_fault_pick(const char *action, const char *key, bool watch);
 
-/* Those that happened, in order; and when the last one did, virtual. */
+/* Those that happened, in order. */
 size_t sim_faults_count(void);
 uint64_t sim_faults_id(size_t at);
-int64_t sim_faults_last_us(void);
 const char *sim_fault_name(enum sim_fault_kind kind);
 
 #endif

@@ -151,7 +151,6 @@ static void libraries_find(void)
 /* --- begin and end --- */
 
 struct seat {
-    bool exists;
     int instance;
     int64_t start_us; /* when the next one is started */
     pthread_t thread;
@@ -159,7 +158,6 @@ struct seat {
 
 static struct seat all_seats[SIM_SEATS];
 static int instance_count;
-static bool ending;
 static const char *config_path;
 void (*sim_on_killed)(int instance);
 
@@ -189,23 +187,22 @@ static void seat_run_once(struct seat *seat)
     seat->instance = 0;
 }
 
-static void *seat_main(void *arg)
+/* Ends only with its instance, or with the world. */
+__attribute__((noreturn)) static void *seat_main(void *arg)
 {
     struct seat *seat = arg;
 
-    while (!ending) {
+    for (;;) {
         sim_sleep_us(seat->start_us - sim_now_us());
-        if (!ending && sim_now_us() >= seat->start_us) {
+        if (sim_now_us() >= seat->start_us) {
             seat_run_once(seat);
             seat->start_us = sim_now_us() + RESTART_US;
         }
     }
-    return NULL;
 }
 
 static void seat_start(struct seat *seat)
 {
-    seat->exists = true;
     if (pthread_create(&seat->thread, NULL, seat_main, seat) != 0) {
         sim_fail("no room for another thread");
     }
@@ -231,7 +228,7 @@ void sim_seat_add(int seat)
 {
     const int mine = sim_instance();
 
-    sim_set_instance(SIM_WORLD_SIDE); /* it is no part of who asks for it */
+    sim_set_instance(SIM_WORLD_SIDE); /* not a thread of the instance that asks for it */
     all_seats[seat].start_us = sim_now_us();
     seat_start(&all_seats[seat]);
     sim_set_instance(mine);
@@ -281,19 +278,6 @@ void sim_seat_stop(int seat)
 {
     if (all_seats[seat].instance != 0) {
         sim_send_signal(all_seats[seat].instance, SIGTERM);
-    }
-}
-
-void sim_instances_end(void)
-{
-    ending = true;
-    for (int i = 0; i < SIM_SEATS; i++) {
-        sim_seat_stop(i);
-    }
-    for (int i = 0; i < SIM_SEATS; i++) {
-        if (all_seats[i].exists) {
-            (void)pthread_join(all_seats[i].thread, NULL); /* cannot fail */
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * Instances of the daemon in one process: what each of them has for itself, and how they begin and
- * end. An instance is a process that was started once: whoever is started again is another one.
+ * end. An instance is a process that was started once; a restart is another instance.
  *
  * Kept apart are the writable data of the plugins and of libccm-alicloud, which keeps one client
  * per process: they are exchanged whenever another instance goes on. The data of the daemon's own
@@ -30,8 +30,6 @@ void sim_seat_crash(int seat, int64_t delay_us);
 void sim_seat_add(int seat);
 /* By SIGTERM. */
 void sim_seat_stop(int seat);
-/* End all of them in order, without another start. Blocks. */
-void sim_instances_end(void);
 /* All of them are gone, and none is started again: for a copy of the process. */
 void sim_instances_drop(void);
 /* How many were started. */

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Laid over pthread_mutex_t and pthread_cond_t; all zero is one that nobody holds. */
+/* Laid over pthread_mutex_t and pthread_cond_t; all zero is a free one. */
 struct lock {
     unsigned owner; /* thread + 1; 0 = free */
     unsigned waiters;

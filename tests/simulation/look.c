@@ -22,7 +22,7 @@
 
 static int64_t last_write_us;
 static uint64_t cloud_writes;
-static int lease_holder; /* instance that wrote the Lease last and holds it; 0 = nobody */
+static int lease_holder; /* instance that wrote the Lease last and holds it; 0 = none */
 static int64_t lease_until_us;
 
 int64_t sim_look_last_write_us(void)
@@ -150,7 +150,7 @@ static char problem[512];
 
 static void look_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The first problem is the one that is told. */
+/* Only the first problem is reported. */
 static void look_note(const char *format, ...)
 {
     va_list args;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on every request is looked at. */
+/* From now on every request is checked. */
 void sim_look_begin(void);
 /* When an instance last changed something in the cloud, or in the cluster beside Events and the
  * Lease; virtual. */

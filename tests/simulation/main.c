@@ -101,7 +101,7 @@ static int run_all(const struct sim_options *options)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/ccmd-simulate-XXXXXX";
+    char folder[] = P_tmpdir "/ccmd-simulate-XXXXXX";
     struct sim_options options = {
         .seed = 1, .lives = 40, .seats = 1, .jobs = 1, .plugins = "clb,nlb,route,node,gateway"
     };

@@ -126,7 +126,7 @@ void sim_net_drop(int instance)
     }
 }
 
-static void must(int r)
+static void check_memory(int r)
 {
     if (r < 0) {
         abort(); /* out of memory */
@@ -143,13 +143,13 @@ static void call_add_header(struct call *call, const char *line)
         name[len] = (char)tolower((unsigned char)line[len]);
     }
     name[len] = '\0';
-    must(ccm_sim_params_add(&call->req.headers, name, colon + 1 + strspn(colon + 1, " ")));
+    check_memory(ccm_sim_params_add(&call->req.headers, name, colon + 1 + strspn(colon + 1, " ")));
 }
 
 static void call_add_params(struct call *call, const struct ccm_sim_params *from)
 {
     for (size_t i = 0; i < from->len; i++) {
-        must(ccm_sim_params_borrow(&call->req.all, &from->items[i]));
+        check_memory(ccm_sim_params_borrow(&call->req.all, &from->items[i]));
     }
 }
 
@@ -158,10 +158,10 @@ static void call_read_params(struct call *call)
     struct ccm_sim_request *req = &call->req;
 
     ccm_sim_params_sort(&req->headers);
-    must(ccm_sim_params_parse(&req->query, req->raw_query, strlen(req->raw_query)));
+    check_memory(ccm_sim_params_parse(&req->query, req->raw_query, strlen(req->raw_query)));
     if (ccm_text_starts(ccm_sim_params_text(&req->headers, "content-type"),
                         "application/x-www-form-urlencoded")) {
-        must(ccm_sim_params_parse(&req->form, req->body, req->body_len));
+        check_memory(ccm_sim_params_parse(&req->form, req->body, req->body_len));
     }
     call_add_params(call, &req->query);
     call_add_params(call, &req->form);
@@ -195,7 +195,7 @@ static void call_make(struct call *call, const char *method, const char *url, co
         *mark = '\0';
     }
     call->req.raw_path = call->uri;
-    must(ccm_sim_unescape(call->uri, strlen(call->uri), false, &call->path));
+    check_memory(ccm_sim_unescape(call->uri, strlen(call->uri), false, &call->path));
     call->req.path = call->path;
     call->req.method = method;
     call->req.body = call->body;
@@ -297,7 +297,7 @@ static void call_answer_fault(struct call *call, const struct sim_fault *fault)
     call->ops->fault(call->simulator, &call->req, &effect, &call->reply);
     sim_atomic(false);
     if (is_429 && call->side == SIM_KUBE) {
-        must(ccm_sim_params_add(&call->reply.headers, "Retry-After", "1"));
+        check_memory(ccm_sim_params_add(&call->reply.headers, "Retry-After", "1"));
     }
 }
 
@@ -391,7 +391,8 @@ static void ticket_sleep_until(const struct net_http_ticket *ticket, int64_t unt
         if (gate_ms < wake_us / 1000 && gate_ms * 1000 > sim_now_us()) {
             wake_us = gate_ms * 1000;
         }
-        (void)sim_wait(SIM_WAIT_COND, &ticket->http->changed, wake_us); /* looked at above */
+        (void)sim_wait(SIM_WAIT_COND, &ticket->http->changed,
+                       wake_us); /* the loop checks why it woke */
     }
 }
 
@@ -551,14 +552,14 @@ static int ticket_answer(struct net_http_ticket *ticket, struct call *call)
     char line[512];
     int len = snprintf(line, sizeof(line), "HTTP/1.1 %u X\r\n", call->reply.status);
 
-    must(net_http_head_line(&head, line, (size_t)len));
+    check_memory(net_http_head_line(&head, line, (size_t)len));
     len = snprintf(line, sizeof(line), "content-type: %s\r\n", type == NULL ? "" : type);
-    must(net_http_head_line(&head, line, (size_t)len));
+    check_memory(net_http_head_line(&head, line, (size_t)len));
     for (size_t i = 0; i < call->reply.headers.len; i++) {
         const struct ccm_sim_param *one = &call->reply.headers.items[i];
 
         len = snprintf(line, sizeof(line), "%s: %s\r\n", one->name, one->value);
-        must(net_http_head_line(&head, line, (size_t)len));
+        check_memory(net_http_head_line(&head, line, (size_t)len));
     }
     return net_http_response_build(call->reply.status, &head, &call->reply.body, &ticket->response);
 }
@@ -755,7 +756,7 @@ int net_http_begin(struct net_http *http, const struct net_exchange *exchange,
 {
     struct net_http_ticket *ticket = calloc(1, sizeof(*ticket));
 
-    must(ticket == NULL ? -ENOMEM : 0);
+    check_memory(ticket == NULL ? -ENOMEM : 0);
     ticket->http = http;
     ticket->exchange = exchange;
     if (pthread_create(&ticket->thread, NULL, ticket_main, ticket) != 0) {

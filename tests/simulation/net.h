@@ -41,8 +41,8 @@ struct sim_net {
     /* Called with each request: before it is executed, when it changes something, and after. */
     void (*before)(const struct sim_call *call);
     void (*after)(const struct sim_call *call);
-    /* An instance has changed something; a watch gives it an event, of that path. NULL = nobody
-     * wants to know. */
+    /* An instance has changed something; a watch delivers an event of that path. NULL = not
+     * called. */
     void (*effect)(const struct sim_call *call);
     void (*event)(const char *path, const char *line);
     uint64_t requests;
@@ -51,7 +51,7 @@ extern struct sim_net sim_net;
 
 /* The seat cannot reach that side until then. */
 void sim_net_cut_off(int seat, enum sim_side side, int64_t until_us);
-/* Nobody is cut off any more. */
+/* All partitions end. */
 void sim_net_heal(void);
 /* No watch of the seat gives anything in that time; the connections stay. */
 void sim_net_freeze_watches(int seat, int64_t from_us, int64_t until_us);

@@ -118,11 +118,6 @@ uint64_t sim_hash(void)
     return trace_hash;
 }
 
-uint64_t sim_points(void)
-{
-    return points;
-}
-
 void sim_fail(const char *format, ...)
 {
     char text[2048];
@@ -186,7 +181,7 @@ static void clock_report_deadlock(void)
     sim_fail("deadlock: every thread waits, and none has a deadline");
 }
 
-/* Nobody can go on: time passes until somebody can. */
+/* No thread can run: time passes until one can. */
 static void clock_jump(void)
 {
     int64_t next = SIM_FOREVER;
@@ -389,13 +384,8 @@ void sim_step_wall(int64_t us)
 void sim_sleep_us(int64_t us)
 {
     if (us > 0) {
-        (void)sim_wait(SIM_WAIT_SLEEP, NULL, now_us + us); /* nobody wakes it */
+        (void)sim_wait(SIM_WAIT_SLEEP, NULL, now_us + us); /* it always times out */
     }
-}
-
-void sim_yield(void)
-{
-    order_schedule();
 }
 
 void sim_yield_sometimes(void)
@@ -477,16 +467,6 @@ bool sim_wait(enum sim_wait why, const void *on, int64_t until_us)
     return !self->timed_out;
 }
 
-size_t sim_count_waiters(enum sim_wait why, const void *on)
-{
-    size_t count = 0;
-
-    for (int i = 0; i < used; i++) {
-        count += threads[i].state == WAITING && threads[i].why == why && threads[i].on == on;
-    }
-    return count;
-}
-
 void sim_wake(enum sim_wait why, const void *on, bool one)
 {
     struct thread *found[THREADS];
@@ -508,11 +488,6 @@ void sim_wake(enum sim_wait why, const void *on, bool one)
 void sim_atomic(bool on)
 {
     atomic_depth += on ? 1 : -1;
-}
-
-bool sim_is_atomic(void)
-{
-    return atomic_depth > 0;
 }
 
 /* --- instances --- */

@@ -43,11 +43,9 @@ uint64_t sim_mix(uint64_t number);
 
 int64_t sim_now_us(void);  /* monotonic; begins at 1,000 s */
 int64_t sim_wall_us(void); /* since the epoch */
-/* Somebody sets the wall clock. */
+/* As date(1) sets the wall clock. */
 void sim_step_wall(int64_t us);
 void sim_sleep_us(int64_t us);
-/* Give way to others. */
-void sim_yield(void);
 
 /* --- threads --- */
 
@@ -61,13 +59,11 @@ void *sim_thread_join(unsigned thread);
 unsigned sim_thread_self(void);
 /* Wait until sim_wake() for the same `on`, or until the deadline. False: the deadline came. */
 bool sim_wait(enum sim_wait why, const void *on, int64_t until_us);
-/* How many wait for it; wake all of them, or one that is drawn. */
-size_t sim_count_waiters(enum sim_wait why, const void *on);
+/* Wake all threads that wait for it, or one that is drawn. */
 void sim_wake(enum sim_wait why, const void *on, bool one);
-/* Between on and off nobody else goes on; may be nested. No waits in between. */
+/* Between on and off no other thread runs; may be nested. No waits in between. */
 void sim_atomic(bool on);
-bool sim_is_atomic(void);
-/* Give way, once in eight calls: for locks. */
+/* Let another thread run, once in eight calls: for locks. */
 void sim_yield_sometimes(void);
 
 /* --- instances --- */
@@ -92,11 +88,10 @@ void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* At most so many bytes go there. */
 void sim_trace_to(const char *path, size_t most);
 uint64_t sim_hash(void);
-uint64_t sim_points(void);
 
 /* The run has found something: printed, and the process ends with exit code 1. */
 void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Called first by sim_fail(), with its text; NULL = nobody. */
+/* Called first by sim_fail(), with its text. */
 extern void (*sim_on_fail)(const char *text);
 
 #endif

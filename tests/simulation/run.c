@@ -25,7 +25,7 @@
 
 #define BEGIN_US   INT64_C(1000000000)
 #define LATENCY_US 20000
-#define QUIET_US   INT64_C(120000000)  /* nobody writes for so long: all is at rest */
+#define QUIET_US   INT64_C(120000000)  /* without a write: all is at rest */
 #define REST_US    INT64_C(9000000000) /* within this time after the last fault */
 #define SETTLE_US  INT64_C(60000000)   /* until watches that hang are given up, nearly */
 #define STEP_US    INT64_C(60000000)
@@ -46,7 +46,7 @@ static void world_fail(const char *text)
                  at_s, text);
 }
 
-/* Nobody writes any more, and nothing is left over, within a bound after the last fault. */
+/* Writes end, and nothing is left over, within a bound after the last fault. */
 static void world_await_rest(void)
 {
     const int64_t from_us = sim_now_us();
@@ -217,7 +217,7 @@ static void write_finding(const char *folder, const char *text)
     }
 }
 
-/* With files for whoever shrinks the run. */
+/* With files for shrink.c. */
 static void world_fail_with_files(const char *text)
 {
     write_faults(world_folder);
@@ -236,7 +236,7 @@ static void world_run(const struct sim_options *options, uint64_t seed, uint32_t
     world_folder = folder;
     world_make_history(options, seed, lives, &history);
     (void)snprintf(path, sizeof(path), "%s/history", folder);
-    (void)sim_history_write(&history, path); /* for whoever looks into a finding */
+    (void)sim_history_write(&history, path); /* to look into a finding */
     log_to(folder, log);
     world_begin(options, seed, folder);
     sim_on_fail = world_fail_with_files;
@@ -307,13 +307,13 @@ void sim_child_remove(const struct sim_child *child)
 bool sim_child_end(struct sim_child *child, bool keeps, struct sim_outcome *ret)
 {
     int status = 0;
-    const bool is_told = read(child->fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
+    const bool has_outcome = read(child->fd, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
     bool good = false;
 
     (void)waitpid(child->pid, &status, 0);
     (void)close(child->fd);
-    good = is_told && status == 0 && ret->findings == 0;
-    if (!is_told || status != 0) {
+    good = has_outcome && status == 0 && ret->findings == 0;
+    if (!has_outcome || status != 0) {
         *ret = (struct sim_outcome){ .hash = 1, .findings = 1 };
     }
     if (WIFSIGNALED(status)) {
