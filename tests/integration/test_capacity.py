@@ -128,7 +128,7 @@ def test_a_failed_addition_empties_nothing(build, tmp_path, product):
     """Not for want of room: the old pods stay until the new ones can come."""
     with World(build, tmp_path) as world:
         slice_ = begin(world, product, pods(0, 4))
-        world.cloud.fault(ADD[product.name], code="OperationDenied", http=400, message="not now")
+        world.cloud.fault(ADD[product.name], code="OperationDenied", http=400, message="not now", count=2)
         since = world.cloud.mark()
         roll(world, slice_, pods(10, 4))
         world.wait(lambda: any("not now" in e[2] for e in world.kube.events()), "the Warning")

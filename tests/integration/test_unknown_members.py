@@ -14,6 +14,7 @@ from tests.support.products import PREFIX, Clb, Nlb
 PORTS = ((80, "TCP"), (443, "TCP"))
 ADDITIONS = {"clb": ("CreateVServerGroup", "AddVServerGroupBackendServers"), "nlb": ("AddServersToServerGroup",)}
 REMOVALS = {"clb": "RemoveVServerGroupBackendServers", "nlb": "RemoveServersFromServerGroup"}
+CONFIRMS = {"clb": (), "nlb": ("GetLoadBalancerAttribute",)}  # after a change of backends: that it exists
 WEIGHTS = {"clb": "SetVServerGroupAttribute", "nlb": "UpdateServerGroupServersAttribute"}
 EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers"
 ENI = {"service.beta.kubernetes.io/backend-type": "eni"}
@@ -116,8 +117,8 @@ def test_a_service_follows_nodes(world, product):
     follow(world, product, 1, 2, 3, 4, 5)
     world.kube.delete("Node", "node-1")
     follow(world, product, 2, 3, 4, 5)
-    assert sorted(world.cloud.actions(since)) == sorted(2 * [ADDITIONS[product.name][-1], REMOVALS[product.name]]
-                                                        + jobs(world, since))
+    changes = [ADDITIONS[product.name][-1], REMOVALS[product.name], *CONFIRMS[product.name]]
+    assert sorted(world.cloud.actions(since)) == sorted(2 * changes + jobs(world, since))
     since = world.cloud.mark()
     world.kube.patch("Node", "node-2", {"metadata": {"labels": {"a": "b"}}})
     world.settled()

@@ -14,6 +14,7 @@
 
 #define ADVICE_MAX  600   /* bytes of a remedy and the annotations that it is about */
 #define CONFLICT_MS 500   /* until what met a conflict is tried again */
+#define REPEATED_MS 4000  /* and once more, at least */
 #define JOBS_MS     30000 /* for the jobs of one stage */
 #define LAST_MS     1000  /* for the last question about jobs that are late */
 #define SEE_CONSOLE "look at the resource in the console of the cloud"
@@ -127,7 +128,7 @@ static void step_report_failure(const struct lbc_run *run, const struct lbc_step
 
 /* Somebody else was faster, or the cloud is busy: whether that is no news yet. */
 static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step *step,
-                                const struct ccm_error *err)
+                                struct ccm_error *err)
 {
     struct lbc_apply *apply = run->apply;
 
@@ -137,6 +138,7 @@ static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step
     }
     apply->conflicted = true;
     if (!apply->hides_conflict) {
+        err->retry_after_ms = err->retry_after_ms > 0 ? err->retry_after_ms : REPEATED_MS;
         return false;
     }
     if (!lbc_cloud_is_wait(apply->cloud, err)) {
