@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import objects, proc, views
+from tests.support import objects, views
 from tests.support.products import PRODUCTS
 
 ENI = {"service.beta.kubernetes.io/backend-type": "eni"}
@@ -90,12 +90,7 @@ def test_resync(world, product, tmp_path):
     kind, _, _ = begin(world, product, tmp_path)
     mark = world.cloud.mark()
     move(world)
-    with open(world.config, encoding="utf-8") as file:
-        text = file.read()
-    path = world.config + ".asks"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text.replace("127.0.0.1:0", world.admin_base().split("//")[1]))
-    code, _, err = proc.run([world.binary("ccmd"), "resync", "--config", path, "default/web"], timeout=60)
+    code, _, err = world.resync("default/web")
     assert (code, err) == (0, "")
     moved(world, kind, mark)
 

@@ -6,21 +6,14 @@ import signal
 
 import pytest
 
-from tests.support import proc, views
+from tests.support import proc
 from tests.support.certificates import INVALID, NOT_PERMITTED, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls, tls_listener, writes
-from tests.support.gateway_api import backend, listener, service
+from tests.support.gateway_api import listener
 
 
 @pytest.fixture
 def api(world):
-    views.nodes(world, 2)
-    one = Certificates(world)
-    one.define()
-    one.configure(ON)
-    one.make_class()
-    world.kube.create(service("web"))
-    one.make_route("web", backend("web"))
-    return one
+    return Certificates.in_world(world, 2)
 
 
 def test_from_the_secret_to_the_listener(world, api):
@@ -75,7 +68,7 @@ def test_renewal(world, api):
     world.settled()
     since = world.cloud.mark()
     api.renew("cert", "two")
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["two"]} and set(api.uploaded()) == {"two"}, "the renewal")
     assert writes(world, since) == ["CreateSSLCertificateWithName", "UpdateListenerAttribute", "DeleteSSLCertificate"]
     world.settled()
@@ -101,8 +94,8 @@ def test_renewal_of_what_two_gateways_use(world, api):
     world.settled()
     world.cloud.fault(action="UpdateListenerAttribute", nth=2, http=500, code="InternalError", message="no", count=3)
     api.renew("cert", "two")
-    api.look()
-    api.look("default/other")
+    api.resync()
+    api.resync("default/other")
     world.wait(lambda: api.words() == {443: ["two"], 8443: ["two"]} and set(api.uploaded()) == {"two"}, "the renewal", timeout=60)
     assert "DeleteSSLCertificate" == writes(world)[-1] and writes(world).count("DeleteSSLCertificate") == 1
 
@@ -114,7 +107,7 @@ def test_a_secret_that_goes_or_breaks_takes_nothing_along(world, api):
     world.start_ccmd()
     world.wait(lambda: api.words() == {443: ["one"]} and api.programmed(), "the listener")
     api.renew("cert", "", {"tls.crt": base64.b64encode(b"Hello world\n").decode()})
-    api.look()
+    api.resync()
     world.wait(lambda: api.resolved() == INVALID, "the refusal")
     assert "tls.crt" in api.message() and "default/cert" in api.message()
     world.settled()
@@ -127,7 +120,7 @@ def test_a_secret_that_goes_or_breaks_takes_nothing_along(world, api):
     assert api.words() == {443: ["one"]} and writes(world, since) == []
     assert api.listener("tls")[0]["Programmed"] == PROGRAMMED
     api.make_secret("cert", "two")
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["two"]} and set(api.uploaded()) == {"two"} and api.resolved() == RESOLVED, "the new one")
 
 
@@ -196,11 +189,11 @@ def test_a_secret_that_may_not_be_read(world, api):
     world.wait(lambda: api.resolved() == INVALID and api.programmed(), "the refusal")
     assert "Role" in api.message() and list(api.served()) == ["80/tcp"]
     world.kube.clear_faults()
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["one"]} and api.resolved() == RESOLVED, "the listener")
     since = world.cloud.mark()
     world.kube.fault(action="GET /api/v1/namespaces/default/secrets/cert", count=2, http=500, code="InternalError", message="no")
-    api.look()
+    api.resync()
     world.settled()
     assert writes(world, since) == [] and api.words() == {443: ["one"]}, "an API server in trouble says nothing about Secrets"
 
@@ -242,7 +235,7 @@ def test_what_the_service_refuses(world, api):
     assert world.cloud.actions().count("CreateSSLCertificateWithName") == 1
     world.cloud.clear_faults()
     api.renew("cert", "two")
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["two"]} and api.resolved() == RESOLVED, "the listener")
 
 
@@ -350,7 +343,7 @@ def test_killed_in_a_renewal(world, api, action, moment):
     before = world.cloud.mark()
     world.cloud.fault(action=action, cut=moment, delay_ms=600000)
     api.renew("cert", "two")
-    api.look()
+    api.resync()
     world.wait(lambda: any(call["http"] == 0 for call in world.cloud.calls(before)), f"the call of {action}")
     world.kill_ccmd()
     world.cloud.clear_faults()

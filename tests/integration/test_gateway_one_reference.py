@@ -4,9 +4,9 @@ import base64
 
 import pytest
 
-from tests.support import proc, views
+from tests.support import proc
 from tests.support.certificates import INVALID, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
-from tests.support.gateway_api import PREFIX, backend, listener, service
+from tests.support.gateway_api import PREFIX, listener
 
 SECRET = "GET /api/v1/namespaces/default/secrets/cert"
 LIST, CREATE = "DescribeSSLCertificateList", "CreateSSLCertificateWithName"
@@ -26,14 +26,7 @@ FAULTS = {
 
 @pytest.fixture
 def api(world):
-    views.nodes(world, 3)
-    one = Certificates(world)
-    one.define()
-    one.configure(ON)
-    one.make_class()
-    world.kube.create(service("web"))
-    one.make_route("web", backend("web"))
-    return one
+    return Certificates.in_world(world, 3)
 
 
 def break_down(world, name):
@@ -102,7 +95,7 @@ def test_a_gateway_with_tls_alone_costs_nothing_before_its_secret(world, api):
     world.settled()
     assert api.load_balancers() == [] and writes(world) == []
     api.make_secret("cert", "one")
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["one"]} and api.programmed(), "the listener")
     assert world.cloud.actions().count("CreateLoadBalancer") == 1
 
@@ -294,7 +287,7 @@ def test_the_port_of_what_cannot_be_made_stays_in_use(world, api):
     world.settled()
     assert set(api.served()) == {"443/tcp", "80/tcp"} and writes(world, since) == []
     api.make_secret("cert", "one")
-    api.look()
+    api.resync()
     world.wait(lambda: api.words() == {443: ["one"]} and set(api.served()) == {"443/tcpssl", "80/tcp"}, "the change")
 
 
@@ -367,7 +360,7 @@ def test_parts_of_a_secret_are_still_judged(world, api):
     world.wait(lambda: api.words() == {443: ["one"]} and api.programmed(), "the listener")
     break_down(world, "the Secret answers 500")
     api.renew("cert", "", {"tls.crt": base64.b64encode(b"Hello world\n").decode()})
-    api.look()
+    api.resync()
     world.wait(lambda: "cannot be read" in api.message(), "the first reason")
     mend(world)
     world.wait(lambda: "tls.crt" in api.message(), "the second reason", timeout=30)

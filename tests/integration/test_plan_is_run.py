@@ -18,7 +18,7 @@ from tests.support import proc, scenario
 from tests.support import scenario_look as look
 from tests.support.scenario_route import RouteRunner
 from tests.support.scenario_run import Runner
-from tests.support.world import ACCESS_KEY, ACCESS_SECRET
+from tests.support.world import ACCESS_KEY, ACCESS_SECRET, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILTER = os.environ.get("CCM_SCENARIO", "")
@@ -120,10 +120,10 @@ class Comparison:
                 self._note("at rest", plan, self._told(plan), set())
 
     def _wait(self, condition):
-        """Until it holds, or for as long as a scenario waits for what does not come."""
-        deadline = time.monotonic() + self.patience_s + 10 * self.case.given.get("job_ms", 0) / 1000
-        while not condition() and time.monotonic() < deadline:
-            time.sleep(0.03)
+        """Until it holds, or as long as a scenario waits: the comparison reports what did not come."""
+        patience_s = self.patience_s + 10 * self.case.given.get("job_ms", 0) / 1000
+        deadline = time.monotonic() + patience_s
+        wait(lambda: condition() or time.monotonic() > deadline, "the end of the patience", 2 * patience_s + 60, every=0.03)
 
     def _marks(self):
         state = self.world.kube.state()

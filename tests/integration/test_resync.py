@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from tests.support import objects, proc, views
+from tests.support import objects, views
 
 PORTS = ((80, "TCP"), (443, "TCP"))
 
@@ -32,16 +32,6 @@ def running(world, tmp_path):
     return world
 
 
-def command(world, *words):
-    """The command finds the daemon by its configuration: with the port that the system gave."""
-    with open(world.config, encoding="utf-8") as file:
-        text = file.read()
-    path = world.config + ".asks"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text.replace("127.0.0.1:0", world.admin_base().split("//")[1]))
-    return proc.run([world.binary("ccmd"), "resync", "--config", path, *words], timeout=60)
-
-
 def post(world, token=None, query="?key=default/web", method="POST"):
     request = urllib.request.Request(world.admin_base() + "/resync" + query, method=method)
     if token is not None:
@@ -61,7 +51,7 @@ def said(world, reason, name="web"):
 def test_what_somebody_deleted_comes_back(running):
     lb = views.only_lb(running)["LoadBalancerId"]
     running.cloud.edit("delete", type="listener", load_balancer=lb, port=443, protocol="tcp")
-    code, out, err = command(running, "default/web")
+    code, out, err = running.resync("default/web")
     assert (code, err) == (0, "") and out == "plugin clb looks at 1 object again\n"
     running.wait(lambda: said(running, "Resynced"), "the answer")
     assert said(running, "Resynced") == [f"Load balancer [{lb}] was looked at again because an operator asked for it: repaired"]
@@ -72,7 +62,7 @@ def test_what_somebody_deleted_comes_back(running):
 def test_again_and_again_without_a_pause(running):
     for number in (1, 2):
         since = running.cloud.mark()
-        assert command(running, "default/web")[0] == 0
+        assert running.resync("default/web")[0] == 0
         running.settled()
         actions = running.cloud.actions(since)
         assert "DescribeLoadBalancers" in actions and all(a.startswith("Describe") for a in actions), number
@@ -83,7 +73,7 @@ def test_again_and_again_without_a_pause(running):
 def test_all(world, tmp_path):
     begin(world, tmp_path, ("one", "two"))
     since = world.cloud.mark()
-    code, out, err = command(world, "--all")
+    code, out, err = world.resync("--all")
     assert (code, err) == (0, "") and out == "plugin clb looks at 2 objects again\n"
     world.settled()
     assert all(a.startswith("Describe") for a in world.cloud.actions(since)) and world.cloud.actions(since) != []
@@ -111,9 +101,9 @@ def test_who_may_ask(running):
     assert post(running, token, "") == 400 and post(running, token, "?key=default/web&all=1") == 400
     assert post(running, token, "?key=default/other") == 404
     assert post(running, token) == 200
-    code, _, err = command(running, "default/other")
+    code, _, err = running.resync("default/other")
     assert code == 1 and "no plugin takes care of default/other" in err
-    assert command(running)[0] == 2 and command(running, "a", "b")[0] == 2 and command(running, "a b")[0] == 2
+    assert running.resync()[0] == 2 and running.resync("a", "b")[0] == 2 and running.resync("a b")[0] == 2
     os.chmod(running.token, 0o644)
     assert post(running, token) == 403
 

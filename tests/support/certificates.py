@@ -3,8 +3,8 @@
 import base64
 import os
 
-from . import proc
-from .gateway_api import GatewayWorld, listener
+from . import views
+from .gateway_api import GatewayWorld, backend, listener, service
 
 RESOLVED, PROGRAMMED = ("True", "ResolvedRefs"), ("True", "Programmed")
 INVALID, NOT_PERMITTED = ("False", "InvalidCertificateRef"), ("False", "RefNotPermitted")
@@ -28,12 +28,22 @@ def tls_listener(name, port, *refs):
 
 
 class Certificates(GatewayWorld):
+    @classmethod
+    def in_world(cls, world, node_count):
+        """With nodes, a class, and a route to Service web."""
+        views.nodes(world, node_count)
+        one = cls(world)
+        one.define()
+        one.configure(ON)
+        one.make_class()
+        world.kube.create(service("web"))
+        one.make_route("web", backend("web"))
+        return one
+
     def configure(self, options=""):
         """With what `ccmd resync` needs."""
-        own = f'{{ name = "gateway"; workers = 4; backend_health = false; unserved_wait_s = 3600; {options} }}'
         token = os.path.join(self.world.folder, "control")
-        self.world.config = self.world.write_config(plugins=own, alicloud="job_poll_ms = 100;", extra=(
-            f'admin: {{ listen = "127.0.0.1:0"; control_token_file = "{token}"; }};'))
+        super().configure(options, extra=f'admin: {{ listen = "127.0.0.1:0"; control_token_file = "{token}"; }};')
 
     def make_secret(self, name, word, namespace="default", kind="kubernetes.io/tls", data=None):
         self.http.request("POST", SECRETS.format(namespace), {
@@ -47,14 +57,9 @@ class Certificates(GatewayWorld):
     def drop_secret(self, name):
         self.http.request("DELETE", SECRETS.format("default") + "/" + name)
 
-    def look(self, key="default/web"):
-        """What `ccmd resync` asks for: in time it comes by itself."""
-        with open(self.world.config, encoding="utf-8") as file:
-            text = file.read()
-        path = os.path.join(self.world.folder, "operator.conf")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("127.0.0.1:0", self.world.admin_base().split("//")[1]))
-        code, _, err = proc.run([self.world.binary("ccmd"), "resync", "--config", path, key])
+    def resync(self, key="default/web"):
+        """`ccmd resync` reads the Secrets of a Gateway at once."""
+        code, _, err = self.world.resync(key)
         assert code == 0, err
 
     def uploaded(self):

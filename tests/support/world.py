@@ -395,6 +395,15 @@ plugins = ( {plugins} );
         except AssertionError as error:
             raise AssertionError(f"{self.busy}\n{error}") from None
 
+    def resync(self, *words):
+        """`ccmd resync` with a copy of the configuration that names the port of the running ccmd: (code, stdout, stderr)."""
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read()
+        path = self.config + ".asks"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("127.0.0.1:0", self.admin_base().split("//")[1]))
+        return proc.run([self.binary("ccmd"), "resync", "--config", path, *words], timeout=60)
+
     def admin_base(self, process=None, scheme="http"):
         """Where the admin server of ccmd listens, as its log says."""
         process = process or self.ccmd

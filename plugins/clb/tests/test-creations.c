@@ -40,13 +40,13 @@ static void use_cloud(struct world *world, bool once)
     atomic_store(&world->lbc.conditions, true);
 }
 
-static void begin(struct world *world, bool once)
+static void world_begin_cloud(struct world *world, bool once)
 {
     world_begin(world);
     use_cloud(world, once);
 }
 
-static size_t creations(void)
+static size_t log_count_creations(void)
 {
     static const char action[] = "CreateLoadBalancer";
     size_t found = 0;
@@ -59,15 +59,20 @@ static size_t creations(void)
     return found;
 }
 
-static void lose_answers(size_t times)
+/* The answer to the creation is lost, and no list shows what it created. */
+static void world_lose_creation(struct world *world)
 {
+    mini_lag(HOUR_MS);
     mini_fail(&(const struct mini_fault){ .action = "CreateLoadBalancer",
-                                          .times = times,
+                                          .times = 1,
                                           .executed = true,
                                           .uncertain = true,
                                           .code = "ServiceUnavailable",
                                           .kind = CCM_ERROR_TRANSIENT,
                                           .http = 503 });
+    assert_true(world_run(world) < 0);
+    mini_set_attr("LoadBalancerName", "other");
+    obj_finalizer(&world->service->meta, CLB_FINALIZER);
 }
 
 /* Neither tag nor name leads to it for the better part of a minute. */
@@ -76,12 +81,8 @@ static void test_lost_answer(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
-    mini_lag(HOUR_MS);
-    lose_answers(1);
-    assert_true(world_run(&world) < 0);
-    mini_set_attr("LoadBalancerName", "other");
-    obj_finalizer(&world.service->meta, CLB_FINALIZER);
+    world_begin_cloud(&world, false);
+    world_lose_creation(&world);
     world_put(&world);
     for (uint64_t passed = 0; passed < MINUTE_MS;) {
         assert_int_equal(world_run(&world), 0);
@@ -92,7 +93,7 @@ static void test_lost_answer(void **state)
     }
     mini_lag(0);
     world_converge(&world);
-    assert_int_equal(creations(), 1);
+    assert_int_equal(log_count_creations(), 1);
     assert_non_null(mini_lb_id());
     world_end(&world);
 }
@@ -103,12 +104,8 @@ static void test_lost_and_deleted(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
-    mini_lag(HOUR_MS);
-    lose_answers(1);
-    assert_true(world_run(&world) < 0);
-    mini_set_attr("LoadBalancerName", "other");
-    obj_finalizer(&world.service->meta, CLB_FINALIZER);
+    world_begin_cloud(&world, false);
+    world_lose_creation(&world);
     world.service->meta.deleted_ms = 1;
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
@@ -128,17 +125,17 @@ static void test_after_a_restart(void **state)
     for (int once = 0; once < 2; once++) {
         struct world world;
 
-        begin(&world, once != 0);
+        world_begin_cloud(&world, once != 0);
         obj_finalizer(&world.service->meta, CLB_FINALIZER);
         world_put(&world);
         assert_int_equal(world_run(&world), 0);
-        assert_int_equal(creations(), (size_t)once);
+        assert_int_equal(log_count_creations(), (size_t)once);
         if (once == 0) {
             assert_int_equal(world.requeue_ms, 1000);
             fake_host_advance(world.fake, MINUTE_MS);
             assert_int_equal(world_run(&world), 0);
         }
-        assert_int_equal(creations(), 1);
+        assert_int_equal(log_count_creations(), 1);
         world_end(&world);
     }
 }
@@ -166,7 +163,7 @@ static void test_three_are_enough(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, true);
+    world_begin_cloud(&world, true);
     mini_fail(&(const struct mini_fault){ .action = "CreateLoadBalancerTCPListener",
                                           .times = 1000,
                                           .code = "ServiceUnavailable",
@@ -194,7 +191,7 @@ static void test_three_in_doubt(void **state)
     struct world world;
 
     (void)state;
-    begin(&world, false);
+    world_begin_cloud(&world, false);
     obj_annotate(&world.service->meta, P "name", "mine");
     world_put(&world);
     mini_lag(HOUR_MS);
@@ -206,18 +203,18 @@ static void test_three_in_doubt(void **state)
                                           .http = 503 });
     for (size_t i = 0; i < 3; i++) {
         assert_true(world_run(&world) < 0);
-        assert_int_equal(creations(), i + 1);
+        assert_int_equal(log_count_creations(), i + 1);
         assert_int_equal(world_run(&world), 0); /* it is looked for */
         fake_host_advance(world.fake, MINUTE_MS);
     }
     end_of_three(&world);
     lbc_mirrors_ask(world.lbc.mirrors, "default/web");
     assert_true(world_run(&world) < 0); /* an operator asks for it */
-    assert_int_equal(creations(), 4);
+    assert_int_equal(log_count_creations(), 4);
     world_end(&world);
 }
 
-static bool shows(struct world *world, const char *text)
+static bool world_has_patched(struct world *world, const char *text)
 {
     const size_t patches = fake_host_patch_count(world->fake);
 
@@ -231,7 +228,7 @@ static void test_not_ready(void **state)
     const char *event;
 
     (void)state;
-    begin(&world, true);
+    world_begin_cloud(&world, true);
     cloud.ready = LBC_LB_MAKING;
     for (int i = 0; i < 10; i++) {
         assert_int_equal(world_run(&world), 0);
@@ -249,10 +246,10 @@ static void test_not_ready(void **state)
     assert_non_null(strstr(event,
                            "SyncLoadBalancerFailed: Error syncing load balancer [" LB_ID
                            "]: load balancer " LB_ID " has not become ready for 10 minutes"));
-    assert_true(shows(&world, "\"False\""));
+    assert_true(world_has_patched(&world, "\"False\""));
     cloud.ready = LBC_LB_READY;
     world_converge(&world);
-    assert_int_equal(creations(), 1);
+    assert_int_equal(log_count_creations(), 1);
     world_end(&world);
 }
 
@@ -263,15 +260,15 @@ static void test_broken(void **state)
     const char *event;
 
     (void)state;
-    begin(&world, true);
+    world_begin_cloud(&world, true);
     cloud.ready = LBC_LB_BROKEN;
     assert_true(world_run(&world) < 0);
     event = world_event(&world);
     assert_non_null(event);
     assert_non_null(strstr(event, "load balancer " LB_ID " is broken, says the cloud"));
-    assert_true(shows(&world, "\"False\""));
+    assert_true(world_has_patched(&world, "\"False\""));
     assert_true(world_run(&world) < 0);
-    assert_int_equal(creations(), 1);
+    assert_int_equal(log_count_creations(), 1);
     world_end(&world);
 }
 
@@ -292,7 +289,7 @@ static void test_deletion(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         struct world world;
 
-        begin(&world, true);
+        world_begin_cloud(&world, true);
         world_steady(&world);
         cloud.ready = rows[i].ready;
         world.service->meta.deleted_ms = 1;

@@ -3,11 +3,9 @@
 
 #include "lbc/apply/plain.h"
 #include "objects.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define OURS  "k8s/30080/web/default/c1"
 #define OURS2 "k8s/30081/web/default/c1"

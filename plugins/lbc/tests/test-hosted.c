@@ -55,8 +55,8 @@ static int fixture_end(void **state)
 }
 
 /* A pass with one endpoint in a slice of that version. */
-static int judge(struct lbc_hosted *hosted, const char *address, const char *name,
-                 const char *version)
+static int pass_judge_endpoint(struct lbc_hosted *hosted, const char *address, const char *name,
+                               const char *version)
 {
     struct ccm_endpoint_slice *slice = obj_slice("web-1");
     struct ccm_endpoint endpoint = { address, "n1", name, READY };
@@ -98,7 +98,8 @@ static void test_whose_address(void **state)
         struct lbc_hosted none = { 0 };
         struct lbc_hosted hosted = next_pass(&none);
 
-        assert_int_equal(judge(&hosted, rows[i].address, rows[i].pod, "1"), rows[i].rule);
+        assert_int_equal(pass_judge_endpoint(&hosted, rows[i].address, rows[i].pod, "1"),
+                         rows[i].rule);
         assert_int_equal(fake_host_fetch_count(fake) - before, rows[i].fetches);
         assert_false(hosted.failed || hosted.more);
         lbc_hosted_fini(&hosted);
@@ -111,16 +112,19 @@ static void test_other_pods(void **state)
 
     (void)state;
     pod.host_network = 0;
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NODE_ADDRESS);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"),
+                     LBC_OWN_RULE_NODE_ADDRESS);
     lbc_hosted_fini(&hosted);
     pod.host_network = 1;
     pod.ip = "10.0.0.12";
     pod.ip_count = 0;
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NODE_ADDRESS);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"),
+                     LBC_OWN_RULE_NODE_ADDRESS);
     lbc_hosted_fini(&hosted);
     pod.ip = "10.0.0.11";
     pod.meta.struct_size = offsetof(struct ccm_pod, host_network); /* of an older core */
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NODE_ADDRESS);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"),
+                     LBC_OWN_RULE_NODE_ADDRESS);
     lbc_hosted_fini(&hosted);
 }
 
@@ -132,23 +136,27 @@ static void test_memory(void **state)
 
     (void)state;
     for (int port = 0; port < 2; port++) {
-        assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NONE);
-        assert_int_equal(judge(&hosted, "10.0.0.11", "web-2", "1"), LBC_OWN_RULE_NODE_ADDRESS);
+        assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"),
+                         LBC_OWN_RULE_NONE);
+        assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-2", "1"),
+                         LBC_OWN_RULE_NODE_ADDRESS);
     }
     assert_int_equal(fake_host_fetch_count(fake), 2);
     hosted = next_pass(&hosted);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NONE);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-2", "1"), LBC_OWN_RULE_NODE_ADDRESS);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NONE);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-2", "1"),
+                     LBC_OWN_RULE_NODE_ADDRESS);
     assert_int_equal(fake_host_fetch_count(fake), 2);
     hosted = next_pass(&hosted);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "2"), LBC_OWN_RULE_NONE);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "2"), LBC_OWN_RULE_NONE);
     assert_int_equal(fake_host_fetch_count(fake), 2);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-2", "2"), LBC_OWN_RULE_NODE_ADDRESS);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-2", "2"),
+                     LBC_OWN_RULE_NODE_ADDRESS);
     assert_int_equal(fake_host_fetch_count(fake), 3);
     /* A pass in which it was no endpoint forgets it. */
     hosted = next_pass(&hosted);
     hosted = next_pass(&hosted);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "2"), LBC_OWN_RULE_NONE);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "2"), LBC_OWN_RULE_NONE);
     assert_int_equal(fake_host_fetch_count(fake), 4);
     lbc_hosted_fini(&hosted);
 }
@@ -162,8 +170,8 @@ static void test_failure(void **state)
 
     (void)state;
     fake_host_fetch_result(fake, -EIO, CCM_ERROR_TRANSIENT);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_UNREAD);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-2", "1"), LBC_OWN_RULE_UNREAD);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_UNREAD);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-2", "1"), LBC_OWN_RULE_UNREAD);
     assert_int_equal(fake_host_fetch_count(fake), 1);
     assert_true(hosted.failed);
     assert_non_null(strstr(fake_host_log_text(fake),
@@ -171,7 +179,7 @@ static void test_failure(void **state)
                            "cannot be read: "));
     fake_host_fetch_result(fake, 0, 0);
     hosted = next_pass(&hosted);
-    assert_int_equal(judge(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NONE);
+    assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "1"), LBC_OWN_RULE_NONE);
     assert_false(hosted.failed);
     lbc_hosted_fini(&hosted);
 }
@@ -190,7 +198,9 @@ static void test_many(void **state)
             char name[16];
 
             ccm_text_printf(name, sizeof(name), "other-%d", i);
-            unasked += judge(&hosted, "10.0.0.11", name, "1") == LBC_OWN_RULE_UNASKED ? 1 : 0;
+            unasked += pass_judge_endpoint(&hosted, "10.0.0.11", name, "1") == LBC_OWN_RULE_UNASKED
+                           ? 1
+                           : 0;
         }
         assert_int_equal(fake_host_fetch_count(fake), pass == 0 ? 100 : 150);
         assert_int_equal(unasked, pass == 0 ? 50 : 0);

@@ -6,9 +6,8 @@
 #include "util/attr.h"
 
 #include <stdio.h>
-#include <string.h>
 
-static struct ccm_error refusal(const char *code)
+static struct ccm_error error_make_refusal(const char *code)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -17,7 +16,8 @@ static struct ccm_error refusal(const char *code)
     return err;
 }
 
-static struct lbc_backend server(const char *id, enum lbc_backend_type type, uint16_t port)
+static struct lbc_backend backend_make_server(const char *id, enum lbc_backend_type type,
+                                              uint16_t port)
 {
     return (struct lbc_backend){ .server_id = (char *)(uintptr_t)id,
                                  .server_ip = (char *)(uintptr_t) "10.0.0.1",
@@ -49,11 +49,11 @@ static void test_times(void **state)
     };
     struct fake_host *fake = fake_host_new();
     struct lbc_unknown *unknown = lbc_unknown_new(fake_host_table(fake));
-    const struct ccm_error why = refusal("Unknown");
+    const struct ccm_error why = error_make_refusal("Unknown");
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        const struct lbc_backend one = server("a", rows[i].type, 80);
+        const struct lbc_backend one = backend_make_server("a", rows[i].type, 80);
 
         fake_host_advance(fake, rows[i].later_ms);
         if (lbc_unknown_record(unknown, &one, "", &why) != rows[i].expect) {
@@ -68,16 +68,17 @@ static void test_who_does_without(void **state)
 {
     struct fake_host *fake = fake_host_new();
     struct lbc_unknown *unknown = lbc_unknown_new(fake_host_table(fake));
-    const struct lbc_backend all = server("i-1", LBC_BACKEND_INSTANCE, 80);
-    const struct lbc_backend other_port = server("i-1", LBC_BACKEND_INSTANCE, 443);
-    const struct lbc_backend of_one = server("i-2", LBC_BACKEND_INSTANCE, 80);
-    const struct ccm_error unknown_to_all = refusal("Unknown");
-    const struct ccm_error does_not_fit = refusal("Elsewhere");
+    const struct lbc_backend all = backend_make_server("i-1", LBC_BACKEND_INSTANCE, 80);
+    const struct lbc_backend other_port = backend_make_server("i-1", LBC_BACKEND_INSTANCE, 443);
+    const struct lbc_backend of_one = backend_make_server("i-2", LBC_BACKEND_INSTANCE, 80);
+    const struct ccm_error unknown_to_all = error_make_refusal("Unknown");
+    const struct ccm_error does_not_fit = error_make_refusal("Elsewhere");
     struct ccm_error why = CCM_ERROR_INIT;
 
     (void)state;
-    (void)lbc_unknown_record(unknown, &all, "", &unknown_to_all);        /* its time is known */
-    (void)lbc_unknown_record(unknown, &of_one, "ns/web", &does_not_fit); /* the same */
+    /* How long each of them waits, test_times() checks. */
+    (void)lbc_unknown_record(unknown, &all, "", &unknown_to_all);
+    (void)lbc_unknown_record(unknown, &of_one, "ns/web", &does_not_fit);
     fake_host_advance(fake, 4000);
     assert_int_equal(lbc_unknown_find(unknown, &other_port, "ns/any", &why), 6000);
     assert_string_equal(why.code, "Unknown");
@@ -86,7 +87,7 @@ static void test_who_does_without(void **state)
     assert_int_equal(lbc_unknown_find(unknown, &of_one, "ns/other", &why), 0);
     fake_host_advance(fake, 6000);
     assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", &why), 0);
-    (void)lbc_unknown_record(unknown, &all, "", &unknown_to_all); /* as above */
+    assert_int_equal(lbc_unknown_record(unknown, &all, "", &unknown_to_all), 20000);
     lbc_unknown_forget(unknown);
     assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", &why), 0);
     lbc_unknown_free(unknown);
@@ -101,12 +102,12 @@ static void test_left_out(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
-        const struct ccm_error why = refusal(codes[i]);
+        const struct ccm_error why = error_make_refusal(codes[i]);
         char id[8];
         struct lbc_backend one;
 
         (void)snprintf(id, sizeof(id), "i-%zu", i); /* one digit */
-        one = server(id, LBC_BACKEND_INSTANCE, 80);
+        one = backend_make_server(id, LBC_BACKEND_INSTANCE, 80);
         assert_int_equal(lbc_left_out_add(&left_out, &one, i == 1 ? 0 : 9000 - i, &why), 0);
         one.port = 443;
         assert_true(lbc_left_out_has(&left_out, &one));
