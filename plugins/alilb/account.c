@@ -5,7 +5,6 @@
 #include "alicloud/instance.h"
 #include "alicloud/presence.h"
 #include "alilb/class.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

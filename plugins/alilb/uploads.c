@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct ccm_option alilb_opt_upload = {
     .struct_size = sizeof(struct ccm_option),

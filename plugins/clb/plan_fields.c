@@ -9,8 +9,6 @@
 #include "util/parse.h"
 #include "util/text.h"
 
-#include <errno.h>
-
 /* Where API servers take healthCheckNodePorts from, unless configured otherwise. */
 #define NODE_PORT_MIN 30000
 #define NODE_PORT_MAX 32767

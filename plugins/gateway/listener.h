@@ -65,8 +65,8 @@ CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
 void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count);
 void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
 
-/* Whether it can be made, with what is known now. */
-static inline bool gateway_listener_can_be_made(const struct gateway_listener *listener)
+/* Whether it can be created with what is known. */
+static inline bool gateway_listener_is_creatable(const struct gateway_listener *listener)
 {
     return !listener->unusable && !listener->keeps;
 }

@@ -594,22 +594,20 @@ const struct ccm_watch *const gateway_watches[] = {
     NULL,
 };
 
-#define RIGHT(symbol, version, what)                                                               \
+#define RIGHT(symbol, verb, version, what)                                                         \
     static const struct ccm_right symbol = { .struct_size = sizeof(struct ccm_right),              \
                                              .api_version = (version),                             \
                                              .resource = (what),                                   \
-                                             .verbs = "patch" }
-static const struct ccm_right right_pod = {
-    .struct_size = sizeof(struct ccm_right), .api_version = "v1", .resource = "pods", .verbs = "get"
-};                                                /* those with a node's address */
-RIGHT(right_class, GATEWAY_V1, "gatewayclasses"); /* finalizer */
-RIGHT(right_class_status, GATEWAY_V1, "gatewayclasses/status");
-RIGHT(right_gateway, GATEWAY_V1, "gateways"); /* finalizer and labels */
-RIGHT(right_gateway_status, GATEWAY_V1, "gateways/status");
-RIGHT(right_set, GATEWAY_V1, GATEWAY_SETS "/status");
-RIGHT(right_tcp, GATEWAY_V1, "tcproutes/status");
-RIGHT(right_udp, GATEWAY_V1, "udproutes/status");
-RIGHT(right_tls, GATEWAY_V1, "tlsroutes/status");
+                                             .verbs = (verb) }
+RIGHT(right_class, "patch", GATEWAY_V1, "gatewayclasses"); /* finalizer */
+RIGHT(right_class_status, "patch", GATEWAY_V1, "gatewayclasses/status");
+RIGHT(right_gateway, "patch", GATEWAY_V1, "gateways"); /* finalizer and labels */
+RIGHT(right_gateway_status, "patch", GATEWAY_V1, "gateways/status");
+RIGHT(right_set, "patch", GATEWAY_V1, GATEWAY_SETS "/status");
+RIGHT(right_tcp, "patch", GATEWAY_V1, "tcproutes/status");
+RIGHT(right_udp, "patch", GATEWAY_V1, "udproutes/status");
+RIGHT(right_tls, "patch", GATEWAY_V1, "tlsroutes/status");
+RIGHT(right_pod, "get", "v1", "pods"); /* those with the address of a node */
 
 const struct ccm_right *const gateway_rights[] = { &right_class,   &right_class_status,
                                                    &right_gateway, &right_gateway_status,

@@ -146,12 +146,12 @@ int gateway_secrets_put(const struct gateway *self, const struct gateway_listene
     bool denied = false;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && copy.uses_secrets && ref != NULL && i < REFS_MAX; i++) {
+    for (size_t i = 0; r == 0 && copy.uses_secrets && ref != NULL && i < REFS_MAX;
+         i++, ref = ref->next) {
         CCM_CLEANUP(ccm_freep) char *key = NULL;
 
         r = ref_read(self, &copy, ref, &key, &denied);
         r = r == 0 && key != NULL && !lbc_texts_has(to, key) ? lbc_texts_put(to, key) : r;
-        ref = ref->next;
     }
     return r;
 }

@@ -247,7 +247,7 @@ static int subject_read_listeners(const struct gateway *self, struct gateway_sub
     gateway_listeners_find_conflicts(subject->listeners, subject->count);
     for (size_t i = 0; i < subject->count; i++) {
         subject->usable += subject->listeners[i].unusable ? 0 : 1;
-        subject->made += gateway_listener_can_be_made(&subject->listeners[i]) ? 1 : 0;
+        subject->creatable += gateway_listener_is_creatable(&subject->listeners[i]) ? 1 : 0;
         subject->own_usable = i < subject->own ? subject->usable : subject->own_usable;
     }
     return r;
@@ -329,5 +329,6 @@ bool gateway_subject_is_wanted(const struct gateway_subject *subject)
 {
     return subject->claim == GATEWAY_OURS && !subject->blind &&
            subject->gateway.object->deleted_ms == 0 &&
-           (gateway_subject_is_bound(subject) || (subject->invalid == NULL && subject->made > 0));
+           (gateway_subject_is_bound(subject) ||
+            (subject->invalid == NULL && subject->creatable > 0));
 }

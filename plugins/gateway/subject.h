@@ -36,7 +36,7 @@ struct gateway_subject {
     struct gateway_sets sets;
     size_t usable;     /* listeners that can be served, or that serve, */
     size_t own_usable; /* of its own; */
-    size_t made;       /* of all: that can be made now */
+    size_t creatable;  /* of all: that can be created with what is known */
 };
 
 /* The Gateway of that key; NULL with 0 when there is none, or with -ENOMEM. routes: with what they

@@ -7,7 +7,6 @@
 #include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "util/array.h"
-#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -332,9 +331,7 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
 static bool group_has_ruled(const struct lbc_group *group, const struct lbc_ruled *ruled)
 {
     for (size_t i = 0; i < group->backends.len; i++) {
-        const struct lbc_backend *one = &group->backends.items[i];
-
-        if (one->port == ruled->port && ccm_ip_equal_text(one->server_ip, ruled->address)) {
+        if (lbc_ruled_is(ruled, &group->backends.items[i])) {
             return true;
         }
     }

@@ -20,9 +20,9 @@ static char *empty_explain_rules(const struct lbc_candidates *set)
     for (size_t i = 0; words == NULL && i < set->ruled_len; i++) {
         words = lbc_own_rule_explain(set->ruled[i].rule);
     }
-    return ccm_text_format("none of its ready endpoints can be a backend%s%s%s",
-                           words == NULL ? ", see event SkipSyncBackends" : " (",
-                           words == NULL ? "" : words, words == NULL ? "" : ")");
+    return words == NULL
+               ? strdup("none of its ready endpoints can be a backend, see event SkipSyncBackends")
+               : ccm_text_format("none of its ready endpoints can be a backend (%s)", words);
 }
 
 int lbc_empty_explain_unresolved(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)

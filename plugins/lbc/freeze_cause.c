@@ -2,7 +2,6 @@
 #include "lbc/freeze_pass.h"
 
 #include "lbc/model/endpoint.h"
-#include "util/cidr.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -156,11 +155,8 @@ static const struct lbc_ruled *freeze_find_ruled(const struct lbc_freeze *freeze
         const struct lbc_candidates *set = &model->sets[i];
 
         for (size_t j = 0; j < set->ruled_len; j++) {
-            const struct lbc_ruled *ruled = &set->ruled[j];
-
-            if ((ruled->port == 0 || ruled->port == one->port) &&
-                ccm_ip_equal_text(ruled->address, one->server_ip)) {
-                return ruled;
+            if (lbc_ruled_is(&set->ruled[j], one)) {
+                return &set->ruled[j];
             }
         }
     }

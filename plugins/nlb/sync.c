@@ -43,7 +43,6 @@ static void sync_count_group(const struct health_search *search, const cJSON *in
 
 static int sync_count_health(void *arg, const cJSON *item, struct ccm_error *err)
 {
-
     (void)err;
     for (const cJSON *info = ccm_json_items(item, "ServerGroupInfos"); info != NULL;
          info = info->next) {

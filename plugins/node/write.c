@@ -1,7 +1,6 @@
 #include "write.h"
 
 #include "gone.h"
-
 #include "patch.h"
 #include "util/cleanup.h"
 #include "util/parallel.h"

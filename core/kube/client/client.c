@@ -393,14 +393,13 @@ static int exchange_check_object(const struct kube_exchange *exchange,
                                  const struct ccm_http_response *response, struct ccm_error *err)
 {
     const struct kube_call *call = &exchange->call;
-    struct ccm_error unused = CCM_ERROR_INIT;
     const char *body = response->body == NULL ? "" : response->body;
 
     if (ccm_text_equal(call->method, "GET") || call->on_chunk != NULL ||
         body[strspn(body, " \t\r\n")] == '{') {
         return 0;
     }
-    return ccm_error_set(err == NULL ? &unused : err, -EBADMSG, CCM_ERROR_TRANSIENT,
+    return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                          "API server %s: %s %.*s: the answer is not a JSON object, so it does not "
                          "come from an API server: check proxies and load balancers in between",
                          exchange->client->origin, call->method, (int)strcspn(call->path, "?"),

@@ -1,13 +1,13 @@
 /* Decoder of Pods. */
 #include "kube/object/decode_priv.h"
 
-static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_pod *pod,
-                        struct ccm_error *err)
+/* The text `member` of each object of a list. */
+static int pod_decode_texts(struct kube_builder *b, const cJSON *objects, const char *member,
+                            const char *const **ret, uint64_t *ret_count, struct ccm_error *err)
 {
     const cJSON *item = NULL;
     size_t count = 0;
-    const int r = kube_decode_list(ccm_json_get(spec, "readinessGates"), cJSON_Object,
-                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
+    const int r = kube_decode_list(objects, cJSON_Object, KUBE_DECODE_MAX_LIST, &item, &count, err);
 
     if (r < 0) {
         return r;
@@ -16,32 +16,10 @@ static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_po
     void *list = kube_builder_list(b, count);
 
     for (size_t i = 0; i < count; i++, item = item->next) {
-        kube_builder_put_text(b, list, i, ccm_json_text(item, "conditionType"));
+        kube_builder_put_text(b, list, i, ccm_json_text(item, member));
     }
-    pod->readiness_gates = list;
-    pod->readiness_gate_count = count;
-    return 0;
-}
-
-static int decode_ips(struct kube_builder *b, const cJSON *status, struct ccm_pod *pod,
-                      struct ccm_error *err)
-{
-    const cJSON *item = NULL;
-    size_t count = 0;
-    const int r = kube_decode_list(ccm_json_get(status, "podIPs"), cJSON_Object,
-                                   KUBE_DECODE_MAX_LIST, &item, &count, err);
-
-    if (r < 0) {
-        return r;
-    }
-
-    void *list = kube_builder_list(b, count);
-
-    for (size_t i = 0; i < count; i++, item = item->next) {
-        kube_builder_put_text(b, list, i, ccm_json_text(item, "ip"));
-    }
-    pod->ips = list;
-    pod->ip_count = count;
+    *ret = list;
+    *ret_count = count;
     return 0;
 }
 
@@ -66,9 +44,10 @@ int kube_decode_pod(struct kube_builder *b, const void *arg, struct ccm_error *e
     pod.node_name = kube_builder_text(b, ccm_json_text(spec, "nodeName"));
     pod.ip = kube_builder_text(b, ccm_json_text(status, "podIP"));
     pod.host_network = ccm_json_bool(spec, "hostNetwork", false) ? 1 : 0;
-    r = decode_gates(b, spec, &pod, err);
+    r = pod_decode_texts(b, ccm_json_get(spec, "readinessGates"), "conditionType",
+                         &pod.readiness_gates, &pod.readiness_gate_count, err);
     if (r == 0) {
-        r = decode_ips(b, status, &pod, err);
+        r = pod_decode_texts(b, ccm_json_get(status, "podIPs"), "ip", &pod.ips, &pod.ip_count, err);
     }
     if (r == 0) {
         r = kube_decode_conditions(b, status, &pod.conditions, &pod.condition_count, err);

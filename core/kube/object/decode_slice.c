@@ -29,7 +29,8 @@ static bool is_own_pod(const cJSON *target, const char *namespace_)
 static uint64_t decode_pod_mark(const cJSON *target, const char *namespace_)
 {
     const char *uid = is_own_pod(target, namespace_) ? ccm_json_text(target, "uid") : "";
-    const uint64_t mark = (ccm_text_hash(uid) ^ (ccm_text_hash(uid) << 32)) & CCM_ENDPOINT_POD_MARK;
+    const uint64_t hash = ccm_text_hash(uid);
+    const uint64_t mark = (hash ^ (hash << 32)) & CCM_ENDPOINT_POD_MARK;
 
     if (uid[0] == '\0') {
         return 0;

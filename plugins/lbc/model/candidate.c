@@ -5,6 +5,7 @@
 #include "lbc/model/empty.h"
 #include "lbc/model/unserved.h"
 #include "util/array.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -22,6 +23,12 @@ enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool p
     }
     return ccm_text_equal(service->external_traffic_policy, "Local") ? LBC_MODE_LOCAL
                                                                      : LBC_MODE_CLUSTER;
+}
+
+bool lbc_ruled_is(const struct lbc_ruled *ruled, const struct lbc_backend *backend)
+{
+    return (ruled->port == 0 || ruled->port == backend->port) &&
+           ccm_ip_equal_text(ruled->address, backend->server_ip);
 }
 
 void lbc_candidates_fini(struct lbc_candidates *candidates)

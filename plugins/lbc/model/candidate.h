@@ -49,6 +49,9 @@ struct lbc_ruled {
     enum lbc_own_rule rule;
 };
 
+/* Whether the backend is that address, at that port. */
+bool lbc_ruled_is(const struct lbc_ruled *ruled, const struct lbc_backend *backend);
+
 struct lbc_candidates {
     struct lbc_candidate *items;
     size_t len;

@@ -1,7 +1,5 @@
 #include "lbc/model/own_rule.h"
 
-#include <stddef.h>
-
 const char *lbc_own_rule_explain(enum lbc_own_rule rule)
 {
     static const char *const words[LBC_OWN_RULE_COUNT] = {
