@@ -170,8 +170,8 @@ struct ccm_service {
 #define CCM_ENDPOINT_READY       UINT64_C(1) /* conditions.ready, also when it is unset */
 #define CCM_ENDPOINT_SERVING     UINT64_C(2) /* conditions.serving, or ready where unset */
 #define CCM_ENDPOINT_TERMINATING UINT64_C(4)
-/* Stand for the uid of the Pod, since ABI 1.1; none = not told. A Pod that was deleted and created
- * again under its name has others. */
+/* Stand for the uid of the Pod, since ABI 1.1; none = the slice does not name it. A Pod that was
+ * deleted and created again under its name has others. */
 #define CCM_ENDPOINT_POD_MARK UINT64_C(0xffffffff00000000)
 
 struct ccm_endpoint {

@@ -21,8 +21,8 @@ struct ali_eni {
 /* What is asked for; borrowed. */
 struct ali_eni_addresses {
     const char *const *items; /* text, IPv4 or IPv6 */
-    const uint64_t *owners;   /* stands for who has each, 0 = not told; NULL = none is. What the
-                                 cache knows of an address holds for the same owner */
+    const uint64_t *owners;   /* stands for the owner of each, 0 = not known; NULL = of none. What
+                                 the cache knows of an address holds for the same owner */
     size_t count;
     bool anew; /* the cloud is asked about all of them */
 };

@@ -68,7 +68,7 @@ static uint64_t eni_cache_hash_ip(const struct ccm_ip *ip)
     return h ^ (h >> 32);
 }
 
-/* 0 stays the only one that is not told. */
+/* Only 0, an owner that is not known, becomes 0. */
 static uint32_t owner_fold(uint64_t owner)
 {
     const uint32_t folded = (uint32_t)(owner ^ (owner >> 32));

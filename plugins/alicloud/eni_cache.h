@@ -15,7 +15,7 @@ struct ali_eni_cache;
 struct ali_eni_cache *ali_eni_cache_new(size_t most);
 void ali_eni_cache_free(struct ali_eni_cache *cache);
 
-/* Whether a live entry is known, that was read for this owner; 0 = for any. */
+/* Whether there is a live entry for this owner; 0 = for any. */
 bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, uint64_t owner,
                        int64_t now_ms, struct ali_eni *ret);
 

@@ -63,7 +63,7 @@ int alilb_tls_secret_parse(const char *json, struct alilb_tls_secret *ret)
     return 0;
 }
 
-/* What an object wrote down may be the name of none: the API server takes no other ones. */
+/* Whether the API server accepts it as a name. An object may refer to any text. */
 static bool name_can_be(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";

@@ -22,9 +22,9 @@ struct alilb_tls_secret {
 /* Of the object's JSON. 0 or -ENOMEM; the caller finishes *ret, zeroed before, in any case. */
 CCM_NODISCARD int alilb_tls_secret_parse(const char *json, struct alilb_tls_secret *ret);
 
-/* Of the Secret "namespace/name". One that is not there, that may not be read, or whose name is
- * that of no object is one with `why`. Blocks. 0, or negative with err: nothing is known. The
- * caller finishes *ret in any case. */
+/* Of the Secret "namespace/name". One that does not exist, that may not be read, or whose name no
+ * object can have gets `why`. Blocks. 0, or negative with err: nothing is known. The caller
+ * finishes *ret in any case. */
 CCM_NODISCARD int alilb_tls_secret_fetch(const struct ccm_host *host, const struct ccm_request *req,
                                          const char *key, struct alilb_tls_secret *ret,
                                          struct ccm_error *err);

@@ -148,7 +148,7 @@ static struct lbc_texts *texts_dup(const struct lbc_texts *texts)
     return copy;
 }
 
-/* One that is new is due at once. */
+/* A new one is due at once. */
 static int secret_want_locked(struct alilb_uploads *uploads, const char *secret, int64_t now)
 {
     const struct alilb_upload *found = ccm_strmap_get(uploads->secrets, secret);

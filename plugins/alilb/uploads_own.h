@@ -18,7 +18,7 @@ struct alilb_uploads {
     struct ccm_strmap *holders; /* object -> struct lbc_texts, names */
     bool changed;               /* what load balancers have: something may be unused */
     unsigned failures;          /* of the certificate service, in a row */
-    char ended_at[320];         /* Secret whose failure has ended the last call that one did */
+    char ended_at[320];         /* Secret whose failure ended a call last */
     struct ccm_strmap *unused;  /* name -> since when, heap; of those that are left over */
     int64_t since_ms;           /* of `unused`: the API server's */
 };
@@ -27,8 +27,8 @@ struct alilb_uploads {
 CCM_NODISCARD int alilb_uploads_put_names(struct alilb_uploads *uploads,
                                           const struct lbc_texts *secrets, struct lbc_texts *to);
 
-/* Delete what is not used, if that may have changed. What fails is logged. 0, or negative:
- * something is left to do. Blocks. */
+/* Delete what is not used, if that may have changed. A failure is logged. 0, or negative: something
+ * is left to do. Blocks. */
 CCM_NODISCARD int alilb_uploads_collect(struct alilb_uploads *uploads, struct alilb_call *call,
                                         const struct alilb_uploads_owner *owner);
 

@@ -24,7 +24,7 @@ static bool name_is_held_locked(const struct alilb_uploads *uploads, const char 
     return false;
 }
 
-/* How certificates of the Secrets begin -> those that this process knows have a value. */
+/* Prefix of the certificates of each Secret -> a value where this process has read the Secret. */
 static int prefixes_add_locked(const struct alilb_uploads *uploads, const char *cluster_id,
                                struct ccm_strmap *to)
 {
@@ -86,7 +86,7 @@ static void unused_check_locked(struct alilb_uploads *uploads, const struct ccm_
     }
 }
 
-/* Whether it may go, as far as its Secret says: of one that nobody could read nothing does. */
+/* Whether it may be deleted by what is known of its Secret: not while that could not be read. */
 static bool name_may_go_locked(struct alilb_uploads *uploads, const struct ccm_host *host,
                                const struct ccm_strmap *prefixes,
                                const struct ccm_removal_rule *left_over, const char *name)
@@ -138,7 +138,7 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-/* 0, or negative: some stay that need not. */
+/* 0, or negative: some stay, and are retried. */
 static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
                          const struct ccm_removal_rule *left_over,
                          const struct alilb_uploads_owner *owner)
@@ -159,7 +159,8 @@ static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
     r = owner->wanted(owner->arg, &secrets);
     r = r < 0 ? r : alilb_uploads_put_names(uploads, &secrets, &wanted);
     if (r < 0 || (left_over != NULL && wanted.len == 0)) {
-        return r; /* with nothing in use these are not the objects that all this was made for */
+        return r; /* with nothing in use these are not the objects that the certificates belong to
+                   */
     }
     for (size_t i = 0; i < unused.len; i++) {
         if (!lbc_texts_has(&wanted, unused.items[i]) &&
@@ -202,6 +203,6 @@ void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb
         host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
         strcmp(call->cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
         ccm_removal_rule_read(&rule, host);
-        (void)unused_remove(uploads, call, &rule, owner); /* what stays is looked at next time */
+        (void)unused_remove(uploads, call, &rule, owner); /* the next call retries what stays */
     }
 }

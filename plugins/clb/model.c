@@ -102,7 +102,7 @@ static int build_acl(struct lbc_builder *b, struct ccm_error *err)
     return clb_model_keep_acl(want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-/* The family of the backends that are there; otherwise: as annotations say. */
+/* The address family of present backends; otherwise: as annotations say. */
 static enum lbc_families find_families(const struct lbc_group *shown, enum lbc_families otherwise)
 {
     for (size_t i = 0; shown != NULL && i < shown->backends.len; i++) {

@@ -1,7 +1,7 @@
 /*
- * What a field of the Service had set on a listener through an option of the plugin, and does not
- * set any more. Nothing is remembered, so that it holds after a restart, too: what the option had
- * set is known by its value.
+ * Attributes of a listener that an option of the plugin had set for a field of the Service, and
+ * that the field does not ask for any more. They are known by their values: nothing is remembered,
+ * so that it works after a restart as well.
  */
 #include "lbc/apply/compare.h"
 #include "model_listeners.h"
@@ -30,7 +30,7 @@ static uint32_t check_get_port(const struct lbc_listener *have)
     return text != NULL && ccm_parse_u32(text, 1, UINT16_MAX, &port) == 0 ? port : 0;
 }
 
-/* Whether the attribute is as the option sets it, or somebody else's to decide. */
+/* Whether the attribute is as the option sets it, or annotations or fields decide about it. */
 static bool field_is_set(const struct lbc_listener *want, const struct lbc_listener *have,
                          const struct clb_check_field *field)
 {
@@ -39,8 +39,8 @@ static bool field_is_set(const struct lbc_listener *want, const struct lbc_liste
            ccm_text_equal(field_get(have, field->name), field->value);
 }
 
-/* The option's check is there, and the Service does not ask for it. While the option is off, and
- * may never have been on, a port counts that nobody else would have chosen. */
+/* The listener has the check of the option, and the Service does not ask for it. While the option
+ * is off, and may never have been on, only a port counts that a person would hardly choose. */
 static bool check_is_left(const struct lbc_work *work, const struct lbc_listener *want,
                           const struct lbc_listener *have)
 {
@@ -76,7 +76,7 @@ static bool affinity_is_left(const struct lbc_work *work, const struct lbc_liste
 
 /* --- the port that serves --- */
 
-/* That of all backends; 0 = there are none. */
+/* The port of all backends; 0 = there are none. */
 static uint32_t group_get_port(const struct lbc_group *group)
 {
     uint32_t port = 0;
@@ -106,8 +106,8 @@ static bool group_has_port(const struct lbc_group *group, uint32_t port)
     return false;
 }
 
-/* Of tcp listeners the cloud takes no "the port that serves" back, so it was given by its number.
- * That follows when another port serves. */
+/* A tcp listener cannot go back to "the port that serves", so it was given that port by number,
+ * which follows the backends. */
 static bool check_is_pinned(const struct lbc_work *work, const struct lbc_listener *want,
                             const struct lbc_listener *have)
 {

@@ -39,10 +39,10 @@ CCM_NODISCARD int clb_plan_forwards(struct lbc_work *work);
 /* --- plan_fields.c --- */
 
 /* Attributes of a listener that options had set for fields of the Service (health check,
- * persistence), and that go back to what annotations or defaults say -> ret. 0 or -ENOMEM. */
+ * persistence), with the values of annotations or defaults -> ret. 0 or -ENOMEM. */
 CCM_NODISCARD int clb_plan_take_back(const struct lbc_work *work, const struct lbc_listener *want,
                                      const struct lbc_listener *have, struct lbc_attrs *ret);
-/* Whether a listener has to be made anew for that: its backends have several ports. */
+/* Whether a listener has to be deleted and created for that: its backends have several ports. */
 bool clb_plan_check_needs_rebuild(const struct lbc_work *work, const struct lbc_listener *want,
                                   const struct lbc_listener *have);
 

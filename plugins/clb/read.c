@@ -217,7 +217,7 @@ static bool acl_is_bound(const struct clb_state *want, const struct clb_state *s
 }
 
 /* Whether a list of ours may exist. Where the option is off it stays as it is for as long as the
- * Service has ranges: nobody is let in because an option is missing. */
+ * Service has ranges: a missing option must not open the load balancer. */
 static bool acl_may_exist(const struct ccm_service *service, const struct clb_details *need,
                           const struct clb_state *state)
 {

@@ -16,8 +16,8 @@
 
 /* --- whether anybody else uses somebody else's load balancer --- */
 
-/* As its labels say. One that has not adopted the load balancer yet has put nothing there: it puts
- * the tag on when it does. */
+/* As its labels say. A Service that has not adopted the load balancer yet has nothing on it, and
+ * adds the tag when it does. */
 static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service *other)
 {
     const char *id = clb_actual(pass)->lb.lbc.id;

@@ -30,7 +30,7 @@ const struct ccm_option gateway_opt_disable_public = {
 
 /* --- certificates of each listener --- */
 
-/* Further ones are as they are there while not all are known. */
+/* While not all are known, further ones stay as they are in the cloud. */
 static int listener_set_certificates(struct nlb_listener *listener,
                                      const struct gateway_listener *from)
 {
@@ -66,7 +66,7 @@ static int controller_build_port(struct lbc_builder *b, struct lbc_desired_port 
     struct nlb_listener *listener = NULL;
     int r = 0;
 
-    want->open = from->keeps; /* its group, too, is not made */
+    want->open = from->keeps; /* its group is not created either */
     r = nlb_model_ops.port(b, want, err);
     if (r < 0 || desired->listener_count == before) {
         return r;

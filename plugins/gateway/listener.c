@@ -183,7 +183,7 @@ void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count
     }
 }
 
-/* Whom no schema has told. */
+/* Servers without a schema accept any value. */
 static void listener_check_port(struct gateway_listener *one)
 {
     if (one->port < 1 || one->port > UINT16_MAX) {

@@ -32,23 +32,23 @@ struct gateway_listener {
     bool is_tls;                /* its protocol is TLS, */
     bool passes;                /* and what is inside is passed on */
     unsigned kinds;             /* 1U << enum gateway_route_kind: routes that it takes */
-    const cJSON *said;          /* what the status of its owner says of it; NULL = nothing */
+    const cJSON *said;          /* what the status of its owner says; NULL = nothing */
     const char *certificates;   /* "id,id"; "" = none are known */
     bool uses_secrets;          /* they are those of Secrets, by option; secret.h: */
     char *uploaded;             /* heap; NULL = none */
-    struct lbc_texts uploads;   /* how the certificates are called there */
-    char *certificate_why;      /* heap: what is wrong with one */
-    bool pending; /* nobody has looked at one of its Secrets yet: it goes on saying what it said */
-    bool open;    /* of one it is not known what it stands for: there may be more certificates */
-    bool keeps;   /* which ones it is to have cannot be told: as it is in the cloud it stays, if it
-                     is there */
+    struct lbc_texts uploads;   /* names of these certificates */
+    char *certificate_why;      /* heap: what is wrong with one of them */
+    bool pending;               /* one of its Secrets was not read yet: its status stays */
+    bool open;  /* the certificate of one Secret is not known: there may be more of them */
+    bool keeps; /* its certificates are not known or not valid: one that exists in the cloud stays
+                   as it is */
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
     const char *refused; /* condition Accepted */
     const char *conflict;
     const char *unresolved;     /* condition ResolvedRefs */
     const char *why;            /* of refused or conflict, a constant */
     const char *unresolved_why; /* the first, a constant, certificate_why or of `said` */
-    bool unusable;              /* nothing can be made of it */
+    bool unusable;              /* it cannot be served */
     size_t attached;            /* out, by others: routes */
 };
 

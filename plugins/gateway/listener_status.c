@@ -12,8 +12,8 @@ static struct lbc_custom_condition condition_of(const char *type, const char *fa
                                           fault == NULL ? "" : why };
 }
 
-/* What it says of itself as long as it is not known which certificates it is to have: it serves
- * with those that it has, if it does. False: it goes on saying what it has said. */
+/* Programmed while its certificates are not known: it may serve with those that it has. False: the
+ * condition stays. */
 static bool listener_fill_open(const struct gateway_listener *listener, const char *why,
                                struct lbc_custom_condition *programmed)
 {
@@ -29,7 +29,7 @@ static bool listener_fill_open(const struct gateway_listener *listener, const ch
     return true;
 }
 
-/* programmed: of those that can be served; NULL = as it is said. False: nothing new is known. */
+/* usual: of listeners that can be served; NULL = not known. False: the condition stays. */
 static bool listener_fill_programmed(const struct gateway_listener *listener, const char *why,
                                      const struct lbc_custom_condition *usual,
                                      struct lbc_custom_condition *programmed)
@@ -58,7 +58,7 @@ static bool listener_fill_programmed(const struct gateway_listener *listener, co
     return true;
 }
 
-/* What nobody knows yet is not said for the first time. */
+/* A first condition waits until the Secrets are read. */
 static int listener_put_resolved(const struct gateway_listener *listener, cJSON *conditions,
                                  const char *why, const struct lbc_custom_moment *moment)
 {

@@ -6,7 +6,7 @@
 
 struct gateway_memory {
     struct lbc_custom_said said; /* first; its record is all that there is of routes and classes */
-    int64_t doubted_ms;          /* when a failure had all Secrets looked at last; 0 = none did */
+    int64_t doubted_ms; /* monotonic: when a failure last had all Secrets read; 0 = never */
 };
 
 /* As lbc_custom_record_get(). */

@@ -98,16 +98,16 @@ void gateway_past_put(struct gateway_past *past, const char *key, const char *ui
                       const struct ccm_strmap *annotations)
 {
     const struct one *found = NULL;
-    struct one *made = NULL;
+    struct one *next = NULL;
 
     ccm_lock(&past->lock);
     found = ccm_strmap_get(past->by_key, key);
     if (found == NULL || strcmp(found->uid, uid) != 0 ||
         !maps_are_equal(found->annotations, annotations)) {
-        made = one_new(uid, annotations);
+        next = one_new(uid, annotations);
     }
-    if (made != NULL && ccm_strmap_set(past->by_key, key, made) < 0) {
-        one_free(made);
+    if (next != NULL && ccm_strmap_set(past->by_key, key, next) < 0) {
+        one_free(next);
     }
     ccm_unlock(&past->lock);
 }

@@ -16,7 +16,7 @@
 #define UNKNOWN_CERTIFICATE "ResourceNotFound.Certificate" /* code of the cloud */
 
 #define AGAIN_MS   1000
-#define DOUBT_MS   60000 /* between two looks at all Secrets for a failure */
+#define DOUBT_MS   60000 /* between two failures that have all Secrets read */
 #define SETTLES_MS 10000 /* a pass that comes again sooner has not come to its end */
 
 /* The load balancer is as the pass has found the Gateway. */
@@ -92,10 +92,10 @@ static bool subject_runs(const struct gateway_subject *subject)
             (subject->claim == GATEWAY_OTHERS || subject->gateway.object->deleted_ms != 0));
 }
 
-/* Somebody has deleted a certificate: the next look at its Secret uploads it again. Or a listener
- * names one that never was, in each pass. */
-static void reconcile_judge_failure(const struct gateway *self, struct gateway_memory *memory,
-                                    struct ccm_error *err)
+/* A certificate was deleted in the cloud: it is uploaded again when its Secret is read. A listener
+ * may also name one that never existed, which fails each pass. */
+static void reconcile_classify_failure(const struct gateway *self, struct gateway_memory *memory,
+                                       struct ccm_error *err)
 {
     const int64_t now = self->host->now_ms(self->host);
 
@@ -107,7 +107,7 @@ static void reconcile_judge_failure(const struct gateway *self, struct gateway_m
     }
 }
 
-/* By what is known of its Secrets. */
+/* Uses what is known of its Secrets. */
 static int reconcile_pass(struct gateway *self, const struct ccm_request *req,
                           const struct gateway_subject *subject, bool *ret_settled,
                           struct ccm_result *ret, struct ccm_error *err)
@@ -124,7 +124,7 @@ static int reconcile_pass(struct gateway *self, const struct ccm_request *req,
         reconcile_plan_nothing(self, req);
     }
     if (r < 0 && memory != NULL) {
-        reconcile_judge_failure(self, memory, err);
+        reconcile_classify_failure(self, memory, err);
     }
     /* A pass that has released it comes again to see its own writes. */
     *ret_settled = runs && (result_is_settled(r, ret) || (r == 0 && !memory->said.record.held));
@@ -137,7 +137,7 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
     struct ccm_error own = CCM_ERROR_INIT;
     bool settled = false;
-    bool goes_on = false;
+    bool continues = false;
     int r = gateway_subject_new(self, req->keys[0], false, &subject);
     int w = 0;
 
@@ -154,10 +154,10 @@ static int reconcile_gateway(struct gateway *self, const struct ccm_request *req
         return lbc_plugin_reconcile(self->lbc, req, ret, err); /* it forgets, too */
     }
     r = reconcile_pass(self, req, subject, &settled, ret, err);
-    /* One that goes on has not written all yet: what it waits for comes before its Secrets. */
-    goes_on = r == 0 && !settled && !result_is_settled(r, ret);
+    /* A pass that will continue has not written all yet: that comes before its Secrets. */
+    continues = r == 0 && !settled && !result_is_settled(r, ret);
     w = reconcile_publish(self, req, settled ? subject : NULL, ret, &own);
-    if (!goes_on && gateway_secrets_want(self, subject) < 0 && w == 0) {
+    if (!continues && gateway_secrets_want(self, subject) < 0 && w == 0) {
         w = ccm_error_nomem(&own);
     }
     if (r == 0 && w < 0) {

@@ -109,7 +109,7 @@ int gateway_secrets_reconcile(struct gateway *self, const struct ccm_request *re
         r = 0;
         ret->flags = CCM_RESULT_WAITS;
     } else if (r < 0 && again_ms > 0) {
-        ret->flags = CCM_RESULT_WAITS; /* with the others it comes again sooner */
+        ret->flags = CCM_RESULT_WAITS; /* a Secret that is due comes sooner */
     }
     ret->requeue_after_ms = again_ms;
     return r;
@@ -127,7 +127,7 @@ void gateway_secrets_collect(struct gateway *self, const struct ccm_request *req
 
 /* --- passes over Gateways --- */
 
-/* Those of one that is to be served. */
+/* Those of a Gateway that is to be served. */
 static int subject_put_wanted(const struct gateway *self, const struct gateway_subject *subject,
                               struct lbc_texts *to)
 {
@@ -166,7 +166,7 @@ int gateway_secrets_plan(const struct gateway *self, const struct ccm_request *r
         return r;
     }
     r = alilb_uploads_work(self->uploads, &call, &owner, &again_ms, &err);
-    if (r < 0) { /* the listener stays as it is, and the plan says why: its event */
+    if (r < 0) { /* the listener stays as it is, and an event of the plan says why */
         self->host->log(self->host, CCM_LEVEL_WARN, req->keys[0], "%s", err.message);
     }
     r = gateway_subject_new(self, req->keys[0], false, &fresh);
@@ -188,8 +188,8 @@ static bool certificates_are_equal(const struct gateway_subject *a, const struct
     return same;
 }
 
-/* Names of what its listeners have by now. *ret_more: they may have others besides; *ret_open: of a
- * Secret it is not known which. */
+/* Names of the certificates of its listeners. *ret_more: there may be others besides; *ret_open:
+ * the certificate of one Secret is not known. */
 static int subject_put_names(const struct gateway_subject *subject, struct lbc_texts *to,
                              bool *ret_more, bool *ret_open)
 {
@@ -223,7 +223,7 @@ bool gateway_secrets_settle(const struct gateway *self, const char *key,
                   subject_put_names(subject, &names, &more, &open) < 0)) {
         return false;
     }
-    /* What an earlier process has given it is known when all Secrets are. */
+    /* The certificates of an earlier process are known when all Secrets are. */
     return (open && !alilb_uploads_is_settled(self->uploads, key)) ||
            alilb_uploads_settle(self->uploads, key, &names, more) == 0;
 }

@@ -58,15 +58,15 @@ static int listener_tell_secret(struct gateway_listener *one, const char *key, c
     return one->certificate_why == NULL ? -ENOMEM : 0;
 }
 
-/* One that may be used, as it was looked at last. Certificates behind one that is not known are not
- * taken: the first is the default. */
+/* One that may be used, as it was read last. Certificates behind one that is not known are not
+ * used: the first is the default. */
 static int listener_add_secret(const struct gateway *self, struct gateway_listener *one,
                                const char *key, struct ccm_buf *ids)
 {
     struct alilb_upload upload = { 0 };
     int r = 0;
 
-    (void)alilb_uploads_get(self->uploads, key, &upload); /* else nothing of it is known */
+    (void)alilb_uploads_get(self->uploads, key, &upload); /* else it is not known */
     if (upload.why[0] != '\0') {
         r = listener_tell_secret(one, key, upload.why);
     }
@@ -78,7 +78,7 @@ static int listener_add_secret(const struct gateway *self, struct gateway_listen
     return r == 0 && upload.name[0] != '\0' ? lbc_texts_put(&one->uploads, upload.name) : r;
 }
 
-/* As long as nobody has looked nothing new is to be said. */
+/* Until its Secrets are read the status of the listener stays. */
 static void listener_recall(struct gateway_listener *one)
 {
     const cJSON *resolved = lbc_custom_condition_find(one->said, GATEWAY_RESOLVED_REFS);
@@ -92,7 +92,7 @@ static void listener_recall(struct gateway_listener *one)
         one->unusable || ccm_text_equal(ccm_json_text(programmed, "reason"), GATEWAY_INVALID);
 }
 
-/* What is known of its certificates by then. Without consent it goes. */
+/* After all Secrets. Without consent the listener is deleted. */
 static void listener_end_secrets(struct gateway_listener *one, bool denied)
 {
     one->certificates = one->uploaded == NULL ? "" : one->uploaded;

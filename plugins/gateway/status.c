@@ -80,7 +80,7 @@ static void draft_fill_programmed(const struct draft *draft, struct lbc_custom_c
     if (subject->invalid != NULL || subject->usable == 0) {
         ret->reason = GATEWAY_INVALID;
         ret->message = subject->invalid != NULL && draft_is_programmed(draft)
-                           ? "it goes on with what it was programmed with before"
+                           ? "it keeps the settings that it was programmed with before"
                            : "there is nothing that could be served";
     } else if (draft_is_programmed(draft)) {
         *ret = (struct lbc_custom_condition){ GATEWAY_PROGRAMMED, true, GATEWAY_PROGRAMMED,

@@ -63,7 +63,7 @@ static void subject_check_annotations(struct gateway_subject *subject)
     }
 }
 
-/* From before, in place of what cannot be read. */
+/* The settings of before, in place of those that cannot be read. */
 static int subject_recall(const struct gateway *self, struct gateway_subject *subject)
 {
     const struct ccm_object *object = subject->gateway.object;
@@ -97,7 +97,7 @@ static int subject_read_maps(struct gateway_subject *subject, const cJSON *class
     return r;
 }
 
-/* class NULL: it is not there, and what was said before counts. */
+/* class NULL: it does not exist, and the settings of before count. */
 static int subject_read_parameters(const struct gateway *self, struct gateway_subject *subject,
                                    const cJSON *class)
 {
@@ -114,7 +114,7 @@ static int subject_read_parameters(const struct gateway *self, struct gateway_su
               : lbc_custom_parameters_add(subject->annotations,
                                           ccm_json_get(infrastructure, "annotations"));
     subject_check_annotations(subject);
-    if (r == 0 && known) { /* else those of before are among what was said then */
+    if (r == 0 && known) { /* else they are among the settings of before */
         r = subject_read_labels(subject, ccm_json_get(infrastructure, "labels"));
     }
     if (r == 0 && known) {

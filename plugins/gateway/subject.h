@@ -14,7 +14,7 @@
 
 /* Whose a Gateway is. */
 enum gateway_claim {
-    GATEWAY_NOBODYS, /* there is no such class, and nobody knows of one: nothing is done */
+    GATEWAY_NOBODYS, /* the class does not exist, and no earlier one is known: nothing is done */
     GATEWAY_OTHERS,  /* its class is that of another controller */
     GATEWAY_OURS,
 };
@@ -27,14 +27,14 @@ struct gateway_subject {
     struct ccm_strmap *annotations; /* as on a Service: key -> value, heap */
     const char *invalid;            /* condition Accepted: why it is not; NULL = it may be; */
     char why[320];                  /* in words */
-    bool blind; /* what it is to be made with cannot be read, and is not known from before */
-    bool pods;  /* pods are the backends */
+    bool blind;                     /* its settings cannot be read, and are not known from before */
+    bool pods;                      /* pods are the backends */
     struct gateway_listener listeners[GATEWAY_LISTENERS_MAX];
     struct gateway_targets targets[GATEWAY_LISTENERS_MAX]; /* of each listener */
     size_t count;
     size_t own; /* listeners of the Gateway itself: the first of them; others are of */
     struct gateway_sets sets;
-    size_t usable;     /* listeners that can be served, or that serve, */
+    size_t usable;     /* listeners that are served or can be, */
     size_t own_usable; /* of its own; */
     size_t creatable;  /* of all: that can be created with what is known */
 };

@@ -164,7 +164,7 @@ int lbc_pass_check_ready(struct lbc_pass *pass, struct ccm_error *err)
     entry->making_ms = entry->making_ms == 0 ? now : entry->making_ms;
     if (now - entry->making_ms >= LBC_LB_MAKING_MS) {
         return ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT,
-                             "load balancer %s has not become ready for %d minutes: look at it in "
+                             "load balancer %s has not become ready for %d minutes: check it in "
                              "the console of the cloud",
                              lbc_pass_lb_id(pass), LBC_LB_MAKING_MS / 60000);
     }

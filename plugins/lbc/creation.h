@@ -1,8 +1,8 @@
 /*
  * What is remembered of the creations of one Service's load balancer, and whether another one may
- * be sent when none is found. A list by tags may be late: that it lacks a load balancer proves
- * nothing for some time after a creation, nor after the start of a process that follows another
- * one. And what vanishes each time is not created without end. Pure; the holder of the claim.
+ * be sent when none is found. A list by tags may be late: for some time after a creation, or after
+ * a restart, it may lack a load balancer that exists. One that vanishes each time is not created
+ * without end. Pure; the holder of the claim.
  */
 #ifndef CCM_LBC_CREATION_H
 #define CCM_LBC_CREATION_H
@@ -18,8 +18,8 @@
 struct lbc_creation {
     bool bound_here; /* this process put the finalizer on, so no earlier one has created anything */
     bool sent;       /* with this ClientToken one was asked for, and its end is not known */
-    bool named;      /* since then it was looked for by name */
-    bool late;       /* one may be there that no list by tags has shown yet */
+    bool named;      /* and it was looked for by name since then */
+    bool late;       /* one may exist that no list by tags has shown yet */
     uint32_t count;  /* sent since a load balancer last served the Service */
     int64_t asked_ms; /* monotonic: when the last of these was sent, or when one of an earlier
                          process was first thought of; 0 = never */
@@ -33,7 +33,8 @@ enum lbc_creation_verdict {
     LBC_CREATION_NO_MORE, /* until the Service changes, an operator asks, or the pause is over */
 };
 
-/* One was sent. made: it is there; else it may be. once: a repeated one creates no second. */
+/* One was sent. made: the load balancer exists; else it may. once: a repeated creation creates no
+ * second one. */
 void lbc_creation_record(struct lbc_creation *creation, bool made, bool once, int64_t now_ms);
 /* The ClientToken stands for another request, says the cloud. True: it was used up, so the next one
  * takes another; else that request may have made what is there, which is looked for. */

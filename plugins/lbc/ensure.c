@@ -51,9 +51,7 @@ static void join_refused(struct lbc_pass *pass)
 }
 
 /* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. A
- * finalizer is no load balancer: whoever had the Service before may have set it and come no
- * further.
- */
+ * finalizer proves no load balancer: an earlier controller may have set it, and created nothing. */
 static bool pass_is_refused(struct lbc_pass *pass)
 {
     const bool all = lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL);

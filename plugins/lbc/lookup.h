@@ -80,8 +80,7 @@ CCM_NODISCARD int lbc_lookup_check(const struct ccm_object *service, const char 
                                    struct ccm_error *err);
 
 /* Whether the Service shows that it had a load balancer, by its status or by labels: only then one
- * is looked for by name too. A finalizer proves nothing: it comes before the first load balancer.
- */
+ * is also looked for by name. A finalizer is no proof: it is set before the first load balancer. */
 bool lbc_lookup_shows_lb(const struct ccm_service *service);
 
 #endif

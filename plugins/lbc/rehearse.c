@@ -74,7 +74,7 @@ void lbc_pass_rehearse(struct lbc_pass *pass, const struct lbc_plan *plan)
     CCM_CLEANUP(lbc_named_fini) struct lbc_named added = { 0 };
 
     if (pass->releases) {
-        return; /* it is the Service itself that goes */
+        return; /* the Service itself is deleted */
     }
     lbc_freeze_begin(&freeze, pass, &pass->model->nodes);
     for (size_t i = 0; i < plan->len; i++) {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Listeners are there, but not its own: a later port may already have the one that is in its way.
- */
+/* The load balancer has listeners, but not that of this port: a later port may have the one that is
+ * in its way. */
 static bool port_is_late(const struct lbc_builder *b, const struct lbc_desired_port *want)
 {
     const struct lbc_state *present = b->in->present;
@@ -52,8 +52,7 @@ static bool port_is_open(const struct lbc_builder *b, const struct lbc_desired_p
            (lbc_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
 }
 
-/* The ports that are served now: a range only where there is a listener for it, and then by pods.
- */
+/* The ports of the present listener: a range only where it has one, and then with pods. */
 static void port_find_span(const struct lbc_builder *b, struct lbc_desired_port *want)
 {
     struct ccm_error ignored = CCM_ERROR_INIT;
@@ -72,7 +71,8 @@ static void port_find_span(const struct lbc_builder *b, struct lbc_desired_port 
 /* The group that serves the port now, as lbc_plan_follow() finds out. */
 static int port_add_present(struct lbc_builder *b, struct lbc_desired_port *want)
 {
-    struct ccm_error ignored = CCM_ERROR_INIT; /* what else is wrong is for when it is known */
+    struct ccm_error ignored =
+        CCM_ERROR_INIT; /* other faults are reported once the port is known */
     struct lbc_desired_port one = *want;
 
     if (one.protocol == LBC_OTHER) {

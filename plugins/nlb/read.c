@@ -124,7 +124,7 @@ struct group_look {
     struct nlb_state *state;
     const struct ccm_object *service; /* whose tag they have to carry; NULL: asked for by id */
     const char *cluster_id;
-    bool persons; /* those that a controller made are of no interest */
+    bool persons; /* leave out those that a controller created */
 };
 
 static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)

@@ -34,7 +34,7 @@ CCM_NODISCARD int nlb_read_rules(struct alilb_call *call, struct nlb_security_gr
 struct nlb_need {
     const struct nlb_state *want; /* its chosen groups are read too; may be NULL */
     bool listeners;
-    bool scan;  /* groups of persons that listeners use, too: our backends may still be in one */
+    bool scan;  /* also groups of persons that listeners use: our backends may still be in one */
     bool certs; /* additional certificates of the TCPSSL listeners that tell them */
     bool security_group; /* the security group for source ranges, with its rules */
     bool ends; /* the Service goes: another cluster's security group is just none of its own */

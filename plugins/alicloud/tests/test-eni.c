@@ -393,7 +393,7 @@ static void test_cache_is_bounded(void **state)
     ali_eni_cache_free(cache);
 }
 
-/* What is known of an address holds for whoever had it then. */
+/* What is known of an address holds for its owner at that time. */
 static void test_cache_knows_owners(void **state)
 {
     static const struct {
@@ -404,7 +404,7 @@ static void test_cache_knows_owners(void **state)
         { 0, 0, true },
         { 7, 7, true },
         { 7, 8, false },
-        { 7, 0, true },  /* who asks does not tell */
+        { 7, 0, true },  /* the caller does not know the owner */
         { 0, 7, false }, /* who asked before did not */
         { UINT64_C(7) << 32, UINT64_C(7) << 32, true },
         { UINT64_C(7) << 32 | 7, UINT64_C(7) << 32 | 7, true }, /* halves that are alike */
@@ -430,7 +430,7 @@ static void test_cache_knows_owners(void **state)
     }
 }
 
-/* Another owner, and who wants to know it anew, ask the cloud. */
+/* The cloud is asked for another owner, and when `anew` is set. */
 static void test_owners(void **state)
 {
     static const char *const address[] = { "10.0.0.5" };

@@ -145,7 +145,7 @@ static void secret_fill(struct alilb_tls_secret *secret, const char *certificate
     assert_int_equal(ccm_secret_set(&secret->key, key), 0);
 }
 
-/* What can be the name of no object is not there; nobody is asked for it. */
+/* A Secret whose name no object can have does not exist; the API server is not asked. */
 static void test_names_of_no_secret(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Secrets that objects want: which are looked at in one call, when again, and what may be deleted.
+/* Secrets that objects refer to: which are read in one call, when again, and what may be deleted.
  */
 #include "alilb/uploads.h"
 
@@ -19,8 +19,8 @@ struct world {
     struct ccm_request req;
     struct ccm_error err;
     uint64_t again_ms;
-    char told[2000]; /* "object reason;" */
-    bool unsettled;  /* of an object it is not known what its load balancer has */
+    char events[2000]; /* "object reason;" */
+    bool unsettled;    /* of an object it is not known what its load balancer has */
 };
 
 static const char *const options[] = { "upload_certificates", "true", NULL };
@@ -58,9 +58,9 @@ static int owner_wanted(void *arg, struct lbc_texts *secrets)
 static void owner_changed(void *arg, const char *object, const struct ccm_event *event)
 {
     struct world *world = arg;
-    const size_t len = strlen(world->told);
+    const size_t len = strlen(world->events);
 
-    ccm_text_printf(world->told + len, sizeof(world->told) - len, "%s %s;", object,
+    ccm_text_printf(world->events + len, sizeof(world->events) - len, "%s %s;", object,
                     event == NULL ? "-" : event->reason);
 }
 
@@ -84,7 +84,7 @@ static int world_work(struct world *world)
 {
     const struct alilb_uploads_owner owner = { world, owner_wanted, owner_changed };
 
-    world->told[0] = '\0';
+    world->events[0] = '\0';
     ccm_error_clear(&world->err);
     world->req = setup_request(&world->setup, 60000);
     world->call = (struct alilb_call){
@@ -163,7 +163,7 @@ static void test_failures(void **state)
     assert_int_equal(fake_host_raw_call_count(world->setup.fake), 1);
     assert_string_equal(world_get(world, "a/one").why, "");
     assert_false(world_get(world, "a/one").known);
-    assert_string_equal(world->told, "");
+    assert_string_equal(world->events, "");
     assert_int_equal(world->again_ms, 100);
     assert_int_equal(world_work(world), 0);
     assert_int_equal(world_count_reads(world, 0, "a/two"), 1);
@@ -171,7 +171,7 @@ static void test_failures(void **state)
         assert_int_equal(world->again_ms, i == 0 ? 1500 : waits[i]);
         fake_host_advance(world->setup.fake, (int64_t)waits[i]);
         assert_int_equal(world_work(world), 0);
-        assert_string_equal(world->told, i == 0 ? "a/web InvalidCertificateRef;" : "");
+        assert_string_equal(world->events, i == 0 ? "a/web InvalidCertificateRef;" : "");
         assert_non_null(strstr(world_get(world, "a/one").why, "cannot be read"));
         assert_int_equal(world_work(world), 0); /* the other one */
     }
@@ -180,7 +180,7 @@ static void test_failures(void **state)
     assert_int_equal(world_work(world), 0);
     assert_string_equal(world_get(world, "a/one").why, "it is not there");
     assert_true(world_get(world, "a/one").known);
-    assert_string_equal(world->told, "a/web InvalidCertificateRef;a/web InvalidCertificateRef;");
+    assert_string_equal(world->events, "a/web InvalidCertificateRef;a/web InvalidCertificateRef;");
 }
 
 /* However many of a namespace fail, and end the call by it, the others come next. */
@@ -223,7 +223,7 @@ static void test_service_out_of_order(void **state)
     assert_false(world_get(world, "a/1").known);
 }
 
-/* A Secret that cannot be used is looked at again later and later, one that nobody wants never. */
+/* A Secret that cannot be used is read again later and later; one without object never. */
 static void test_faults_and_wishes(void **state)
 {
     static const uint64_t waits[] = { 15000, 30000, 60000, 120000, 120000 };
@@ -234,7 +234,7 @@ static void test_faults_and_wishes(void **state)
     assert_int_equal(world_want(world, "a/other", "a/one"), 1);
     for (size_t i = 0; i < CCM_ARRAY_LEN(waits); i++) {
         assert_int_equal(world_work(world), 0);
-        assert_string_equal(world->told,
+        assert_string_equal(world->events,
                             i == 0 ? "a/other InvalidCertificateRef;a/web InvalidCertificateRef;"
                                    : "");
         assert_int_equal(world->again_ms, waits[i]);

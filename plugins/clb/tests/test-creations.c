@@ -98,7 +98,7 @@ static void test_lost_answer(void **state)
     world_end(&world);
 }
 
-/* The Service goes meanwhile: what was created goes with it. */
+/* The Service is deleted meanwhile: what was created is deleted with it. */
 static void test_lost_and_deleted(void **state)
 {
     struct world world;
@@ -117,8 +117,8 @@ static void test_lost_and_deleted(void **state)
     world_end(&world);
 }
 
-/* A process that follows another one looks for a minute, unless the Service shows a load balancer,
- * and where no token makes another creation safe. */
+/* After a restart a load balancer is looked for during a minute, unless the Service shows one or a
+ * token makes another creation safe. */
 static void test_after_a_restart(void **state)
 {
     (void)state;

@@ -422,7 +422,7 @@ static void test_order(void **state)
 }
 
 /* Somebody else's load balancer: listeners are managed when annotations say so, and only then. One
- * of ours goes with its port all the same. */
+ * of ours is deleted with its port in any case. */
 static void test_override(void **state)
 {
     static const struct order_case one = { "reused",

@@ -27,7 +27,7 @@ struct fields_case {
     bool off;       /* the options are */
     bool client_ip; /* sessionAffinity ClientIP with 600 s */
     bool rebuilt;
-    bool empty;        /* the listener sends to nobody */
+    bool empty;        /* the group of the listener has no backends */
     int node_port;     /* healthCheckNodePort */
     uint16_t ports[2]; /* of desired backends; 0 = none */
 };
@@ -55,9 +55,8 @@ static const struct fields_case cases[] = {
     { "to pods with several ports", .have = CHECKED("31500"), .rebuilt = true, .node_port = 31500,
       .ports = { 8080, 9090 } },
     { "no backends so far", .have = CHECKED("31500"), .empty = true },
-    { "backends to come have the port of those that are there", .have = CHECKED("31500"),
-      .back = BACK },
-    { "http goes back to no check", .protocol = LBC_HTTP, .have = CHECKED7("31500"), SAME,
+    { "new backends have the port of present ones", .have = CHECKED("31500"), .back = BACK },
+    { "http has no check again", .protocol = LBC_HTTP, .have = CHECKED7("31500"), SAME,
       .back = "HealthCheck=off HealthCheckURI=/ HealthCheckConnectPort=-520" },
     { "http with a check by annotation", "HealthCheck=on HealthCheckURI=/up", .protocol = LBC_HTTP,
       .have = "HealthCheck=on HealthCheckURI=/up HealthCheckHttpCode=http_2xx "

@@ -326,8 +326,8 @@ static void test_list_that_stays_bound(void **state)
     story_end(&story);
 }
 
-/* Switched off meanwhile: what is there stays as it is for as long as the Service has ranges, and
- * goes with them. */
+/* Switched off meanwhile: the list stays as it is for as long as the Service has ranges, and is
+ * deleted with them. */
 static void test_option_is_off_at_the_end(void **state)
 {
     struct story story;

@@ -34,7 +34,7 @@ struct lbc_exchange {
     bool is_robbed;                /* so often that somebody else takes what goes */
     bool is_failed;                /* an addition failed for another reason */
     bool is_stuck;                 /* a removal failed */
-    bool lacks; /* backends were left out of `add`: nobody takes the place of the last one */
+    bool lacks;                    /* backends were left out of `add`: none replaces the last one */
 };
 
 void lbc_exchange_fini(struct lbc_exchange *exchange);

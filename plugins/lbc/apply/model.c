@@ -110,7 +110,7 @@ static bool model_shows_pods(const struct lbc_group *shown)
     return shown != NULL && shown->backends.len > 0 && !nodes;
 }
 
-/* Of a port without node port the pods that serve it go on, whatever annotations say. */
+/* A port without node port keeps the pods that serve it, whatever annotations say. */
 static enum lbc_backend_mode model_find_mode(const struct lbc_builder *b,
                                              const struct ccm_service_port *port)
 {

@@ -61,7 +61,7 @@ struct lbc_model {
     bool peer_weights; /* the rule is not known: new backends get the weight of present ones */
     bool unsure; /* annotations that decide about backends cannot be used: no group is created, and
                     present ones keep their type and address family */
-    bool add_none;          /* likewise about nodes: none is added */
+    bool add_none;          /* those about nodes cannot be used: none is added */
     bool backends_only;     /* nothing but backends of present groups is changed */
     bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
     struct lbc_allow allow; /* what the object may name beside annotations; zeroed: all */

@@ -218,7 +218,7 @@ unsigned lbc_plan_filled(const struct lbc_work *work, const struct lbc_group *wa
  * it on to lbc_freeze_add(). 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in,
                                    struct lbc_group *want, struct lbc_freeze_group *ret);
-/* Whether a port wants the present group. */
+/* Whether the present group is desired by a port. */
 bool lbc_work_wants_group(const struct lbc_work *work, const struct lbc_group *have);
 /* Whether the present group has something of the Service: by its name, or that of a backend. */
 bool lbc_plan_owns_group(struct lbc_work *work, const struct lbc_group *have);
@@ -255,8 +255,8 @@ struct lbc_group *lbc_work_group_of(const struct lbc_work *work, const struct lb
  * 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_step_describe_listener(struct lbc_step *step, const struct lbc_listener *want,
                                              struct lbc_group *present);
-/* One desired listener: it is made, changed, made anew or refused. Where listeners are not managed,
- * one of ours (by its description) stays as it is, but for the group that it sends to. */
+/* One desired listener: it is created, changed, created anew or refused. Where listeners are not
+ * managed, one of ours (by its description) stays as it is, but for the group that it sends to. */
 CCM_NODISCARD int lbc_plan_listener(struct lbc_work *work, const struct lbc_listener *want);
 
 /* The desired listeners are made and changed, from the stage behind work->stage on. */

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* --- what is there --- */
+/* --- present groups --- */
 
 /* The present group that a listener sends to, if something of the Service is in it. */
 static struct lbc_group *follow_get_used(struct lbc_work *work, const struct lbc_listener *have)
@@ -57,7 +57,7 @@ static struct lbc_group *follow_find_by_listener(struct lbc_work *work,
     return found;
 }
 
-/* A listener that a person made may be on another port. */
+/* A listener that a person created may be on another port. */
 static struct lbc_group *follow_find_by_backends(const struct lbc_work *work,
                                                  const struct lbc_group *want)
 {
@@ -90,7 +90,7 @@ static struct lbc_group *follow_find(struct lbc_work *work, const struct lbc_gro
     return found == NULL ? follow_find_by_backends(work, want) : found;
 }
 
-/* --- it becomes that one --- */
+/* --- binding --- */
 
 /* Its backends keep their descriptions. */
 static int follow_bind(struct lbc_work *work, struct lbc_group *want, const struct lbc_group *have)
@@ -103,7 +103,7 @@ static int follow_bind(struct lbc_work *work, struct lbc_group *want, const stru
                : 0;
 }
 
-/* Those that are served by it already share it then, so that none removes what another desires. */
+/* Other groups that it serves share it then, so that none removes the backends of another. */
 static int follow_bind_all(struct lbc_work *work, struct lbc_group *want,
                            const struct lbc_group *have)
 {

@@ -94,7 +94,8 @@ static struct lbc_step *target_add_step(const struct target *to, unsigned type)
     if (!to->work->ops->is_serial) {
         step->stage = to->stage;
     } else if (to->last && before != NULL && before->last && before->group != NULL) {
-        step->stage = before->stage; /* a group that cannot go does not keep the next one */
+        step->stage =
+            before->stage; /* a group that cannot be deleted does not hold up the next one */
     }
     if (to->last) {
         step->last = true;

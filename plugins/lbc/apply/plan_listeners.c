@@ -63,7 +63,7 @@ static bool work_drops_in_vain(struct lbc_work *work, const struct lbc_listener 
 }
 
 /* Whether a desired listener cannot be made: what would go might be what it is to take the place
- * of. One that is only kept where it is there takes no other place than its port. */
+ * of. One that is only kept, never created, takes no other place than its port. */
 static bool work_is_short(const struct lbc_work *work, const struct lbc_listener *have)
 {
     for (size_t i = 0; i < work->want->listener_count; i++) {
@@ -87,7 +87,8 @@ bool lbc_work_needs_port(const struct lbc_work *work, const struct lbc_listener 
     return false;
 }
 
-/* Where listeners are not managed, one of ours goes with its port: nothing takes its place. */
+/* Where listeners are not managed, one of ours is deleted with its port: nothing takes its place.
+ */
 bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
 {
     if (!work_can_spare(work, have)) {

@@ -45,8 +45,8 @@ static int plan_create_listener(struct lbc_work *work, const struct lbc_listener
     return plan_listener_rest(work, stage + 1, want, NULL);
 }
 
-/* The stage in which the listener can send to the group that it shall have: nobody is sent to one
- * that is still being filled. */
+/* The stage in which the listener can send to its desired group: not while that is still being
+ * filled. */
 static unsigned work_find_stage(const struct lbc_work *work, const struct lbc_listener *want,
                                 bool moves)
 {
@@ -106,7 +106,7 @@ static int plan_keep_listener(struct lbc_work *work, const struct lbc_listener *
     return r < 0 ? r : plan_listener_rest(work, work->stage, want, have);
 }
 
-/* One of ours, that sends to a group of ours which no port wants any more. */
+/* One of ours that sends to a group of ours which no port desires any more. */
 static bool work_must_follow(struct lbc_work *work, const struct lbc_listener *have)
 {
     const struct lbc_group *group = lbc_state_group_by_id(work->have, have->group_id);
@@ -116,7 +116,7 @@ static bool work_must_follow(struct lbc_work *work, const struct lbc_listener *h
            lbc_work_owner(work, have->description, true) == LBC_OWNER_OURS;
 }
 
-/* Listeners are not managed: backends go on being followed behind ours. */
+/* Listeners are not managed: one of ours moves to the group that its port desires. */
 static int plan_follow_group(struct lbc_work *work, const struct lbc_listener *want)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };

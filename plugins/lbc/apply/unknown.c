@@ -68,7 +68,8 @@ static void unknown_forget_locked(struct lbc_unknown *unknown)
     }
 }
 
-/* One whose last refusal is long past begins anew; those of several threads at once are one. */
+/* The wait begins anew when the last refusal is long past. Refusals of several threads at once
+ * count as one. */
 static int64_t refused_next_wait(const struct refused *before, const struct lbc_backend *one,
                                  int64_t now)
 {
@@ -173,7 +174,7 @@ int lbc_left_out_add(struct lbc_left_out *left_out, const struct lbc_backend *on
         i++;
     }
     if (i == LBC_LEFT_OUT_REASONS) {
-        i--; /* so many reasons at once are no news to anybody */
+        i--; /* the last place has all further reasons */
     }
     if (i == left_out->len) {
         left_out->parts[left_out->len++] = (struct lbc_left_out_part){ .backends = { .len = 0 } };

@@ -47,8 +47,8 @@ enum lbc_anno_decides {
     LBC_DECIDES_ATTRIBUTE, /* the attribute of the cloud that it is for, and nothing else */
     LBC_DECIDES_PORTS,     /* listeners, port by port: the model finds out which */
     LBC_DECIDES_WEIGHTS,   /* weights: present ones stay, new backends get what their peers have */
-    LBC_DECIDES_BACKENDS,  /* who is a backend: groups keep their kind, and no node is added */
-    LBC_DECIDES_ALL, /* the load balancer itself: only backends of what serves follow, keep.h */
+    LBC_DECIDES_BACKENDS,  /* which backends: groups keep their type, and no node is added */
+    LBC_DECIDES_ALL,       /* the load balancer itself: only its backends are reconciled, keep.h */
 };
 
 enum lbc_anno_group {

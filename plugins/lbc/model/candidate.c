@@ -49,7 +49,7 @@ static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candid
     return 0;
 }
 
-/* One that is being stopped goes, as others do. */
+/* One that is being stopped is removed, as others are. */
 static int candidates_add_ruled(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
                                 enum lbc_own_rule rule, struct ccm_error *err)
 {

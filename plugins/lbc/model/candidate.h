@@ -68,7 +68,7 @@ struct lbc_candidates {
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
 };
 
-/* Which rule of own_rule.h keeps an address from being a backend by itself; or -ENOMEM. */
+/* The rule of own_rule.h by which an address is no backend; or -ENOMEM. */
 typedef int lbc_judge_fn(void *self, const struct lbc_endpoint_ref *ref);
 
 struct lbc_candidate_input {

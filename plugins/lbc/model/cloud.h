@@ -38,7 +38,7 @@ struct lbc_interface {
 /* Addresses of pods, each once. Borrowed. */
 struct lbc_addresses {
     const char *const *items;
-    const uint64_t *owners; /* of each: stands for who has it, 0 = not told. What is remembered of
+    const uint64_t *owners; /* stands for the owner of each, 0 = not known. What is remembered of
                                an address holds for the same owner only */
     size_t count;
     bool anew; /* nothing that is remembered of them holds */

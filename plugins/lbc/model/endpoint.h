@@ -18,7 +18,7 @@ enum lbc_families { LBC_IPV4 = 1, LBC_IPV6 = 2, LBC_DUAL_STACK = 3 };
 uint64_t lbc_endpoint_size(const struct ccm_endpoint_slice *slice);
 const struct ccm_endpoint *lbc_endpoint_at(const struct ccm_endpoint_slice *slice, uint64_t i);
 
-/* Stands for who has the address of an endpoint: its node and its pod. 0 = not told. */
+/* Stands for the owner of the address of an endpoint: its node and its pod. 0 = not known. */
 uint64_t lbc_endpoint_owner(const struct ccm_endpoint *endpoint);
 
 /* One address of an endpoint. */

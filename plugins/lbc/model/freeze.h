@@ -14,8 +14,8 @@
  *   node missing     its deletion was seen: goes when the floor allows it, or when the cloud says
  *                    that the instance is gone; else not before it has been missing for some time
  *   slice missing    the same, but nobody can be asked
- *   own rule         stays; goes when its endpoint is not ready any more, or its node is gone,
- * which is no such cause
+ *   own rule         stays until its endpoint is not ready any more, or its node is gone: those are
+ *                    other causes
  */
 /* clang-format on */
 #ifndef CCM_LBC_FREEZE_H

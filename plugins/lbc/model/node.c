@@ -21,7 +21,7 @@ static bool has_any_label(const struct ccm_node *node, const char *const *keys, 
 }
 
 /* Its successor, node-role.kubernetes.io/control-plane, excludes no node: where every node has it,
- * nothing would serve. Who wants that sets the label of is_excluded(), as kubeadm does. */
+ * nothing would serve. The label of is_excluded(), which kubeadm sets, excludes one. */
 static bool is_master(const struct ccm_node *node)
 {
     return ccm_object_label(&node->meta, "node-role.kubernetes.io/master") != NULL;

@@ -20,8 +20,8 @@ enum lbc_own_rule {
     LBC_OWN_RULE_COUNT
 };
 
-/* What is said of backends that stay, for people; their names follow. NULL: nothing is, it is over
- * in a moment. */
+/* The rule for people, in front of the names of backends that stay; NULL: it is not reported, as
+ * the next pass ends it. */
 const char *lbc_own_rule_explain(enum lbc_own_rule rule);
 
 #endif

@@ -282,7 +282,9 @@ static bool range_parse(const char *text, struct ccm_cidr *ret, bool *ret_ipv6)
 
 bool lbc_setting_limits_sources(const struct ccm_service *service)
 {
-    unsigned halves[2] = { 0 }; /* of the addresses of each family, that anybody may connect from */
+    unsigned halves[2] = {
+        0
+    }; /* of the addresses of each family: bits of those that may connect */
 
     for (uint64_t i = 0; i < service->source_range_count; i++) {
         struct ccm_cidr block;

@@ -40,7 +40,7 @@ static const struct {
     struct row rows[14];
 } cases[] = {
     { "the first one is sent at once", false, false, { NOW(1000) } },
-    { "an answered one is looked for, ever more seldom",
+    { "an answered one is looked for, less and less often",
       false,
       false,
       { { .event = MADE, .at_ms = 1000 },

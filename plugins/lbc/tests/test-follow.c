@@ -57,7 +57,7 @@ static const struct {
       { { "g1", "mine", OURS } },
       { { 8080, 8080, LBC_TCP, "g1" } },
       { { OURS, "g9", 80, LBC_TCP, 'b', "g1" } } },
-    { "what serves goes before what bears the name",
+    { "the group that serves counts before the one with the name",
       { { "g1", OURS, NULL }, { "g2", OURS2, NULL } },
       { { 80, 80, LBC_HTTPS, "g2" } },
       { { OURS, NULL, 80, LBC_OTHER, 'p', "g2" } } },

@@ -110,8 +110,8 @@ static void test_rule(void **state)
     }
 }
 
-/* A person lets everything go: what is missing, what is not ready, what only a rule is against, and
- * the last one. */
+/* A person releases everything: what is missing, what is not ready, what only a rule is against,
+ * and the last one. */
 static void test_released(void **state)
 {
     const struct lbc_freeze_past none = { 0 };

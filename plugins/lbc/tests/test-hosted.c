@@ -1,5 +1,4 @@
-/* Endpoints with the address of a node: which pods are read, how often, and what is made of them.
- */
+/* Endpoints with the address of a node: which pods are read, how often, and which rule applies. */
 #include "check.h"
 #include "lbc/model/own_rule.h"
 #include "lbc/service/hosted.h"
@@ -128,7 +127,8 @@ static void test_other_pods(void **state)
     lbc_hosted_fini(&hosted);
 }
 
-/* One read as long as the endpoint is there; what is no such pod is read again with a new slice. */
+/* One read as long as the endpoint exists; a pod without the network is read with each new slice.
+ */
 static void test_memory(void **state)
 {
     struct lbc_hosted none = { 0 };
@@ -184,7 +184,7 @@ static void test_failure(void **state)
     lbc_hosted_fini(&hosted);
 }
 
-/* A pass reads so many and no more; the next one goes on. */
+/* A pass reads so many and no more; the next one reads further ones. */
 static void test_many(void **state)
 {
     struct lbc_hosted none = { 0 };

@@ -213,7 +213,7 @@ static void test_remove_of_absent(void **state)
     assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
     bench_end(&bench);
 
-    /* One of two: the other one goes all the same. */
+    /* One of two fails: the other one is removed all the same. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     two = bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1");

@@ -74,7 +74,7 @@ static const struct plan_question questions[] = {
     { "without override none is created or taken over",
       "model reused\n" W80 WT "listener - TCP 80 80/TCP\nlistener - TCPSSL 443 443/TCPSSL\n",
       LB H80 HT "listener l-2 TCP 80 g-9 desc=hand\n", "", NULL, 0 },
-    { "and ours go with their ports", "model reused\n" W80 "listener - TCP 80 80/TCP\n",
+    { "and ours are deleted with their ports", "model reused\n" W80 "listener - TCP 80 80/TCP\n",
       LB H80 "listener l-1 TCP 80 g-1\nlistener l-2 TCP 81 g-9\nlistener l-3 TCP 82 g-9 desc=hand\n"
              "listener l-4 TCP 83 g-9 desc=k8s.83.TCP.other.default.c1\n",
       "delete listener 81/TCP (l-2)\n", NULL, 0 },

@@ -84,7 +84,7 @@ static const struct {
       "delete listener 80/TCP (l-1)\n"
       "delete server group " G80 " (g-1)\n"
       "remove servers mine (g-7) [i-1:80=9]\n" },
-    { "leave without override: ours go all the same", END_LEAVE, "model reused\n",
+    { "leave without override: ours are deleted all the same", END_LEAVE, "model reused\n",
       "lb nlb-1\ngroup g-1 80/TCP\nlistener l-1 TCP 80 g-1\n"
       "listener l-2 TCP 81 g-1 desc=hand\n",
       "delete listener 80/TCP (l-1)\n"

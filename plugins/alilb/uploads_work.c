@@ -1,4 +1,4 @@
-/* Secrets that are due are looked at, in turn, by the key of their own; uploads.h. */
+/* The key that reads Secrets and uploads their certificates; uploads.h. */
 #include "alicloud/error.h"
 #include "alilb/uploads_own.h"
 #include "util/cleanup.h"
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS_MAX      20     /* Secrets in one call: others of the queue come between, */
-#define LOOKS_PAUSE_MS 100    /* and before the next one */
+#define READS_MAX      20     /* Secrets in one call: other keys have their turn between, */
+#define READS_PAUSE_MS 100    /* and before the next one */
 #define FAILURE_MS     1500   /* after the first failure, then twice that, ... */
-#define FAULT_MAX_MS   120000 /* Secrets that cannot be used are looked at this often at least, */
-#define SERVICE_MAX_MS 60000  /* so is a certificate service that fails */
+#define FAULT_MAX_MS   120000 /* Secrets that cannot be used are read this often at least, */
+#define SERVICE_MAX_MS 60000  /* and a certificate service that fails is called */
 #define COLLECT_MS     60000  /* what could not be deleted is tried again after it */
-#define KEPT_MS        INT64_C(3600000) /* of a Secret that nobody wants any more */
+#define KEPT_MS        INT64_C(3600000) /* of a Secret that no object refers to */
 
 /* --- one --- */
 
-/* due_ms: when it was to be looked at; another time by now: it is not to be believed any more. */
+/* due_ms: when it was due. Where that has changed meanwhile, the new time counts. */
 static int upload_put(struct alilb_uploads *uploads, const char *secret,
                       const struct alilb_upload *one, int64_t due_ms)
 {
@@ -50,7 +50,7 @@ static void upload_set(struct alilb_upload *one, const char *name, const char *i
     ccm_text_copy(one->id, sizeof(one->id), id);
 }
 
-/* Nothing is known of an earlier process: what it has uploaded of the Secret is in use. */
+/* After a restart: the certificate that an earlier process has uploaded of the Secret is in use. */
 static int upload_keep_earlier(struct alilb_uploads *uploads, struct alilb_call *call,
                                const char *secret, struct alilb_upload *one, struct ccm_error *err)
 {
@@ -67,7 +67,7 @@ static int upload_keep_earlier(struct alilb_uploads *uploads, struct alilb_call 
     return r;
 }
 
-/* What the cloud refuses for what it is, it refuses until it is another one. */
+/* Whether the certificate itself is refused: the same one is refused again. */
 static bool is_refused(const struct alilb_call *call, const struct ccm_error *err)
 {
     return !call->uncertain && !ali_error_is_wait(err) && !ali_error_is_put_off(err) &&
@@ -95,7 +95,7 @@ static int upload_make(struct alilb_uploads *uploads, struct alilb_call *call, c
         return r;
     }
     if (strcmp(one->refused, name) == 0 && now < one->refused_until_ms) {
-        return 0; /* `why` says it still */
+        return 0; /* `why` still says so */
     }
     r = alilb_certificates_make(uploads->certificates, call, name, content, &id, err);
     if (r == 0) {
@@ -111,14 +111,15 @@ static int upload_make(struct alilb_uploads *uploads, struct alilb_call *call, c
     return r;
 }
 
-/* Where a look fails. */
+/* What a failure is about. */
 struct failure {
-    const char *what; /* in words; NULL = `why` says what is wrong with the Secret already */
-    bool cloud;       /* the certificate service does */
+    const char *what; /* for people; NULL = `why` already says what is wrong with the Secret */
+    bool cloud;       /* of the certificate service */
 };
 
-static int upload_look(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
-                       struct alilb_upload *one, struct failure *ret, struct ccm_error *err)
+static int upload_read_secret(struct alilb_uploads *uploads, struct alilb_call *call,
+                              const char *secret, struct alilb_upload *one, struct failure *ret,
+                              struct ccm_error *err)
 {
     CCM_CLEANUP(alilb_tls_secret_fini) struct alilb_tls_secret content = { 0 };
     int r = alilb_tls_secret_fetch(call->host, call->req, secret, &content, err);
@@ -139,9 +140,9 @@ static int upload_look(struct alilb_uploads *uploads, struct alilb_call *call, c
     return r;
 }
 
-/* --- what comes of a look --- */
+/* --- results --- */
 
-static int64_t look_double(int64_t ms, unsigned times, int64_t most)
+static int64_t wait_double(int64_t ms, unsigned times, int64_t most)
 {
     while (times-- > 0 && ms < most) {
         ms *= 2;
@@ -149,8 +150,8 @@ static int64_t look_double(int64_t ms, unsigned times, int64_t most)
     return ms < most ? ms : most;
 }
 
-/* What lasts is said from the second time on, unless only a person can end it; in the same words as
- * long as it is the same. */
+/* A failure is reported from the second time on, or at once where only a person can end it. The
+ * text stays as long as the cause does. */
 static void upload_fail(struct alilb_upload *one, const struct alilb_call *call,
                         const struct failure *failure, const struct ccm_error *err)
 {
@@ -167,8 +168,8 @@ static void upload_fail(struct alilb_upload *one, const struct alilb_call *call,
     }
     one->again_ms =
         call->host->now_ms(call->host) +
-        (ali_error_is_put_off(err) ? (int64_t)err->retry_after_ms /* then it is its turn */
-                                   : look_double(FAILURE_MS, one->failures, ALILB_UPLOAD_AGAIN_MS));
+        (ali_error_is_put_off(err) ? (int64_t)err->retry_after_ms /* the time of its turn */
+                                   : wait_double(FAILURE_MS, one->failures, ALILB_UPLOAD_AGAIN_MS));
     one->failures++;
 }
 
@@ -182,12 +183,12 @@ static void upload_finish(struct alilb_upload *one, const struct alilb_call *cal
         one->faults = 0;
         one->again_ms = now + ALILB_UPLOAD_AGAIN_MS;
     } else {
-        one->again_ms = now + look_double(ALILB_UPLOAD_FAULT_MS, one->faults, FAULT_MAX_MS);
+        one->again_ms = now + wait_double(ALILB_UPLOAD_FAULT_MS, one->faults, FAULT_MAX_MS);
         one->faults++;
     }
 }
 
-/* Tell all objects that want the Secret what is new of it. */
+/* Report a change of the Secret to all objects that refer to it. */
 static void secret_publish(struct alilb_uploads *uploads, const struct alilb_uploads_owner *owner,
                            const char *secret, const struct alilb_upload *before,
                            const struct alilb_upload *now)
@@ -226,9 +227,10 @@ static void secret_publish(struct alilb_uploads *uploads, const struct alilb_upl
     }
 }
 
-/* *ret_cloud: a failure is that of the certificate service. What is broken off has not been looked
- * at. */
-static int secret_look(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
+/* *ret_cloud: a failure is that of the certificate service. A call that is cancelled counts as
+ * none.
+ */
+static int secret_sync(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
                        const struct alilb_uploads_owner *owner, bool *ret_cloud,
                        struct ccm_error *err)
 {
@@ -237,9 +239,9 @@ static int secret_look(struct alilb_uploads *uploads, struct alilb_call *call, c
     struct alilb_upload one;
     int r = 0;
 
-    (void)alilb_uploads_get(uploads, secret, &before); /* one that is gone is looked at as well */
+    (void)alilb_uploads_get(uploads, secret, &before); /* also one that was dropped meanwhile */
     one = before;
-    r = upload_look(uploads, call, secret, &one, &failure, err);
+    r = upload_read_secret(uploads, call, secret, &one, &failure, err);
     *ret_cloud = failure.cloud;
     if (r < 0 && err->kind == CCM_ERROR_CANCELLED) {
         return r;
@@ -258,7 +260,7 @@ static int secret_look(struct alilb_uploads *uploads, struct alilb_call *call, c
 
 /* --- which ones --- */
 
-/* Those that nobody wants go: at once where nothing can be left of them in the cloud. */
+/* Drop those that no object refers to: at once where they have no certificate. */
 static void secrets_mark_locked(struct alilb_uploads *uploads, int64_t now)
 {
     const char *key = NULL;
@@ -290,8 +292,8 @@ static void secrets_mark_locked(struct alilb_uploads *uploads, int64_t now)
     }
 }
 
-/* Of two that are due: how many of its namespace came before in this call, whether its namespace
- * comes only after those behind the one that ended the last call, and since when it is due. */
+/* The order of Secrets that are due: by how many of the namespace this call has read, by whether
+ * the namespace is at or before the one where the last call ended, by namespace, by time. */
 struct turn {
     const char *key;
     size_t before;
@@ -332,7 +334,7 @@ static bool turn_is_before(const struct turn *a, const struct turn *b)
     return order != 0 ? order < 0 : a->again_ms < b->again_ms;
 }
 
-/* Whose turn it is, into `seen` and, on the heap, *ret; NULL = nobody's. 0 or -ENOMEM. */
+/* The next Secret -> `seen` and, on the heap, *ret; NULL = none is due. 0 or -ENOMEM. */
 static int secrets_choose(struct alilb_uploads *uploads, int64_t now, struct lbc_texts *seen,
                           char **ret)
 {
@@ -361,7 +363,7 @@ static int secrets_choose(struct alilb_uploads *uploads, int64_t now, struct lbc
     return r;
 }
 
-/* In how many ms the next one is due; -1 = nobody wants any. */
+/* In how many ms the next one is due; -1 = there are none. */
 static int64_t secrets_find_due(struct alilb_uploads *uploads, int64_t now)
 {
     int64_t due = -1;
@@ -382,14 +384,14 @@ static int64_t secrets_find_due(struct alilb_uploads *uploads, int64_t now)
 
 /* --- a call --- */
 
-/* A service that fails is asked less and less often, whatever the number of Secrets. */
+/* A service that fails is called less and less often, whatever the number of Secrets. */
 static int64_t work_count_failure(struct alilb_uploads *uploads, bool failed)
 {
-    int64_t least = LOOKS_PAUSE_MS;
+    int64_t least = READS_PAUSE_MS;
 
     ccm_lock(&uploads->lock);
     if (failed) {
-        least = look_double(FAILURE_MS, uploads->failures, SERVICE_MAX_MS);
+        least = wait_double(FAILURE_MS, uploads->failures, SERVICE_MAX_MS);
     }
     uploads->failures = failed ? uploads->failures + 1 : 0;
     ccm_unlock(&uploads->lock);
@@ -403,10 +405,10 @@ static void work_end_at(struct alilb_uploads *uploads, const char *secret)
     ccm_unlock(&uploads->lock);
 }
 
-/* *ret_cloud: a failure is that of the certificate service, which did nothing else either. */
-static int work_look(struct alilb_uploads *uploads, struct alilb_call *call,
-                     const struct alilb_uploads_owner *owner, bool *ret_cloud,
-                     struct ccm_error *err)
+/* *ret_cloud: the first call of the certificate service failed. */
+static int work_sync_secrets(struct alilb_uploads *uploads, struct alilb_call *call,
+                             const struct alilb_uploads_owner *owner, bool *ret_cloud,
+                             struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts seen = { 0 };
     const bool dry = call->host->dry_run(call->host);
@@ -417,7 +419,7 @@ static int work_look(struct alilb_uploads *uploads, struct alilb_call *call,
     ccm_lock(&uploads->lock);
     secrets_mark_locked(uploads, call->host->now_ms(call->host));
     ccm_unlock(&uploads->lock);
-    for (size_t i = 0; (r == 0 && i < LOOKS_MAX) || dry; i++) {
+    for (size_t i = 0; (r == 0 && i < READS_MAX) || dry; i++) {
         CCM_CLEANUP(ccm_freep) char *secret = NULL;
 
         if (secrets_choose(uploads, call->host->now_ms(call->host), &seen, &secret) < 0) {
@@ -426,7 +428,7 @@ static int work_look(struct alilb_uploads *uploads, struct alilb_call *call,
         if (secret == NULL) {
             break;
         }
-        r = secret_look(uploads, call, secret, owner, &cloud, err);
+        r = secret_sync(uploads, call, secret, owner, &cloud, err);
         if (r < 0) {
             work_end_at(uploads, secret);
             *ret_cloud = cloud && i == 0;
@@ -440,7 +442,7 @@ int alilb_uploads_work(struct alilb_uploads *uploads, struct alilb_call *call,
                        struct ccm_error *err)
 {
     bool cloud = false;
-    const int r = work_look(uploads, call, owner, &cloud, err);
+    const int r = work_sync_secrets(uploads, call, owner, &cloud, err);
     int64_t due = -1;
 
     *ret_again_ms = 0;
