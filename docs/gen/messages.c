@@ -78,7 +78,7 @@ const struct docs_message docs_messages[] = {
       "The cloud says that it still works on the load balancer. It takes no change until that "
       "ends, "
       "and the Service has no address. Each retry reads it again.",
-      "Look at the load balancer in the console of the cloud. The deletion of the Service deletes "
+      "Check the load balancer in the console of the cloud. The deletion of the Service deletes "
       "it, ready or not." },
     { "load balancer {id} is locked by the cloud (status locked)",
       "The cloud has locked a CLB: it forwards no traffic and refuses changes.",
@@ -91,9 +91,9 @@ const struct docs_message docs_messages[] = {
     { "find multiple loadbalances by tag, lbIds[{ids}], event DuplicateLoadBalancer",
       "Several load balancers carry the ownership tag of the Service, because somebody has copied "
       "it. The one that the Service's label names is used, and the event names all of them; where "
-      "no label tells, nothing is changed. The deletion of the Service looks for them again. It "
-      "deletes the one that the label names, and each copy that has both tags and the name of the "
-      "Service's own; the event names each. Any other stays.",
+      "no label names one, nothing is changed. The deletion of the Service looks for them again. "
+      "It deletes the one that the label names, and each copy that has both tags and the name of "
+      "the Service's own; the event names each. Any other stays.",
       "Delete the others in the console if they serve nobody, or take their tag "
       "kubernetes.do.not.delete off." },
     { "annotation {key}name must be no default name of another Service",

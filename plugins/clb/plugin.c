@@ -33,7 +33,7 @@ static const struct ccm_option opt_affinity = {
     .help = "Let spec.sessionAffinity ClientIP keep a client on its backend, for the time that "
             "sessionAffinityConfig tells but an hour at most, on tcp ports without annotation "
             "persistence-timeout. None ends it. Switched off, a timeout that equals the Service's "
-            "goes back to 0.",
+            "is set to 0 again.",
 };
 static const struct ccm_option opt_node_check = {
     .struct_size = sizeof(struct ccm_option),
@@ -41,10 +41,10 @@ static const struct ccm_option opt_node_check = {
     .name = "node_port_health_check",
     .fallback = "false",
     .help = "Check the nodes of Services with externalTrafficPolicy Local by their "
-            "healthCheckNodePort instead of by the port that serves; annotations go first. Any "
-            "other Service goes back from an http check of /healthz at a port that no annotation "
-            "names. Switched off, such a check goes back where that port is the Service's "
-            "healthCheckNodePort, or 30000 to 32767.",
+            "healthCheckNodePort instead of by the port that serves; annotations go first. On any "
+            "other Service annotations or defaults replace an http check of /healthz at a port "
+            "that no annotation names. Switched off, they replace such a check where that port is "
+            "the Service's healthCheckNodePort, or 30000 to 32767.",
 };
 static const struct ccm_option opt_ip_mode = {
     .struct_size = sizeof(struct ccm_option),

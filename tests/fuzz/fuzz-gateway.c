@@ -338,7 +338,7 @@ static void cluster_read(struct cluster *cluster, char *text)
     }
 }
 
-/* Each object as it comes, changes and goes. */
+/* Each object as it is created, changed and deleted. */
 static void cluster_map(const struct cluster *cluster, struct gateway *self)
 {
     for (size_t i = 0; i < cluster->count; i++) {
@@ -381,7 +381,7 @@ static void gateway_read_secrets(const struct gateway *self, const struct gatewa
     }
 }
 
-/* What the engine would want of the cloud. */
+/* What the engine would ask of the cloud. */
 static void gateway_build_model(const struct gateway *self, const struct ccm_service *service)
 {
     CCM_CLEANUP(lbc_refusals_fini) struct lbc_refusals refused = LBC_REFUSALS_INIT;

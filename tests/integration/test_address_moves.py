@@ -1,4 +1,4 @@
-"""An address of a pod moves to another network interface: what is known of it holds for the pod and node that had it then."""
+"""An address of a pod moves to another network interface: what is known of it holds for the pod and node of that time."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def move(world, instance="i-node-2"):
 
 
 def moved(world, kind, mark):
-    """The backend is replaced: the new one is added before the old one goes, and nothing else changes."""
+    """The backend is replaced: the new one is added before the old one is removed, and nothing else changes."""
     world.wait(lambda: interfaces(world, kind) == {"eni-new", "eni-pods-1"}, "the other interface")
     world.settled()
     writes = [one for one in world.cloud.actions(mark) if one.startswith(("Add", "Remove", "Create", "Delete", "Set", "Update"))]
@@ -72,7 +72,7 @@ def test_seen_in_one_step(world, product, tmp_path, what):
 
 
 def test_missed_by_the_watch(world, product, tmp_path):
-    """The pod goes and comes back in between: the next list shows it on another node."""
+    """The pod is deleted and created in between: the next list shows it on another node."""
     kind, service, _ = begin(world, product, tmp_path)
     mark = world.cloud.mark()
     move(world)
@@ -103,7 +103,7 @@ def test_audit(world, product, tmp_path):
 
 
 def test_the_same_owner_is_asked_about_once(world, product, tmp_path):
-    """Readiness, other pods, and another Service with the same pods need no further look at what is known."""
+    """Readiness, other pods, and another Service with the same pods cause no further read."""
     kind, service, _ = begin(world, product, tmp_path)
     mark = world.cloud.mark()
     steady = (STAYING, "node-1", "uid-9")

@@ -95,7 +95,7 @@ def test_ranges_that_admit_everyone_need_no_option(world):
 
 
 def test_ranges_that_admit_everyone_with_the_option(world):
-    """They need no list: it goes when they come, and comes back when they go."""
+    """They need no list: one that exists is deleted, and created again without them."""
     views.nodes(world, 1)
     world.config = world.write_config(plugins='{ name = "clb"; workers = 4; source_ranges = true; }')
     world.start_ccmd()

@@ -179,7 +179,7 @@ def test_a_plan_goes_on_without_a_certificate(world, api):
 
 @pytest.mark.parametrize("names", [[".."], ["."], ["a/b"], ["missing"], ["..", "missing", "also"]], ids=str)
 def test_a_set_with_references_that_lead_nowhere(world, api, names):
-    """The set says so of its listener; the Gateway's others go on, also what is deleted of them."""
+    """The set says so of its listener; the other listeners of the Gateway follow, deletions as well."""
     world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": "other"}})
     api.make_secret("cert", "one")
     api.make_gateway(listener("tcp", 80), tls_listener("tls", 443, ref("cert")), listener("old", 82))
@@ -193,8 +193,8 @@ def test_a_set_with_references_that_lead_nowhere(world, api, names):
     since = world.cloud.mark()
     world.kube.delete("Node", "node-3")
     api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), tls_listener("tls", 443, ref("cert"))]}})
-    world.wait(lambda: set(api.served()) == {"80/tcp", "443/tcpssl", "8080/tcp"}, "the old listener to go", timeout=5)
-    world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the node to go", timeout=5)
+    world.wait(lambda: set(api.served()) == {"80/tcp", "443/tcpssl", "8080/tcp"}, "the end of the old listener", timeout=5)
+    world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the removal of the node", timeout=5)
     assert [one for one in world.cloud.actions(since) if one in (LIST, CREATE)] == []
     unserved = [value for name, value in world.metrics().items() if name.startswith("ccmd_unserved_ports")]
     assert unserved == [3], "no pod is ready for any; 8443 is not among them, as it is not there"
@@ -215,7 +215,7 @@ def test_thousands_of_references(world, api):
     before = len(api.secrets_read())
     world.kube.delete("Node", "node-3")
     api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), tls_listener("tls", 443, ref("cert"))]}})
-    world.wait(lambda: nodes_of(api) == {"node-1", "node-2"}, "the node to go", timeout=5)
+    world.wait(lambda: nodes_of(api) == {"node-1", "node-2"}, "the removal of the node", timeout=5)
     world.wait(lambda: api.words() == {443: ["one"]}, "the listener of the other Secret", timeout=10)
     read = api.secrets_read()
     place = read.index(SECRET) - before
@@ -273,11 +273,11 @@ def test_a_served_listener_keeps_what_it_has(world, api, tls):
     assert api.words() == {443: ["one"]} and writes(world, since) == [] and set(api.uploaded()) == {"one"}
     assert api.programmed() and len(api.load_balancers()[0]["Groups"]) == 2
     api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80)]}})
-    world.wait(lambda: set(api.served()) == {"80/tcp"} and api.uploaded() == {}, "all of it to go")
+    world.wait(lambda: set(api.served()) == {"80/tcp"} and api.uploaded() == {}, "the end of all")
 
 
 def test_the_port_of_what_cannot_be_made_stays_in_use(world, api):
-    """TCP that becomes TLS without a certificate goes on as TCP until it has one."""
+    """TCP that becomes TLS without a certificate stays TCP until it has one."""
     api.make_gateway(listener("web", 443), listener("tcp", 80))
     world.start_ccmd()
     world.wait(lambda: api.programmed() and set(api.served()) == {"443/tcp", "80/tcp"}, "the listeners")
@@ -309,7 +309,7 @@ def test_ids_that_a_set_may_not_name(world, api):
 
 
 def test_an_id_that_never_was(world, api):
-    """It fails the listener in each pass: the others go on, and the Secrets are not read again for each of these."""
+    """It fails the listener in each pass: the others follow, and the Secrets are not read again each time."""
     api.make_secret("cert", "one")
     api.make_gateway(listener("tcp", 80), tls_listener("tls", 443, ref("cert")))
     world.start_ccmd()
@@ -324,7 +324,7 @@ def test_an_id_that_never_was(world, api):
         api.patch("Gateway", "web", {"metadata": {"annotations": {"a": str(number)}}})
         world.settled()
     world.kube.delete("Node", "node-3")
-    world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the node to go", timeout=5)
+    world.wait(lambda: nodes_of(api) == nodes_of(api, "443/tcpssl") == {"node-1", "node-2"}, "the removal of the node", timeout=5)
     assert api.secrets_read(kube) == [] and api.words() == {443: ["one"]}
 
 
@@ -424,4 +424,4 @@ def test_a_gateway_that_cannot_be_read_as_a_whole(world, api, name):
     world.settled()
     assert len(api.load_balancers()) == 1
     api.delete("Gateway", "web")
-    world.wait(lambda: api.get("Gateway", "web") is None and api.load_balancers() == [], "all to go")
+    world.wait(lambda: api.get("Gateway", "web") is None and api.load_balancers() == [], "the end of all")

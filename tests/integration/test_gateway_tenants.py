@@ -183,15 +183,15 @@ def test_pods_with_the_network_of_their_node_are_those_of_their_namespace(world,
     assert sorted(reads) == sorted(["GET /api/v1/namespaces/other/pods/" + name] + [
         f"GET /api/v1/namespaces/default/pods/{item['targetRef']['name']}" for item in forged_slice["endpoints"]])
     assert api.served() == {"80/tcp": pods(nodes[0])}
-    # What became a backend stays one, whoever writes what.
-    own_slice["endpoints"][0]["targetRef"]["name"] = "nobody"
+    # A backend stays one, whatever its endpoint says later.
+    own_slice["endpoints"][0]["targetRef"]["name"] = "missing"
     world.kube.replace(own_slice)
     world.wait(lambda: [e for e in world.kube.events() if "no hostNetwork pod of the namespace has it: " in e[2]], "the Warning")
     world.settled()
     assert api.served() == {"80/tcp": pods(nodes[0])}
     world.kube.delete("EndpointSlice", own_slice["metadata"]["name"], "other")
     world.kube.delete("EndpointSlice", forged_slice["metadata"]["name"])
-    world.wait(lambda: api.served() == {"80/tcp": []}, "nobody")
+    world.wait(lambda: api.served() == {"80/tcp": []}, "no backend")
 
 
 def test_a_grant_is_looked_at_by_those_whom_it_lets_in(world, api):
@@ -321,7 +321,7 @@ def odd_objects():
 
 
 def test_fields_of_any_type(world, api):
-    """No load balancer goes because of them, and the daemon works on: also at the Gateway that has the odd ListenerSets."""
+    """No load balancer is deleted because of them, and the daemon works on, also for the Gateway with the odd ListenerSets."""
     api.configure("upload_certificates = true;")
     world.kube.create(service("web"))
     for number, (kind, spec) in enumerate(odd_objects()):

@@ -161,7 +161,7 @@ def test_its_words(world, product, reused, kind):
 @ALL
 @pytest.mark.parametrize("restart", [False, True], ids=["remembered", "restarted"])
 def test_it_is_deleted_meanwhile(world, product, reused, kind, restart):
-    """What is the Service's own goes, and nothing of anybody else."""
+    """What is the Service's own is deleted, and nothing else."""
     console, lb = working(world, product, reused)
     annotate(world, id=wrong_id(world, console, kind, lb))
     refusal(world, console, "")
@@ -182,7 +182,7 @@ def test_it_is_deleted_meanwhile(world, product, reused, kind, restart):
 
 @BOTH
 def test_a_label_of_a_tenant_proves_nothing(world, product):
-    """Whoever edits a Service can write its labels and annotations: another Service's load balancer, or a person's, stays as it is."""
+    """Labels and annotations of a Service are no proof: another Service's load balancer, or a person's, stays as it is."""
     console = Console(world, product)
     world.console = console
     theirs = person(console)
@@ -258,7 +258,7 @@ def test_one_taken_over_is_known_by_its_marks_alone(world, product):
 
 @BOTH
 def test_its_own_without_tag(world, product):
-    """It has a name of its own, so only its groups tell whose it is: backends follow until somebody puts the tag back."""
+    """It has a name of its own, so only its groups prove whose it is: backends follow until the tag is put back."""
     console, lb = working(world, product, False, name="front")
     uid = world.kube.get("Service", "web")["metadata"]["uid"]
     world.stop_ccmd()

@@ -43,7 +43,7 @@ def creations(cloud):
     return [ask for action, ask in cloud.calls if action == "PutLoadBalancer" and not ask["Id"]]
 
 
-def told(world, kind):
+def event_texts(world, kind):
     return [message for one, _, message, _ in world.kube.events("web") if one == kind]
 
 
@@ -54,19 +54,19 @@ def condition(world):
 
 def end(world, cloud):
     world.kube.delete("Service", "web")
-    world.wait(lambda: world.kube.get("Service", "web") is None, "the Service to go", 60)
+    world.wait(lambda: world.kube.get("Service", "web") is None, "the end of the Service", 60)
     assert cloud.load_balancers == {}
 
 
 def test_one_is_created_although_no_list_shows_it(world, cloud):
-    """The id that the creation answered is read while it is made; nothing else goes wrong."""
+    """The id that the creation answered is read while it is created; nothing else is wrong."""
     begin(world, cloud)
     create(world)
     world.wait(lambda: is_served(world), "the load balancer", 30)
     world.settled()
     assert len(creations(cloud)) == len(cloud.load_balancers) == 1
     assert cloud.actions().count("ListLoadBalancers") <= 4, cloud.actions()
-    assert told(world, "Warning") == []
+    assert event_texts(world, "Warning") == []
     end(world, cloud)
 
 
@@ -95,8 +95,8 @@ def test_a_process_that_follows_another_one_waits(world, cloud):
     end(world, cloud)
 
 
-def test_a_service_that_goes_at_once_leaves_nothing(world, cloud):
-    """While its load balancer is made, and no list shows it."""
+def test_a_service_that_is_deleted_at_once_leaves_nothing(world, cloud):
+    """While its load balancer is being created, and no list shows it."""
     begin(world, cloud)
     create(world)
     world.wait(lambda: cloud.load_balancers, "the creation", 30)
@@ -104,7 +104,7 @@ def test_a_service_that_goes_at_once_leaves_nothing(world, cloud):
     assert len(creations(cloud)) == 1
 
 
-def test_a_lost_answer_and_a_service_that_goes_leave_nothing(world, cloud):
+def test_a_lost_answer_and_a_deleted_service_leave_nothing(world, cloud):
     begin(world, cloud)
     cloud.fail("PutLoadBalancer", 503, done=True)
     create(world)
@@ -129,16 +129,16 @@ def test_a_provider_that_forgets_tags_and_name(world, cloud):
     cloud.forgets = {"Tags": {}, "Name": "other"}
     begin(world, cloud)
     create(world)
-    world.wait(lambda: any("lb-1 [other] has lost its tag" in message for message in told(world, "Warning")), "the Warning", 30)
+    world.wait(lambda: any("lb-1 [other] has lost its tag" in message for message in event_texts(world, "Warning")), "the Warning", 30)
     world.settled()
     assert len(creations(cloud)) == len(cloud.load_balancers) == 1 and condition(world) == "False"
 
 
-def test_one_that_breaks_is_told_and_can_go(world, cloud):
+def test_one_that_breaks_is_reported_and_deleted(world, cloud):
     cloud.state = lambda lb_id, age: "making" if age < MAKING_S else "error"
     begin(world, cloud)
     create(world)
-    world.wait(lambda: any("the cloud could not create load balancer lb-1" in message for message in told(world, "Warning")), "the Warning", 30)
+    world.wait(lambda: any("the cloud could not create load balancer lb-1" in message for message in event_texts(world, "Warning")), "the Warning", 30)
     world.wait(lambda: condition(world) == "False", "the condition", 30)
     assert len(creations(cloud)) == len(cloud.load_balancers) == 1 and not is_served(world)
     end(world, cloud)

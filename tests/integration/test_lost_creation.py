@@ -180,22 +180,22 @@ def end(world):
     world.settled()
 
 
-def told(world, reason):
+def event_texts(world, reason):
     return [message for _, one, message, _ in world.kube.events("web") if one == reason]
 
 
 @PRODUCTS
 @pytest.mark.parametrize("name", (None, "shop"))
 def test_a_copy_goes_with_the_service(world, product, name):
-    """The deletion looks by tag. A copy with both tags and the name of the Service's own goes, and an event names it."""
+    """The deletion looks by tag. A copy with both tags and the name of the Service's own is deleted, and an event names it."""
     annotations = {} if name is None else {PREFIX + "name": name}
     own = be_ready(world, product, **annotations)
     copy = make_twin(world, product, name)
     end(world)
     assert ids(world, product) == set()
     for one in (own, copy):
-        assert [message for message in told(world, "DuplicateLoadBalancer") if f"{one} is deleted" in message] or one == copy, one
-    assert any(copy in message for message in told(world, "DuplicateLoadBalancer"))
+        assert [message for message in event_texts(world, "DuplicateLoadBalancer") if f"{one} is deleted" in message] or one == copy, one
+    assert any(copy in message for message in event_texts(world, "DuplicateLoadBalancer"))
 
 
 @PRODUCTS
@@ -208,7 +208,7 @@ def test_what_may_be_no_copy_stays(world, product, what):
     other = product_of(world, product).make_lb("twin" if what == "another name" else default_name(uid), {}, tags)[0]
     end(world)
     assert ids(world, product) == {other}, own
-    assert any(other in message for message in told(world, "DuplicateLoadBalancer"))
+    assert any(other in message for message in event_texts(world, "DuplicateLoadBalancer"))
 
 
 @PRODUCTS
@@ -229,7 +229,7 @@ def test_a_late_list_hides_nothing_from_an_edit(world, product):
     edit(world, name="store")
     world.wait(lambda: product.only(world)["LoadBalancerName"] == "store", "the name", 30)
     world.settled()
-    assert ids(world, product) == {own} and told(world, "SyncLoadBalancerFailed") == []
+    assert ids(world, product) == {own} and event_texts(world, "SyncLoadBalancerFailed") == []
 
 
 def begin_with_a_twin(world, product):

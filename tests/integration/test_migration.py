@@ -246,13 +246,13 @@ def test_the_rehearsal_stops_on_values_that_meant_something_else(cluster):
 
 
 def test_the_rehearsal_stops_on_a_backend_that_loses_its_traffic(cluster):
-    """What the reference had not done yet: somebody excluded a node that is ready."""
+    """A change that the reference has not made yet: a label excludes a node that is ready."""
     world = cluster.world
     world.kube.patch("Node", "node-2", {"metadata": {"labels": {"node.kubernetes.io/exclude-from-external-load-balancers": ""}}})
     convert(cluster)
     rehearsal = next(block for block in cluster.blocks if "ccmd plan" in block.text)
-    told = cluster.shell.run(rehearsal.text.strip() + " || true")
-    assert told.count("warning: ServingBackendsRemoved: 1 backend(s) that are ready lose their traffic: nodes excluded by label node-2") == 2, told
+    output = cluster.shell.run(rehearsal.text.strip() + " || true")
+    assert output.count("warning: ServingBackendsRemoved: 1 backend(s) that are ready lose their traffic: nodes excluded by label node-2") == 2, output
     with pytest.raises(AssertionError, match="ServingBackendsRemoved"):
         cluster.run("UnclearValue")
 

@@ -243,15 +243,15 @@ def test_a_plan_announces_what_the_run_does(world):
     world.cloud.edit("delete", type="instance", id="i-node-2")
     ready(world, "node-2", "Unknown")
     cloud, kube = world.cloud.mark(), world.kube.mark()
-    told = plan(world)
-    assert set(told) == {"node-2", "node-4"} and told["node-2"] == ["delete the node when a second answer lacks instance i-node-2"]
-    assert told["node-4"][0] == "switch the source/destination check off: eni-i-node-4"
-    assert told["node-4"][1] == "set addresses InternalIP 10.2.0.14, Hostname node-4" and told["node-4"][-1] == "remove taint " + NEW
+    steps = plan(world)
+    assert set(steps) == {"node-2", "node-4"} and steps["node-2"] == ["delete the node when a second answer lacks instance i-node-2"]
+    assert steps["node-4"][0] == "switch the source/destination check off: eni-i-node-4"
+    assert steps["node-4"][1] == "set addresses InternalIP 10.2.0.14, Hostname node-4" and steps["node-4"][-1] == "remove taint " + NEW
     assert all(map(look.is_read, world.cloud.actions(cloud))) and not writes(world, kube)
     world.start_ccmd()
     world.wait(lambda: names(world) == ["node-1", "node-3", "node-4"] and NEW not in taints(world, "node-4"), "all of it")
     assert [action for action in world.cloud.actions(cloud) if not look.is_read(action)] == ["ModifyNetworkInterfaceAttribute"]
-    set_labels = {step.split()[-1].partition("=")[0] for step in told["node-4"] if step.startswith("set label ")}
+    set_labels = {line.split()[-1].partition("=")[0] for line in steps["node-4"] if line.startswith("set label ")}
     assert set_labels == set(labels(world, "node-4")) - {"kubernetes.io/hostname"}
     world.stop_ccmd()
     assert plan(world) == {}

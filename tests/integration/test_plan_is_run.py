@@ -109,15 +109,15 @@ class Comparison:
         plan = self._plan()
         if self._writes(since):
             self.found.append(f"{self.where}: the plan wrote {self._writes(since)}")
-        told = self._told(plan)
+        announced = self._announced(plan)
         self._start()
-        self._wait(lambda: self._is_idle() and (self._writes(since) == told or self._was_refused(since)))
+        self._wait(lambda: self._is_idle() and (self._writes(since) == announced or self._was_refused(since)))
         if not self._was_refused(since):
-            self._note("plan and run", plan, told, self._writes(since))
+            self._note("plan and run", plan, announced, self._writes(since))
             if last:
-                self._wait(lambda: not self._told(self._plan()))
+                self._wait(lambda: not self._announced(self._plan()))
                 plan = self._plan()
-                self._note("at rest", plan, self._told(plan), set())
+                self._note("at rest", plan, self._announced(plan), set())
 
     def _wait(self, condition):
         """Until it holds, or as long as a scenario waits: the comparison reports what did not come."""
@@ -150,13 +150,13 @@ class Comparison:
                       for node in state["nodes"] for one in node["status"]["conditions"])
         return cut_off or self._warnings(state) != since[3]
 
-    def _note(self, what, plan, told, done):
-        if told != done:
+    def _note(self, what, plan, announced, done):
+        if announced != done:
             lines = [f"{one['object']}: {line}" for one in plan["objects"] for line in one["steps"] + one["failures"]]
-            self.found.append("\n      ".join([f"{self.where}: {what}: {told - done} only told, {done - told} only done", *lines]))
+            self.found.append("\n      ".join([f"{self.where}: {what}: {announced - done} only announced, {done - announced} only done", *lines]))
 
     @staticmethod
-    def _told(plan):
+    def _announced(plan):
         """A line that stands for no call stands for itself."""
         return {next((call for words, call in WORDS[one["plugin"]].items() if line.startswith(words)), line)
                 for one in plan["objects"] for line in one["steps"]}

@@ -136,7 +136,7 @@ def group_ids(product, lb_id):
 
 
 def make(world, product, row, number):
-    """The Service of a row, and what a person makes for it."""
+    """The Service of a row, and what a person creates for it."""
     row.name = f"row-{number}"
     annotations = {**{PREFIX + key: value for key, value in BASES[product.name].items()}, **row.base,
                    **(PODS if row.mode == "pods" else {})}

@@ -93,21 +93,21 @@ def test_health_check(world, restarted, leave):
     after = "" if "option" in leave else OPTIONS
     change(world, restarted, edits[leave], options_after=after if "option" in leave else None)
     serves = port_of(world, 80)["targetPort" if leave == "pods" else "nodePort"]
-    world.wait(lambda: checks_ports(world, serves), "the checks to go back")
+    world.wait(lambda: checks_ports(world, serves), "the checks of before")
     no_further_writes(world, after)
     assert checks_ports(world, serves) and [e for e in world.kube.events("web") if e[0] == "Warning"] == []
 
 
 @both_ways
 def test_health_check_and_annotations(world, restarted):
-    """They go first, before and after."""
+    """Annotations decide, before and after."""
     up(world, policy="Local", annotations={PREFIX + "health-check-type": "http", PREFIX + "health-check-uri": "/up", PREFIX + "health-check-flag": "on"})
     port = str(world.kube.get("Service", "web")["spec"]["healthCheckNodePort"])
     assert fields(world, 80, *CHECK) == ("on", "http", "/up", port) and fields(world, 8080, *CHECK) == ("on", "", "/up", port)
     change(world, restarted, lambda: set_policy(world, "Cluster"))
     serves = str(port_of(world, 80)["nodePort"])
     world.wait(lambda: (fields(world, 80, *CHECK), fields(world, 8080, *CHECK)) ==
-               (("on", "http", "/up", serves), ("on", "", "/up", "-520")), "the port to go back alone")
+               (("on", "http", "/up", serves), ("on", "", "/up", "-520")), "the port of before")
     no_further_writes(world)
 
 
@@ -133,7 +133,7 @@ def test_health_check_follows_the_port_that_serves(world):
     """A tcp listener was given it by its number, which is not to become an old one."""
     up(world, policy="Local")
     set_policy(world, "Cluster")
-    world.wait(lambda: checks_ports(world, port_of(world, 80)["nodePort"]), "the checks to go back")
+    world.wait(lambda: checks_ports(world, port_of(world, 80)["nodePort"]), "the checks of before")
     old = port_of(world, 80)["nodePort"]
     new = 30123 if old != 30123 else 30124
     ports = world.kube.get("Service", "web")["spec"]["ports"]
@@ -143,7 +143,7 @@ def test_health_check_follows_the_port_that_serves(world):
 
 
 def test_health_check_of_pods_with_several_ports(world):
-    """No number stands for the port that serves: the listener is made anew, without one."""
+    """No number stands for the port that serves: the listener is deleted and created, without one."""
     port = {"name": "web", "port": 80, "protocol": "TCP", "targetPort": "http"}
     views.nodes(world, 2)
     start(world)
@@ -200,7 +200,7 @@ def access(world):
 @both_ways
 @pytest.mark.parametrize("option", ["stays on", "is off"])
 def test_source_ranges(world, restarted, option):
-    """With the option off nobody is let in as long as the field asks to keep somebody out."""
+    """With the option off the list stays as long as the field limits sources."""
     up(world, loadBalancerSourceRanges=["10.0.0.0/8"])
     assert access(world) == (1, ["on"])
     after = "" if option == "is off" else OPTIONS

@@ -15,7 +15,7 @@ ENIS = {**{ip: f"eni-i-node-{n}" for n, ip in NODE.items()}, **{ip: f"eni-pods-{
 
 
 class Clb(products.Clb):
-    """Backends as the reference writes them, and how ccmd's first look is known."""
+    """Backends as the reference writes them, and the first call of ccmd."""
 
     builder = reference.Builder
     look = "DescribeLoadBalancers"
@@ -85,7 +85,7 @@ class Taken:
         self.kube = world.kube
 
     def leave(self, service, part, servers):
-        """The reference has made the load balancer of the Service, with one group."""
+        """The reference has created the load balancer of the Service, with one group."""
         builder = self.product.builder(self.world)
         lb, entry = self.product.made(builder, service)
         self.product.listen(builder, service, lb, self.product.group_of(builder, service, lb, part, servers))
@@ -138,7 +138,7 @@ class Taken:
         assert self.servers() == sorted(wanted)
 
     def start(self):
-        """ccmd starts with a Service that nobody has served."""
+        """ccmd starts with a Service that has no load balancer."""
         self.world.start_ccmd()
         self.world.wait(lambda: self.kube.ingress("web"), "an address", timeout=40)
         self.world.settled()
@@ -252,9 +252,9 @@ def test_pods_with_the_network_of_their_node_come_and_go(every):
     assert one.warnings() == []
 
 
-# --- addresses of nodes that somebody wrote -------------------------------------------------------------------------------
+# --- addresses of nodes, written by hand ----------------------------------------------------------------------------------
 
-STRANGERS = {"no-pod": None, "missing-pod": "nobody", "pod-elsewhere": "host-2", "pod-of-its-own": "plain"}
+STRANGERS = {"no-pod": None, "missing-pod": "missing", "pod-elsewhere": "host-2", "pod-of-its-own": "plain"}
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
@@ -266,8 +266,8 @@ def test_the_address_of_a_node_is_not_added(every, stranger):
     one.pods((OWN[1], 1, "own"), (NODE[1], 1, STRANGERS[stranger]))
     one.start()
     assert one.servers() == [OWN[1]]
-    told, = one.warnings()
-    assert told.startswith(f"Not sync pods [{NODE[1]}] whose ip is that of a node (their endpoints name no pod of their namespace")
+    text, = one.warnings()
+    assert text.startswith(f"Not sync pods [{NODE[1]}] whose ip is that of a node (their endpoints name no pod of their namespace")
     assert one.reads() == [name for name in [STRANGERS[stranger]] if name]
     mark = one.kube.mark()
     one.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "1"}}})
@@ -276,14 +276,14 @@ def test_the_address_of_a_node_is_not_added(every, stranger):
     assert one.reads(mark) == []  # not before the slice changes
 
 
-def test_a_service_with_nobody_else_says_why_nobody_serves_it(one):
+def test_a_service_without_other_backends_says_why(one):
     one.product.configure(one.world, "unserved_wait_s = 0;")
     one.nodes()
     one.pods((NODE[1], 1, None))
     one.start()
     assert one.servers() == []
-    told, = one.events("UnAvailableLoadBalancer")
-    assert told.endswith(": none of its ready endpoints can be a backend (address of a node, and no hostNetwork pod of the namespace has it)")
+    text, = one.events("UnAvailableLoadBalancer")
+    assert text.endswith(": none of its ready endpoints can be a backend (address of a node, and no hostNetwork pod of the namespace has it)")
 
 
 def test_many_pods_are_read_in_several_passes(world):
@@ -308,15 +308,15 @@ def test_many_pods_are_read_in_several_passes(world):
 def test_the_address_of_a_node_stays_until_it_is_released(every):
     one = every
     one.nodes()
-    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "nobody"), left=[OWN[1], NODE[1], NODE[2]])
+    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "missing"), left=[OWN[1], NODE[1], NODE[2]])
     assert one.take() == []
     assert one.servers() == sorted([OWN[1], NODE[1], NODE[2]])
-    told, = one.warnings()
-    assert told == ("2 backend(s) are kept as they are (address of a node, and no hostNetwork pod of the namespace has it: "
-                    f"{NODE[1]}, nobody); until their endpoints are no longer ready or their nodes are gone; to let them go now: "
+    text, = one.warnings()
+    assert text == ("2 backend(s) are kept as they are (address of a node, and no hostNetwork pod of the namespace has it: "
+                    f"{NODE[1]}, missing); until their endpoints are no longer ready or their nodes are gone; to let them go now: "
                     f"ccmd allow-removals {one.product.name}")
     assert one.held() == 2
-    one.kube.replace(one.slice(service, (OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "nobody", False)))
+    one.kube.replace(one.slice(service, (OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 2, "missing", False)))
     one.wait_servers(OWN[1], NODE[1])
     assert one.held() == 1
     one.allow()
@@ -331,18 +331,18 @@ def test_who_becomes_right_is_served(every):
     one = every
     one.nodes()
     one.pod("host-1", NODE[1])
-    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, "nobody"), left=[OWN[1], NODE[1]])
+    service, _ = one.pods((OWN[1], 1, "own"), (NODE[1], 1, "missing"), left=[OWN[1], NODE[1]])
     assert one.take() == []
     one.kube.replace(one.slice(service, (OWN[1], 1, "own"), (NODE[1], 1, "host-1")))
     one.world.wait(lambda: one.events("BackendsReleased"), "the end of it")
     assert one.servers() == [NODE[1], OWN[1]] and one.held() == 0
-    assert one.reads() == ["nobody", "host-1"]
+    assert one.reads() == ["missing", "host-1"]
     one.kube.replace(one.slice(service, (OWN[1], 1, "own")))
     one.wait_servers(OWN[1])
 
 
 def test_an_api_server_that_does_not_answer_decides_nothing(every):
-    """What is there stays, what is new is not added yet, and it is tried again."""
+    """Present backends stay, new ones are not added yet, and the read is retried."""
     one = every
     one.nodes()
     for name, n in HOSTED:
@@ -409,8 +409,8 @@ def test_a_node_that_an_endpoint_may_be_on_stays(one):
     port = service["spec"]["ports"][0]["nodePort"]
     one.leave(service, port, [one.product.instance(n, port, 1) for n in EVERY])
     assert one.take() == []
-    told, = one.events("BackendsFrozen")
-    assert told.startswith("2 backend(s) are kept as they are (an endpoint without nodeName may be there: node-2, node-3); until ")
+    text, = one.events("BackendsFrozen")
+    assert text.startswith("2 backend(s) are kept as they are (an endpoint without nodeName may be there: node-2, node-3); until ")
     one.kube.delete("Node", "node-3")
     one.wait_servers("node-1", "node-2")
     made["endpoints"][1]["nodeName"] = "node-1"
@@ -431,8 +431,8 @@ def test_a_node_without_the_condition_ready_stays(one, policy):
     one.leave(service, port, [one.product.instance(n, port, 100 if policy == "Cluster" else 1) for n in (1, 2)])
     assert one.take() == []
     assert one.servers() == ["node-1", "node-2"]
-    told, = one.events("BackendsFrozen")
-    assert told.startswith("1 backend(s) are kept as they are (nodes without condition Ready: node-2); until ")
+    text, = one.events("BackendsFrozen")
+    assert text.startswith("1 backend(s) are kept as they are (nodes without condition Ready: node-2); until ")
 
 
 # --- Services that never worked -------------------------------------------------------------------------------------------
@@ -456,7 +456,7 @@ def test_a_service_that_never_worked_gets_nothing(one, case, reused):
         lb = one.product.by_hand(builder)
         service["metadata"]["annotations"].update({products.PREFIX + "id": lb, products.PREFIX + "additional-resource-tags": "team=a"})
     service = one.kube.create(service)
-    if not reused:  # with a listener, but without a node port there was nobody to send to
+    if not reused:  # with a listener, but without a node port there were no backends
         lb, _ = one.product.made(builder, service)
         one.product.listen(builder, service, lb, one.product.group_of(builder, service, lb, 0, []))
     one.kube.patch("Service", "web", {"metadata": {"finalizers": [builder.finalizer]}})

@@ -1,4 +1,4 @@
-"""One backend, certificate or tag that the cloud does not take affects only itself: it is left out and named, all others are there.
+"""One backend, certificate or tag that the cloud does not take affects only itself: it is left out and named, all others are registered.
 What limits who may connect is never left out."""
 
 import json
@@ -55,12 +55,12 @@ def follow(world, product, *numbers, ports=PORTS):
     world.settled()
 
 
-def told(world, reason, name="web"):
+def event_texts(world, reason, name="web"):
     return [message for _, said, message, _ in world.kube.events(name) if said == reason]
 
 
 def left_out(world, name="web"):
-    return told(world, "SkipSyncBackends", name)
+    return event_texts(world, "SkipSyncBackends", name)
 
 
 def additions(world, product, since=0):
@@ -90,7 +90,7 @@ def test_a_new_service(world, product):
     assert additions(world, product) == (1, 2) and asked(world) == 1
     (text,) = left_out(world)
     assert re.match(r"Left out of the backends: node node-9 \(cn-hangzhou\.i-absent-9\): .*RequestId .*spec\.providerID.*Tried again", text)
-    assert told(world, "SyncLoadBalancerFailed") == [] and len(told(world, "EnsuredLoadBalancer")) == 1
+    assert event_texts(world, "SyncLoadBalancerFailed") == [] and len(event_texts(world, "EnsuredLoadBalancer")) == 1
     assert condition(world)[0] == "True" and "serves without node node-9 (cn-hangzhou.i-absent-9)" in condition(world)[1]
     world.logged("node node-9 (cn-hangzhou.i-absent-9) is left out of the backends")
     since = world.cloud.mark()
@@ -123,7 +123,7 @@ def test_a_service_follows_nodes(world, product):
     world.kube.patch("Node", "node-2", {"metadata": {"labels": {"a": "b"}}})
     world.settled()
     assert world.cloud.actions(since) == []
-    assert len(left_out(world)) == 1 and told(world, "SyncLoadBalancerFailed") == []
+    assert len(left_out(world)) == 1 and event_texts(world, "SyncLoadBalancerFailed") == []
 
 
 def jobs(world, since):
@@ -171,7 +171,7 @@ def test_the_cloud_cannot_be_asked(world, product):
 
 @BOTH
 def test_an_answer_without_any_instance(world, product):
-    """Rights that hide all instances: it is not believed, and halves tell."""
+    """Rights that hide all instances: the answer is not believed, and halves of the call find it."""
     begin(world, product)
     world.cloud.fault("DescribeInstances", body=json.dumps({"RequestId": "x", "Instances": {"Instance": []}, "TotalCount": 0}))
     world.kube.create(product.new("web", PORTS))
@@ -182,7 +182,7 @@ def test_an_answer_without_any_instance(world, product):
 
 @BOTH
 def test_it_heals(world, product):
-    """A released instance whose node goes; one that the cloud comes to know is added some seconds later."""
+    """A released instance whose node is deleted; one that appears in the cloud is added some seconds later."""
     begin(world, product, bad=(8, 9))
     world.kube.create(product.new("web", PORTS))
     world.start_ccmd()
@@ -239,15 +239,15 @@ def test_no_other_node(world, product):
     world.kube.create(absent(9))
     world.wait(lambda: left_out(world), "the event")
     world.kube.patch("Node", "node-1", {"metadata": {"labels": {EXCLUDED: ""}}})
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the failure")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the failure")
     assert "kept, because the cloud does not take what replaces them: node node-9 (cn-hangzhou.i-absent-9)" in \
-        told(world, "SyncLoadBalancerFailed")[0]
+        event_texts(world, "SyncLoadBalancerFailed")[0]
     world.settled()
     assert servers(product, world) == 2 * [["node-1"]]
     world.kube.create(product.new("two", PORTS))
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed", "two"), "the failure of the other one")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed", "two"), "the failure of the other one")
     assert "left out, and there is no other backend: node node-9 (cn-hangzhou.i-absent-9)" in \
-        told(world, "SyncLoadBalancerFailed", "two")[0]
+        event_texts(world, "SyncLoadBalancerFailed", "two")[0]
 
 
 # --- what the mirror has and the cloud has not ---
@@ -280,7 +280,7 @@ def test_removals_beside_one_that_is_gone(world, product):
     removals = [call["http"] == 200 for call in world.cloud.calls(since) if call["action"] == REMOVALS[product.name]]
     # A CLB takes all at once; else: all three; the first; the second, which is not there; the third.
     assert removals == {"clb": 2 * [True], "nlb": 2 * [False, True, False, True]}[product.name], removals
-    assert told(world, "SyncLoadBalancerFailed") == []
+    assert event_texts(world, "SyncLoadBalancerFailed") == []
 
 
 @BOTH
@@ -340,7 +340,7 @@ def test_an_interface_that_is_gone(world, product):
 # --- certificates ---
 
 def test_one_certificate_of_a_list(world):
-    """NLB: the others are associated; the listener and all else is there."""
+    """NLB: the others are associated; the listener and all else exist."""
     product = Nlb()
     product.configure(world)
     views.nodes(world, 2)
@@ -355,9 +355,9 @@ def test_one_certificate_of_a_list(world):
         found = world.cloud.state()["nlbLoadBalancers"]
         return found and found[0]["Listeners"] and sorted(found[0]["Listeners"][0]["AdditionalCertificates"])
     world.wait(lambda: associated() == ["2-cn-hangzhou", "3-cn-hangzhou"], "the others")
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the event")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the event")
     assert re.search(r"port 443/tcpssl: .*left out: bad-cn-hangzhou: .*ResourceNotFound\.Certificate",
-                     told(world, "SyncLoadBalancerFailed")[-1], re.I), told(world, "SyncLoadBalancerFailed")
+                     event_texts(world, "SyncLoadBalancerFailed")[-1], re.I), event_texts(world, "SyncLoadBalancerFailed")
     assert world.kube.ingress("web") and servers(product, world) == [names(1, 2)]
     views.nodes(world, 1, first=3)
     world.wait(lambda: servers(product, world) == [names(1, 2, 3)], "the new node")
@@ -372,8 +372,8 @@ def test_one_certificate_of_the_domains(world):
         PREFIX + "protocol-port": "https:443", PREFIX + "cert-id": "cert-valid",
         PREFIX + "domain-extensions": "a.example.com:cert-valid,b.example.com:cert-bad,c.example.com:cert-valid"}))
     world.start_ccmd()
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the event")
-    assert "b.example.com" in told(world, "SyncLoadBalancerFailed")[0]
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the event")
+    assert "b.example.com" in event_texts(world, "SyncLoadBalancerFailed")[0]
     lb = product.only(world)
     answer = world.cloud.edit("call", product="slb", action="DescribeDomainExtensions",
                               params={"LoadBalancerId": lb["LoadBalancerId"], "ListenerPort": "443"})["answer"]
@@ -397,8 +397,8 @@ def test_one_tag(world, product):
                           params={f"Tag.{place}.Key": "bad"})
     world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "additional-resource-tags": "aaa=1,bad=2,ccc=3"}}})
     world.wait(lambda: {"aaa", "ccc"} <= set(product.only(world)["Tags"]), "the other tags")
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the event")
-    assert "left out: bad: " in told(world, "SyncLoadBalancerFailed")[0]
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the event")
+    assert "left out: bad: " in event_texts(world, "SyncLoadBalancerFailed")[0]
 
 
 # --- what limits who may connect ---
@@ -415,12 +415,12 @@ def test_an_unknown_security_group(world):
     world.start_ccmd()
     serve(world, product, 1, 2)
     world.kube.patch("Service", "web", {"metadata": {"annotations": {groups: "sg-unknown"}}})
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the event")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the event")
     views.nodes(world, 1, first=3)
     follow(world, product, 1, 2, 3)
     assert product.only(world)["SecurityGroupIds"] == [known]
     world.kube.create(product.new("two", PORTS, annotations={groups: f"{known},sg-unknown"}))
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed", "two"), "the event of the other one")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed", "two"), "the event of the other one")
     world.settled()
     (other,) = [lb for lb in product.find(world) if lb["LoadBalancerId"] != servers_of(world)]
     assert other["Listeners"] == [] and other["SecurityGroupIds"] == [] and world.kube.ingress("two") == []
@@ -431,7 +431,7 @@ def servers_of(world):
 
 
 def test_an_unknown_access_list(world):
-    """CLB: of a working listener the list stays; a new one is not made."""
+    """CLB: of a working listener the list stays; a new one is not created."""
     product = Clb()
     begin(world, product, bad=())
     made = world.cloud.edit("call", product="slb", action="CreateAccessControlList", params={"AclName": "known"})
@@ -441,12 +441,12 @@ def test_an_unknown_access_list(world):
     world.start_ccmd()
     serve(world, product, 1, 2)
     world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "acl-id": "acl-unknown"}}})
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed"), "the event")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed"), "the event")
     views.nodes(world, 1, first=3)
     follow(world, product, 1, 2, 3)
     assert {(one["AclStatus"], one["AclId"]) for one in product.only(world)["Listeners"]} == {("on", known)}
     world.kube.create(product.new("two", PORTS, annotations={**white, PREFIX + "acl-id": "acl-unknown"}))
-    world.wait(lambda: told(world, "SyncLoadBalancerFailed", "two"), "the event of the other one")
+    world.wait(lambda: event_texts(world, "SyncLoadBalancerFailed", "two"), "the event of the other one")
     world.settled()
     (other,) = [lb for lb in product.find(world) if lb["LoadBalancerId"] != servers_of(world)]
     assert other["Listeners"] == [] and world.kube.ingress("two") == []

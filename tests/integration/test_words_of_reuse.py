@@ -59,7 +59,7 @@ def test_of_a_controller(world, product):
 
 @PRODUCTS
 def test_another_one_than_the_status_shows(world, product):
-    """No label tells which one it has: both addresses are named, and the two ways out."""
+    """No label names the one that it has: both addresses are named, and the two ways out."""
     begin(world, product, "web")
     shown = address(world, "web")
     world.stop_ccmd()

@@ -44,7 +44,7 @@
       .help = "With annotation id. true: manage listeners of the existing load balancer too, and " \
               "take over those that are on the ports of the Service. Else listeners are made by "  \
               "hand. Taken away later: listeners that were created or taken over serve on as "     \
-              "they are, and follow their server group; each goes with its port and with the "     \
+              "they are, and follow their server group; each is deleted with its port and the "    \
               "Service." }
 #define LBC_ROW_PROTOCOLS(known, sample)                                                           \
     { LBC_ROW_LISTENER("protocol-port", 0), .decides = LBC_DECIDES_PORTS, .type = LBC_ANNO_ANY,    \
