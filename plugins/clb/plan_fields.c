@@ -39,14 +39,42 @@ static bool field_is_set(const struct lbc_listener *want, const struct lbc_liste
            ccm_text_equal(field_get(have, field->name), field->value);
 }
 
-/* The listener has the check of the option, and the Service does not ask for it. While the option
- * is off, and may never have been on, only a port counts that a person would hardly choose. */
+static bool group_has_port(const struct lbc_group *group, uint32_t port)
+{
+    for (size_t i = 0; group != NULL && i < group->backends.len; i++) {
+        if (group->backends.items[i].port == port) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_is_at_backends(const struct lbc_work *work, const struct lbc_listener *have,
+                                 uint32_t port)
+{
+    return group_has_port(lbc_state_group_by_id(work->have, have->group_id), port);
+}
+
+static bool service_has_node_port(const struct ccm_service *service, uint32_t port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        if (service->ports[i]->node_port == port) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The listener has the check of the option, and the Service does not ask for it. A port that
+ * serves is no healthCheckNodePort: a person has chosen that check. While the option is off, and
+ * may never have been on, only a port counts that a person would hardly choose. */
 static bool check_is_left(const struct lbc_work *work, const struct lbc_listener *want,
                           const struct lbc_listener *have)
 {
     const uint32_t port = check_get_port(have);
 
-    if (port == 0 || want->protocol == LBC_UDP || clb_listener_decides(want, CLB_CHECK_PORT)) {
+    if (port == 0 || want->protocol == LBC_UDP || clb_listener_decides(want, CLB_CHECK_PORT) ||
+        check_is_at_backends(work, have, port) || service_has_node_port(work->in->service, port)) {
         return false;
     }
     for (const struct clb_check_field *one = clb_node_check; one->name != NULL; one++) {
@@ -96,16 +124,6 @@ static uint32_t listener_get_port(const struct lbc_work *work, const struct lbc_
     return port != 0 ? port : group_get_port(lbc_work_group_of(work, want));
 }
 
-static bool group_has_port(const struct lbc_group *group, uint32_t port)
-{
-    for (size_t i = 0; group != NULL && i < group->backends.len; i++) {
-        if (group->backends.items[i].port == port) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A tcp listener cannot go back to "the port that serves", so it was given that port by number,
  * which follows the backends. */
 static bool check_is_pinned(const struct lbc_work *work, const struct lbc_listener *want,
@@ -114,7 +132,7 @@ static bool check_is_pinned(const struct lbc_work *work, const struct lbc_listen
     const uint32_t port = check_get_port(have);
 
     return port != 0 && want->protocol == LBC_TCP && !clb_listener_decides(want, CLB_CHECK_PORT) &&
-           group_has_port(lbc_state_group_by_id(work->have, have->group_id), port);
+           check_is_at_backends(work, have, port);
 }
 
 bool clb_plan_check_needs_rebuild(const struct lbc_work *work, const struct lbc_listener *want,

@@ -239,6 +239,12 @@ def test_source_ranges_of_nlb(world, restarted):
 
 # --- what was never set by an option ---
 
+def edit_listener(world, port, protocol, **attributes):
+    """As a person does in the console of the cloud."""
+    world.cloud.edit("update", type="listener", load_balancer=views.only_lb(world)["LoadBalancerId"], port=port, protocol=protocol,
+                     attributes=attributes)
+
+
 @pytest.mark.parametrize("options", ["", OPTIONS], ids=["options off", "options on"])
 def test_what_a_person_made_of_a_check(world, options):
     """A person's values stay: a first pass over them writes nothing."""
@@ -258,3 +264,17 @@ def test_what_a_person_made_without_options(world):
         "HealthCheckType": "http", "HealthCheckURI": "/healthz", "HealthCheckHttpCode": "http_2xx", "HealthCheckConnectPort": "10256",
         "PersistenceTimeout": "3600"})
     no_further_writes(world, "")
+
+
+@pytest.mark.parametrize("options", ["", OPTIONS], ids=["options off", "options on"])
+@pytest.mark.parametrize("port, protocol", [(80, "tcp"), (8080, "http")])
+def test_a_check_at_the_port_that_serves(world, port, protocol, options):
+    """A person checks /healthz of the program, at the node port of the Service."""
+    up(world, options, ports=PORTS)
+    more = {"HealthCheckType": "http"} if protocol == "tcp" else {"HealthCheck": "on"}
+    edit_listener(world, port, protocol, HealthCheckURI="/healthz", HealthCheckHttpCode="http_2xx",
+                  HealthCheckConnectPort=str(port_of(world, port)["nodePort"]), **more)
+    before = fields(world, port, *CHECK)
+    assert before[2:] == ("/healthz", str(port_of(world, port)["nodePort"]))
+    no_further_writes(world, options)
+    assert fields(world, port, *CHECK) == before

@@ -78,6 +78,13 @@ static const struct fields_case cases[] = {
     { "the port that serves becomes another",
       .have = "HealthCheckType=tcp HealthCheckConnectPort=31080", .ports = { 31081 },
       .back = "HealthCheckConnectPort=31081", .off = true },
+    { "a check like the option's at a port that serves", .have = CHECKED("31080"),
+      .ports = { 31080 }, .off = true },
+    { "the same, the option is on", .have = CHECKED("31080"), .ports = { 31080 } },
+    { "the same, http", .protocol = LBC_HTTP, .have = CHECKED7("31080"), .ports = { 31080 },
+      .off = true },
+    { "a node port without backends", .have = CHECKED7("30080"), .protocol = LBC_HTTP,
+      .empty = true, .off = true },
     { "a port that never served stays", ELSE("tcp", "/", "http_2xx", "8000"), .off = true },
     /* --- persistence --- */
     { "ClientIP to None", TIMED("3600"), .back = "PersistenceTimeout=0" },
@@ -152,6 +159,7 @@ static void run_case(const struct fields_case *one)
     struct ccm_service *service = obj_service();
     const struct lbc_plan_input in = { .model = &model.lbc, .have = &have.lbc, .service = service };
 
+    obj_port(service, "web", "TCP", 80, "8080", 30080);
     service->health_check_node_port = one->node_port;
     const uint16_t served[] = { 31080 };
 
