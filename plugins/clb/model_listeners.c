@@ -10,7 +10,6 @@
 #include <inttypes.h>
 
 /* What the cloud keeps at most; the API server's default is longer. */
-#define PERSISTENCE_MAX 3600 /* seconds */
 
 const struct clb_check_field clb_node_check[] = {
     { "HealthCheckSwitch", "on", NULL },         { "HealthCheck", "on", "off" },
@@ -65,7 +64,7 @@ bool clb_affinity_timeout(const struct ccm_service *service, char ret[static CLB
     const int64_t seconds = service->session_affinity_timeout_s;
 
     ccm_text_printf(ret, CLB_TIMEOUT_TEXT, "%" PRId64,
-                    seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds);
+                    seconds < 1 || seconds > CLB_TIMEOUT_MAX ? CLB_TIMEOUT_MAX : seconds);
     return ccm_text_equal(service->session_affinity, "ClientIP");
 }
 

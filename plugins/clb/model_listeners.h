@@ -27,6 +27,7 @@ bool clb_listener_decides(const struct lbc_listener *want, const char *field);
 
 /* The timeout that spec.sessionAffinity ClientIP means; false: the Service has no ClientIP. */
 #define CLB_TIMEOUT_TEXT 24
+#define CLB_TIMEOUT_MAX  3600 /* seconds, also where the Service asks for more */
 bool clb_affinity_timeout(const struct ccm_service *service, char ret[static CLB_TIMEOUT_TEXT]);
 
 /* The listener of a port, by lbc_model_listener(). 0, -ENOMEM, or -EINVAL with a

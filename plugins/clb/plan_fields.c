@@ -87,10 +87,13 @@ static bool check_is_left(const struct lbc_work *work, const struct lbc_listener
            (port >= NODE_PORT_MIN && port <= NODE_PORT_MAX);
 }
 
-/* With the option on the field decides where no annotation does. */
+/* With the option on the field decides where no annotation does. Off, only a timeout that the
+ * manifest has itself is the option's: the most that the cloud takes stands for the default, too,
+ * and a person who wants ClientIP sets it without the option. */
 static bool affinity_is_left(const struct lbc_work *work, const struct lbc_listener *want,
                              const struct lbc_listener *have)
 {
+    const struct ccm_service *service = work->in->service;
     const char *present = field_get(have, "PersistenceTimeout");
     char timeout[CLB_TIMEOUT_TEXT];
 
@@ -99,7 +102,9 @@ static bool affinity_is_left(const struct lbc_work *work, const struct lbc_liste
         return false;
     }
     return (clb_work_model(work)->extras & CLB_EXTRA_AFFINITY) != 0 ||
-           (clb_affinity_timeout(work->in->service, timeout) && ccm_text_equal(present, timeout));
+           (clb_affinity_timeout(service, timeout) && ccm_text_equal(present, timeout) &&
+            service->session_affinity_timeout_s > 0 &&
+            service->session_affinity_timeout_s < CLB_TIMEOUT_MAX);
 }
 
 /* --- the port that serves --- */

@@ -32,8 +32,9 @@ static const struct ccm_option opt_affinity = {
     .fallback = "false",
     .help = "Let spec.sessionAffinity ClientIP keep a client on its backend, for the time that "
             "sessionAffinityConfig tells but an hour at most, on tcp ports without annotation "
-            "persistence-timeout. None ends it. Switched off, a timeout that equals the Service's "
-            "is set to 0 again.",
+            "persistence-timeout. None ends it. Switched off, a timeout below 3600 that equals the "
+            "Service's is set to 0 again. 3600 stays, because a person may have set it: to end it, "
+            "set annotation persistence-timeout to 0.",
 };
 static const struct ccm_option opt_node_check = {
     .struct_size = sizeof(struct ccm_option),

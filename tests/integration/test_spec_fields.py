@@ -177,8 +177,10 @@ def test_session_affinity(world, restarted, leave, seconds):
     change(world, restarted, lambda: leave == "option" or world.kube.patch(
         "Service", "web", {"spec": {"sessionAffinity": "None", "sessionAffinityConfig": None}}),
         options_after=after if leave == "option" else None)
-    world.wait(lambda: fields(world, 80, "PersistenceTimeout") == ("0",), "the end of persistence")
+    kept = leave == "option" and seconds != 77  # the most that the cloud takes: a person may have set it
+    world.wait(lambda: fields(world, 80, "PersistenceTimeout") == ("3600" if kept else "0",), "the end of persistence")
     no_further_writes(world, after)
+    assert fields(world, 80, "PersistenceTimeout") == ("3600" if kept else "0",)
 
 
 @both_ways
@@ -278,3 +280,13 @@ def test_a_check_at_the_port_that_serves(world, port, protocol, options):
     assert before[2:] == ("/healthz", str(port_of(world, port)["nodePort"]))
     no_further_writes(world, options)
     assert fields(world, port, *CHECK) == before
+
+
+def test_a_persistence_beside_client_ip(world):
+    """The option is off, so a person who needs ClientIP sets the longest timeout in the console. To end it takes an annotation."""
+    up(world, "", ports=((80, "TCP"),), sessionAffinity="ClientIP")
+    edit_listener(world, 80, "tcp", PersistenceTimeout="3600")
+    no_further_writes(world, "")
+    assert fields(world, 80, "PersistenceTimeout") == ("3600",)
+    annotate(world, **{PREFIX + "persistence-timeout": "0"})
+    world.wait(lambda: fields(world, 80, "PersistenceTimeout") == ("0",), "the end of persistence")

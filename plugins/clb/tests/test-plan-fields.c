@@ -24,8 +24,8 @@ struct fields_case {
     const char *have;
     const char *back;
     enum lbc_protocol protocol;
-    bool off;       /* the options are */
-    bool client_ip; /* sessionAffinity ClientIP with 600 s */
+    bool off;      /* the options are */
+    int client_ip; /* sessionAffinity ClientIP with so many s; 0 = None */
     bool rebuilt;
     bool empty;        /* the group of the listener has no backends */
     int node_port;     /* healthCheckNodePort */
@@ -90,8 +90,10 @@ static const struct fields_case cases[] = {
     { "ClientIP to None", TIMED("3600"), .back = "PersistenceTimeout=0" },
     { "ClientIP to None, another time", TIMED("77"), .back = "PersistenceTimeout=0" },
     { "ClientIP, option off", TIMED("600"), .back = "PersistenceTimeout=0", .off = true,
-      .client_ip = true },
-    { "ClientIP, option off, a time of a person", TIMED("900"), .off = true, .client_ip = true },
+      .client_ip = 600 },
+    { "ClientIP, option off, a time of a person", TIMED("900"), .off = true, .client_ip = 600 },
+    { "ClientIP, option off, the default", TIMED("3600"), .off = true, .client_ip = 10800 },
+    { "ClientIP, option off, the most", TIMED("3600"), .off = true, .client_ip = 3600 },
     { "option never on", TIMED("3600"), .off = true },
     { "an annotation stays", "PersistenceTimeout=600", TIMED("600") },
     { "a refused one, too", "PersistenceTimeout", TIMED("600") },
@@ -163,8 +165,8 @@ static void run_case(const struct fields_case *one)
     service->health_check_node_port = one->node_port;
     const uint16_t served[] = { 31080 };
 
-    service->session_affinity = one->client_ip ? "ClientIP" : "None";
-    service->session_affinity_timeout_s = one->client_ip ? 600 : 0;
+    service->session_affinity = one->client_ip > 0 ? "ClientIP" : "None";
+    service->session_affinity_timeout_s = one->client_ip;
     model.lbc.type = &clb_state_type;
     model.lbc.want = &model.want.lbc;
 
