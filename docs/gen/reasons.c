@@ -68,7 +68,8 @@ const struct docs_reason docs_reasons[] = {
       "The beginning takes longer than some seconds; the text says what is under way.",
       "Wait: EnsuredLoadBalancer or a Warning follows." },
     { "FailedAddFinalizer", "Warning",
-      "The API server refuses the finalizer, so nothing is made in the cloud.",
+      "The API server refuses the finalizer, so nothing is created in the cloud. Where a load "
+      "balancer exists, its backends follow, and SyncLoadBalancerFailed says this.",
       "Look at the rights of ccmd (etc/kubernetes), and at admission webhooks." },
     { "FailedRemoveFinalizer", "Warning", "The same when the Service goes.",
       "Look at the rights of ccmd, and at admission webhooks." },

@@ -300,38 +300,83 @@ static bool change_is_first(const struct lbc_pass *pass, bool is_new)
     return is_new || (pass->model->reused && pass->service->ingress_count == 0);
 }
 
-static bool plan_creates(const struct lbc_plan *plan)
+/* Whether something is created that only the Service leads to: on a load balancer of its own the
+ * rest goes with that one. */
+static bool change_creates(const struct lbc_pass *pass, const struct lbc_plan *plan)
 {
     for (size_t i = 0; i < plan->len; i++) {
         const unsigned type = plan->steps[i]->type;
 
-        if (type == LBC_STEP_CREATE_LB || type == LBC_STEP_CREATE_GROUP ||
-            type == LBC_STEP_CREATE_LISTENER) {
+        if (type == LBC_STEP_CREATE_LB ||
+            (pass->model->reused &&
+             (type == LBC_STEP_CREATE_GROUP || type == LBC_STEP_CREATE_LISTENER))) {
             return true;
         }
     }
     return false;
 }
 
-/* What only the Service leads to is created for one that exists: the caches may lag, above all
- * those of an instance that has just become the leader. 0: it does, or pass->unfinished: it does
- * not, and the caches will soon show that. */
+/* Such a thing is created for a Service that exists: the caches may lag, above all those of an
+ * instance that has just become the leader. 0: it does, or pass->unfinished: it does not, and the
+ * caches will soon show that; a conflict that comes again has another cause. */
 static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *plan,
                                   struct ccm_error *err)
 {
+    struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    if (!plan_creates(plan)) {
+    if (!change_creates(pass, plan)) {
         return 0;
     }
     r = lbc_life_confirm_finalizer(&pass->life, pass->req, pass->service, err);
-    if (r < 0 && (err->kind == CCM_ERROR_NOT_FOUND || err->kind == CCM_ERROR_CONFLICT)) {
+    if (r < 0 && (err->kind == CCM_ERROR_NOT_FOUND ||
+                  (err->kind == CCM_ERROR_CONFLICT && !entry->conflicted))) {
+        entry->conflicted = err->kind == CCM_ERROR_CONFLICT;
         ccm_error_clear(err);
         pass->unfinished = true;
         pass->requeue_ms = UNFINISHED_MS;
         return 0;
     }
-    return r;
+    return r < 0 ? ccm_error_wrap(err, r,
+                                  "nothing is created as long as the API server does not confirm "
+                                  "finalizer %s of the %s",
+                                  pass->life.finalizer, lbc_product_noun(pass->lbc->ops->product))
+                 : 0;
+}
+
+/* What the Service has to show before the plan is carried out. As above. */
+static int change_announce(struct lbc_pass *pass, struct lbc_plan *plan,
+                           const struct lbc_plan_input *in, struct ccm_error *err)
+{
+    int r = pass->unbound ? lbc_refusals_sum(&pass->refused, err)
+                          : change_remember_taken(pass, plan, in, err);
+
+    r = r < 0 ? r : change_mark_reused(pass, plan, err);
+    return r < 0 ? r : change_confirm_service(pass, plan, err);
+}
+
+/* The API server does not take that: the pass fails at its end, and until then backends of present
+ * groups follow, as in keep.h. */
+static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
+                                const struct lbc_plan_input *in, struct ccm_error *err)
+{
+    const struct lbc_plan_ops *rules = pass->lbc->ops->change->rules;
+    struct lbc_model *model = pass->model;
+
+    if (!pass->unbound) {
+        (void)ccm_error_wrap(err, 0, "only backends of load balancer %s follow",
+                             lbc_pass_lb_id(pass)); /* sets the text */
+        lbc_problems_add(&pass->refused.problems, err, NULL);
+    }
+    ccm_error_clear(err);
+    pass->kept = model->reused ? lbc_reused_id(pass->lbc, pass->service) : "";
+    model->backends_only = true;
+    for (size_t i = 0; i < model->want->group_count; i++) {
+        model->want->groups[i]->present_only = true;
+    }
+    lbc_plan_fini(plan);
+    *plan = (struct lbc_plan){ 0 };
+    return lbc_plan_ensure(plan, rules, in, &pass->problems) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
@@ -355,12 +400,9 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    r = change_remember_taken(pass, &plan, &in, err);
-    if (r == 0) {
-        r = change_mark_reused(pass, &plan, err);
-    }
-    if (r == 0) {
-        r = change_confirm_service(pass, &plan, err);
+    r = change_announce(pass, &plan, &in, err);
+    if (r < 0 && r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED && !is_new) {
+        r = change_plan_backends(pass, &plan, &in, err);
     }
     if (r < 0 || pass->unfinished) {
         return r;

@@ -150,16 +150,23 @@ static bool needs_mark(const struct lbc_pass *pass)
 }
 
 /* What a write before the first one to the cloud came to; *ret_gone: the Service was deleted
- * meanwhile, and nothing was made yet. */
+ * meanwhile, and nothing was made yet. Backends of a load balancer that exists follow all the same.
+ */
 static int pass_end_write(struct lbc_pass *pass, int r, const char *reason, const char *what,
                           bool *ret_gone, struct ccm_error *err)
 {
     *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
-    if (*ret_gone) {
-        ccm_error_clear(err);
-        return 0;
+    if (r < 0 && !*ret_gone &&
+        (err->kind == CCM_ERROR_CANCELLED || !lbc_lookup_shows_lb(pass->service))) {
+        return lbc_pass_fail_kube(pass, reason, what, r, err);
     }
-    return r < 0 ? lbc_pass_fail_kube(pass, reason, what, r, err) : 0;
+    if (r < 0 && !*ret_gone) {
+        (void)ccm_error_wrap(err, r, "%s", what); /* sets the text */
+        lbc_problems_add(&pass->refused.problems, err, NULL);
+        pass->unbound = true;
+    }
+    ccm_error_clear(err);
+    return 0;
 }
 
 /* And the label for what could be lost sight of. */
@@ -171,7 +178,7 @@ static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_
     pass->entry->creation.bound_here = pass->entry->creation.bound_here || !bound;
 
     r = pass_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", ret_gone, err);
-    if (r < 0 || *ret_gone || !needs_mark(pass)) {
+    if (r < 0 || *ret_gone || pass->unbound || !needs_mark(pass)) {
         return r;
     }
     r = lbc_life_mark(&pass->life, pass->req, pass->service, err);

@@ -7,7 +7,8 @@
  *   reads, plan, apply -> conditions of pods -> labels and status -> EnsuredLoadBalancer, events of
  *   the product -> additional tags remembered -> invalid backends fail it.
  *   Unusable annotations end it only while nothing has been made yet; else it goes on without them
- *   and fails at its end. When it is annotation id, only backends follow: keep.h.
+ *   and fails at its end. When it is annotation id, only backends follow: keep.h. The same holds
+ *   while the API server does not take what the Service has to show before something is created.
  * A pass that releases:
  *   the load balancer goes (unless nothing is left) -> labels, status, condition, finalizer go.
  *
@@ -51,6 +52,8 @@ struct lbc_pass {
     const char *kept; /* annotation id cannot be used, so the load balancer that serves is worked on
                          (keep.h): its id where it is a person's, "" = it is its own, or not known
                          yet; NULL = annotation id counts */
+    bool unbound;     /* the finalizer, or the label of needs_mark(), could not be written: only
+                         backends follow; pass->refused says why */
     bool releases;    /* nothing of the Service's is to be left there */
     bool insists;     /* a release: its load balancer goes, ready or not */
     bool last_user;   /* a release: nobody else uses somebody else's load balancer */

@@ -124,13 +124,11 @@ static int life_write_finalizer(const struct lbc_life *life, const struct ccm_re
     ccm_jsonw_str(&w, NULL, life->finalizer);
     ccm_jsonw_close_all(&w, "]}}");
 
-    int r = life_write_patch(life, req, service,
-                             (struct ccm_patch){ .type = CCM_PATCH_STRATEGIC, .subresource = "" },
-                             &body, err);
+    const int r = life_write_patch(
+        life, req, service, (struct ccm_patch){ .type = CCM_PATCH_STRATEGIC, .subresource = "" },
+        &body, err);
 
-    r = !wanted && life_is_gone(r, err) ? 0 : r;
-    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[wanted ? 1 : 0]);
-    return r;
+    return !wanted && life_is_gone(r, err) ? 0 : r;
 }
 
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -147,7 +145,10 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
                      life->noun == NULL ? "Service" : life->noun);
         return 0;
     }
-    return life_write_finalizer(life, req, service, wanted, err);
+    const int r = life_write_finalizer(life, req, service, wanted, err);
+
+    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[wanted ? 1 : 0]);
+    return r;
 }
 
 int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -159,7 +160,12 @@ int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_req
         life->memory->parts[LBC_LIFE_FINALIZER].what == present) {
         return 0;
     }
-    return life_write_finalizer(life, req, service, true, err);
+    const int r = life_write_finalizer(life, req, service, true, err);
+
+    if (r == 0) {
+        lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[1]);
+    }
+    return r;
 }
 
 /* --- labels and status --- */

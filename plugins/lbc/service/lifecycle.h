@@ -63,8 +63,9 @@ CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const stru
 
 /* Have the API server say that the object still exists and has the finalizer, whatever the caches
  * show: written once in the life of a process, unless set_finalizer() has written it. A cache may
- * be older than the end of the object, and what is created for that would never be deleted.
- * CCM_ERROR_NOT_FOUND or CCM_ERROR_CONFLICT: it is gone, or another one has its name. */
+ * be older than the end of the object, and what is created for that would never be deleted. A
+ * failure is not remembered: the finalizer is as the snapshot shows it. CCM_ERROR_NOT_FOUND or
+ * CCM_ERROR_CONFLICT: it is gone, or another one has its name. */
 CCM_NODISCARD int lbc_life_confirm_finalizer(const struct lbc_life *life,
                                              const struct ccm_request *req,
                                              const struct ccm_service *service,

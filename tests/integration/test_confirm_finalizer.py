@@ -1,0 +1,143 @@
+"""The API server refuses every change of a Service, as with an admission webhook that is out of order: backends of what serves
+follow, nothing is created that only the Service leads to, and no later pass suffers from it."""
+
+import pytest
+
+from tests.integration.test_kept_load_balancer import AFTER, BEFORE, KEY, LATER, PODS, follow, is_current, person, servers, shape
+from tests.support import objects, views
+from tests.support.owned import Console
+from tests.support.products import PREFIX
+
+BOTH = pytest.mark.parametrize("product", ["clb", "nlb"])
+PATCH = "PATCH /api/v1/namespaces/default/services/web"
+WEBHOOK = dict(http=500, code="InternalError", message='failed calling webhook "policy.example.com": connection refused')
+POLICY = dict(http=409, code="Conflict", message="refused by policy.example.com")
+ANSWERS = pytest.mark.parametrize("answer", [WEBHOOK, POLICY, dict(cut="before")], ids=["500", "409", "no answer"])
+PORTS = ((80, "TCP"),)
+MORE = ((80, "TCP"), (81, "TCP"))
+
+
+def spec_ports(console, ports):
+    return console.product.new("web", ports)["spec"]["ports"]
+
+
+def set_ports(world, console, ports):
+    one = world.kube.get("Service", "web")
+    world.kube.replace({**one, "spec": {**one["spec"], "ports": spec_ports(console, ports)}})
+
+
+def refuse(world, answer):
+    """From now on, also while no process of ccmd runs."""
+    world.kube.fault(action=PATCH, count=100000, **answer)
+
+
+def up(world, product, lb=None, **options):
+    """A Service with pods that works, and a process of ccmd that has never written to it."""
+    console = Console(world, product, **options)
+    views.nodes(world, 2)
+    asked = {} if lb is None else {KEY: lb(console), PREFIX + "force-override-listeners": "true"}
+    service = world.kube.create(console.product.new("web", PORTS, annotations={**PODS, **asked}))
+    world.kube.create(objects.endpoint_slice(service, BEFORE))
+    world.start_ccmd()
+    world.wait(lambda: world.kube.ingress("web") and console.said("web", "EnsuredLoadBalancer"), "the Service", 30)
+    world.settled()
+    world.stop_ccmd()
+    return console, next(one["LoadBalancerId"] for one in console.lbs())
+
+
+def restart(world, product):
+    world.start_ccmd()
+    world.wait(lambda: world.log().count(f"plugin {product}: started") == 2, "the start")
+
+
+def failures(world, console, words):
+    return console.said("web", "SyncLoadBalancerFailed", words, "Warning")
+
+
+def is_told_once(world, console, answer):
+    """A connection breaks off in several ways, and each has words of its own."""
+    return len(failures(world, console, "")) == 1 or "cut" in answer
+
+
+def patches(world, since):
+    return [action for action in world.kube.actions(since) if action == PATCH]
+
+
+@BOTH
+@ANSWERS
+@pytest.mark.parametrize("ports", [PORTS, MORE], ids=["pods alone", "a port is added"])
+def test_backends_follow(world, product, answer, ports):
+    """The load balancer is there, so what is created on it is deleted with it: the finalizer is not written."""
+    console, lb = up(world, product)
+    set_ports(world, console, ports)
+    refuse(world, answer)
+    since = world.kube.mark()
+    restart(world, product)
+    for pods in (AFTER, LATER):
+        world.kube.replace(objects.endpoint_slice(world.kube.get("Service", "web"), pods))
+        world.wait(lambda: servers(console, lb) == [sorted(address for address, _ in pods)] * len(ports), f"the backends {pods}", 15)
+    assert sorted(one["key"] for one in console.lb(lb)["Listeners"]) == [f"{port}/tcp" for port, _ in ports]
+    assert patches(world, since) == [] and failures(world, console, "") == []
+
+
+@BOTH
+@ANSWERS
+def test_nothing_is_created_on_the_load_balancer_of_a_person(world, product, answer):
+    """Only the Service leads to it. One event says so, and that ends as soon as the port is not desired any more, though the API
+    server goes on refusing; the port is created once it does not."""
+    console, lb = up(world, product, person)
+    set_ports(world, console, MORE)
+    refuse(world, answer)
+    restart(world, product)
+    said = world.wait(lambda: failures(world, console, "only backends of load balancer"), "the event", 20)
+    assert "service.k8s.alibaba/" in said[0] and answer.get("message", "") in said[0], said
+    before = shape(console.lb(lb))
+    follow(world, console, lb, AFTER)
+    assert shape(console.lb(lb)) == before
+    assert is_told_once(world, console, answer)
+    set_ports(world, console, PORTS)
+    world.wait(lambda: is_current(world), "the end of the failure", 20)
+    since = world.kube.mark()
+    follow(world, console, lb, LATER)
+    assert patches(world, since) == []
+    world.kube.clear_faults()
+    set_ports(world, console, MORE)
+    world.wait(lambda: is_current(world) and len(console.lb(lb)["Listeners"]) == 2, "the second port", 20)
+
+
+@BOTH
+@ANSWERS
+def test_no_load_balancer_is_created(world, product, answer):
+    """The finalizer is there, as of an instance before, and nothing of the load balancer. A failure says what is wrong; the retry
+    creates it."""
+    console = Console(world, product)
+    views.nodes(world, 2)
+    item = console.product.new("web", PORTS)
+    item["metadata"]["finalizers"] = [console.product.finalizer]
+    refuse(world, answer)
+    world.kube.create(item)
+    world.start_ccmd()
+    said = world.wait(lambda: failures(world, console, "nothing is created"), "the event", 20)
+    assert console.product.finalizer in said[0] and answer.get("message", "") in said[0], said
+    assert console.lbs() == []
+    world.kube.clear_faults()
+    world.wait(lambda: console.product.complete(console.lb(), PORTS) and world.kube.ingress("web"), "the load balancer", 40)
+
+
+@BOTH
+@ANSWERS
+def test_a_finalizer_that_a_person_removes(world, product, answer):
+    """It cannot be written again for now; what serves follows."""
+    console, lb = up(world, product)
+    world.kube.patch("Service", "web", {"metadata": {"finalizers": None}})
+    refuse(world, answer)
+    set_ports(world, console, MORE)
+    restart(world, product)
+    world.wait(lambda: failures(world, console, "Error adding finalizer"), "the event", 20)
+    before = shape(console.lb(lb))
+    for pods in (AFTER, LATER):
+        follow(world, console, lb, pods)
+    assert shape(console.lb(lb)) == before and is_told_once(world, console, answer)
+    world.kube.clear_faults()
+    world.wait(lambda: is_current(world) and len(console.lb(lb)["Listeners"]) == 2, "the second port", 40)
+    assert console.product.finalizer in world.kube.get("Service", "web")["metadata"]["finalizers"]
