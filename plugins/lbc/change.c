@@ -99,6 +99,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .attempt = &pass->entry->attempt,
         .unknown = pass->lbc->unknown,
         .left_out = &pass->left_out,
+        .sifting = &pass->entry->sifting,
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
         .hides_conflict = !pass->entry->conflicted,

@@ -72,6 +72,7 @@ struct lbc_entry {
     bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
     bool freed;          /* it gave something up there that others may lack */
+    bool sifting;        /* see struct lbc_apply */
     bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
     bool comes_back;     /* its next pass is due soon, for what is under way */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */

@@ -337,6 +337,37 @@ def test_an_interface_that_is_gone(world, product):
     world.wait(lambda: sorted(served()) == addresses, "its new interface", timeout=30)
 
 
+@BOTH
+def test_many_interfaces_that_are_gone(world, product):
+    """The pods behind them are backends in the first pass, by little more than one refused call for each that is gone."""
+    gone, good = 40, 5
+    addresses = {f"eni-{n:03}": f"10.1.4.{n}" for n in range(1, gone + good + 1)}
+    world.cloud.http.request("POST", "/_sim/instances", {
+        "enis": [{"id": eni, "ip": address, "instance": "i-node-1"} for eni, address in addresses.items()]})
+    product.configure(world, unlimited=True)
+    views.nodes(world, 1)
+    for name in ("one", "web"):
+        service = product.new(name, ((80, "TCP"),), annotations=dict(ENI))
+        pods = objects.endpoint_slice(service, [(address, "node-1") for address in addresses.values()])
+        world.kube.create(service, pods)
+        if name == "one":
+            world.start_ccmd()
+            world.wait(lambda: world.kube.ingress("one"), "the first Service")
+            world.settled()
+            since = world.cloud.mark()
+            for eni in list(addresses)[:gone]:
+                world.cloud.edit("delete", type="eni", id=eni)
+
+    def served():
+        groups = [group for lb in product.find(world) for group in lb["Groups"] if "web" in group["name"]]
+        return groups and len(groups[0]["servers"])
+    world.wait(lambda: served() == good, "the good ones", 30)
+    world.wait(lambda: left_out(world), "the event")
+    refused, sent = additions(world, product, since)
+    assert gone <= refused <= gone + 16 and sent <= 4, (refused, sent)
+    assert event_texts(world, "SyncLoadBalancerFailed") == []
+
+
 # --- certificates ---
 
 def test_one_certificate_of_a_list(world):

@@ -230,6 +230,7 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
     if (step_defer(run, step, r, err)) {
         return 0;
     }
+    lbc_members_put_off(run, step, err);
     if (step_adds_backends(step) && step->group != NULL) {
         const int marked = lbc_run_mark_short(run, step->group, false);
 
@@ -418,6 +419,10 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
     }
     if (plan->len == 0 || run_must_end(apply)) {
         return 0;
+    }
+    if (apply->sifting != NULL) {
+        run.goes_on = *apply->sifting;
+        *apply->sifting = false;
     }
     apply->failed = ops->counts_problems ? apply->problems->count : 0;
     for (size_t from = 0; r == 0 && from < plan->len && !run_must_end(apply); from = to) {

@@ -176,7 +176,9 @@ struct lbc_apply {
     struct lbc_underway *underway;
     struct lbc_unknown *unknown;   /* who need not be added; NULL = nobody remembers */
     struct lbc_left_out *left_out; /* out, of all runs of a pass; NULL: nobody is added */
-    struct lbc_capacity capacity;  /* for backends of all groups together; begins zeroed */
+    bool *sifting; /* the last run met so many bad backends that the next one has to go on with the
+                      others; NULL: none goes on */
+    struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
 
     size_t writes;       /* out: steps that were sent */
     bool freed;          /* out: a listener was deleted, or put back */

@@ -247,16 +247,16 @@ static int exchange_sift(struct lbc_run *run, struct lbc_exchanging *exchange,
 {
     const struct lbc_backends *part = &exchange->part;
     size_t found = 0;
-    int r = lbc_members_ask(run, part, err, &found);
+    int r = part->len > 1 ? lbc_members_ask(run, part, err, &found) : 0;
 
     if (r == 0 && found == 0 && part->len > 1) {
         exchange->way.batch = part->len / 2;
         return 0;
     }
     if (r == 0 && found == 0) {
-        r = lbc_members_leave_out(run, &part->items[0], err);
+        r = lbc_members_leave_out(run, &part->items[0], false, err);
     }
-    exchange->way.batch = exchange->batch;
+    exchange->way.batch = lbc_members_are_dense(run) ? 1 : exchange->batch;
     return r < 0 ? r : exchange_drop_known(run, exchange);
 }
 
@@ -277,6 +277,7 @@ static int exchange_fail_call(struct lbc_run *run, struct lbc_exchanging *exchan
         exchange_record_refusal(run, exchange, err);
         return 0;
     }
+    lbc_members_put_off(run, exchange->step, err);
     lbc_exchange_fail(&exchange->way, exchange->move);
     return lbc_run_fail(run, exchange->step, r, err, NULL);
 }
@@ -317,10 +318,14 @@ static int exchange_send(struct lbc_run *run, struct lbc_exchanging *exchange, b
 }
 
 /* What came of a call that was sent. */
-static void exchange_settle(struct lbc_exchanging *exchange)
+static void exchange_settle(struct lbc_run *run, struct lbc_exchanging *exchange)
 {
+    struct lbc_exchange *way = &exchange->way;
+
     if (exchange->step->verdict == LBC_VERDICT_DONE) {
-        lbc_exchange_done(&exchange->way, exchange->move, &exchange->part);
+        lbc_exchange_done(way, exchange->move, &exchange->part);
+        way->batch = way->batch * 2 < exchange->batch ? way->batch * 2 : exchange->batch;
+        run->found_in_a_row = 0;
     } else {
         lbc_exchange_fail(&exchange->way, exchange->move);
     }
@@ -354,7 +359,7 @@ static int exchanges_run_round(struct lbc_run *run, struct lbc_step **sent, size
     }
     for (size_t i = 0; i < run->exchange_count; i++) {
         if (sent[i] != NULL) {
-            exchange_settle(run->exchanges[i]);
+            exchange_settle(run, run->exchanges[i]);
         }
     }
     return r;

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIFTED_MAX   16 /* refusals of one run that are looked into; the next one goes on */
+#define SIFTED_MAX   64   /* refusals of one run that are looked into; the next one goes on */
+#define GO_ON_MS     1000 /* until then */
+#define DENSE        3
 #define NAME_BYTES   400
 #define NAMES_SHOWN  5
 #define REASON_BYTES 300
@@ -79,17 +81,18 @@ static int run_note_left_out(struct lbc_run *run, const struct lbc_backend *one,
                : 0;
 }
 
-int lbc_members_leave_out(struct lbc_run *run, const struct lbc_backend *one,
+int lbc_members_leave_out(struct lbc_run *run, const struct lbc_backend *one, bool is_gone,
                           const struct ccm_error *err)
 {
     const struct lbc_apply *apply = run->apply;
     const struct lbc_backends alone = { .items = (struct lbc_backend *)(uintptr_t)one, .len = 1 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf name = { .max = NAME_BYTES };
     const char *key = apply->service->meta.key;
-    const char *whose = lbc_refusal_is(apply->ops->unknown_server, err) ? "" : key;
     const uint64_t again_ms =
-        apply->unknown == NULL ? 0 : lbc_unknown_record(apply->unknown, one, whose, err);
+        apply->unknown == NULL ? 0
+                               : lbc_unknown_record(apply->unknown, one, is_gone ? "" : key, err);
 
+    run->found_in_a_row++;
     backend_format(one, apply->model, &name);
     apply->host->log(apply->host, CCM_LEVEL_WARN, key, "%s is left out of the backends: %s",
                      ccm_buf_str(&name), err->code); /* the whole is told once, by the pass */
@@ -108,7 +111,7 @@ static int run_check_left_out(struct lbc_run *run, const struct lbc_backend *one
     if (*ret || apply->unknown == NULL) {
         return 0;
     }
-    again_ms = lbc_unknown_find(apply->unknown, one, apply->service->meta.key, &why);
+    again_ms = lbc_unknown_find(apply->unknown, one, apply->service->meta.key, run->goes_on, &why);
     *ret = again_ms > 0;
     return *ret ? run_note_left_out(run, one, again_ms, &why) : 0;
 }
@@ -168,6 +171,30 @@ bool lbc_members_is_refused(struct lbc_run *run, const struct lbc_step *step,
     return (ops->steps[step->type].flags & LBC_SIFTS) != 0 && step_count_members(step) > 0 &&
            (run->apply->left_out != NULL || !step_adds_backends(step)) &&
            lbc_refusal_is(ops->bad_member, err) && run->sifted++ < SIFTED_MAX;
+}
+
+bool lbc_members_are_dense(const struct lbc_run *run)
+{
+    return run->found_in_a_row >= DENSE;
+}
+
+void lbc_members_put_off(const struct lbc_run *run, const struct lbc_step *step,
+                         struct ccm_error *err)
+{
+    const struct lbc_apply *apply = run->apply;
+
+    if (!step_adds_backends(step) || apply->unknown == NULL || apply->sifting == NULL) {
+        return;
+    }
+    if (run->sifted > SIFTED_MAX && lbc_refusal_is(apply->ops->bad_member, err)) {
+        ccm_error_clear(err);
+        (void)ccm_error_set(err, 0, CCM_ERROR_THROTTLED,
+                            "the cloud has refused %d calls because of backends that are left "
+                            "out: the others follow",
+                            SIFTED_MAX); /* the text is what counts */
+        err->retry_after_ms = GO_ON_MS;
+    }
+    *apply->sifting = *apply->sifting || (run->sifted > 0 && lbc_error_is_put_off(err));
 }
 
 /* --- the cloud's word on instances --- */
@@ -231,7 +258,7 @@ static int run_leave_out_gone(struct lbc_run *run, const struct lbc_backends *se
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
         if (gone[i] && !state_has_instance(run->apply->have, set->items[i].server_id)) {
-            r = lbc_members_leave_out(run, &set->items[i], err);
+            r = lbc_members_leave_out(run, &set->items[i], true, err);
             ++*ret_count;
         }
     }
@@ -253,7 +280,7 @@ int lbc_members_ask(struct lbc_run *run, const struct lbc_backends *set,
     while (count < set->len && set->items[count].type == LBC_BACKEND_INSTANCE) {
         count++; /* they come first */
     }
-    if (apply->cloud->ops->find_gone_instances == NULL || count == 0 || set->len < 2 ||
+    if (apply->cloud->ops->find_gone_instances == NULL || count == 0 ||
         !lbc_refusal_is(apply->ops->unknown_server, err)) {
         return 0;
     }
@@ -325,7 +352,7 @@ static int step_leave_out_first(struct lbc_run *run, struct lbc_step *step,
         size_t count = 0;
 
         step->lacks = true;
-        r = lbc_members_leave_out(run, &step->backends.items[0], err);
+        r = lbc_members_leave_out(run, &step->backends.items[0], false, err);
         return r < 0 ? r : lbc_members_drop(run, &step->backends, &count);
     }
     if ((flags & LBC_TAKES_AWAY) != 0 && err->kind == CCM_ERROR_NOT_FOUND) {
@@ -354,19 +381,27 @@ static int step_leave_out_first(struct lbc_run *run, struct lbc_step *step,
 /* What is known of the members of a step that was refused. */
 struct sift {
     size_t suspect;  /* one of the first so many is bad; 0: of none it is known */
+    size_t next;     /* so many are sent then, 0 = all: one, doubled by each call that goes well,
+                        once several bad ones were found in a row */
     bool is_alone;   /* it was refused as the only one of a call */
     bool takes_away; /* one that is not there may be well, so only a call tells */
     bool is_over;    /* refused for another reason, or there is a problem */
 };
 
-/* The next call: half of the suspects, or all of which nothing is known. */
+static size_t sift_choose_count(const struct lbc_run *run, const struct sift *sift, size_t all)
+{
+    if (sift->suspect > 0) {
+        return sift->suspect == 1 || lbc_members_are_dense(run) ? 1 : sift->suspect / 2;
+    }
+    return sift->next > 0 && sift->next < all ? sift->next : all;
+}
+
+/* The next call: half of the suspects, or those of which nothing is known. */
 static int step_sift_once(struct lbc_run *run, struct lbc_step *step, struct sift *sift,
                           int *refusal, struct ccm_error *err)
 {
     CCM_CLEANUP(part_fini) struct part part = { .step = NULL };
-    const size_t count = sift->suspect == 0   ? step_count_members(step)
-                         : sift->suspect == 1 ? 1
-                                              : sift->suspect / 2;
+    const size_t count = sift_choose_count(run, sift, step_count_members(step));
     int r = part_init(&part, run, step, count);
 
     r = r < 0 ? r : part_run(&part, run, err);
@@ -385,6 +420,8 @@ static int step_sift_once(struct lbc_run *run, struct lbc_step *step, struct sif
         step_remove_first(step);
     }
     sift->suspect -= sift->suspect == 0 ? 0 : count;
+    sift->next *= 2;
+    run->found_in_a_row = 0;
     return 0;
 }
 
@@ -402,6 +439,7 @@ static int step_sift(struct lbc_run *run, struct lbc_step *step, int *refusal,
         if (sift.suspect == 1 && (sift.is_alone || !sift.takes_away)) {
             r = step_leave_out_first(run, step, err);
             sift.suspect = 0;
+            sift.next = lbc_members_are_dense(run) ? 1 : 0;
             sift.is_alone = false;
             *refusal = 0;
         } else {
@@ -481,9 +519,24 @@ int lbc_members_fail(struct lbc_run *run, const struct lbc_step *step)
     return lbc_run_fail(run, step, -EIO, &err, NULL);
 }
 
+/* Another call of the run adds further backends to the group. */
+static bool run_adds_later(const struct lbc_run *run, const struct lbc_group *group)
+{
+    for (size_t i = 0; i < run->plan->len; i++) {
+        const struct lbc_step *step = run->plan->steps[i];
+
+        if (step->type == LBC_STEP_ADD && step->group == group &&
+            step->verdict == LBC_VERDICT_OPEN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int lbc_members_settle(struct lbc_run *run, const struct lbc_step *step)
 {
-    const bool is_empty = step->group != NULL && step->group->backends.len == 0;
+    const bool is_empty =
+        step->group != NULL && step->group->backends.len == 0 && !run_adds_later(run, step->group);
     int r = 0;
 
     if (!step->lacks || step->verdict != LBC_VERDICT_DONE || step->group == NULL) {

@@ -1,9 +1,11 @@
 /*
  * One bad member of a call affects only itself. A cloud refuses a whole batch because of one
  * backend, certificate or tag in it: it is found out which (one question about all instances, else
- * by halves, in which the good ones are added), left out, and named. What limits who may connect is
- * never left out: its steps do not say LBC_SIFTS. A part of executor.c. May block. One thread per
- * pass.
+ * by halves, in which the good ones are added), left out, and named. Where several bad ones are
+ * found in a row, one call each finds the next ones. A run looks into so many refusals; the next
+ * one begins soon, does without those that were found (unknown.h), and goes on. What limits who may
+ * connect is never left out: its steps do not say LBC_SIFTS. A part of executor.c. May block. One
+ * thread per pass.
  */
 #ifndef CCM_LBC_EXECUTOR_MEMBERS_H
 #define CCM_LBC_EXECUTOR_MEMBERS_H
@@ -18,9 +20,17 @@ CCM_NODISCARD int lbc_members_drop(struct lbc_run *run, struct lbc_backends *set
  * such refusals, and gives up when there are too many. */
 bool lbc_members_is_refused(struct lbc_run *run, const struct lbc_step *step,
                             const struct ccm_error *err);
-/* The backend was refused alone: it is left out. 0, or negative with a problem. */
+/* So many bad ones were found in a row that the next one is looked for alone. */
+bool lbc_members_are_dense(const struct lbc_run *run);
+/* Backends of the step are not added. When the run has looked into too many refusals, err becomes
+ * one that only puts the rest off; any other stays. After one that puts off, the next run does
+ * without all who were refused so far. */
+void lbc_members_put_off(const struct lbc_run *run, const struct lbc_step *step,
+                         struct ccm_error *err);
+/* The backend was refused alone: it is left out of what the Service has or, is_gone (the cloud says
+ * that there is no such instance), of all Services. 0, or negative with a problem. */
 CCM_NODISCARD int lbc_members_leave_out(struct lbc_run *run, const struct lbc_backend *one,
-                                        const struct ccm_error *err);
+                                        bool is_gone, const struct ccm_error *err);
 /* Which backends of an addition that was refused are no instances, as the cloud says; they are left
  * out from now on, and still in the set. *ret_count: how many. 0, or negative with a problem. */
 CCM_NODISCARD int lbc_members_ask(struct lbc_run *run, const struct lbc_backends *set,

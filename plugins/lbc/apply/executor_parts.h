@@ -37,8 +37,10 @@ struct lbc_run {
     struct lbc_short *short_;
     size_t short_count;
     size_t short_cap;
-    bool told_left_out; /* a problem says why backends were left out */
-    unsigned sifted;    /* calls that were refused because of a member */
+    bool told_left_out;      /* a problem says why backends were left out */
+    unsigned sifted;         /* calls that were refused because of a member */
+    bool goes_on;            /* the run before had to end among bad members */
+    unsigned found_in_a_row; /* bad members since a call in which others were added */
     struct lbc_exchanging **exchanges;
     size_t exchange_count;
     size_t exchange_cap;

@@ -110,28 +110,29 @@ uint64_t lbc_unknown_record(struct lbc_unknown *unknown, const struct lbc_backen
 
 static uint64_t unknown_find_locked(const struct lbc_unknown *unknown,
                                     const struct lbc_backend *one, const char *service,
-                                    struct ccm_error *ret_why)
+                                    bool is_late, struct ccm_error *ret_why)
 {
     const int64_t now = unknown->host->now_ms(unknown->host);
     CCM_CLEANUP(ccm_freep) char *key = unknown_key(one, service);
     const struct refused *found = key == NULL ? NULL : ccm_strmap_get(unknown->servers, key);
 
-    if (found == NULL || found->until_ms <= now) {
+    if (found == NULL || found->until_ms + (is_late ? MOST_MS : 0) <= now) {
         return 0;
     }
     ccm_error_copy(ret_why, &found->why);
-    return (uint64_t)(found->until_ms - now);
+    return found->until_ms > now ? (uint64_t)(found->until_ms - now) : 1;
 }
 
 uint64_t lbc_unknown_find(struct lbc_unknown *unknown, const struct lbc_backend *one,
-                          const char *service, struct ccm_error *ret_why)
+                          const char *service, bool is_late, struct ccm_error *ret_why)
 {
     uint64_t left_ms = 0;
 
     ccm_lock(&unknown->lock);
     if (ccm_strmap_len(unknown->servers) > 0) {
-        left_ms = unknown_find_locked(unknown, one, "", ret_why);
-        left_ms = left_ms > 0 ? left_ms : unknown_find_locked(unknown, one, service, ret_why);
+        left_ms = unknown_find_locked(unknown, one, "", is_late, ret_why);
+        left_ms =
+            left_ms > 0 ? left_ms : unknown_find_locked(unknown, one, service, is_late, ret_why);
     }
     ccm_unlock(&unknown->lock);
     return left_ms;

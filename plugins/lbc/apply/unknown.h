@@ -23,9 +23,10 @@ void lbc_unknown_free(struct lbc_unknown *unknown);
  * until it is added again. Out of memory it is forgotten. */
 uint64_t lbc_unknown_record(struct lbc_unknown *unknown, const struct lbc_backend *one,
                             const char *service, const struct ccm_error *why);
-/* The same of one that was refused before, with the refusal; 0 = it is to be added. */
+/* The same of one that was refused before, with the refusal; 0 = it is to be added. is_late: it
+ * waits a little longer than that, because others come first that were never refused. */
 uint64_t lbc_unknown_find(struct lbc_unknown *unknown, const struct lbc_backend *one,
-                          const char *service, struct ccm_error *ret_why);
+                          const char *service, bool is_late, struct ccm_error *ret_why);
 /* All of them are to be added. */
 void lbc_unknown_forget(struct lbc_unknown *unknown);
 

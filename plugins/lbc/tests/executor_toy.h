@@ -77,8 +77,12 @@ struct toy {
     const char *code;        /* of the refusal of what the cloud does not take */
     const char *unknown_ids; /* "i-003 i-007": backends that the cloud does not know; NULL = none */
     bool is_asked;           /* and says so */
+    bool exists;             /* says find_gone_instances(), of all */
+    size_t calls;
+    int64_t call_ms; /* so long takes each */
     struct lbc_unknown *unknown;
     struct lbc_left_out left_out;
+    bool sifting;
     struct ccm_buf log;
 };
 
@@ -138,7 +142,7 @@ static int toy_find_gone(const struct lbc_cloud_caller *by, const char *witness,
         telling = telling || !is_unknown(toy, ids[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        ret_gone[i] = telling && is_unknown(toy, ids[i]);
+        ret_gone[i] = telling && !toy->exists && is_unknown(toy, ids[i]);
     }
     return 0;
 }
@@ -156,6 +160,8 @@ static int toy_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_er
     const struct rule *rule = find_rule(toy, step);
     const bool adds = step->type == LBC_STEP_ADD || step->type == LBC_STEP_CREATE_GROUP;
 
+    toy->calls++;
+    fake_host_advance(toy->fake, toy->call_ms);
     ccm_buf_addf(&toy->log, "%s %u", step_rows[step->type].name, step->port);
     if (step->backends.len > 0) {
         ccm_buf_addf(&toy->log, " x%zu", step->backends.len);
@@ -292,8 +298,15 @@ static bool is_wait(const struct ccm_error *err)
     return err->kind == CCM_ERROR_AUTH;
 }
 
+static void forget_nothing(void *account, const char *address)
+{
+    (void)account;
+    (void)address;
+}
+
 static const struct lbc_cloud_ops cloud_ops = { .remedy = no_remedy,
                                                 .is_wait = is_wait,
+                                                .forget_interface = forget_nothing,
                                                 .find_gone_instances = toy_find_gone };
 
 /* --- a test --- */
@@ -321,7 +334,8 @@ static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
                                    .problems = &toy->problems,
                                    .attempt = &toy->attempt,
                                    .unknown = toy->unknown,
-                                   .left_out = &toy->left_out };
+                                   .left_out = &toy->left_out,
+                                   .sifting = &toy->sifting };
 }
 
 static void toy_end(struct toy *toy)

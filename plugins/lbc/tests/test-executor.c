@@ -320,26 +320,113 @@ static void test_bad_member_of_a_full_group(void **state)
     }
 }
 
-/* Of very many bad ones a run finds some, the next one goes on. */
+/* --- very many bad members in front of good ones --- */
+
+struct crowd {
+    size_t bad;   /* in front of five good ones */
+    size_t batch; /* of an addition */
+    bool pods;
+    size_t runs;  /* until all good ones are backends, */
+    size_t calls; /* so many calls */
+};
+
+static void plan_crowd(struct toy *toy, const struct crowd *row)
+{
+    const size_t end = 100 + row->bad + 5;
+
+    for (size_t at = 100; at < end; at += row->batch) {
+        const size_t count = end - at < row->batch ? end - at : row->batch;
+        const unsigned stage = (unsigned)(at / row->batch);
+        struct lbc_backends *set = &plan_step(toy, stage, LBC_STEP_ADD, 80, at, count)->backends;
+
+        for (size_t i = 0; row->pods && i < count; i++) {
+            set->items[i].type = LBC_BACKEND_INTERFACE;
+            set->items[i].server_ip = set->items[i].server_id; /* of the same block */
+        }
+    }
+}
+
+/* What a pass begins with. */
+static void next_run(struct toy *toy)
+{
+    lbc_plan_fini(&toy->plan);
+    toy->plan.table = &table;
+    lbc_left_out_fini(&toy->left_out);
+    lbc_problems_fini(&toy->problems);
+    toy->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+    ccm_buf_reset(&toy->log);
+    toy->lbc.failed = 0;
+}
+
+static void run_crowd(const struct crowd *row)
+{
+    struct lbc_group *group = NULL;
+    struct toy toy;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 4096 };
+    size_t runs = 0;
+
+    toy_begin(&toy, &without_jobs);
+    toy.log.max = 65536;
+    toy.code = "Elsewhere";
+    toy.call_ms = 100;
+    for (size_t i = 0; i < row->bad; i++) {
+        ccm_buf_addf(&unknown, "i-%03zu ", 100 + i);
+    }
+    toy.unknown_ids = ccm_buf_str(&unknown);
+    present(&toy, 80, 0);
+    group = group_of(&toy.have, 80);
+    while (group->backends.len < 5 && runs < 20) {
+        next_run(&toy);
+        plan_crowd(&toy, row);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        runs++;
+        assert_int_equal(toy.problems.count, toy.problems.waits); /* no failure, and no backoff */
+        fake_host_advance(toy.fake, (int64_t)toy.problems.wait_ms);
+    }
+    assert_int_equal(group->backends.len, 5);
+    assert_int_equal(runs, row->runs);
+    assert_int_equal(toy.calls, row->calls);
+    toy_end(&toy);
+}
+
+/* A cluster with nodes in another network, pods whose interfaces are gone: however many there are,
+ * the good ones behind them are added, by little more than a call for each bad one, though what is
+ * remembered of the first ones ends before the last ones are found. */
 static void test_many_bad_members(void **state)
 {
+    static const struct crowd rows[] = {
+        { 1, 20, false, 1, 4 },    { 3, 20, false, 1, 13 },     { 40, 20, true, 1, 54 },
+        { 40, 45, true, 1, 58 },   { 50, 20, false, 1, 67 },    { 190, 20, false, 4, 258 },
+        { 190, 20, true, 4, 258 }, { 250, 255, false, 6, 372 }, { 250, 255, true, 6, 372 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        run_crowd(&rows[i]);
+    }
+}
+
+/* The cloud says that the instance exists: it does not fit this load balancer, and may fit others.
+ */
+static void test_refusal_of_what_exists(void **state)
+{
     struct toy toy;
-    size_t runs = 0;
 
     (void)state;
     toy_begin(&toy, &without_jobs);
-    toy.log.max = 65536;
+    toy.is_asked = true;
+    toy.exists = true;
+    toy.unknown_ids = "i-008";
     present(&toy, 80, 1);
-    toy.unknown_ids = "i-010 i-011 i-012 i-013 i-014 i-015 i-016 i-017 i-018 i-019";
-    do {
-        lbc_plan_fini(&toy.plan);
-        toy.plan.table = &table;
-        plan_step(&toy, 0, LBC_STEP_ADD, 80, 10, 20);
-        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
-        assert_true(++runs < 10);
-    } while (group_of(&toy.have, 80)->backends.len < 11);
-    assert_int_equal(toy.left_out.parts[0].backends.len, 10);
-    assert_int_equal(runs, 3);
+    plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 2);
+    assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+    assert_string_equal(ccm_buf_str(&toy.log), "add 80 x2; ask x2; add 80 x1; ");
+    toy.service.meta.key = "default/other";
+    toy.unknown_ids = "";
+    next_run(&toy);
+    plan_step(&toy, 0, LBC_STEP_ADD, 80, 8, 1);
+    assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+    assert_string_equal(ccm_buf_str(&toy.log), "add 80 x1; ");
     toy_end(&toy);
 }
 
@@ -605,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_bad_member_empties_nothing),
         cmocka_unit_test(test_bad_member_of_a_full_group),
         cmocka_unit_test(test_many_bad_members),
+        cmocka_unit_test(test_refusal_of_what_exists),
         cmocka_unit_test(test_place),
         cmocka_unit_test(test_no_place_for_listeners),
         cmocka_unit_test(test_gone),

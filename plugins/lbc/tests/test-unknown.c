@@ -80,16 +80,17 @@ static void test_who_does_without(void **state)
     (void)lbc_unknown_record(unknown, &all, "", &unknown_to_all);
     (void)lbc_unknown_record(unknown, &of_one, "ns/web", &does_not_fit);
     fake_host_advance(fake, 4000);
-    assert_int_equal(lbc_unknown_find(unknown, &other_port, "ns/any", &why), 6000);
+    assert_int_equal(lbc_unknown_find(unknown, &other_port, "ns/any", false, &why), 6000);
     assert_string_equal(why.code, "Unknown");
-    assert_int_equal(lbc_unknown_find(unknown, &of_one, "ns/web", &why), 6000);
+    assert_int_equal(lbc_unknown_find(unknown, &of_one, "ns/web", false, &why), 6000);
     assert_string_equal(why.code, "Elsewhere");
-    assert_int_equal(lbc_unknown_find(unknown, &of_one, "ns/other", &why), 0);
+    assert_int_equal(lbc_unknown_find(unknown, &of_one, "ns/other", false, &why), 0);
     fake_host_advance(fake, 6000);
-    assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", &why), 0);
+    assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", false, &why), 0);
+    assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", true, &why), 1);
     assert_int_equal(lbc_unknown_record(unknown, &all, "", &unknown_to_all), 20000);
     lbc_unknown_forget(unknown);
-    assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", &why), 0);
+    assert_int_equal(lbc_unknown_find(unknown, &all, "ns/any", false, &why), 0);
     lbc_unknown_free(unknown);
     fake_host_free(fake);
 }
