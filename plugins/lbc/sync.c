@@ -87,7 +87,7 @@ static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *prese
     struct lbc_model_input in = lbc_pass_model_input(pass);
     int r = 0;
 
-    if (pass->asked && present == NULL) {
+    if ((pass->asked || pass->audit) && present == NULL) {
         lbc_hosted_fini(&hosted);
     }
     in.judge = lbc_hosted_judge;

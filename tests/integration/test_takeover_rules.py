@@ -123,7 +123,7 @@ class Taken:
     def slice(self, service, *endpoints):
         made = objects.endpoint_slice(service, [(ip, f"node-{node}", *rest) for ip, node, _, *rest in endpoints])
         for item, (_, _, pod, *_) in zip(made["endpoints"], endpoints):
-            item["targetRef"]["name"] = pod
+            item["targetRef"].update(name=pod, uid=f"uid-of-{pod}")
             if pod is None:
                 del item["targetRef"]
         return made
@@ -167,7 +167,8 @@ def begin(world, product):
     with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write("token-of-an-operator\n")
     taken = Taken(world, product)
-    taken.product.configure(world, extra=f'admin: {{ listen = "127.0.0.1:{proc.free_port()}"; control_token_file = "{token}"; }};')
+    taken.admin = f'admin: {{ listen = "127.0.0.1:{proc.free_port()}"; control_token_file = "{token}"; }};'
+    taken.product.configure(world, extra=taken.admin)
     return taken
 
 
@@ -355,6 +356,34 @@ def test_an_api_server_that_does_not_answer_decides_nothing(every):
     assert re.search(r"warn .*pod default/host-[12] has the address of a node, and cannot be read: ", one.world.log())
     one.world.wait(lambda: one.servers() == sorted([NODE[1], NODE[2], OWN[1]]), "the next try", timeout=30)
     one.world.wait(lambda: one.events("BackendsReleased"), "the end of it")
+
+
+@pytest.mark.parametrize("how", ["another-uid", "no-uid", "audit", "resync"])
+def test_a_pod_that_is_gone_lends_its_node_no_longer(one, how):
+    """An EndpointSlice names a deleted pod at another port: the address of the node is not added there."""
+    one.product.configure(one.world, "audit_interval_s = 1;" if how == "audit" else "", extra=one.admin)
+    one.nodes()
+    one.pod("host-1", NODE[1])
+    service, made = one.pods((OWN[1], 1, "own"), (NODE[1], 1, "host-1"))
+    target = made["endpoints"][1]["targetRef"]
+    if how == "no-uid":
+        del target["uid"]
+        one.kube.replace(made)
+    one.start()
+    assert one.servers() == [NODE[1], OWN[1]]
+    mark = one.kube.mark()
+    one.kube.http.request("DELETE", "/api/v1/namespaces/default/pods/host-1?gracePeriodSeconds=0")
+    assert one.kube.get("Pod", "host-1") is None
+    if how == "another-uid":
+        target["uid"] = "uid-of-another"
+    if how == "resync":
+        assert one.world.resync("default/web")[0] == 0
+    if how in ("audit", "resync"):
+        one.world.wait(lambda: one.events("BackendsFrozen"), "the rule")
+    made["ports"][0]["port"] = 22
+    one.kube.replace(made)
+    one.wait_servers(OWN[1])
+    assert "host-1" in one.reads(mark)
 
 
 # --- further addresses of an endpoint, and endpoints without a node -------------------------------------------------------

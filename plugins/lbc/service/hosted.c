@@ -6,13 +6,14 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ASKS_MAX 100 /* pods that one pass reads */
 
-/* What is found of a pod, by "namespace/slice/pod/address". */
+/* What is found of a pod, by "namespace/slice/pod/address/mark of its uid". */
 struct seen_pod {
     enum lbc_own_rule rule; /* against it */
     char version[];         /* of the slice that named it */
@@ -75,16 +76,17 @@ static const struct seen_pod *seen_get(const struct ccm_strmap *map, const char 
     return map == NULL ? NULL : ccm_strmap_get(map, key);
 }
 
-/* Whether it is known. A pod that has the network of its node keeps it, whatever its slice says
- * later; one that could not be read is asked for again. */
-static bool hosted_recall(const struct lbc_hosted *hosted, const char *key, const char *version,
-                          enum lbc_own_rule *ret)
+/* Whether it is known. A pod that has the network of its node keeps it as long as its uid is the
+ * same, whatever its slice says later; one that could not be read is read again. mark: of the uid,
+ * 0 = the endpoint names none. */
+static bool hosted_recall(const struct lbc_hosted *hosted, const char *key, uint64_t mark,
+                          const char *version, enum lbc_own_rule *ret)
 {
     const struct seen_pod *now = seen_get(hosted->found, key);
     const struct seen_pod *seen = now == NULL ? seen_get(hosted->known, key) : now;
 
     if (seen == NULL ||
-        (now == NULL && seen->rule != LBC_OWN_RULE_NONE &&
+        (now == NULL && (seen->rule != LBC_OWN_RULE_NONE || mark == 0) &&
          (seen->rule == LBC_OWN_RULE_UNREAD || strcmp(seen->version, version) != 0))) {
         return false;
     }
@@ -148,6 +150,7 @@ int lbc_hosted_judge(void *self, const struct lbc_endpoint_ref *ref)
     struct lbc_hosted *hosted = self;
     const struct ccm_object *slice = &ref->slice->meta;
     const char *pod = ref->endpoint->pod_name;
+    const uint64_t mark = ref->endpoint->flags & CCM_ENDPOINT_POD_MARK;
     const int r = hosted_is_of_node(hosted->host, ref->endpoint->address);
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     enum lbc_own_rule rule = LBC_OWN_RULE_NODE_ADDRESS;
@@ -155,12 +158,12 @@ int lbc_hosted_judge(void *self, const struct lbc_endpoint_ref *ref)
     if (r <= 0 || pod[0] == '\0') {
         return r <= 0 ? r : (int)rule;
     }
-    key =
-        ccm_text_format("%s/%s/%s/%s", slice->namespace_, slice->name, pod, ref->endpoint->address);
+    key = ccm_text_format("%s/%s/%s/%s/%" PRIx64, slice->namespace_, slice->name, pod,
+                          ref->endpoint->address, mark);
     if (key == NULL) {
         return -ENOMEM;
     }
-    if (!hosted_recall(hosted, key, slice->resource_version, &rule)) {
+    if (!hosted_recall(hosted, key, mark, slice->resource_version, &rule)) {
         rule = hosted_ask(hosted, ref);
     }
     return rule != LBC_OWN_RULE_UNASKED &&

@@ -2,8 +2,9 @@
  * Endpoints with the address of a node. More listens there than the Service, and an EndpointSlice
  * written by hand must not lead to it: such an endpoint counts only when it names a pod of its
  * namespace that has the network of its node (hostNetwork) and that address. The pod is read once
- * as long as its endpoint is the same; one without that network is read again when its
- * EndpointSlice changes. May block. One thread per struct.
+ * per uid and address. A pod without that network, or without a uid in the endpoint, is read again
+ * when its EndpointSlice changes. The caller drops what is known in each audit: the endpoint may
+ * outlive the pod. May block. One thread per struct.
  */
 #ifndef CCM_LBC_HOSTED_H
 #define CCM_LBC_HOSTED_H

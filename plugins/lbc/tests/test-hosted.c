@@ -53,16 +53,22 @@ static int fixture_end(void **state)
     return obj_end(state);
 }
 
-/* A pass with one endpoint in a slice of that version. */
-static int pass_judge_endpoint(struct lbc_hosted *hosted, const char *address, const char *name,
-                               const char *version)
+/* A pass with one endpoint in a slice of that version; mark: of the uid of its pod, 0 = none. */
+static int pass_judge_uid(struct lbc_hosted *hosted, const char *address, const char *name,
+                          const char *version, uint64_t mark)
 {
     struct ccm_endpoint_slice *slice = obj_slice("web-1");
-    struct ccm_endpoint endpoint = { address, "n1", name, READY };
+    struct ccm_endpoint endpoint = { address, "n1", name, READY | (mark << 32) };
     const struct lbc_endpoint_ref ref = { .slice = slice, .endpoint = &endpoint, .port = 8080 };
 
     slice->meta.resource_version = version;
     return lbc_hosted_judge(hosted, &ref);
+}
+
+static int pass_judge_endpoint(struct lbc_hosted *hosted, const char *address, const char *name,
+                               const char *version)
+{
+    return pass_judge_uid(hosted, address, name, version, 1);
 }
 
 static struct lbc_hosted next_pass(struct lbc_hosted *before)
@@ -127,7 +133,7 @@ static void test_other_pods(void **state)
     lbc_hosted_fini(&hosted);
 }
 
-/* One read as long as the endpoint exists; a pod without the network is read with each new slice.
+/* One read as long as the uid is the same; a pod without the network is read with each new slice.
  */
 static void test_memory(void **state)
 {
@@ -159,6 +165,38 @@ static void test_memory(void **state)
     assert_int_equal(pass_judge_endpoint(&hosted, "10.0.0.11", "web-1", "2"), LBC_OWN_RULE_NONE);
     assert_int_equal(fake_host_fetch_count(fake), 4);
     lbc_hosted_fini(&hosted);
+}
+
+/* The pod is deleted, and the EndpointSlice names it on. An endpoint with the uid of another pod,
+ * or without a uid in a changed EndpointSlice, is judged by what is there now. */
+static void test_a_pod_that_is_gone(void **state)
+{
+    static const struct {
+        uint64_t before;
+        uint64_t after;
+        const char *version;
+        int rule;
+    } rows[] = {
+        { 1, 1, "2", LBC_OWN_RULE_NONE },         { 1, 2, "1", LBC_OWN_RULE_NODE_ADDRESS },
+        { 1, 0, "1", LBC_OWN_RULE_NODE_ADDRESS }, { 0, 0, "1", LBC_OWN_RULE_NONE },
+        { 0, 0, "2", LBC_OWN_RULE_NODE_ADDRESS }, { 0, 1, "1", LBC_OWN_RULE_NODE_ADDRESS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct lbc_hosted none = { 0 };
+        struct lbc_hosted hosted = next_pass(&none);
+
+        fake_host_fetch_result(fake, 0, 0);
+        assert_int_equal(pass_judge_uid(&hosted, "10.0.0.11", "web-1", "1", rows[i].before),
+                         LBC_OWN_RULE_NONE);
+        fake_host_fetch_result(fake, -ENOENT, CCM_ERROR_NOT_FOUND);
+        hosted = next_pass(&hosted);
+        assert_int_equal(
+            pass_judge_uid(&hosted, "10.0.0.11", "web-1", rows[i].version, rows[i].after),
+            rows[i].rule);
+        lbc_hosted_fini(&hosted);
+    }
 }
 
 /* No answer is no answer: it is told, nobody else is asked for in that pass, and the next one tries
@@ -216,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_whose_address, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_other_pods, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_memory, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_a_pod_that_is_gone, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_failure, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_many, fixture_begin, fixture_end),
     };
