@@ -209,8 +209,8 @@ int alilb_certificates_names(struct alilb_certificates *certificates, struct ali
         return r;
     }
     ccm_lock(&certificates->lock);
-    while (r == 0 && certificates->known &&
-           ccm_strmap_next(certificates->ids, &cursor, &key, &value)) {
+    r = certificates->known ? 0 : 1;
+    while (r == 0 && ccm_strmap_next(certificates->ids, &cursor, &key, &value)) {
         r = ccm_text_starts(key, prefix) ? lbc_texts_put(ret, key) : 0;
     }
     ccm_unlock(&certificates->lock);

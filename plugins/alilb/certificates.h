@@ -40,8 +40,8 @@ CCM_NODISCARD int alilb_certificates_remove(struct alilb_certificates *certifica
                                             struct alilb_call *call, const char *name,
                                             struct ccm_error *err);
 
-/* The names that start so; with `known` those that the last list had, and none before there was
- * one, without a call. 0, or negative with err. */
+/* The names that start so; with `known` those that the last list had, without a call. 0; 1: with
+ * `known`, there is no list yet; or negative with err. */
 CCM_NODISCARD int alilb_certificates_names(struct alilb_certificates *certificates,
                                            struct alilb_call *call, const char *prefix, bool known,
                                            struct lbc_texts *ret, struct ccm_error *err);

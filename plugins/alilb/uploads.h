@@ -25,6 +25,7 @@ struct alilb_uploads;
 /* What a Secret stands for. */
 struct alilb_upload {
     bool known;                        /* name and id are what it stands for; "" = nothing */
+    bool listed;                       /* else: the certificate service has no others of it */
     char name[ALILB_CERTIFICATE_NAME]; /* both stay when the Secret becomes unusable */
     char id[128];
     char

@@ -67,6 +67,23 @@ static int upload_keep_earlier(struct alilb_uploads *uploads, struct alilb_call 
     return r;
 }
 
+/* A look has failed, and nothing is known of an earlier process either. Of several certificates of
+ * the Secret any one may be in use. */
+static void upload_list(struct alilb_uploads *uploads, struct alilb_call *call, const char *secret,
+                        bool may_read, struct alilb_upload *one)
+{
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts names = { 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    char prefix[ALILB_CERTIFICATE_NAME];
+
+    alilb_certificate_name(call->cluster_id, secret, NULL, prefix);
+    if (alilb_certificates_names(uploads->certificates, call, prefix, !may_read, &names, &err) ==
+        0) {
+        upload_set(one, "", "");
+        one->listed = names.len <= 1 && upload_keep_earlier(uploads, call, secret, one, &err) == 0;
+    }
+}
+
 /* Whether the certificate itself is refused: the same one is refused again. */
 static bool is_refused(const struct alilb_call *call, const struct ccm_error *err)
 {
@@ -211,8 +228,8 @@ static void secret_publish(struct alilb_uploads *uploads, const struct alilb_upl
     void *cursor = NULL;
     void *value = NULL;
 
-    if (!says && now->known == before->known && strcmp(now->id, before->id) == 0 &&
-        strcmp(now->why, before->why) == 0) {
+    if (!says && now->known == before->known && now->listed == before->listed &&
+        strcmp(now->id, before->id) == 0 && strcmp(now->why, before->why) == 0) {
         return;
     }
     ccm_lock(&uploads->lock);
@@ -245,6 +262,9 @@ static int secret_sync(struct alilb_uploads *uploads, struct alilb_call *call, c
     *ret_cloud = failure.cloud;
     if (r < 0 && err->kind == CCM_ERROR_CANCELLED) {
         return r;
+    }
+    if (r < 0 && !one.known) {
+        upload_list(uploads, call, secret, !failure.cloud, &one);
     }
     if (r < 0) {
         upload_fail(&one, call, &failure, err);

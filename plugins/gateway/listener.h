@@ -39,7 +39,8 @@ struct gateway_listener {
     struct lbc_texts uploads;   /* names of these certificates */
     char *certificate_why;      /* heap: what is wrong with one of them */
     bool pending;               /* one of its Secrets was not read yet: its status stays */
-    bool open;  /* the certificate of one Secret is not known: there may be more of them */
+    bool unread;                /* what one of its Secrets says is not known, */
+    bool open;                  /* nor the certificate that it had: there may be more of them */
     bool keeps; /* its certificates are not known or not valid: one that exists in the cloud stays
                    as it is */
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */

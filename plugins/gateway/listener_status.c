@@ -34,7 +34,7 @@ static bool listener_fill_programmed(const struct gateway_listener *listener, co
                                      const struct lbc_custom_condition *usual,
                                      struct lbc_custom_condition *programmed)
 {
-    if (listener->open && listener->keeps && listener->why == NULL) {
+    if (listener->unread && listener->keeps && listener->why == NULL) {
         return listener_fill_open(listener, why, programmed);
     }
     if (listener->unusable) {

@@ -38,10 +38,10 @@ static int ref_read(const struct gateway *self, struct gateway_listener *one, co
         return 0;
     }
     if (!lbc_custom_reference_is_granted(self->host, &reference)) {
-        *denied = true;
-        listener_refuse_ref(one, "RefNotPermitted",
-                            "no ReferenceGrant of another namespace lets the Gateway use a Secret "
-                            "there");
+        *denied = true; /* whatever else is wrong */
+        one->unresolved = "RefNotPermitted";
+        one->unresolved_why =
+            "no ReferenceGrant of another namespace lets the Gateway use a Secret there";
         return 0;
     }
     *ret_key = lbc_custom_key(reference.namespace_, reference.name);
@@ -71,7 +71,8 @@ static int listener_add_secret(const struct gateway *self, struct gateway_listen
         r = listener_tell_secret(one, key, upload.why);
     }
     one->pending = one->pending || (!upload.known && upload.why[0] == '\0');
-    one->open = one->open || !upload.known;
+    one->unread = one->unread || !upload.known;
+    one->open = one->open || (!upload.known && !upload.listed);
     if (!one->open && upload.id[0] != '\0') {
         ccm_buf_addf(ids, "%s%s", ids->len == 0 ? "" : ",", upload.id);
     }
@@ -89,16 +90,18 @@ static void listener_recall(struct gateway_listener *one)
                             ccm_json_text(resolved, "message"));
     }
     one->unusable =
-        one->unusable || ccm_text_equal(ccm_json_text(programmed, "reason"), GATEWAY_INVALID);
+        one->unusable || (one->uploaded == NULL &&
+                          ccm_text_equal(ccm_json_text(programmed, "reason"), GATEWAY_INVALID));
 }
 
-/* After all Secrets. Without consent the listener is deleted. */
+/* After all Secrets. Without consent the listener is deleted, unless its certificate in the cloud
+ * may be that of a Secret with consent. */
 static void listener_end_secrets(struct gateway_listener *one, bool denied)
 {
     one->certificates = one->uploaded == NULL ? "" : one->uploaded;
     if (one->uploaded == NULL) {
         one->keeps = one->open || !denied;
-        one->unusable = one->unusable || !one->open;
+        one->unusable = one->unusable || !one->unread || !one->keeps;
     }
     if (one->pending) {
         listener_recall(one);

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from tests.support import proc
-from tests.support.certificates import INVALID, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
+from tests.support.certificates import INVALID, NOT_PERMITTED, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
 from tests.support.gateway_api import PREFIX, listener
 
 SECRET = "GET /api/v1/namespaces/default/secrets/cert"
@@ -239,7 +239,7 @@ def test_one_bad_secret_of_several(world, api):
     world.start_ccmd()
     world.wait(lambda: api.words() == {443: ["three", "two"]} and api.resolved() == INVALID, "the renewed default, beside the old one")
     world.settled()
-    assert "DisassociateAdditionalCertificatesWithListener" not in writes(world, since) and "DeleteSSLCertificate" not in writes(world, since)
+    assert "DisassociateAdditionalCertificatesWithListener" not in writes(world, since) and "two" in api.uploaded()
     mend(world)
     world.wait(lambda: api.resolved() == RESOLVED and set(api.uploaded()) == {"two", "three"}, "the end of it", timeout=30)
     assert api.words() == {443: ["three", "two"]}
@@ -332,7 +332,7 @@ def test_an_id_that_never_was(world, api):
 
 @pytest.mark.parametrize("fault", ["the Secret answers 500", "the list answers 500"])
 def test_nothing_is_deleted_on_the_strength_of_a_failed_read(world, api, fault):
-    """Neither what is left over of an earlier process nor what a Secret stood for, as long as one Secret in use is not read."""
+    """What the Secret that is not read stood for stays; nothing goes as long as it is not known what there is."""
     api.configure(ON + " orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 0;")
     api.make_secret("cert", "one")
     api.make_secret("a", "two")
@@ -346,10 +346,18 @@ def test_nothing_is_deleted_on_the_strength_of_a_failed_read(world, api, fault):
     since = world.cloud.mark()
     world.start_ccmd()
     world.wait(lambda: api.resolved() == INVALID, "the reason")
+    if "Secret" in fault:
+        world.wait(lambda: set(api.uploaded()) == {"one", "three"}, "the old certificate of the other Secret to go", timeout=75)
     world.settled()
-    assert "DeleteSSLCertificate" not in world.cloud.actions(since) and "one" in api.uploaded() and api.words()[443] == ["one"]
+    assert world.cloud.actions(since).count("DeleteSSLCertificate") == ("Secret" in fault) and "one" in api.uploaded()
+    assert api.words()[443] == ["one"]
     mend(world)
     world.wait(lambda: set(api.uploaded()) == {"one", "three"} and api.words() == {443: ["one"], 444: ["three"]}, "the renewal", timeout=75)
+
+
+def spoil(world, name):
+    """The Secret cannot be read, however often it is read."""
+    world.kube.fault(action="GET /api/v1/namespaces/default/secrets/" + name, count=100000, http=500, code="InternalError", message="no")
 
 
 def test_parts_of_a_secret_are_still_judged(world, api):
@@ -367,6 +375,80 @@ def test_parts_of_a_secret_are_still_judged(world, api):
     assert api.words() == {443: ["one"]} and api.listener("tls")[0]["Programmed"] == PROGRAMMED
 
 
+@pytest.mark.parametrize("slow", ["a", "b"])
+def test_a_refused_listener_whose_secrets_come_one_by_one(world, api, slow):
+    """What it said before a restart is no reason to delete it while the last of its Secrets is read."""
+    api.make_secret("cert", "one")
+    api.make_gateway(listener("tcp", 80), tls_listener("tls", 443, ref("cert")))
+    world.start_ccmd()
+    world.wait(lambda: api.words() == {443: ["one"]} and api.programmed(), "the listeners")
+    api.patch("Gateway", "web", {"spec": {"listeners": [listener("tcp", 80), tls_listener("tls", 443, ref("a"), ref("b"))]}})
+    world.wait(lambda: api.listener("tls")[0]["Programmed"] == ("False", "Invalid"), "the refusal")
+    world.settled()
+    world.stop_ccmd()
+    api.make_secret("a", "two")
+    api.make_secret("b", "three")
+    world.kube.fault(action="GET /api/v1/namespaces/default/secrets/" + slow, delay_ms=2000)
+    since = world.cloud.mark()
+    world.start_ccmd()
+    world.wait(lambda: set(api.words()[443]) == {"two", "three"} and api.listener("tls")[0]["Programmed"] == PROGRAMMED, "both certificates")
+    world.settled()
+    assert "DeleteListener" not in writes(world, since)
+
+
+# --- consent that is withdrawn ---
+
+GRANT = {"from": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": "default"}], "to": [{"group": "", "kind": "Secret"}]}
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "last"])
+@pytest.mark.parametrize("other, words", [("new", []), ("as before", ["two"]), ("of another kind", []), ("not uploaded", [])])
+def test_consent_that_is_withdrawn(world, api, other, words, order):
+    """Another reference of the listener that fails keeps no certificate whose owner has withdrawn the grant."""
+    world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": "other"}})
+    api.make_secret("cert", "one", namespace="other")
+    api.make_secret("mine", "two")
+    theirs, mine = ref("cert", namespace="other"), ref("mine") if other != "of another kind" else {"group": "", "kind": "ConfigMap", "name": "mine"}
+    api.create("ReferenceGrant", "all", GRANT, namespace="other")
+    api.make_gateway(tls_listener("tls", 443, *[theirs, mine][:2 if other == "as before" else 1]), listener("tcp", 80))
+    world.start_ccmd()
+    world.wait(lambda: api.words() == {443: ["one", *words]} and api.resolved() == RESOLVED, "the listener")
+    world.settled()
+    if other == "as before":
+        world.stop_ccmd()
+    if other == "not uploaded":
+        break_down(world, "the upload answers 500")
+    else:
+        spoil(world, "mine")
+    api.patch("Gateway", "web", {"spec": {"listeners": [tls_listener("tls", 443, *[theirs, mine][::order]), listener("tcp", 80)]}})
+    if other == "as before":
+        world.start_ccmd()
+        world.wait(lambda: world.log().count("plugin gateway: started") == 2, "the start")
+    world.wait(lambda: api.resolved() == INVALID, "the failure")
+    world.settled()
+    assert "one" in api.words()[443] and set(words) < set(api.words()[443])
+    api.delete("ReferenceGrant", "all", namespace="other")
+    world.wait(lambda: api.resolved() == NOT_PERMITTED, "the refusal")
+    world.wait(lambda: set(api.words().get(443, [])) == set(words), "the certificate to leave the listener")
+    world.wait(lambda: "one" not in api.uploaded(), "the certificate to be deleted", timeout=30)
+    assert "80/tcp" in api.served() and api.programmed()
+
+
+def test_a_refusal_takes_nothing_else_after_a_restart(world, api):
+    """One reference has never been permitted. The listener keeps its own certificate, although its Secret cannot be read after a restart."""
+    world.kube.http.request("POST", "/api/v1/namespaces", {"metadata": {"name": "other"}})
+    api.make_secret("mine", "two")
+    api.make_gateway(tls_listener("tls", 443, ref("cert", namespace="other"), ref("mine")), listener("tcp", 80))
+    world.start_ccmd()
+    world.wait(lambda: api.words() == {443: ["two"]} and api.resolved() == NOT_PERMITTED and api.programmed(), "the listener")
+    world.settled()
+    world.stop_ccmd()
+    spoil(world, "mine")
+    since = world.cloud.mark()
+    world.start_ccmd()
+    world.wait(lambda: "cannot be read" in "".join(event[2] for event in world.kube.events("web")), "the failure")
+    world.settled()
+    assert api.words() == {443: ["two"]} and writes(world, since) == []
 
 
 # --- the Gateway's own references and fields ---

@@ -163,7 +163,7 @@ static void test_failures(void **state)
     assert_int_equal(fake_host_raw_call_count(world->setup.fake), 1);
     assert_string_equal(world_get(world, "a/one").why, "");
     assert_false(world_get(world, "a/one").known);
-    assert_string_equal(world->events, "");
+    assert_string_equal(world->events, "a/web -;"); /* the certificate service has nothing of it */
     assert_int_equal(world->again_ms, 100);
     assert_int_equal(world_work(world), 0);
     assert_int_equal(world_count_reads(world, 0, "a/two"), 1);
@@ -172,6 +172,7 @@ static void test_failures(void **state)
         fake_host_advance(world->setup.fake, (int64_t)waits[i]);
         assert_int_equal(world_work(world), 0);
         assert_string_equal(world->events, i == 0 ? "a/web InvalidCertificateRef;" : "");
+        assert_true(world_get(world, "a/one").listed);
         assert_non_null(strstr(world_get(world, "a/one").why, "cannot be read"));
         assert_int_equal(world_work(world), 0); /* the other one */
     }
@@ -181,6 +182,54 @@ static void test_failures(void **state)
     assert_string_equal(world_get(world, "a/one").why, "it is not there");
     assert_true(world_get(world, "a/one").known);
     assert_string_equal(world->events, "a/web InvalidCertificateRef;a/web InvalidCertificateRef;");
+}
+
+/* A Secret that cannot be read stands for the only certificate that the service has of it. Of
+ * several, or without a list, it is not known which one is in use. */
+static void test_failures_and_the_list(void **state)
+{
+    static const struct {
+        const char *pems[2];
+        bool listed;
+        const char *id;
+    } rows[] = {
+        { { NULL, NULL }, true, "" },
+        { { "x", NULL }, true, "x" },
+        { { "x", "y" }, false, "" },
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i <= CCM_ARRAY_LEN(rows); i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf items = { .max = 1000 };
+
+        for (size_t j = 0; i < CCM_ARRAY_LEN(rows) && j < 2 && rows[i].pems[j] != NULL; j++) {
+            struct alilb_tls_secret content = { 0 };
+            char name[ALILB_CERTIFICATE_NAME];
+
+            assert_int_equal(ccm_secret_set(&content.certificate, rows[i].pems[j]), 0);
+            alilb_certificate_name("c1", "a/one", &content, name);
+            alilb_tls_secret_fini(&content);
+            ccm_buf_addf(&items, "%s{\"CertName\":\"%s\",\"CertIdentifier\":\"%s\"}",
+                         j == 0 ? "" : ",", name, rows[i].pems[j]);
+        }
+        if (i < CCM_ARRAY_LEN(rows)) {
+            answer_list(world, ccm_buf_str(&items));
+        } else {
+            fake_host_answer(world->setup.fake, "DescribeSSLCertificateList", 403,
+                             "{\"Code\":\"NoPermission\",\"Message\":\"no\"}");
+        }
+        alilb_uploads_free(world->uploads);
+        world->uploads = alilb_uploads_new();
+        assert_int_equal(world_want(world, "a/web", "a/one"), 1);
+        fake_host_raw_result(world->setup.fake, -EIO, CCM_ERROR_TRANSIENT);
+        assert_int_equal(world_work(world), 0);
+        assert_false(world_get(world, "a/one").known);
+        assert_int_equal(world_get(world, "a/one").listed,
+                         i < CCM_ARRAY_LEN(rows) ? rows[i].listed : false);
+        assert_string_equal(world_get(world, "a/one").id,
+                            i < CCM_ARRAY_LEN(rows) ? rows[i].id : "");
+        assert_int_equal(world->again_ms, 1500);
+    }
 }
 
 /* However many of a namespace fail, and end the call by it, the others come next. */
@@ -296,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_namespaces_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_failures_and_the_list, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_service_out_of_order, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_faults_and_wishes, world_begin, world_end),
