@@ -81,9 +81,9 @@ void alilb_uploads_plan(struct alilb_uploads *uploads, const struct lbc_texts *s
 /* The objects. */
 struct alilb_uploads_owner {
     void *arg;
-    /* Put the Secrets that they refer to. 0; or negative: the certificates of a load balancer are
-     * not known, or out of memory. */
-    int (*wanted)(void *arg, struct lbc_texts *secrets);
+    /* Put the Secrets that they refer to; unsure: those of objects whose load balancers have
+     * certificates that are not known, *ret_more: there are such objects. 0 or -ENOMEM. */
+    int (*wanted)(void *arg, struct lbc_texts *secrets, struct lbc_texts *unsure, bool *ret_more);
     /* What is known of a Secret of the object has changed. event: to be emitted; its object is not
      * set; NULL = none. */
     void (*changed)(void *arg, const char *object, const struct ccm_event *event);
@@ -91,19 +91,19 @@ struct alilb_uploads_owner {
 
 /* Read some of the Secrets that are due, those of each namespace in turn, and upload their
  * certificates. After the last one delete the certificates that no load balancer has and no object
- * refers to, as far as they are of Secrets that this process knows. A failure concerns its Secret
- * alone: it ends the call, and the Secret is retried later. In a dry run the id says what would be
- * uploaded, and all Secrets that are due are read. *ret_again_ms: when to call again, 0 = there are
- * no Secrets. 0, also where a Secret failed; or negative with err: the certificate service failed,
- * or a call has to wait for its turn. */
+ * refers to, as far as they are of Secrets that this process knows and that are not unsure. A
+ * failure concerns its Secret alone: it ends the call, and the Secret is retried later. In a dry
+ * run the id says what would be uploaded, and all Secrets that are due are read. *ret_again_ms:
+ * when to call again, 0 = there are no Secrets. 0, also where a Secret failed; or negative with
+ * err: the certificate service failed, or a call has to wait for its turn. */
 CCM_NODISCARD int alilb_uploads_work(struct alilb_uploads *uploads, struct alilb_call *call,
                                      const struct alilb_uploads_owner *owner,
                                      uint64_t *ret_again_ms, struct ccm_error *err);
 
 /* With the options upload_certificates and orphan_cleanup: delete also what other processes of this
  * cluster have left, once it was unused for missing_wait_s while one API server answered. May read
- * the list. As long as no certificate is in use none is deleted. A failure is logged, and retried
- * by the next call. */
+ * the list. As long as no certificate is in use, or one object is unsure, none is deleted. A
+ * failure is logged, and retried by the next call. */
 void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb_call *call,
                                      const struct alilb_uploads_owner *owner);
 

@@ -138,6 +138,18 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
+static bool name_is_of(const char *name, const char *cluster_id, const struct lbc_texts *secrets)
+{
+    char prefix[ALILB_CERTIFICATE_NAME];
+    bool is = false;
+
+    for (size_t i = 0; !is && i < secrets->len; i++) {
+        alilb_certificate_name(cluster_id, secrets->items[i], NULL, prefix);
+        is = ccm_text_starts(name, prefix);
+    }
+    return is;
+}
+
 /* 0, or negative: some stay, and are retried. */
 static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
                          const struct ccm_removal_rule *left_over,
@@ -145,7 +157,9 @@ static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts unused = { 0 };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts secrets = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts unsure = { 0 };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts wanted = { 0 };
+    bool more = false;
     const struct ccm_host *host = call->host;
     struct ccm_error err = CCM_ERROR_INIT;
     int r = unused_find(uploads, call, left_over, &unused, &err);
@@ -156,14 +170,15 @@ static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
     if (r < 0 || unused.len == 0) {
         return r;
     }
-    r = owner->wanted(owner->arg, &secrets);
+    r = owner->wanted(owner->arg, &secrets, &unsure, &more);
     r = r < 0 ? r : alilb_uploads_put_names(uploads, &secrets, &wanted);
-    if (r < 0 || (left_over != NULL && wanted.len == 0)) {
+    if (r < 0 || (left_over != NULL && (more || wanted.len == 0))) {
         return r; /* with nothing in use these are not the objects that the certificates belong to
                    */
     }
     for (size_t i = 0; i < unused.len; i++) {
         if (!lbc_texts_has(&wanted, unused.items[i]) &&
+            !name_is_of(unused.items[i], call->cluster_id, &unsure) &&
             alilb_certificates_remove(uploads->certificates, call, unused.items[i], &err) < 0) {
             host->log(host, CCM_LEVEL_WARN, call->object, "certificate %s stays for now: %s",
                       unused.items[i], err.message);

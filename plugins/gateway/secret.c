@@ -34,8 +34,8 @@ static struct alilb_call call_for(const struct gateway *self, const struct ccm_r
     return call;
 }
 
-/* -EAGAIN: of a Gateway nobody knows what its load balancer has. */
-static int wanted_read(void *arg, struct lbc_texts *ret)
+static int wanted_read(void *arg, struct lbc_texts *ret, struct lbc_texts *ret_unsure,
+                       bool *ret_more)
 {
     const struct gateway *self = arg;
     const struct ccm_object *const *gateways = NULL;
@@ -44,18 +44,17 @@ static int wanted_read(void *arg, struct lbc_texts *ret)
 
     lbc_custom_objects_list(self->host, GATEWAY_V1, "gateways", &gateways, &count);
     for (size_t i = 0; r == 0 && i < count; i++) {
-        r = lbc_object_has_finalizer(gateways[i], self->finalizer) &&
-                    !alilb_uploads_is_settled(self->uploads, gateways[i]->key)
-                ? -EAGAIN
-                : 0;
-    }
-    for (size_t i = 0; r == 0 && i < count; i++) {
         CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
+        const bool unsure = lbc_object_has_finalizer(gateways[i], self->finalizer) &&
+                            !alilb_uploads_is_settled(self->uploads, gateways[i]->key);
 
-        r = gateways[i]->deleted_ms != 0
-                ? 0
-                : gateway_subject_new(self, gateways[i]->key, false, &subject);
-        if (r == 0 && subject != NULL && subject->claim != GATEWAY_OTHERS) {
+        *ret_more = *ret_more || unsure;
+        r = gateway_subject_new(self, gateways[i]->key, false, &subject);
+        if (r == 0 && subject != NULL && unsure) {
+            r = subject_put_secrets(self, subject, ret_unsure);
+        }
+        if (r == 0 && subject != NULL && gateways[i]->deleted_ms == 0 &&
+            subject->claim != GATEWAY_OTHERS) {
             r = subject_put_secrets(self, subject, ret);
         }
     }

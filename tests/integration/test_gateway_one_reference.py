@@ -360,6 +360,38 @@ def spoil(world, name):
     world.kube.fault(action="GET /api/v1/namespaces/default/secrets/" + name, count=100000, http=500, code="InternalError", message="no")
 
 
+@pytest.mark.parametrize("bad", ["nothing", "a Secret", "a Secret of two certificates", "an id"])
+def test_certificates_of_others_after_a_restart(world, api, bad):
+    """What others do not use any more is deleted, though a Secret of one Gateway cannot be read, or its passes fail."""
+    tls = {"options": {IDS: "999-cn-hangzhou"}} if bad == "an id" else {"certificateRefs": [ref("bad")]}
+    api.make_secret("cert", "one")
+    api.make_secret("bad", "bad")
+    api.make_gateway(tls_listener("tls", 443, ref("cert")), listener("tcp", 80))
+    api.make_gateway(tls_listener("tls", 8443, ref("bad")), listener("tcp", 81), name="tenant")
+    world.start_ccmd()
+    world.wait(lambda: api.words() == {443: ["one"], 8443: ["bad"]} and api.programmed(), "the first")
+    world.settled()
+    world.stop_ccmd()
+    if bad == "a Secret of two certificates":
+        name, = [one["CertName"] for one in world.cloud.state()["casCertificates"] if one["CertIdentifier"] == api.uploaded()["bad"]]
+        world.cloud.edit("call", product="cas", action="CreateSSLCertificateWithName", params={
+            "CertName": name[:-1] + ("1" if name[-1] == "0" else "0"), "PrivateKey": "-----BEGIN RSA PRIVATE KEY-----",
+            "Certificate": "-----BEGIN CERTIFICATE-----\nMIICERTIFICATEworse\n-----END CERTIFICATE-----\n"})
+    if bad.startswith("a Secret"):
+        spoil(world, "bad")
+    api.patch("Gateway", "tenant", {"spec": {"listeners": [listener("tls", 8443, "TLS", tls={"mode": "Terminate", **tls}), listener("tcp", 81)]}})
+    world.start_ccmd()
+    world.wait(lambda: world.log().count("plugin gateway: started") == 2, "the start")
+    world.settled()
+    api.renew("cert", "two")
+    api.resync()
+    world.wait(lambda: api.words().get(443) == ["two"], "the new certificate", timeout=30)
+    world.wait(lambda: "one" not in api.uploaded(), "the old certificate, with its key, to go", timeout=30)
+    world.settled()
+    assert "bad" in api.uploaded() and api.words()[8443] == ["bad"]
+    assert ("worse" in api.uploaded()) == (bad == "a Secret of two certificates")
+
+
 def test_parts_of_a_secret_are_still_judged(world, api):
     """A broken renewal behind a failing read: the certificate stays, the reason is the last one."""
     api.make_secret("cert", "one")

@@ -19,8 +19,8 @@ struct world {
     struct ccm_request req;
     struct ccm_error err;
     uint64_t again_ms;
-    char events[2000]; /* "object reason;" */
-    bool unsettled;    /* of an object it is not known what its load balancer has */
+    char events[2000];  /* "object reason;" */
+    const char *unsure; /* a Secret of an object whose load balancer may have anything of it */
 };
 
 static const char *const options[] = { "upload_certificates", "true", NULL };
@@ -47,12 +47,13 @@ static int world_end(void **state)
     return 0;
 }
 
-static int owner_wanted(void *arg, struct lbc_texts *secrets)
+static int owner_wanted(void *arg, struct lbc_texts *secrets, struct lbc_texts *unsure, bool *more)
 {
     const struct world *world = arg;
 
     (void)secrets;
-    return world->unsettled ? -1 : 0;
+    *more = world->unsure != NULL;
+    return world->unsure == NULL ? 0 : lbc_texts_put(unsure, world->unsure);
 }
 
 static void owner_changed(void *arg, const char *object, const struct ccm_event *event)
@@ -325,11 +326,12 @@ static void test_what_may_be_deleted(void **state)
     assert_int_equal(world_work(world), 0);
     assert_int_equal(world_want(world, "a/web", "a/one,a/two"), 0);
     assert_int_equal(fake_host_action_count(world->setup.fake, "DeleteSSLCertificate"), 0);
-    world->unsettled = true;
+    world->unsure = "a/one";
     assert_int_equal(world_settle(world, "a/web", names[1], false), 0);
     assert_int_equal(world_work(world), 0);
     assert_int_equal(fake_host_action_count(world->setup.fake, "DeleteSSLCertificate"), 0);
-    world->unsettled = false;
+    world->unsure = "a/two"; /* another Secret holds up nothing */
+    assert_int_equal(world_settle(world, "a/other", names[1], false), 0);
     fake_host_answer(world->setup.fake, "DeleteSSLCertificate", 200, "{\"RequestId\":\"r\"}");
     assert_int_equal(world_work(world), 0);
     assert_int_equal(fake_host_action_count(world->setup.fake, "DeleteSSLCertificate"), 1);
