@@ -62,7 +62,17 @@ const struct docs_message docs_messages[] = {
       "together, once per lost_period_s: one that has its tag back is used at once.",
       "As the message says: it has the command that makes a new one (option recreate_deleted does "
       "that by itself), and the tag that is to be put back on the old one. A load balancer of a "
-      "person is used again once the id annotation names it; until then its backends follow." },
+      "person is used again once the id annotation names it; until then its backends follow. An "
+      "address that another controller wrote (MetalLB, servicelb) gives this only where a load "
+      "balancer of the account has it, or a label of the Service names one." },
+    { "no load balancer is created before it is known whether one of the account has the address "
+      "in "
+      "the status [{ip}]: {why}",
+      "The status of the Service shows an address, and no label names a load balancer: another "
+      "controller has written it (MetalLB, servicelb), or a load balancer of the account has it. "
+      "The list of all load balancers of the account, which tells, has failed.",
+      "The cause stands behind it. The list is retried; `DescribeLoadBalancers` (CLB) or "
+      "`ListLoadBalancers` (NLB) has to be allowed for all load balancers, not for some." },
     { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
       "load balancer {id} carries the same name or tag but belongs to cluster {cluster}",
       "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "

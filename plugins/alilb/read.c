@@ -146,6 +146,41 @@ int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *
                : r;
 }
 
+/* --- one that has an address --- */
+
+struct shown_search {
+    const struct alilb_source *source;
+    const struct ccm_service *service;
+    bool found;
+};
+
+static int shown_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct shown_search *search = arg;
+
+    (void)err; /* nothing fails */
+    for (uint64_t i = 0; !search->found && i < search->service->ingress_count; i++) {
+        search->found = search->source->has_address(item, search->service->ingress[i]);
+    }
+    return search->found;
+}
+
+int alilb_read_shown(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
+    struct shown_search search = { source, pass->service, false };
+    const struct ccm_ingress *first = pass->service->ingress[0];
+    const int r =
+        alilb_list(&call, source->tagged, ALILB_TEXTS(NULL), shown_offer_lb, &search, err);
+
+    return r < 0 ? ccm_error_wrap(err, r,
+                                  "no load balancer is created before it is known whether one of "
+                                  "the account has the address in the status [%s]",
+                                  ccm_text_empty(first->ip) ? first->hostname : first->ip)
+                 : search.found;
+}
+
 /* --- those of all Services --- */
 
 struct listing {

@@ -24,8 +24,10 @@ struct alilb_source {
     int (*parse)(const cJSON *json, struct lbc_lb *lb);
     bool paced;      /* a load balancer takes one change at a time */
     bool full_texts; /* messages say which Service it is, and what was looked for */
-    /* For the inventory: list those with a tag, by its key and value. */
+    /* For the inventory: list those with a tag, by its key and value; without both, all. */
     const struct alilb_action *tagged;
+    /* Whether one of them, as listed, has that address or hostname. */
+    bool (*has_address)(const cJSON *json, const struct ccm_ingress *address);
     const struct lbc_state_type *type;
     const struct alilb_action *listeners; /* of load balancers */
     /* One into an empty listener; results as of parse(). */
@@ -50,6 +52,9 @@ CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_sour
  * struct lbc_inventory_ops. */
 CCM_NODISCARD int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
                                      struct ccm_error *err);
+/* Member of struct lbc_read_ops: one list of all, whose addresses are compared. A filter by address
+ * would be one call for each, and compare texts. */
+CCM_NODISCARD int alilb_read_shown(struct lbc_pass *pass, struct ccm_error *err);
 /* Member of struct lbc_read_ops. */
 CCM_NODISCARD int alilb_read_vswitch(struct lbc_pass *pass, const char *id,
                                      struct lbc_vswitch_use *ret, struct ccm_error *err);

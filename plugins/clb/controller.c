@@ -70,6 +70,7 @@ static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
     .matches = clb_sync_matches,
     .mismatch = clb_sync_mismatch,
+    .holds_shown = clb_sync_holds_shown,
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,
     .health = clb_sync_read_health,

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "clb.h"
 #include "lbc/model/owner.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -11,6 +12,12 @@
 
 /* --- load balancer --- */
 
+static bool read_has_address(const cJSON *json, const struct ccm_ingress *address)
+{
+    return !ccm_text_empty(address->ip) &&
+           ccm_ip_equal_text(ccm_json_text(json, "Address"), address->ip);
+}
+
 const struct alilb_source clb_source = {
     .find = clb_api_find_lb,
     .get = &clb_api_lb,
@@ -18,6 +25,7 @@ const struct alilb_source clb_source = {
     .paced = true,
     .full_texts = true,
     .tagged = &clb_api_tagged_lbs,
+    .has_address = read_has_address,
     .type = &clb_state_type,
     .listeners = &clb_api_listeners,
     .parse_listener = clb_read_parse_listener,

@@ -162,6 +162,20 @@ char *clb_sync_mismatch(const struct lbc_pass *pass)
         pass->service->ingress[0]->ip, clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]);
 }
 
+/* The cloud lists neither EIPs nor hostnames with a load balancer: what the Service asks for may be
+ * its own. */
+int clb_sync_holds_shown(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct clb_model *model = clb_desired(pass);
+    bool own = model->show_eip;
+
+    for (uint64_t i = 0; !ccm_text_empty(model->hostname) && i < pass->service->ingress_count;
+         i++) {
+        own = own || ccm_text_equal(pass->service->ingress[i]->hostname, model->hostname);
+    }
+    return own ? 1 : alilb_read_shown(pass, err);
+}
+
 /* --- what the Service says then --- */
 
 /* What the status shows, as long as no hostname takes its place. */

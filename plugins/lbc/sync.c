@@ -479,17 +479,41 @@ static int sync_check_creation(struct lbc_pass *pass, const struct lbc_lost_know
     }
 }
 
+/* Whether the status shows a load balancer that the Service had. What another controller wrote
+ * there is none: no label, no id and no mark leads to one, and no load balancer of the account has
+ * that address. The finalizer proves nothing: it is written before the first load balancer. */
+static int sync_judge_shown(struct lbc_pass *pass, const struct lbc_lost_known *known, bool *ret,
+                            struct ccm_error *err)
+{
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    const struct ccm_object *meta = &pass->service->meta;
+
+    *ret = sync_shows_own(pass);
+    if (!*ret || read->holds_shown == NULL || known->found != -ENODATA ||
+        ccm_object_label(meta, lbc_names.lb_label) != NULL ||
+        ccm_object_label(meta, lbc_names.hash_label) != NULL ||
+        lbc_life_reused_id(&pass->lbc->life, pass->service)[0] != '\0') {
+        return 0;
+    }
+
+    const int r = read->holds_shown(pass, err);
+
+    *ret = r != 0;
+    return r < 0 ? r : 0;
+}
+
 /* Not when the status shows one that was there, nor without what a person asks for. */
 static int sync_check_create(struct lbc_pass *pass, const struct lbc_lost_known *known,
                              struct ccm_error *err)
 {
-    const bool shown = sync_shows_own(pass);
+    bool shown = false;
     int r;
 
     if (lbc_pass_lb(pass)->id != NULL) {
         return 0;
     }
-    r = sync_check_public(pass, shown && pass->lbc->ops->product->finds_shown, err);
+    r = sync_judge_shown(pass, known, &shown, err);
+    r = r < 0 ? r : sync_check_public(pass, shown && pass->lbc->ops->product->finds_shown, err);
     if (r == 0 && shown) {
         r = lbc_lost_check(pass, known, err);
         r = r < 0 ? r : sync_check_public(pass, false, err);

@@ -72,6 +72,7 @@ static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
     .matches = nlb_sync_matches,
     .mismatch = nlb_sync_mismatch,
+    .holds_shown = alilb_read_shown,
     .parts = nlb_sync_read_parts,
     .health = nlb_sync_read_health,
     .vswitches = nlb_sync_vswitches,

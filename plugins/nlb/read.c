@@ -5,6 +5,7 @@
 #include "owner_key.h"
 #include "plan.h"
 #include "util/buf.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -42,11 +43,40 @@ static int read_find_lb(struct alilb_call *call, const char *tag_value, const ch
                       fn, arg, err);
 }
 
+static bool zone_has_address(const cJSON *zone, const char *ip)
+{
+    static const char *const members[] = { "PublicIPv4Address", "PrivateIPv4Address",
+                                           "Ipv6Address" };
+
+    for (const cJSON *one = ccm_json_items(zone, "LoadBalancerAddresses"); one != NULL;
+         one = one->next) {
+        for (size_t i = 0; i < CCM_ARRAY_LEN(members); i++) {
+            if (ccm_ip_equal_text(ccm_json_text(one, members[i]), ip)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool read_has_address(const cJSON *json, const struct ccm_ingress *address)
+{
+    const cJSON *zone = ccm_text_empty(address->ip) ? NULL : ccm_json_items(json, "ZoneMappings");
+    bool has = !ccm_text_empty(address->hostname) &&
+               ccm_text_equal_case(ccm_json_text(json, "DNSName"), address->hostname);
+
+    for (; !has && zone != NULL; zone = zone->next) {
+        has = zone_has_address(zone, address->ip);
+    }
+    return has;
+}
+
 const struct alilb_source nlb_source = {
     .find = read_find_lb,
     .get = &nlb_api_lb,
     .parse = read_parse_lb,
     .tagged = &nlb_api_lbs,
+    .has_address = read_has_address,
     .type = &nlb_state_type,
     .listeners = &nlb_api_listeners,
     .parse_listener = nlb_read_parse_listener,
