@@ -3,7 +3,8 @@ follow, nothing is created that only the Service leads to, and no later pass suf
 
 import pytest
 
-from tests.integration.test_kept_load_balancer import AFTER, BEFORE, KEY, LATER, PODS, follow, is_current, person, servers, shape
+from tests.integration.test_kept_load_balancer import (AFTER, BEFORE, KEY, LATER, PODS, follow, is_current, person, reused_label, servers,
+                                                       shape)
 from tests.support import objects, views
 from tests.support.owned import Console
 from tests.support.products import PREFIX
@@ -141,3 +142,20 @@ def test_a_finalizer_that_a_person_removes(world, product, answer):
     world.kube.clear_faults()
     world.wait(lambda: is_current(world) and len(console.lb(lb)["Listeners"]) == 2, "the second port", 40)
     assert console.product.finalizer in world.kube.get("Service", "web")["metadata"]["finalizers"]
+
+
+@BOTH
+def test_a_label_that_a_person_removes(world, product):
+    """It says on whose load balancer the Service is, and comes before any change there. While it cannot be written, pods follow."""
+    console, lb = up(world, product, person)
+    world.kube.patch("Service", "web", {"metadata": {"labels": {reused_label(product): None}}})
+    world.kube.fault(action=PATCH + "/status", count=100000, **WEBHOOK)
+    set_ports(world, console, MORE)
+    restart(world, product)
+    world.wait(lambda: failures(world, console, "failed calling webhook"), "the event", 20)
+    before = shape(console.lb(lb))
+    for pods in (AFTER, LATER):
+        follow(world, console, lb, pods)
+    assert shape(console.lb(lb)) == before
+    world.kube.clear_faults()
+    world.wait(lambda: is_current(world) and len(console.lb(lb)["Listeners"]) == 2, "the second port", 40)
