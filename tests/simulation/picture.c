@@ -112,12 +112,13 @@ static void picture_add_line(struct picture *picture, const char *what, const ch
     picture->lines[picture->len++] = strdup(ccm_buf_str(&line));
 }
 
-/* Of NLB: never set is as good as set so. */
+/* Never set is as good as set so. */
 static bool is_default(const char *key, const cJSON *value)
 {
     static const char *const pairs[][2] = {
         { "Cps", "0" },
         { "CrossZoneEnabled", "true" },
+        { "DeletionProtectionReason", "" },
         { "PreserveClientIpEnabled", "true" },
         { "ProxyProtocolEnabled", "false" },
         { "Ppv2PrivateLinkEpIdEnabled", "false" },

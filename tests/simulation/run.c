@@ -25,7 +25,7 @@
 
 #define BEGIN_US   INT64_C(1000000000)
 #define LATENCY_US 20000
-#define QUIET_US   INT64_C(120000000)  /* without a write: all is at rest */
+#define QUIET_US   INT64_C(400000000)  /* without a write: all is at rest; above missing_wait_s */
 #define REST_US    INT64_C(9000000000) /* within this time after the last fault */
 #define SETTLE_US  INT64_C(60000000)   /* until watches that hang are given up, nearly */
 #define STEP_US    INT64_C(60000000)
