@@ -17,6 +17,7 @@
 #include "act.h"
 
 #include "instance.h"
+#include "look.h"
 #include "net.h"
 #include "order.h"
 #include "story.h"
@@ -232,6 +233,7 @@ static void act_slice(const struct sim_act *act)
     slice_add_pods(&json, sim_act_arg(act, "terminating"),
                    "\"ready\":false,\"serving\":true,\"terminating\":true");
     ccm_buf_adds(&json, "]}");
+    sim_look_ready(act->name, sim_act_arg(act, "pods")[0] != '\0');
     (void)snprintf(path, sizeof(path), SLICES "/%s-a", act->name);
     if (sim_kube("PUT", path, ccm_buf_str(&json), NULL) >= 300 &&
         sim_kube("POST", SLICES, ccm_buf_str(&json), NULL) < 300 &&
@@ -245,6 +247,9 @@ static void act_delete(const struct sim_act *act)
     const bool slice = strcmp(act->verb, "noslice") == 0;
     char path[256];
 
+    if (slice) {
+        sim_look_ready(act->name, false);
+    }
     (void)snprintf(path, sizeof(path), slice ? SLICES "/%s-a" : SERVICES "/%s", act->name);
     (void)sim_kube("DELETE", path, NULL, NULL); /* it may be gone */
     ccm_strmap_del(sim_world_objects(), path);
@@ -304,6 +309,8 @@ static void act_node(const struct sim_act *act)
             (void)sim_kube("PATCH", path, changes[i].body, NULL); /* it may be gone */
         }
     }
+    sim_look_node(act->name, strcmp(what, "add") == 0 || strcmp(what, "ready") == 0 ||
+                                 strcmp(what, "uncordon") == 0 || strcmp(what, "include") == 0);
 }
 
 /* --- console, instances, servers --- */

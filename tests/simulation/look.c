@@ -19,11 +19,15 @@
 #define OWNER_TAG "kubernetes.do.not.delete"
 #define OTHERS    "a0123456789abcdef0123456789abcde" /* of another cluster, see world.c */
 #define SECRET    "testAccessKeySecret"
+#define SEEN_US   INT64_C(100000000) /* until every watch has shown a change, however it hangs */
 
 static int64_t last_write_us;
 static uint64_t cloud_writes;
 static int lease_holder; /* instance that wrote the Lease last and holds it; 0 = none */
 static int64_t lease_until_us;
+static struct ccm_strmap *ready; /* Service -> int64_t: since when it has a ready endpoint */
+static struct ccm_strmap *unready_nodes;
+static int64_t all_nodes_us; /* the last time that a node changed */
 
 int64_t sim_look_last_write_us(void)
 {
@@ -105,6 +109,87 @@ static void look_for_second(struct ccm_strmap *map)
     }
 }
 
+static void since_set(struct ccm_strmap **map, const char *key, bool is_set)
+{
+    int64_t *since = NULL;
+
+    if (*map == NULL) {
+        *map = ccm_strmap_new(free);
+    }
+    if (!is_set) {
+        ccm_strmap_del(*map, key);
+    } else if (!ccm_strmap_has(*map, key)) {
+        since = malloc(sizeof(*since));
+        *since = sim_now_us();
+        if (ccm_strmap_set(*map, key, since) < 0) {
+            abort();
+        }
+    }
+}
+
+void sim_look_ready(const char *service, bool is_ready)
+{
+    since_set(&ready, service, is_ready);
+}
+
+void sim_look_node(const char *node, bool is_ready)
+{
+    since_set(&unready_nodes, node, !is_ready);
+    all_nodes_us = sim_now_us();
+}
+
+/* How many backends are in it; *ret_name: of the group. */
+static size_t count_backends(const char *id, const char **ret_name)
+{
+    const struct ccm_cloud_vgroup *of_clb = ccm_strmap_get(sim_net.cloud->vgroups, id);
+    const struct ccm_nlb_group *of_nlb = ccm_nlb_group_get(sim_net.cloud, id);
+    size_t count = of_clb == NULL ? 0 : of_clb->len;
+
+    *ret_name = of_clb != NULL   ? ccm_sim_params_text(&of_clb->obj.attrs, "VServerGroupName")
+                : of_nlb != NULL ? ccm_sim_params_text(&of_nlb->obj.attrs, "ServerGroupName")
+                                 : "";
+    for (size_t i = 0; of_nlb != NULL && i < of_nlb->servers.len; i++) {
+        count += ccm_text_equal(of_nlb->servers.items[i].status, "Removing") ? 0 : 1;
+    }
+    return count;
+}
+
+/* "k8s/PORT/SERVICE/..." of CLB, "k8s.PORT.PROTOCOL.SERVICE..." of NLB; "" is none. */
+static void name_service(const char *group, char *ret, size_t size)
+{
+    const char separator[] = { group[0] == '\0' ? '/' : group[strcspn(group, "/.")], '\0' };
+
+    ret[0] = '\0';
+    for (int i = separator[0] == '.' ? 3 : 2; i > 0 && group != NULL; i--) {
+        group = strchr(group, separator[0]);
+        group = group == NULL ? NULL : group + 1;
+    }
+    if (group != NULL) {
+        (void)snprintf(ret, size, "%.*s", (int)strcspn(group, separator), group);
+    }
+}
+
+/* A group whose Service has had a ready endpoint for long is never emptied. */
+static void look_at_group(const struct sim_call *call)
+{
+    const char *clb = ccm_sim_params_text(call->params, "VServerGroupId");
+    const char *name = NULL;
+    const size_t count = count_backends(
+        clb[0] != '\0' ? clb : ccm_sim_params_text(call->params, "ServerGroupId"), &name);
+    char service[64];
+
+    name_service(name, service, sizeof(service));
+
+    const int64_t *since = ready == NULL ? NULL : ccm_strmap_get(ready, service);
+
+    if (count == 0 && since != NULL && sim_now_us() - *since > SEEN_US &&
+        (unready_nodes == NULL || ccm_strmap_len(unready_nodes) == 0) &&
+        sim_now_us() - all_nodes_us > SEEN_US) {
+        sim_fail("instance %d empties group %s by %s, and the Service has ready endpoints",
+                 call->instance, name, call->action);
+    }
+}
+
 static void look_after(const struct sim_call *call)
 {
     const bool is_noise = call->side == SIM_KUBE && (strstr(call->path, "/events") != NULL ||
@@ -121,6 +206,10 @@ static void look_after(const struct sim_call *call)
         return;
     }
     cloud_writes++;
+    if (strstr(call->action, "RemoveVServerGroup") != NULL ||
+        strcmp(call->action, "RemoveServersFromServerGroup") == 0) {
+        look_at_group(call);
+    }
     if (strcmp(call->action, "CreateLoadBalancer") == 0) {
         look_for_second(sim_net.cloud->lbs);
         look_for_second(sim_net.cloud->nlb->lbs);

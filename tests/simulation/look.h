@@ -17,6 +17,10 @@ void sim_look_begin(void);
  * Lease; virtual. */
 int64_t sim_look_last_write_us(void);
 uint64_t sim_look_cloud_writes(void);
+/* From now on the Service of that name has a ready endpoint, or none. */
+void sim_look_ready(const char *service, bool ready);
+/* The same of a node: a pod of one that is not may not be served. */
+void sim_look_node(const char *node, bool ready);
 /* No Service exists any more, so nothing of ours may be left: NULL, or what is left. */
 const char *sim_look_at_rest(void);
 /* No secret is in the file. */
