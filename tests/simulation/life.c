@@ -193,6 +193,56 @@ static void life_draw_change(struct drawing *drawing, struct life *life)
     }
 }
 
+/* A Gateway, a route to a Service behind it, and a ListenerSet now and then. */
+static int64_t life_draw_gateway(struct drawing *drawing, unsigned number, int64_t at_ms)
+{
+    static const char *const listeners[] = { "tcp:80", "tcp:80,more:443", "tcp:8080" };
+    struct life life = { .number = number, .nlb = true, .at_ms = at_ms };
+    struct sim_history *history = drawing->history;
+    const unsigned changes = 3 + (unsigned)drawing_pick(drawing, 6);
+    bool has_set = false;
+
+    sim_history_add(history, life.at_ms, "service s%u type=NodePort ports=80/TCP", number);
+    life_draw_pods(drawing, &life);
+    sim_history_add(history, life.at_ms, "gateway g%u listeners=tcp:80", number);
+    life.at_ms += (int64_t)drawing_pick(drawing, 1000);
+    sim_history_add(history, life.at_ms, "route r%u gateway=g%u section=tcp backends=s%u:80:1",
+                    number, number, number);
+    for (unsigned i = 0; i < changes; i++) {
+        const uint64_t what = drawing_pick(drawing, 8);
+
+        life.at_ms += 200 + (int64_t)drawing_pick(drawing, 8000);
+        if (what < 4) {
+            life_draw_pods(drawing, &life);
+        } else if (what < 6) {
+            sim_history_add(history, life.at_ms, "gateway g%u listeners=%s", number,
+                            listeners[drawing_pick(drawing, COUNT(listeners))]);
+        } else if (what < 7) {
+            sim_history_add(history, life.at_ms, "unroute r%u section=tcp", number);
+            life.at_ms += (int64_t)drawing_pick(drawing, 5000);
+            sim_history_add(history, life.at_ms,
+                            "route r%u gateway=g%u section=tcp backends=s%u:80:%u", number, number,
+                            number, (unsigned)drawing_pick(drawing, 3));
+        } else {
+            sim_history_add(history, life.at_ms, "set l%u gateway=g%u listeners=extra:%u", number,
+                            number, 9000 + (unsigned)drawing_pick(drawing, 2));
+            has_set = true;
+        }
+    }
+    life.at_ms += 200 + (int64_t)drawing_pick(drawing, 5000);
+    if (has_set) {
+        sim_history_add(history, life.at_ms, "unset l%u", number);
+    }
+    sim_history_add(history, life.at_ms + (int64_t)drawing_pick(drawing, 3000),
+                    "unroute r%u section=tcp", number);
+    life.at_ms += (int64_t)drawing_pick(drawing, 3000);
+    sim_history_add(history, life.at_ms, "ungateway g%u", number);
+    life.at_ms += (int64_t)drawing_pick(drawing, 3000);
+    sim_history_add(history, life.at_ms, "delete s%u", number);
+    sim_history_add(history, life.at_ms, "noslice s%u", number);
+    return life.at_ms + (int64_t)drawing_pick(drawing, 4000);
+}
+
 /* Returns when the next one of the slot may begin. */
 static int64_t life_draw(struct drawing *drawing, unsigned number, unsigned slot, int64_t at_ms)
 {
@@ -310,7 +360,9 @@ int64_t sim_life_draw(struct sim_history *history, const struct sim_life_options
         for (unsigned i = 1; i < options->slots; i++) {
             slot = slots[i] < slots[slot] ? i : slot;
         }
-        slots[slot] = life_draw(&drawing, number, slot, slots[slot]);
+        slots[slot] = options->gateway && drawing_pick(&drawing, 8) == 0
+                          ? life_draw_gateway(&drawing, number, slots[slot])
+                          : life_draw(&drawing, number, slot, slots[slot]);
         last_ms = slots[slot] > last_ms ? slots[slot] : last_ms;
     }
     drawing_add_rests(&drawing, last_ms);

@@ -297,20 +297,20 @@ static void look_for_listeners(void)
     }
 }
 
-static void look_for_services(void)
+static void look_for_deleted(const char *path)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 * 1024 };
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
-    (void)sim_kube("GET", "/api/v1/services", NULL, &body);
+    (void)sim_kube("GET", path, NULL, &body);
     if (ccm_json_parse(ccm_buf_str(&body), body.len, &json) < 0) {
-        look_note("the list of Services cannot be read");
+        look_note("%s cannot be read", path);
     }
     for (const cJSON *item = ccm_json_items(json, "items"); item != NULL; item = item->next) {
         const cJSON *meta = ccm_json_get(item, "metadata");
 
         if (ccm_json_str(meta, "deletionTimestamp") != NULL) {
-            look_note("Service %s hangs in its deletion", ccm_json_text(meta, "name"));
+            look_note("%s of %s hangs in its deletion", ccm_json_text(meta, "name"), path);
         }
     }
 }
@@ -318,7 +318,8 @@ static void look_for_services(void)
 const char *sim_look_at_rest(void)
 {
     problem[0] = '\0';
-    look_for_services();
+    look_for_deleted("/api/v1/services");
+    look_for_deleted("/apis/gateway.networking.k8s.io/v1/gateways");
     look_for_owned(sim_net.cloud->lbs, "load balancer");
     look_for_owned(sim_net.cloud->nlb->lbs, "network load balancer");
     look_for_owned(sim_net.cloud->nlb->groups, "server group");
