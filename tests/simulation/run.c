@@ -14,6 +14,8 @@
 #include "story.h"
 #include "world.h"
 
+#include "cloud.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,6 +156,28 @@ static void log_to(const char *folder, char *path)
     (void)close(fd);
 }
 
+/* A cloud that is slow in one or two ways, in most worlds with faults. */
+static void world_choose_cloud(uint64_t seed, unsigned share)
+{
+    struct ccm_cloud_limits *limits = &sim_net.cloud->limits;
+    const struct {
+        uint32_t *value;
+        uint32_t ms;
+    } slow[] = {
+        { &limits->job_ms, 2000 },
+        { &limits->slb_busy_ms, 1500 },
+        { &limits->listener_ms, 3000 },
+        { &limits->route_ms, 2000 },
+    };
+    uint64_t state = sim_mix(seed ^ UINT64_C(0xC10D));
+
+    for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
+        if (sim_next(&state) % 3 == 0 && share > 0) {
+            *slow[i].value = slow[i].ms;
+        }
+    }
+}
+
 static void world_begin(const struct sim_options *options, uint64_t seed, const char *folder)
 {
     const struct sim_limits limits = { .points = POINTS_MAX, .virtual_us = VIRTUAL_US };
@@ -178,6 +202,7 @@ static void world_begin(const struct sim_options *options, uint64_t seed, const 
     sim_on_killed = sim_net_drop;
     sim_world_begin(&world);
     sim_look_begin();
+    world_choose_cloud(seed, options->faults);
     sim_faults_choose(seed, options->faults, &rates);
     sim_faults_only(options->only, options->only_count);
     sim_faults_begin(seed, &rates);
