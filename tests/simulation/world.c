@@ -22,6 +22,7 @@
 #define CLUSTER_TAG "ack.aliyun.com"
 #define OWNER_TAG   "kubernetes.do.not.delete"
 #define SECRET      "testAccessKeySecret"
+#define THEIR_NET   "192.168.77.0/24"
 #define FOREIGN_MAX 32
 
 static struct ccm_strmap *objects; /* path -> ports of a Service, "" of others */
@@ -138,6 +139,14 @@ static void world_make_foreign(void)
         }
     }
     world_note_foreign(world_make_clb("theirs", "\"owner\":\"shop\""));
+    (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances",
+                      "{\"instances\":[{\"id\":\"i-theirs\",\"vswitch\":\"vsw-a\"}]}", NULL);
+    free(world_call(
+        "{\"op\":\"call\",\"product\":\"vpc\",\"action\":\"CreateRouteEntry\",\"params\":{"
+        "\"RouteTableId\":\"vtb-system\",\"DestinationCidrBlock\":\"" THEIR_NET "\","
+        "\"NextHopType\":\"Instance\",\"NextHopId\":\"i-theirs\"}}",
+        "RequestId"));
+    world_note_foreign(THEIR_NET);
     world_note_foreign(world_make_clb("other-cluster",
                                       "\"" OWNER_TAG "\":\"a0123456789abcdef0123456789abcde\","
                                       "\"" CLUSTER_TAG "\":\"c-other\""));
