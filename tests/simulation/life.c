@@ -168,9 +168,12 @@ static void life_draw_type(struct drawing *drawing, struct life *life)
 
 static void life_draw_change(struct drawing *drawing, struct life *life)
 {
-    const uint64_t what = drawing_pick(drawing, 20);
+    const uint64_t what = drawing_pick(drawing, 21);
 
-    if (what < 8) {
+    if (what == 20 && !life->reuse && drawing->options->trouble > 0) {
+        sim_history_add(drawing->history, life->at_ms, "console s%u do=drop-listener",
+                        life->number);
+    } else if (what < 8) {
         life_draw_pods(drawing, life);
     } else if (what < 12) {
         life->ports = (unsigned)drawing_pick(drawing, PORT_SETS);

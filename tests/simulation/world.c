@@ -202,7 +202,8 @@ static void world_add_plugins(struct ccm_buf *text, const char *plugins)
 
         ccm_buf_addf(text, "%s{ name = \"%.*s\"; ", separator, (int)len, at);
         if (is_lb || is_gateway) {
-            ccm_buf_adds(text, "workers = 4; backend_health = false; unserved_wait_s = 3600; ");
+            ccm_buf_adds(text, "workers = 4; backend_health = false; unserved_wait_s = 3600; "
+                               "audit_interval_s = 300; ");
         }
         if (strncmp(at, "route", len) == 0) {
             ccm_buf_adds(text, "cluster_cidr = \"172.20.0.0/16\"; ");
