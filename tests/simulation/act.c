@@ -9,6 +9,7 @@
  *   crash|stop|pause|cut seat-N [for=MS] [side=kube|cloud]
  *   watch all do=drop|end|truncate|garbage|silence|error|expire|compact
  *   clock wall by=MS
+ *   backends NAME [pods=1,5] [nodes=2]: what its server groups have to hold now
  *   kube PATH do=POST|PUT|PATCH|DELETE body={...}       cloud edit body={...}
  *   gateway, ungateway, route, unroute, set, unset: act_gateway.c
  *
@@ -191,6 +192,38 @@ static void act_annotate(const struct sim_act *act)
     (void)sim_kube("PATCH", path, ccm_buf_str(&json), NULL); /* it may be gone */
 }
 
+static void pod_print(unsigned pod, struct ccm_buf *ret)
+{
+    const unsigned node = pod % 5 + 1;
+
+    ccm_buf_addf(ret, "10.%u.%u.%u", node % 2 == 1 ? 1 : 2, node, pod / 5 % 8 + 1);
+}
+
+static void act_backends(const struct sim_act *act)
+{
+    static const char *const lists[] = { "pods", "nodes" };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wanted = { 0 };
+
+    ccm_buf_adds(&wanted, " ");
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const char *at = sim_act_arg(act, lists[i]);
+
+        while (*at != '\0') {
+            const unsigned number = (unsigned)sim_number(at);
+
+            if (i == 0) {
+                pod_print(number, &wanted);
+            } else {
+                ccm_buf_addf(&wanted, "i-node-%u", number);
+            }
+            ccm_buf_adds(&wanted, " ");
+            at += strcspn(at, ",");
+            at += *at == ',' ? 1 : 0;
+        }
+    }
+    sim_look_backends(act->name, ccm_buf_str(&wanted));
+}
+
 static void slice_add_pods(struct ccm_buf *json, const char *pods, const char *conditions)
 {
     const char *at = pods;
@@ -202,11 +235,13 @@ static void slice_add_pods(struct ccm_buf *json, const char *pods, const char *c
         if (json->len > 0 && ccm_buf_str(json)[json->len - 1] == '}') {
             ccm_buf_adds(json, ",");
         }
+        ccm_buf_adds(json, "{\"addresses\":[\"");
+        pod_print(pod, json);
         ccm_buf_addf(
             json,
-            "{\"addresses\":[\"10.%u.%u.%u\"],\"nodeName\":\"node-%u\",\"conditions\":{%s},"
+            "\"],\"nodeName\":\"node-%u\",\"conditions\":{%s},"
             "\"targetRef\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"pod-%u\"}}",
-            node % 2 == 1 ? 1 : 2, node, pod / 5 % 8 + 1, node, conditions, pod);
+            node, conditions, pod);
         at += strcspn(at, ",");
         at += *at == ',' ? 1 : 0;
     }
@@ -419,17 +454,18 @@ void sim_world_act(const struct sim_act *act)
         const char *verb;
         void (*run)(const struct sim_act *act);
     } verbs[] = {
-        { "service", act_service },     { "spec", act_spec },
-        { "annotate", act_annotate },   { "slice", act_slice },
-        { "noslice", act_delete },      { "delete", act_delete },
-        { "node", act_node },           { "console", act_console },
-        { "crash", act_instance },      { "stop", act_instance },
-        { "pause", act_instance },      { "cut", act_instance },
-        { "watch", act_watch },         { "clock", act_clock },
-        { "kube", act_kube },           { "cloud", act_cloud },
-        { "gateway", sim_act_gateway }, { "ungateway", sim_act_gateway },
-        { "route", sim_act_gateway },   { "unroute", sim_act_gateway },
-        { "set", sim_act_gateway },     { "unset", sim_act_gateway },
+        { "service", act_service },       { "spec", act_spec },
+        { "annotate", act_annotate },     { "slice", act_slice },
+        { "noslice", act_delete },        { "backends", act_backends },
+        { "delete", act_delete },         { "node", act_node },
+        { "console", act_console },       { "crash", act_instance },
+        { "stop", act_instance },         { "pause", act_instance },
+        { "cut", act_instance },          { "watch", act_watch },
+        { "clock", act_clock },           { "kube", act_kube },
+        { "cloud", act_cloud },           { "gateway", sim_act_gateway },
+        { "ungateway", sim_act_gateway }, { "route", sim_act_gateway },
+        { "unroute", sim_act_gateway },   { "set", sim_act_gateway },
+        { "unset", sim_act_gateway },
     };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {

@@ -233,6 +233,77 @@ void sim_look_begin(void)
     sim_net.after = look_after;
 }
 
+/* --- when a history asks --- */
+
+static bool list_has(const char *list, const char *word)
+{
+    CCM_CLEANUP(ccm_freep) char *spaced = ccm_text_format(" %s ", word);
+
+    return spaced != NULL && strstr(list, spaced) != NULL;
+}
+
+static void look_compare(const char *group, const char *wanted, const char *found)
+{
+    if (strlen(wanted) != strlen(found)) {
+        sim_fail("group %s has%s, not%s", group, found, wanted);
+    }
+    for (const char *at = wanted; at[0] != '\0' && at[1] != '\0'; at += 1 + strcspn(at + 1, " ")) {
+        CCM_CLEANUP(ccm_freep)
+        char *word = ccm_text_format("%.*s", (int)strcspn(at + 1, " "), at + 1);
+
+        if (word == NULL || !list_has(found, word)) {
+            sim_fail("group %s has%s, not%s", group, found, wanted);
+        }
+    }
+}
+
+static bool is_group_of(const char *name, const char *service)
+{
+    char found[64];
+
+    name_service(name, found, sizeof(found));
+    return strcmp(found, service) == 0;
+}
+
+void sim_look_backends(const char *service, const char *backends)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(sim_net.cloud->vgroups, &cursor, NULL, &value)) {
+        const struct ccm_cloud_vgroup *group = value;
+        const char *name = ccm_sim_params_text(&group->obj.attrs, "VServerGroupName");
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf found = { 0 };
+
+        ccm_buf_adds(&found, " ");
+        for (size_t i = 0; i < group->len; i++) {
+            const struct ccm_cloud_backend *one = &group->backends[i];
+
+            ccm_buf_addf(&found, "%s ",
+                         one->server_ip[0] == '\0' ? one->server_id : one->server_ip);
+        }
+        if (is_group_of(name, service)) {
+            look_compare(name, backends, ccm_buf_str(&found));
+        }
+    }
+    cursor = NULL;
+    while (ccm_strmap_next(sim_net.cloud->nlb->groups, &cursor, NULL, &value)) {
+        const struct ccm_nlb_group *group = value;
+        const char *name = ccm_sim_params_text(&group->obj.attrs, "ServerGroupName");
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf found = { 0 };
+
+        ccm_buf_adds(&found, " ");
+        for (size_t i = 0; i < group->servers.len; i++) {
+            const struct ccm_nlb_server *one = &group->servers.items[i];
+
+            ccm_buf_addf(&found, "%s ", strcmp(one->type, "Ecs") == 0 ? one->id : one->ip);
+        }
+        if (is_group_of(name, service)) {
+            look_compare(name, backends, ccm_buf_str(&found));
+        }
+    }
+}
+
 /* --- at rest --- */
 
 static char problem[512];

@@ -21,6 +21,9 @@ uint64_t sim_look_cloud_writes(void);
 void sim_look_ready(const char *service, bool ready);
 /* The same of a node: a pod of one that is not may not be served. */
 void sim_look_node(const char *node, bool ready);
+/* Each server group of the Service has exactly these backends, by address or by id of the instance;
+ * "a b c ". */
+void sim_look_backends(const char *service, const char *backends);
 /* No Service exists any more, so nothing of ours may be left: NULL, or what is left. */
 const char *sim_look_at_rest(void);
 /* No secret is in the file. */
