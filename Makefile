@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 export JOBS
 
-.PHONY: all build demo sandbox pictures quick test simulate soak check bench docs install deb image release sign version format clean
+.PHONY: all build demo sandbox pictures quick test simulate mutants soak check bench docs install deb image release sign version format clean
 
 all: build
 
@@ -50,6 +50,11 @@ test:
 # Random life cycles in one process, each repeatable by its seed: make simulate MINUTES=60, with SEED=N to begin with that one.
 simulate: build
 	@/usr/bin/python3 tests/simulation/simulate.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+# Known defects are put back one by one; the simulation has to find each: make mutants, or make mutants ONLY=creation for some.
+mutants:
+	@scripts/bootstrap.sh build
+	@/usr/bin/python3 tests/simulation/mutants.py --build build $(if $(ONLY),--only $(ONLY))
 
 # Random life cycles in a world full of trouble: make soak MINUTES=60, with SEED=N to do the same again, SERVICES=N for more.
 soak:

@@ -21,6 +21,7 @@ static const char *const names[SIM_FAULT_KINDS] = {
     [SIM_FAULT_TRUNCATED] = "the answer is truncated",
     [SIM_FAULT_HTML] = "a proxy answers with a page",
     [SIM_FAULT_CRASH] = "the instance is killed after the call",
+    [SIM_FAULT_PAUSE] = "the instance pauses before the call",
     [SIM_FAULT_WATCH_CUT] = "the watch is cut",
     [SIM_FAULT_WATCH_HANG] = "the watch hangs",
     [SIM_FAULT_WATCH_LAG] = "the watch lags",
@@ -31,7 +32,8 @@ static const unsigned usual[SIM_FAULT_KINDS] = {
     [SIM_FAULT_LOST_BEFORE] = 30, [SIM_FAULT_LOST_AFTER] = 30, [SIM_FAULT_DELAYED] = 10,
     [SIM_FAULT_429] = 20,         [SIM_FAULT_500] = 20,        [SIM_FAULT_503] = 20,
     [SIM_FAULT_TRUNCATED] = 10,   [SIM_FAULT_HTML] = 5,        [SIM_FAULT_CRASH] = 12,
-    [SIM_FAULT_WATCH_CUT] = 100,  [SIM_FAULT_WATCH_HANG] = 50, [SIM_FAULT_WATCH_LAG] = 100,
+    [SIM_FAULT_PAUSE] = 3,        [SIM_FAULT_WATCH_CUT] = 100, [SIM_FAULT_WATCH_HANG] = 50,
+    [SIM_FAULT_WATCH_LAG] = 100,
 };
 
 static uint64_t fault_seed;

@@ -589,6 +589,17 @@ static void ticket_crash(const struct sim_fault *fault)
     }
 }
 
+/* As a virtual machine that its host stops, at times for longer than the Lease. */
+static void ticket_pause(const struct sim_fault *fault)
+{
+    const int64_t us = (int64_t)(fault->draw % 40000000);
+
+    if (fault->kind == SIM_FAULT_PAUSE && sim_instance_seat(sim_instance()) >= 0) {
+        sim_pause(sim_instance(), sim_now_us() + us);
+        sim_sleep_us(us);
+    }
+}
+
 static void ticket_note_effect(const struct call *call)
 {
     const struct sim_call done = call_describe(call);
@@ -646,7 +657,7 @@ static void ticket_send(struct net_http_ticket *ticket, struct call *call, int64
         sim_fault_pick(call->name.action, is_stream ? call->req.path : sim_key(), is_stream);
     const int64_t more_us = fault.kind == SIM_FAULT_DELAYED ? (int64_t)(fault.draw % 40000000) : 0;
 
-    if (fault.kind == SIM_FAULT_CRASH && !call_writes(call)) {
+    if ((fault.kind == SIM_FAULT_CRASH || fault.kind == SIM_FAULT_PAUSE) && !call_writes(call)) {
         fault.kind = SIM_FAULT_NONE;
     }
     if (fault.kind != SIM_FAULT_NONE) {
@@ -655,6 +666,7 @@ static void ticket_send(struct net_http_ticket *ticket, struct call *call, int64
         sim_story_add("fault at instance %d: %s: %s %s", sim_instance(), sim_fault_name(fault.kind),
                       call->name.action, sim_key());
     }
+    ticket_pause(&fault);
     if (ticket_travel(ticket, more_us, deadline_us, CCM_HTTP_MAYBE_RUN) < 0) {
         return;
     }

@@ -1,0 +1,122 @@
+"""make mutants: defects that this project has had, or could have, are put back one at a time; the simulation has to find each.
+
+Each patch in mutants/ begins with a line that says what is wrong. It is applied to a copy of the sources, built, and played for a
+minute at most: all histories, then one seed after another. A patch that does not apply any more is an error: rewrite it with the code.
+"""
+
+import argparse
+import glob
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from simulate import commands
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MUTANTS = os.path.join(HERE, "mutants")
+TARGETS = ("ccmd-simulate", "clb", "nlb", "route", "node", "gateway")
+LIVES, SEED = 200, 1
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, cwd, **options):
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+    if done.returncode:
+        raise Failed(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout[-3000:]}")
+
+
+def copy_sources(to):
+    """Files keep their times, so that a second call builds what has changed."""
+    skip = shutil.ignore_patterns("build", ".git", "__pycache__", ".*_cache")
+    os.makedirs(to, exist_ok=True)
+    for name in sorted(os.listdir(ROOT)):
+        source, copy = os.path.join(ROOT, name), os.path.join(to, name)
+        if name in ("build", ".git"):
+            continue
+        if os.path.isdir(source):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(source, copy, ignore=skip)
+        else:
+            shutil.copy2(source, copy)
+
+
+def build(source, jobs):
+    run(["cmake", "--build", "build/release", "-j", str(jobs), "--target", *TARGETS], source)
+
+
+def plays(build_dir, jobs):
+    """Commands: each history, then seeds without end."""
+    base = [os.path.join(build_dir, "bin", "ccmd-simulate"), "--plugin-dir", os.path.join(build_dir, "plugins")]
+    histories = sorted(glob.glob(os.path.join(HERE, "histories", "*.txt")))
+    return itertools.chain(([*base, "--history", history] for history in histories), commands(build_dir, SEED, LIVES, jobs))
+
+
+def hunt(build_dir, jobs, seconds):
+    """Where the first finding is, and what it says; or None."""
+    began = time.monotonic()
+    for command in plays(build_dir, jobs):
+        left = seconds - (time.monotonic() - began)
+        if left <= 0:
+            return None
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=left)
+        except subprocess.TimeoutExpired:
+            return None
+        if done.returncode:
+            found = re.search(r"^FINDING in world (\d+) at \S+ s: (.*)$", done.stdout, re.M)
+            where = os.path.basename(command[-1]) if "--history" in command else f"world {found.group(1) if found else '?'}"
+            return where, found.group(2) if found else (done.stdout.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return None
+
+
+def play(source, name, jobs, seconds):
+    patch = os.path.join(MUTANTS, name + ".patch")
+    with open(patch, encoding="utf-8") as file:
+        title = file.readline().strip()
+    run(["patch", "--batch", "--forward", "-p1", "-i", patch], source)
+    try:
+        build(source, jobs)
+        began = time.monotonic()
+        found = hunt(os.path.join(source, "build", "release"), jobs, seconds)
+        took = time.monotonic() - began
+    finally:
+        run(["patch", "--batch", "-R", "-p1", "-i", patch], source)
+    what = ": ".join(found) if found else "NOT FOUND"
+    print(f"{name:24} {took:5.1f} s  {title}\n{'':34}{what[:150]}", flush=True)
+    return found is not None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, help="folder of builds; the copy comes beside them")
+    parser.add_argument("--only", default="", help="names that begin so")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    names = [name[:-6] for name in sorted(os.listdir(MUTANTS)) if name.startswith(args.only) and name.endswith(".patch")]
+    source = os.path.join(os.path.abspath(args.build), "mutants")
+    missed, broken = [], []
+    copy_sources(source)
+    run(["cmake", "--preset", "release"], source)
+    for name in names:
+        try:
+            if not play(source, name, args.jobs, args.seconds):
+                missed.append(name)
+        except Failed as failure:
+            broken.append(name)
+            print(f"{name}: {failure}", flush=True)
+    print(f"mutants: {len(names) - len(missed) - len(broken)} of {len(names)} found"
+          + (f"; not found: {', '.join(missed)}" if missed else "") + (f"; broken: {', '.join(broken)}" if broken else ""))
+    return 1 if missed or broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
