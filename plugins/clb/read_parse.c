@@ -48,10 +48,13 @@ static int json_parse_listener_attrs(const cJSON *json, struct lbc_listener *ret
 
 int clb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
 {
+    const char *status = ccm_json_text(json, "Status");
+
     (void)alilb_parse_port(json, "ListenerPort", &ret->port); /* 0: nobody asks for that one */
     ret->last_port = ret->port;
     ret->protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
-    ret->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
+    ret->running = !ccm_text_equal(status, "stopped");
+    ret->changing = ccm_text_equal(status, "configuring") || ccm_text_equal(status, "stopping");
     if (lbc_text_set(&ret->description, ccm_json_text(json, "Description")) < 0 ||
         lbc_text_set(&ret->group_id, ccm_json_text(json, "VServerGroupId")) < 0) {
         return -ENOMEM;

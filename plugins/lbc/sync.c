@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define MORE_PODS_MS 1000 /* to the pass that reads further ones */
+#define CHANGING_MS  5000 /* until a listener that the cloud is changing is read again */
 
 /* --- desired state --- */
 
@@ -702,6 +703,22 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
+/* A listener that the cloud was changing when it was read may be stopped afterwards. */
+static void sync_await_listeners(struct lbc_pass *pass)
+{
+    const struct lbc_state *have = pass->entry->state;
+    bool changing = false;
+
+    for (size_t i = 0; i < have->listener_count; i++) {
+        changing = changing || have->listeners[i]->changing;
+    }
+    if (changing && !pass->unfinished && !pass->dry) {
+        pass->entry->valid = false;
+        pass->unfinished = true;
+        pass->requeue_ms = CHANGING_MS;
+    }
+}
+
 static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -748,6 +765,7 @@ static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
     }
     if (r == 0) {
         sync_confirm_lb(pass);
+        sync_await_listeners(pass);
     }
     if (r == 0 && pass->kept == NULL && !pass->unfinished) {
         lbc_quota_emit(pass);

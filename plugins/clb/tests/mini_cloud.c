@@ -321,9 +321,14 @@ void mini_delete_lb(void)
     ccm_cloud_lb_del(mini.cloud, only_lb());
 }
 
+void mini_set_listener_status(uint16_t port, const char *status)
+{
+    obj_set(&ccm_cloud_listener_get(only_lb(), "tcp", port)->obj, "Status", status);
+}
+
 void mini_stop_listener(uint16_t port)
 {
-    obj_set(&ccm_cloud_listener_get(only_lb(), "tcp", port)->obj, "Status", "stopped");
+    mini_set_listener_status(port, "stopped");
 }
 
 void mini_delete_listener(uint16_t port)

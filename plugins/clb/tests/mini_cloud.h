@@ -55,6 +55,7 @@ void mini_limits(size_t per_call, size_t per_lb);
 /* What others do behind the controller's back. */
 void mini_delete_lb(void);
 void mini_stop_listener(uint16_t port);
+void mini_set_listener_status(uint16_t port, const char *status);
 void mini_delete_listener(uint16_t port);
 void mini_add_listener(uint16_t port, const char *description);
 void mini_add_backend(const char *group_part, const char *server_id);

@@ -108,6 +108,27 @@ static void test_repair(void **state)
     world_end(&world);
 }
 
+/* "configuring" does not say whether the listener runs: it is read again, and then started. */
+static void test_listener_in_between(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.lbc.audit.interval_ms = 1000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 1300);
+    mini_set_listener_status(443, "configuring");
+    run(&world);
+    assert_int_equal(world.requeue_ms, 5000);
+    mini_stop_listener(443);
+    fake_host_advance(world.fake, 5000);
+    run(&world);
+    assert_non_null(strstr(mini_log(), "StartLoadBalancerListener"));
+    assert_int_equal(world.requeue_ms, 0);
+    world_end(&world);
+}
+
 /* Not beyond the number of looks at once, and not when the pass had something to do itself. */
 static void test_put_off(void **state)
 {
@@ -555,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_interval_made_shorter),
         cmocka_unit_test(test_off),
         cmocka_unit_test(test_repair),
+        cmocka_unit_test(test_listener_in_between),
         cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_failed_look),
         cmocka_unit_test(test_waiting_look),
