@@ -170,7 +170,7 @@ static void life_draw_change(struct drawing *drawing, struct life *life)
 {
     const uint64_t what = drawing_pick(drawing, 21);
 
-    if (what == 20 && !life->reuse && drawing->options->trouble > 0) {
+    if (what == 20 && !life->reuse && drawing->options->console) {
         sim_history_add(drawing->history, life->at_ms, "console s%u do=drop-listener",
                         life->number);
     } else if (what < 8) {

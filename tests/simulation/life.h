@@ -11,6 +11,7 @@ struct sim_life_options {
     bool clb;       /* plugins that are there */
     bool nlb;
     bool gateway;
+    bool console;     /* people change things in the console, which audits repair */
     unsigned seats;   /* instances */
     unsigned trouble; /* 0: nothing happens but lives; 100: the usual share of crashes and so on */
 };

@@ -121,6 +121,12 @@ static void world_play(const struct sim_history *history)
     }
 }
 
+/* What an audit repairs is no finding, so most worlds have none while they rest. */
+static bool world_has_audits(uint64_t seed)
+{
+    return sim_mix(seed ^ UINT64_C(0xA0D1)) % 3 == 0;
+}
+
 static void world_make_history(const struct sim_options *options, uint64_t seed, uint32_t lives,
                                struct sim_history *history)
 {
@@ -132,6 +138,7 @@ static void world_make_history(const struct sim_options *options, uint64_t seed,
         .nlb = strstr(options->plugins, "nlb") != NULL,
         .gateway = strstr(options->plugins, "gateway") != NULL,
         .seats = options->seats,
+        .console = world_has_audits(seed),
         .trouble = options->faults,
     };
 
@@ -186,6 +193,7 @@ static void world_begin(const struct sim_options *options, uint64_t seed, const 
         .plugin_dir = options->plugin_dir,
         .plugins = options->plugins,
         .elections = options->seats > 1 || options->explores,
+        .audits = world_has_audits(seed),
     };
     struct sim_fault_rates rates = { { 0 } };
 

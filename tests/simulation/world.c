@@ -189,7 +189,7 @@ static void world_write_file(const char *folder, const char *name, const char *t
     }
 }
 
-static void world_add_plugins(struct ccm_buf *text, const char *plugins)
+static void world_add_plugins(struct ccm_buf *text, const char *plugins, bool audits)
 {
     const char *at = plugins;
     const char *separator = "";
@@ -202,8 +202,10 @@ static void world_add_plugins(struct ccm_buf *text, const char *plugins)
 
         ccm_buf_addf(text, "%s{ name = \"%.*s\"; ", separator, (int)len, at);
         if (is_lb || is_gateway) {
-            ccm_buf_adds(text, "workers = 4; backend_health = false; unserved_wait_s = 3600; "
-                               "audit_interval_s = 300; ");
+            ccm_buf_addf(text,
+                         "workers = 4; backend_health = false; unserved_wait_s = 3600; "
+                         "audit_interval_s = %d; ",
+                         audits ? 300 : 3600);
         }
         if (strncmp(at, "route", len) == 0) {
             ccm_buf_adds(text, "cluster_cidr = \"172.20.0.0/16\"; ");
@@ -238,7 +240,7 @@ static void world_write_files(const struct sim_world_options *options)
         ccm_buf_addf(&text, "%s = \"http://cloud\"; ", products[i]);
     }
     ccm_buf_adds(&text, "}; };\n");
-    world_add_plugins(&text, options->plugins);
+    world_add_plugins(&text, options->plugins, options->audits);
     world_write_file(options->folder, "ccmd.conf", ccm_buf_str(&text));
     (void)snprintf(config_path, sizeof(config_path), "%s/ccmd.conf", options->folder);
 }

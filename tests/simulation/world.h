@@ -19,6 +19,7 @@ struct sim_world_options {
     const char *plugin_dir; /* of the build */
     const char *plugins;    /* "clb,nlb,route,node,gateway" */
     bool elections;         /* more than one instance may run */
+    bool audits;            /* while a world rests, too; else once an hour */
 };
 
 /* Cluster and cloud with their fixtures, nodes, and things that belong to others. */
