@@ -103,7 +103,8 @@ const struct docs_message docs_messages[] = {
       "it. The one that the Service's label names is used, and the event names all of them; where "
       "no label names one, nothing is changed. The deletion of the Service looks for them again. "
       "It deletes the one that the label names, and each copy that has both tags and the name of "
-      "the Service's own; the event names each. Any other stays.",
+      "the Service's own: the event names each of these with (goes). Any other stays, and is "
+      "named, too.",
       "Delete the others in the console if they serve nobody, or take their tag "
       "kubernetes.do.not.delete off." },
     { "annotation {key}name must be no default name of another Service",

@@ -48,6 +48,11 @@ static bool lookup_matches(const struct lbc_lookup *look, const char *name,
            (look->by_name && owner == NULL && ccm_text_equal(name, look->name));
 }
 
+static void lookup_add_id(struct lbc_lookup *look, const char *id, bool goes)
+{
+    ccm_buf_addf(&look->ids, "%s%s%s", look->ids.len == 0 ? "" : ",", id, goes ? " (goes)" : "");
+}
+
 bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                       const struct lbc_tags *tags)
 {
@@ -63,6 +68,10 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
         if (look->foreign.len == 0) {
             ccm_buf_addf(&look->foreign, FOREIGN_TEXT, id, cluster, lbc_names.tag_cluster);
         }
+        if (look->any) {
+            lookup_add_id(look, id, false);
+            look->left = true;
+        }
         return false;
     }
     const bool labelled = ccm_text_equal(id, look->labelled);
@@ -71,7 +80,7 @@ bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
                                    (look->named[0] != '\0' && ccm_text_equal(name, look->named))));
     const bool better = labelled || (own && look->own == 0);
 
-    ccm_buf_addf(&look->ids, "%s%s", look->count == 0 ? "" : ",", id);
+    lookup_add_id(look, id, look->any && own);
     look->chosen = look->chosen || labelled;
     look->own += own ? 1 : 0;
     return look->count++ == 0 || better;
@@ -132,7 +141,7 @@ int lbc_lookup_settle(const struct lbc_lookup *look, struct lbc_lookup_how *how,
 {
     const int r = lbc_lookup_end(look, err);
 
-    if (r < 0 || (look->count <= 1 && !lbc_lookup_leaves(look))) {
+    if (r < 0 || (look->count <= 1 && !look->left && !lbc_lookup_leaves(look))) {
         return r;
     }
     how->several = strdup(ccm_buf_str(&look->ids));

@@ -23,8 +23,8 @@ struct lbc_lookup_how {
     bool by_name;  /* there may be one that its tag does not lead to: look for it by name as well */
     bool any;      /* a release: of several those go that are its own beyond doubt, see `own` of the
                       lookup, one after the other */
-    char *several; /* out: ids of all of them, "a,b", when one of several was taken, or none because
-                      the label names another one; heap */
+    char *several; /* out: `ids` of the lookup when one of several was taken, or none because the
+                      label names another one; heap */
     bool more;     /* out: with `any`, that one is not the last */
 };
 
@@ -39,8 +39,9 @@ struct lbc_lookup {
     size_t own;           /* that were offered and are the Service's beyond doubt: its label names
                              them, or they carry both our tags and its name */
     char name[LBC_OWNER_LB_NAME];
-    size_t count; /* load balancers that can be the Service's */
-    struct ccm_buf ids;
+    bool left;               /* with `any`: one of another cluster stays */
+    size_t count;            /* load balancers that can be the Service's */
+    struct ccm_buf ids;      /* of these, and with `any` of those of other clusters; "a (goes),b" */
     struct ccm_buf foreign;  /* text about one that belongs to another cluster */
     struct ccm_buf stranger; /* id of one that was not asked for */
 };

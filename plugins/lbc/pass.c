@@ -212,12 +212,17 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
     if (r < 0 || (pass->releases && several == NULL)) {
         return;
     }
-    if (several != NULL && id != NULL) {
-        text = ccm_text_format("Load balancers %s all carry the tag of this %s: %s is %s, as "
-                               "its label or name says; delete the others in the console if they "
+    if (several != NULL && id != NULL && pass->releases) {
+        text = ccm_text_format("Load balancers %s all carry the tag of this %s, and %s is deleted "
+                               "now. Each one with (goes) has its label, or both tags and its "
+                               "name, and is deleted as well. Any other one stays: delete it in "
+                               "the console if it serves nothing, or take its tag %s off",
+                               several, noun, id, lbc_names.tag_owner);
+    } else if (several != NULL && id != NULL) {
+        text = ccm_text_format("Load balancers %s all carry the tag of this %s: %s is used, as its "
+                               "label or name says; delete the others in the console if they "
                                "serve nobody, or take their tag %s off",
-                               several, noun, id, pass->releases ? "deleted" : "used",
-                               lbc_names.tag_owner);
+                               several, noun, id, lbc_names.tag_owner);
     } else if (several != NULL) {
         text = ccm_text_format("What carries the tag of this %s, %s, is not the load balancer "
                                "that its label names, nor has it such a name: it stays as it is; "

@@ -63,30 +63,36 @@ static int release_read_lb(struct lbc_pass *pass, const char *id, struct ccm_err
 }
 
 /* The one that is known by its id goes first, whether or not a tag leads to it; what a tag leads to
- * has its turn afterwards. */
-static int release_find_known(struct lbc_pass *pass, const char *known, struct ccm_error *err)
+ * has its turn afterwards. looked: what the look by tag came to, 0 or LBC_LOOKUP_NOT_OURS. */
+static int release_find_known(struct lbc_pass *pass, const char *known, int looked,
+                              struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    const char *other = lbc_pass_lb(pass)->id;
+    const char *other = looked < 0 ? NULL : lbc_pass_lb(pass)->id;
     CCM_CLEANUP(ccm_freep) char *found = other == NULL ? NULL : strdup(other);
+    struct ccm_error by_id = CCM_ERROR_INIT;
 
     if (other != NULL && found == NULL) {
         return ccm_error_nomem(err);
     }
-    lbc_state_fini(entry->state, entry->type);
+    lbc_lb_fini(lbc_pass_lb(pass), entry->type);
 
-    const int r = release_read_lb(pass, known, err);
+    const int r = release_read_lb(pass, known, &by_id);
 
-    if (r < 0 || found == NULL) {
+    if (r < 0) {
+        ccm_error_copy(err, &by_id);
         return r;
     }
-    if (lbc_pass_lb(pass)->id == NULL || lbc_pass_check_own(pass, err) < 0) {
+    if (lbc_pass_lb(pass)->id != NULL && lbc_pass_check_own(pass, &by_id) == 0) {
         ccm_error_clear(err);
-        lbc_state_fini(entry->state, entry->type);
-        return release_read_lb(pass, found, err);
+        pass->several = (found != NULL || looked < 0) && !pass->model->preserve;
+        return 0;
     }
-    pass->several = true;
-    return 0;
+    if (found == NULL) {
+        return looked; /* its owner is checked by the caller */
+    }
+    lbc_state_fini(entry->state, entry->type);
+    return release_read_lb(pass, found, err);
 }
 
 /* By its tag, as whatever carries that is to go; the rest of a mirror that is believed stays. A
@@ -131,8 +137,9 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0 && !is_none) {
         r = release_find_tagged(pass, known, err);
     }
-    if (r == 0 && known[0] != '\0' && !ccm_text_equal(known, lbc_pass_lb(pass)->id)) {
-        r = release_find_known(pass, known, err);
+    if (known[0] != '\0' &&
+        (r == LBC_LOOKUP_NOT_OURS || (r == 0 && !ccm_text_equal(known, lbc_pass_lb(pass)->id)))) {
+        r = release_find_known(pass, known, r, err);
     }
     if (r == 0 && (lbc_pass_lb(pass)->id != NULL || (known[0] != '\0' && !entry->creation.sent))) {
         lbc_creation_found(&entry->creation); /* or its id says that it is gone */
@@ -356,6 +363,9 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     /* One of its own goes first. */
     lbc_entry_drop(entry);
     r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        r = release_find_known(pass, lbc_entry_acquired_id(entry), r, err);
+    }
     entry->valid = r == 0;
     if (r < 0 || lbc_pass_lb(pass)->id != NULL) {
         const bool same =

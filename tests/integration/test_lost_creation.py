@@ -185,43 +185,6 @@ def event_texts(world, reason):
 
 
 @PRODUCTS
-@pytest.mark.parametrize("name", (None, "shop"))
-def test_a_copy_goes_with_the_service(world, product, name):
-    """The deletion looks by tag. A copy with both tags and the name of the Service's own is deleted, and an event names it."""
-    annotations = {} if name is None else {PREFIX + "name": name}
-    own = be_ready(world, product, **annotations)
-    copy = make_twin(world, product, name)
-    end(world)
-    assert ids(world, product) == set()
-    for one in (own, copy):
-        assert [message for message in event_texts(world, "DuplicateLoadBalancer") if f"{one} is deleted" in message] or one == copy, one
-    assert any(copy in message for message in event_texts(world, "DuplicateLoadBalancer"))
-
-
-@PRODUCTS
-@pytest.mark.parametrize("what", ("another name", "no tag of the cluster"))
-def test_what_may_be_no_copy_stays(world, product, what):
-    """It has the tag of the Service's own, but not all that a copy has: it stays as it is, and an event names it."""
-    own = be_ready(world, product)
-    uid = world.kube.get("Service", "web")["metadata"]["uid"]
-    tags = {OWNER_TAG: default_name(uid), **({"ack.aliyun.com": CLUSTER_ID} if what == "another name" else {})}
-    other = product_of(world, product).make_lb("twin" if what == "another name" else default_name(uid), {}, tags)[0]
-    end(world)
-    assert ids(world, product) == {other}, own
-    assert any(other in message for message in event_texts(world, "DuplicateLoadBalancer"))
-
-
-@PRODUCTS
-@pytest.mark.parametrize("name", (None, "shop"))
-def test_a_late_list_hides_nothing_from_the_deletion(world, product, name):
-    """No tag and no name leads to it: the id that is remembered does."""
-    be_ready(world, product, **({} if name is None else {PREFIX + "name": name}))
-    let_tags_be_late(world, product)
-    end(world)
-    assert ids(world, product) == set() and product.left(world.cloud.state(), {"metadata": {"uid": "none"}}) == []
-
-
-@PRODUCTS
 def test_a_late_list_hides_nothing_from_an_edit(world, product):
     """The edit asks for another name, so neither tag nor name leads to the load balancer: its id does."""
     own = be_ready(world, product, **{PREFIX + "name": "shop"})

@@ -6,6 +6,7 @@
 #include "objects.h"
 #include "util/attr.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -222,24 +223,39 @@ static void test_releases(void **state)
         int result;
         bool leaves;
         const char *taken; /* when neither */
+        const char *several;
     } cases[] = {
-        { "lb-1", { { "lb-1", "front", OWN, "c1" } }, 0, false, "lb-1" },
-        { NULL, { { "lb-2", "twin", OWN, "c1" } }, 0, false, "lb-2" },
+        { "lb-1", { { "lb-1", "front", OWN, "c1" } }, 0, false, "lb-1", NULL },
+        { NULL, { { "lb-2", "twin", OWN, "c1" } }, 0, false, "lb-2", NULL },
+        /* One of another cluster stays, and is named. */
+        { NULL,
+          { { "lb-2", OWN, OWN, "c2" }, { "lb-1", OWN, OWN, "c1" } },
+          0,
+          false,
+          "lb-1",
+          "lb-2,lb-1 (goes)" },
         { "lb-1",
           { { "lb-1", "front", OWN, "c1" }, { "lb-2", "twin", OWN, "c1" } },
           0,
           false,
-          "lb-1" },
+          "lb-1",
+          "lb-1 (goes),lb-2" },
         /* What the label names is gone, or lost its tag: it is looked for first. */
-        { "lb-1", { { "lb-2", "twin", OWN, "c1" } }, 0, true, NULL },
-        { "lb-1", { { "lb-2", "twin", OWN, "c1" }, { "lb-3", "twin", OWN, NULL } }, 0, true, NULL },
-        { "lb-1", { { "lb-2", OWN, OWN, "c1" } }, 0, false, "lb-2" },
+        { "lb-1", { { "lb-2", "twin", OWN, "c1" } }, 0, true, NULL, "lb-2" },
+        { "lb-1",
+          { { "lb-2", "twin", OWN, "c1" }, { "lb-3", "twin", OWN, NULL } },
+          0,
+          true,
+          NULL,
+          "lb-2,lb-3" },
+        { "lb-1", { { "lb-2", OWN, OWN, "c1" } }, 0, false, "lb-2", NULL },
         { NULL,
           { { "lb-2", "twin", OWN, "c1" }, { "lb-3", "twin", OWN, NULL } },
           LBC_LOOKUP_NOT_OURS,
           false,
+          NULL,
           NULL },
-        { "lb-1", { { NULL, NULL, NULL, NULL } }, 0, false, NULL },
+        { "lb-1", { { NULL, NULL, NULL, NULL } }, 0, false, NULL, NULL },
     };
 
     (void)state;
@@ -247,6 +263,7 @@ static void test_releases(void **state)
         CCM_CLEANUP(lbc_lookup_fini) struct lbc_lookup look;
         struct ccm_service *service = obj_service();
         struct ccm_error err = CCM_ERROR_INIT;
+        struct lbc_lookup_how how = { .any = true };
         const char *taken = NULL;
 
         obj_label(&service->meta, LBC_LIFE_LB_LABEL, cases[i].label);
@@ -259,7 +276,9 @@ static void test_releases(void **state)
             put_tags(&tags, one->owner, one->cluster);
             taken = lbc_lookup_offer(&look, one->id, one->name, &tags) ? one->id : taken;
         }
-        assert_int_equal(lbc_lookup_end(&look, &err), cases[i].result);
+        assert_int_equal(lbc_lookup_settle(&look, &how, &err), cases[i].result);
+        CCM_CLEANUP(ccm_freep) char *several = how.several;
+        assert_true(ccm_text_equal(several, cases[i].several));
         assert_int_equal(lbc_lookup_leaves(&look), cases[i].leaves);
         if (cases[i].taken != NULL) {
             assert_string_equal(taken, cases[i].taken);
