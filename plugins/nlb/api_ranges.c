@@ -7,7 +7,7 @@
 const struct alilb_action nlb_api_security_groups = {
     .name = "DescribeSecurityGroups",
     .product = ALI_ECS,
-    .texts = { "Tag.1.Key", "Tag.1.Value" },
+    .texts = { "Tag.1.Key", "Tag.1.Value", "SecurityGroupId", "SecurityGroupName" },
     .list = "SecurityGroups",
     .item = "SecurityGroup",
     .paging = ALILB_PAGES_TOKEN,

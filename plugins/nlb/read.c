@@ -210,6 +210,24 @@ static int add_used(const struct alilb_call *call, const struct ccm_service *ser
     return r;
 }
 
+/* Our own of before that no tag leads to: a list by tags may be late. */
+static int add_before(const struct alilb_call *call, const struct ccm_service *service,
+                      const struct nlb_state *before, const struct nlb_state *state,
+                      struct lbc_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && before != NULL && i < before->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(before, i);
+
+        if (nlb_state_group_by_id(state, group->lbc.id) == NULL &&
+            lbc_owner_of_tags(&group->tags, &service->meta, call->cluster_id) == LBC_OWNER_OURS) {
+            r = lbc_texts_put(ret, group->lbc.id);
+        }
+    }
+    return r;
+}
+
 /* Other groups that listeners of the load balancer use. */
 static int add_scanned(const struct nlb_state *state, const struct lbc_texts *known,
                        struct lbc_texts *ret)
@@ -258,6 +276,18 @@ static int add_taken(const struct alilb_call *call, const struct ccm_service *se
     return r;
 }
 
+/* Whether a group of the Service may exist that nothing has shown. */
+static bool may_lack_groups(const struct nlb_need *need, const struct nlb_state *state)
+{
+    const size_t count = need->doubtful ? need->want->lbc.group_count : 0;
+    bool lacks = need->ends;
+
+    for (size_t i = 0; !lacks && i < count; i++) {
+        lacks = lbc_state_group_for(&state->lbc, need->want->lbc.groups[i]) == NULL;
+    }
+    return lacks && !state->lbc.groups_known;
+}
+
 static int list_groups(struct alilb_call *call, const struct ccm_service *service,
                        const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
 {
@@ -273,7 +303,8 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
     if (!state->lbc.groups_known) {
         r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(LBC_TAG_OWNER, tag), read_add_group,
                        &by_tag, err);
-        if (r == 0 && add_used(call, service, state, &ids) < 0) {
+        if (r == 0 && (add_used(call, service, state, &ids) < 0 ||
+                       add_before(call, service, need->before, state, &ids) < 0)) {
             r = ccm_error_nomem(err);
         }
     }
@@ -285,6 +316,9 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
     }
     if (r == 0) {
         r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&ids, NULL), read_add_group, &by_id, err);
+    }
+    if (r == 0 && may_lack_groups(need, state)) {
+        r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(NULL), read_add_group, &by_tag, err);
     }
     return r < 0 ? r
                  : alilb_list(call, &nlb_api_groups, ALILB_LIST(&scanned, NULL), read_add_group,
@@ -406,8 +440,34 @@ static int range_search_check(const struct range_search *search, bool ends, stru
     return 0;
 }
 
+/* A list by tags may be late: by the id that is known, or by its name when one was announced and no
+ * id of it is known. */
+static int find_late_security_group(struct alilb_call *call, const struct ccm_service *service,
+                                    const struct nlb_state *before, struct range_search *search,
+                                    struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&service->meta, NLB_SECURITY_GROUP_LABEL);
+    const char *known = before == NULL ? NULL : before->security_group.id;
+    CCM_CLEANUP(ccm_freep) char *name = NULL;
+
+    known = known == NULL ? label : known;
+    if (ccm_text_empty(known)) {
+        return 0;
+    }
+    if (strcmp(known, LBC_LIFE_PENDING) == 0) {
+        name = nlb_security_group_name(&service->meta);
+        known = NULL;
+        if (name == NULL) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(NULL, NULL, known, name),
+                      read_add_security_group, search, err);
+}
+
 static int read_security_group(struct alilb_call *call, const struct ccm_service *service,
-                               bool ends, struct nlb_security_group *ret, struct ccm_error *err)
+                               const struct nlb_need *need, struct nlb_security_group *ret,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(range_search_fini)
     struct range_search search = { .service = &service->meta, .cluster_id = call->cluster_id };
@@ -417,8 +477,11 @@ static int read_security_group(struct alilb_call *call, const struct ccm_service
     lbc_owner_lb_name(&service->meta, tag);
     r = alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(LBC_TAG_OWNER, tag),
                    read_add_security_group, &search, err);
+    if (r == 0 && search.count == 0) {
+        r = find_late_security_group(call, service, need->before, &search, err);
+    }
     if (r == 0) {
-        r = range_search_check(&search, ends, err);
+        r = range_search_check(&search, need->ends, err);
     }
     if (r == 0 && search.count == 1) {
         r = nlb_read_rules(call, &search.first, err);
@@ -448,7 +511,7 @@ int nlb_read_parts(struct alilb_call *call, const struct ccm_service *service,
         r = read_certs(call, need->want, state, err);
     }
     if (r == 0 && need->security_group && !state->security_group.known) {
-        r = read_security_group(call, service, need->ends, &state->security_group, err);
+        r = read_security_group(call, service, need, &state->security_group, err);
     }
     return r;
 }

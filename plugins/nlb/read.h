@@ -36,8 +36,12 @@ struct nlb_need {
     bool listeners;
     bool scan;  /* also groups of persons that listeners use: our backends may still be in one */
     bool certs; /* additional certificates of the TCPSSL listeners that tell them */
-    bool security_group; /* the security group for source ranges, with its rules */
-    bool ends; /* the Service goes: another cluster's security group is just none of its own */
+    bool security_group;            /* the security group for source ranges, with its rules */
+    const struct nlb_state *before; /* what was known: read by its id as well; NULL = nothing */
+    bool doubtful; /* a group that is wanted may exist although nothing leads to it: when one is
+                      missing all of the region are read, as only lists by tags are late */
+    bool ends;     /* the Service goes: the same for its groups, whatever is wanted, and another
+                      cluster's security group is just none of its own */
 };
 
 /* Read what `state` does not know yet: listeners, the groups that carry the Service's tag or that

@@ -24,6 +24,7 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         .listeners = model->lbc.reused && have->lb.lbc.id != NULL,
         .scan = model->lbc.reused,
         .security_group = release_needs_security_group(pass),
+        .before = (const struct nlb_state *)pass->entry->aside,
         .ends = true,
     };
 

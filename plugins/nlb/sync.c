@@ -127,6 +127,8 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
         .scan = model->lbc.reused && !pass->known,
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
+        .before = (const struct nlb_state *)pass->entry->aside,
+        .doubtful = !pass->looked && !pass->audit,
     };
 
     if (!exists && !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)) {

@@ -1,0 +1,65 @@
+"""The process dies behind a creation, and lists by tags do not show what it has created. The next process creates nothing twice, and
+leaves nothing when the Service goes. Both products."""
+
+import pytest
+
+from tests.support import views
+from tests.support.products import Clb, Nlb, default_name
+from tests.support.world import World
+
+PORTS = [(80, "TCP"), (443, "TCP")]
+OPTIONS = {"clb": "source_ranges = true;", "nlb": ""}
+CREATIONS = {"clb": ("CreateLoadBalancer", "CreateAccessControlList", "CreateVServerGroup", "CreateLoadBalancerTCPListener"),
+             "nlb": ("CreateLoadBalancer", "CreateSecurityGroup", "CreateServerGroup", "CreateListener")}
+CASES = [pytest.param(product, action, id=f"{product.name}-{action}") for product in (Clb(), Nlb()) for action in CREATIONS[product.name]]
+
+
+@pytest.fixture
+def late(build, tmp_path):
+    with World(build, tmp_path, cloud_args=["--tag-lag-ms=3600000"]) as instance:
+        yield instance
+
+
+def count_parts(world, product, uid):
+    """How many there are of each kind."""
+    state = world.cloud.state()
+    groups = [group for lb in product.find(world) for group in lb["Groups"]] if product.name == "clb" else state["nlbServerGroups"]
+    guards = state["acls"] if product.name == "clb" else [one for one in state["securityGroups"] if default_name(uid) in one["Tags"].values()]
+    return len(product.find(world)), len(groups), len(guards)
+
+
+def be_killed(world, product, action):
+    """Behind the first call of that action; the uid of the Service."""
+    product.configure(world, OPTIONS[product.name])
+    views.nodes(world, 2)
+    since = world.cloud.mark()
+    world.cloud.fault(action=action, count=1, cut="after", delay_ms=600000)
+    service = product.new("web", PORTS)
+    service["spec"]["loadBalancerSourceRanges"] = ["10.0.0.0/8"]
+    world.kube.create(service)
+    world.start_ccmd()
+    world.wait(lambda: action in world.cloud.actions(since), "the creation", 30)
+    world.kill_ccmd()
+    world.cloud.clear_faults()
+    return world.kube.get("Service", "web")["metadata"]["uid"]
+
+
+@pytest.mark.parametrize("product, action", CASES)
+def test_served(late, product, action):
+    uid = be_killed(late, product, action)
+    late.start_ccmd()
+    late.wait(lambda: product.complete(product.only(late), PORTS) and late.kube.ingress("web"), "the load balancer", 60)
+    late.settled()
+    assert count_parts(late, product, uid) == (1, 2, 1)
+    late.kube.delete("Service", "web")
+    late.wait(lambda: late.kube.get("Service", "web") is None, "the end", 60)
+    assert count_parts(late, product, uid) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("product, action", CASES)
+def test_deleted(late, product, action):
+    uid = be_killed(late, product, action)
+    late.kube.delete("Service", "web")
+    late.start_ccmd()
+    late.wait(lambda: late.kube.get("Service", "web") is None, "the end", 60)
+    assert count_parts(late, product, uid) == (0, 0, 0)
