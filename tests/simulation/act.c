@@ -439,7 +439,7 @@ static void act_kube(const struct sim_act *act)
     const char *body = sim_act_arg(act, "body");
     char path[256];
 
-    (void)snprintf(path, sizeof(path), "/%s", act->name);
+    (void)snprintf(path, sizeof(path), "%s%s", act->name[0] == '/' ? "" : "/", act->name);
     (void)sim_kube(method[0] == '\0' ? "POST" : method, path, body[0] == '\0' ? NULL : body, NULL);
 }
 

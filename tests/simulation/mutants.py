@@ -1,10 +1,11 @@
 """make mutants: defects that this project has had, or could have, are put back one at a time; the simulation has to find each.
 
-Each patch in mutants/ begins with a line that says what is wrong. It is applied to a copy of the sources, built, and played for a
+Each patch in mutants/ begins with a line that says what is wrong; a second one, "run: OPTIONS", says what to play first. It is applied to a copy of the sources, built, and played for a
 minute at most: all histories, then one seed after another. A patch that does not apply any more is an error: rewrite it with the code.
 """
 
 import argparse
+import filecmp
 import glob
 import itertools
 import os
@@ -21,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MUTANTS = os.path.join(HERE, "mutants")
 TARGETS = ("ccmd-simulate", "clb", "nlb", "route", "node", "gateway")
 LIVES, SEED = 200, 1
+BASE_S = 30  # without a mutant: nothing is found
 
 
 class Failed(Exception):
@@ -34,35 +36,43 @@ def run(command, cwd, **options):
 
 
 def copy_sources(to):
-    """Files keep their times, so that a second call builds what has changed."""
-    skip = shutil.ignore_patterns("build", ".git", "__pycache__", ".*_cache")
-    os.makedirs(to, exist_ok=True)
-    for name in sorted(os.listdir(ROOT)):
-        source, copy = os.path.join(ROOT, name), os.path.join(to, name)
-        if name in ("build", ".git"):
-            continue
-        if os.path.isdir(source):
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(source, copy, ignore=skip)
-        else:
-            shutil.copy2(source, copy)
+    """What differs is copied with the time of now, and the rest stays, so that the right files are built again."""
+    wanted = set()
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in ("build", ".git", "__pycache__") and not name.endswith("_cache")]
+        os.makedirs(os.path.join(to, os.path.relpath(folder, ROOT)), exist_ok=True)
+        for name in files:
+            source = os.path.join(folder, name)
+            copy = os.path.join(to, os.path.relpath(source, ROOT))
+            wanted.add(os.path.normpath(copy))
+            if not os.path.exists(copy) or not filecmp.cmp(source, copy, shallow=False):
+                shutil.copyfile(source, copy)
+                shutil.copymode(source, copy)
+    for folder, folders, files in os.walk(to):
+        folders[:] = [name for name in folders if os.path.join(folder, name) != os.path.join(to, "build")]
+        for name in files:
+            path = os.path.normpath(os.path.join(folder, name))
+            if path not in wanted:
+                os.remove(path)
 
 
 def build(source, jobs):
     run(["cmake", "--build", "build/release", "-j", str(jobs), "--target", *TARGETS], source)
 
 
-def plays(build_dir, jobs):
-    """Commands: each history, then seeds without end."""
+def plays(build_dir, jobs, first):
+    """Commands: the first one, each history, then seeds without end."""
     base = [os.path.join(build_dir, "bin", "ccmd-simulate"), "--plugin-dir", os.path.join(build_dir, "plugins")]
-    histories = sorted(glob.glob(os.path.join(HERE, "histories", "*.txt")))
-    return itertools.chain(([*base, "--history", history] for history in histories), commands(build_dir, SEED, LIVES, jobs))
+    folder = os.path.join(HERE, "histories")
+    histories = sorted(glob.glob(os.path.join(folder, "*.txt")))
+    first = [[*base, *(os.path.join(folder, word) if word.endswith(".txt") else word for word in first)]] if first else []
+    return itertools.chain(first, ([*base, "--history", history] for history in histories), commands(build_dir, SEED, LIVES, jobs))
 
 
-def hunt(build_dir, jobs, seconds):
+def hunt(build_dir, jobs, seconds, first):
     """Where the first finding is, and what it says; or None."""
     began = time.monotonic()
-    for command in plays(build_dir, jobs):
+    for command in plays(build_dir, jobs, first):
         left = seconds - (time.monotonic() - began)
         if left <= 0:
             return None
@@ -72,7 +82,7 @@ def hunt(build_dir, jobs, seconds):
             return None
         if done.returncode:
             found = re.search(r"^FINDING in world (\d+) at \S+ s: (.*)$", done.stdout, re.M)
-            where = os.path.basename(command[-1]) if "--history" in command else f"world {found.group(1) if found else '?'}"
+            where = os.path.basename(command[command.index("--history") + 1]) if "--history" in command else f"world {found.group(1) if found else '?'}"
             return where, found.group(2) if found else (done.stdout.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     return None
 
@@ -80,12 +90,12 @@ def hunt(build_dir, jobs, seconds):
 def play(source, name, jobs, seconds):
     patch = os.path.join(MUTANTS, name + ".patch")
     with open(patch, encoding="utf-8") as file:
-        title = file.readline().strip()
+        title, *rest = file.read().split("\n")
     run(["patch", "--batch", "--forward", "-p1", "-i", patch], source)
     try:
         build(source, jobs)
         began = time.monotonic()
-        found = hunt(os.path.join(source, "build", "release"), jobs, seconds)
+        found = hunt(os.path.join(source, "build", "release"), jobs, seconds, rest[0][4:].split() if rest[0].startswith("run:") else [])
         took = time.monotonic() - began
     finally:
         run(["patch", "--batch", "-R", "-p1", "-i", patch], source)
@@ -106,6 +116,11 @@ def main():
     missed, broken = [], []
     copy_sources(source)
     run(["cmake", "--preset", "release"], source)
+    build(source, args.jobs)
+    without = hunt(os.path.join(source, "build", "release"), args.jobs, BASE_S, [])
+    if without is not None:
+        print(f"the sources as they are: {': '.join(without)}")
+        return 1
     for name in names:
         try:
             if not play(source, name, args.jobs, args.seconds):
