@@ -175,6 +175,7 @@ static void world_choose_cloud(uint64_t seed, unsigned share)
         { &limits->slb_busy_ms, 1500 },
         { &limits->listener_ms, 3000 },
         { &limits->route_ms, 2000 },
+        { &limits->tag_lag_ms, 5000 },
     };
     uint64_t state = sim_mix(seed ^ UINT64_C(0xC10D));
 
