@@ -95,22 +95,17 @@ static int release_find_known(struct lbc_pass *pass, const char *known, int look
     return release_read_lb(pass, found, err);
 }
 
-/* By its tag, as whatever carries that is to go; the rest of a mirror that is believed stays. A
- * failure leaves the id that was known. */
-static int release_find_tagged(struct lbc_pass *pass, const char *known, struct ccm_error *err)
+/* By its tag, as whatever carries that is to go; the rest of a mirror that is believed stays. */
+static int release_find_tagged(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    int r;
 
     if (entry->valid && !entry->several) {
         lbc_lb_fini(lbc_pass_lb(pass), entry->type);
     } else {
         lbc_entry_put_aside(entry);
     }
-    r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
-    return r < 0 && known[0] != '\0' && lbc_text_set(&lbc_pass_lb(pass)->id, known) < 0
-               ? ccm_error_nomem(err)
-               : r;
+    return pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
 }
 
 /* The id of the Service's own load balancer, as far as one is known; "" = none. */
@@ -126,16 +121,19 @@ static const char *release_known_id(const struct lbc_pass *pass)
 }
 
 /* That of the Service itself, by its tag. A list by tags may be late, and a tag may be lost, so one
- * whose id is known is also read by that. */
+ * whose id is known is also read by that. A failure leaves the id that was known. */
 static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     CCM_CLEANUP(ccm_freep) char *known = strdup(release_known_id(pass));
     const bool is_none = entry->valid && lbc_pass_lb(pass)->id == NULL && !entry->several;
-    int r = known == NULL ? ccm_error_nomem(err) : 0;
+    int r = 0;
 
-    if (r == 0 && !is_none) {
-        r = release_find_tagged(pass, known, err);
+    if (known == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (!is_none) {
+        r = release_find_tagged(pass, err);
     }
     if (known[0] != '\0' &&
         (r == LBC_LOOKUP_NOT_OURS || (r == 0 && !ccm_text_equal(known, lbc_pass_lb(pass)->id)))) {
@@ -145,6 +143,10 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
         lbc_creation_found(&entry->creation); /* or its id says that it is gone */
     }
     entry->valid = r == 0;
+    if (r < 0 && r != LBC_LOOKUP_NOT_OURS && known[0] != '\0' &&
+        lbc_text_set(&lbc_pass_lb(pass)->id, known) < 0) {
+        return ccm_error_nomem(err);
+    }
     return r < 0 ? r : lbc_pass_check_own(pass, err);
 }
 

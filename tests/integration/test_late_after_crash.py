@@ -1,5 +1,5 @@
 """The process dies behind a creation, and lists by tags do not show what it has created. The next process creates nothing twice, and
-leaves nothing when the Service goes. Both products."""
+leaves nothing when the Service goes. Nor does one whose read fails. Both products."""
 
 import pytest
 
@@ -62,4 +62,29 @@ def test_deleted(late, product, action):
     late.kube.delete("Service", "web")
     late.start_ccmd()
     late.wait(lambda: late.kube.get("Service", "web") is None, "the end", 60)
+    assert count_parts(late, product, uid) == (0, 0, 0)
+
+
+ENDS = {"deleted": lambda world: world.kube.delete("Service", "web"),
+        "of-another-type": lambda world: world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP"}})}
+
+
+@pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
+@pytest.mark.parametrize("how", ENDS)
+def test_a_read_by_id_fails(late, product, how):
+    """No label names the load balancer yet, so the process alone knows its id: it does not forget that."""
+    product.configure(late)
+    views.nodes(late, 2)
+    action = CREATIONS[product.name][3]
+    late.cloud.fault(action=action, count=1000, code={"clb": "ServiceIsConfiguring", "nlb": "SystemBusy"}[product.name], http=400)
+    late.kube.create(product.new("web", PORTS))
+    late.start_ccmd()
+    late.wait(lambda: action in late.cloud.actions(), "the load balancer, which is busy", 30)
+    uid = late.kube.get("Service", "web")["metadata"]["uid"]
+    late.cloud.fault(action={"clb": "DescribeLoadBalancerAttribute", "nlb": "GetLoadBalancerAttribute"}[product.name],
+                     count=1000, code="ServiceUnavailable", http=503, message="a moment")
+    ENDS[how](late)
+    late.wait(lambda: any("a moment" in event[2] for event in late.kube.events("web")), "the failure", 30)
+    late.cloud.clear_faults()
+    late.wait(lambda: not (late.kube.get("Service", "web") or {"metadata": {}})["metadata"].get("finalizers"), "the end", 60)
     assert count_parts(late, product, uid) == (0, 0, 0)
