@@ -32,11 +32,20 @@ static size_t image_size;           /* of all libraries together */
 static char *images[SIM_INSTANCES]; /* while another instance runs */
 static int loaded;                  /* whose data are in place */
 
+struct block {
+    uint64_t words[8];
+} __attribute__((packed, may_alias));
+
 /* No call of the C library: the redzones of a sanitizer are part of it. */
 __attribute__((no_sanitize("address", "undefined"))) static void
 copy_bytes(char *to, const char *from, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
+    size_t i = 0;
+
+    for (; len - i >= sizeof(struct block); i += sizeof(struct block)) {
+        *(struct block *)(void *)(to + i) = *(const struct block *)(const void *)(from + i);
+    }
+    for (; i < len; i++) {
         ((volatile char *)to)[i] = from[i];
     }
 }
