@@ -219,7 +219,9 @@ static int pass_publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
     lbc_pass_emit_standing(pass, "FailedUpdateReadinessGate", "", "");
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
     if (pass->readiness.waiting) {
-        pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
+        const uint64_t ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
+
+        pass->requeue_ms = pass->requeue_ms > 0 && pass->requeue_ms < ms ? pass->requeue_ms : ms;
     }
     return 0;
 }

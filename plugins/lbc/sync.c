@@ -21,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MORE_PODS_MS 1000 /* to the pass that reads further ones */
-#define CHANGING_MS  5000 /* until a listener that the cloud is changing is read again */
+#define MORE_PODS_MS   1000 /* to the pass that reads further ones */
+#define CHANGING_MS    5000 /* until a listener that the cloud is changing is read again, at first */
+#define CHANGING_TURNS 6    /* doublings */
 
 /* --- desired state --- */
 
@@ -703,19 +704,26 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* A listener that the cloud was changing when it was read may be stopped afterwards. */
+/* A listener that the cloud was changing when it was read may be stopped afterwards: it is read
+ * again, less and less often. */
 static void sync_await_listeners(struct lbc_pass *pass)
 {
-    const struct lbc_state *have = pass->entry->state;
+    const struct lbc_state *want = pass->model->want;
+    struct lbc_entry *entry = pass->entry;
+    const uint32_t turn = entry->changing < CHANGING_TURNS ? entry->changing : CHANGING_TURNS;
     bool changing = false;
 
-    for (size_t i = 0; i < have->listener_count; i++) {
-        changing = changing || have->listeners[i]->changing;
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct lbc_listener *one = lbc_state_listener_like(entry->state, want->listeners[i]);
+
+        changing = changing || (one != NULL && one->changing && !pass->dry);
     }
-    if (changing && !pass->unfinished && !pass->dry) {
-        pass->entry->valid = false;
-        pass->unfinished = true;
-        pass->requeue_ms = CHANGING_MS;
+    entry->changing = changing ? turn + 1 : 0;
+    if (changing) {
+        entry->valid = false;
+        if (!pass->unfinished) {
+            pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
+        }
     }
 }
 

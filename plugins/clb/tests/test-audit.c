@@ -129,6 +129,31 @@ static void test_listener_in_between(void **state)
     world_end(&world);
 }
 
+/* One that stays so is read less and less often, and hides no failure. */
+static void test_listener_stays_in_between(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    world_restart(&world);
+    mini_set_listener_status(443, "configuring");
+    for (uint64_t ms = 5000; ms <= 40000; ms *= 2) {
+        run(&world);
+        assert_int_equal(world.requeue_ms, ms);
+        fake_host_advance(world.fake, (int64_t)ms);
+    }
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "persistence-timeout", "many");
+    world_put(&world);
+    assert_true(world_run(&world) < 0);
+    const char *event = world_event(&world);
+
+    assert_non_null(event);
+    assert_non_null(strstr(event, "persistence-timeout"));
+    world_end(&world);
+}
+
 /* Not beyond the number of looks at once, and not when the pass had something to do itself. */
 static void test_put_off(void **state)
 {
@@ -577,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_off),
         cmocka_unit_test(test_repair),
         cmocka_unit_test(test_listener_in_between),
+        cmocka_unit_test(test_listener_stays_in_between),
         cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_failed_look),
         cmocka_unit_test(test_waiting_look),

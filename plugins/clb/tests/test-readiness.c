@@ -84,6 +84,28 @@ static void test_gate(void **state)
     world_end(&world);
 }
 
+/* The state of a listener in the cloud holds no pod up, and its next read comes as soon. */
+static void test_listener_in_between(void **state)
+{
+    struct world world;
+
+    (void)state;
+    fixture_begin(&world, true);
+    world_steady(&world);
+    world_restart(&world);
+    mini_set_listener_status(80, "configuring");
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(world.requeue_ms, 5000);
+    containers.status = "True";
+
+    const size_t patches = fake_host_patch_count(world.fake);
+
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(fake_host_patch_count(world.fake), patches + 1);
+    assert_non_null(strstr(fake_host_patch(world.fake, patches)->body, "\"uid\":\"u3\""));
+    world_end(&world);
+}
+
 static void test_without_interface(void **state)
 {
     struct world world;
@@ -230,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_listener_in_between),
         cmocka_unit_test(test_without_interface),
         cmocka_unit_test(test_no_gate),
         cmocka_unit_test(test_no_pod_yet),
