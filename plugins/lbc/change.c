@@ -402,8 +402,10 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     r = change_announce(pass, &plan, &in, err);
-    if (r < 0 && r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED && !is_new) {
+    if (r < 0 && r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED &&
+        !change_is_first(pass, is_new)) {
         r = change_plan_backends(pass, &plan, &in, err);
+        ccm_buf_fini(&repair); /* of all else nothing is repaired */
     }
     if (r < 0 || pass->unfinished) {
         return r;

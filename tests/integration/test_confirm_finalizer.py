@@ -1,10 +1,13 @@
 """The API server refuses every change of a Service, as with an admission webhook that is out of order: backends of what serves
 follow, nothing is created that only the Service leads to, and no later pass suffers from it."""
 
+import json
+
 import pytest
 
 from tests.integration.test_kept_load_balancer import (AFTER, BEFORE, KEY, LATER, PODS, follow, is_current, person, reused_label, servers,
                                                        shape)
+from tests.integration.test_refused_values import group_ids
 from tests.support import objects, views
 from tests.support.owned import Console
 from tests.support.products import PREFIX
@@ -159,3 +162,40 @@ def test_a_label_that_a_person_removes(world, product):
     assert shape(console.lb(lb)) == before
     world.kube.clear_faults()
     world.wait(lambda: is_current(world) and len(console.lb(lb)["Listeners"]) == 2, "the second port", 40)
+
+
+@BOTH
+def test_the_label_comes_before_the_first_backend(world, product):
+    """A group of a person gets no backend while nothing at the Service says on whose load balancer it is."""
+    console = Console(world, product)
+    views.nodes(world, 2)
+    lb = person(console)
+    console.product.make_group(lb, "theirs", [])
+    group = group_ids(console.product, lb)["theirs"]
+    console.product.make_listener(lb, "80/tcp", group, {})
+    service = world.kube.create(console.product.new("web", PORTS, annotations={**PODS, KEY: lb, PREFIX + "vgroup-port": f"{group}:80"}))
+    world.kube.create(objects.endpoint_slice(service, BEFORE))
+    world.kube.fault(action=PATCH + "/status", count=100000, **WEBHOOK)
+    since = world.cloud.mark()
+    world.start_ccmd()
+    world.wait(lambda: failures(world, console, "failed calling webhook"), "the event", 20)
+    assert console.writes(since) == []
+    world.kube.clear_faults()
+    follow(world, console, lb, AFTER)
+
+
+def test_an_event_names_only_what_was_repaired(world):
+    """A person deletes the listener and takes a backend out; the API server lets no listener be created, and the backend comes back."""
+    console, lb = up(world, "clb", person)
+    console.product.configure(world, "audit_interval_s = 1;")
+    refuse(world, WEBHOOK)
+    restart(world, "clb")
+    since = world.cloud.mark()
+    world.wait(lambda: world.cloud.actions(since).count("DescribeVServerGroupAttribute") > 1, "an audit")
+    console.call("DeleteLoadBalancerListener", {"LoadBalancerId": lb, "ListenerPort": 80, "ListenerProtocol": "tcp"})
+    group = console.lb(lb)["Groups"][0]["VServerGroupId"]
+    one = console.call("DescribeVServerGroupAttribute", {"VServerGroupId": group})["BackendServers"]["BackendServer"][0]
+    console.call("RemoveVServerGroupBackendServers", {"VServerGroupId": group, "BackendServers": json.dumps([one])})
+    world.wait(lambda: servers(console, lb) == [sorted(address for address, _ in BEFORE)], "the backend", 20)
+    world.wait(lambda: failures(world, console, "failed calling webhook"), "the event", 20)
+    assert console.lb(lb)["Listeners"] == [] and console.said("web", "DriftRepaired") == []
