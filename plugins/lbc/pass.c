@@ -212,7 +212,13 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
     if (r < 0 || (pass->releases && several == NULL)) {
         return;
     }
-    if (several != NULL && id != NULL && pass->releases) {
+    if (several != NULL && id != NULL && pass->releases && pass->model->preserve) {
+        text =
+            ccm_text_format("Load balancers %s all carry the tag of this %s. None is deleted, as "
+                            "annotation preserve-lb-on-delete asks: (goes) marks those that a "
+                            "deletion without it takes",
+                            several, noun);
+    } else if (several != NULL && id != NULL && pass->releases) {
         text = ccm_text_format("Load balancers %s all carry the tag of this %s, and %s is deleted "
                                "now. Each one with (goes) has its label, or both tags and its "
                                "name, and is deleted as well. Any other one stays: delete it in "

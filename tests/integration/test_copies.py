@@ -136,3 +136,14 @@ def test_the_tag_leads_to_another_one(console, preserve, kind, how):
     assert ids(console) == ({own} if preserve else set()) | ({other} if preserve or kind != "copy" else set())
     if kind == "another cluster" and not preserve:
         assert other in console.said("web", "LoadBalancerLeftAlone")[0]
+
+
+def test_preserved_ones_are_not_said_to_be_deleted(console):
+    """With preserve-lb-on-delete all of them stay."""
+    own = console.serving(annotations={PREFIX + "preserve-lb-on-delete": "true"})
+    copy, twin = make(console, "copy", None), make(console, "another name", None)
+    delete(console, "remembered")
+    console.gone()
+    assert ids(console) == {own, copy, twin}
+    said = console.said("web", "DuplicateLoadBalancer")
+    assert said and all("None is deleted" in text and "is deleted now" not in text for text in said)
