@@ -89,12 +89,14 @@ int alilb_read_own_lb(struct alilb_call *call, const struct alilb_source *source
     const bool doubtful = how != NULL && how->by_name;
     const char *named = lbc_anno_get(&service->meta, "name");
     int r = own_find_lb(call, service, NULL, &search, err);
+    struct alilb_call next = *call;
 
+    next.waits = true; /* put off, the next pass would begin with the list by tag again */
     if (r == 0 && search.look.count == 0 && (doubtful || lbc_lookup_shows_lb(service))) {
-        r = own_find_lb(call, service, "", &search, err);
+        r = own_find_lb(&next, service, "", &search, err);
     }
     if (r == 0 && search.look.count == 0 && doubtful && !ccm_text_empty(named)) {
-        r = own_find_lb(call, service, named, &search, err);
+        r = own_find_lb(&next, service, named, &search, err);
     }
     lb->untagged = search.untagged;
     return r;
@@ -171,6 +173,9 @@ int alilb_read_shown(struct lbc_pass *pass, struct ccm_error *err)
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct shown_search search = { source, pass->service, false };
     const struct ccm_ingress *first = pass->service->ingress[0];
+
+    call.waits = true; /* as above: it is behind lists by tag and by name */
+
     const int r =
         alilb_list(&call, source->tagged, ALILB_TEXTS(NULL), shown_offer_lb, &search, err);
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define MORE_PODS_MS   1000 /* to the pass that reads further ones */
-#define CHANGING_MS    5000 /* until a listener that the cloud is changing is read again, at first */
+#define CHANGING_MS    5000 /* until a listener that the cloud is changing is read again */
 #define CHANGING_TURNS 6    /* doublings */
 
 /* --- desired state --- */

@@ -318,7 +318,10 @@ static int list_groups(struct alilb_call *call, const struct ccm_service *servic
         r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&ids, NULL), read_add_group, &by_id, err);
     }
     if (r == 0 && may_lack_groups(need, state)) {
-        r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(NULL), read_add_group, &by_tag, err);
+        struct alilb_call patient = *call;
+
+        patient.waits = true; /* put off, the next pass would begin with the lists above again */
+        r = alilb_list(&patient, &nlb_api_groups, ALILB_TEXTS(NULL), read_add_group, &by_tag, err);
     }
     return r < 0 ? r
                  : alilb_list(call, &nlb_api_groups, ALILB_LIST(&scanned, NULL), read_add_group,

@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from tests.support import scenario_look, views
 from tests.support.products import Nlb
 from tests.support.world import World
@@ -50,6 +52,8 @@ def test_a_hundred_services(build, tmp_path):
 
         calls = world.cloud.calls()
         assert not any(call["action"] == "GetJobStatus" for call in calls)
+        groups = [call["params"] for call in calls if call["action"] == "ListServerGroups"]
+        assert all("Tag.1.Key" in one or "ServerGroupIds.1" in one for one in groups), "groups of the whole region are listed"
         assert not any(e[0] == "Warning" for e in world.kube.events())
         asked = polls(world)
         seen = {job for _, ids in asked for job in ids}
@@ -61,3 +65,23 @@ def test_a_hundred_services(build, tmp_path):
         print(f"{len(asked)} polls, {len(seen)} jobs, {elapsed:.1f} s, at most {most_outstanding(asked)} outstanding: <= {bound:.1f}")
         assert len(asked) <= bound
         world.stop_ccmd()
+
+
+@pytest.mark.parametrize("how", ["finalizer", "status"])
+def test_several_lists_in_a_pass(build, tmp_path, how):
+    """An earlier process has left its finalizer, or another controller an address: the pass lists load balancers by tag, by name, and
+    all of them. A later list waits for its turn, so that passes which share the rate of one action end."""
+    count = 60
+    with World(build, tmp_path, cloud_args=[*NLB.allow(count)]) as world:
+        world.config = world.write_config(plugins='{ name = "nlb"; workers = 64; }', log_level="info")
+        views.nodes(world, 2)
+        items = [NLB.new(f"s{n}") for n in range(count)]
+        for item in items:
+            item["metadata"]["finalizers"] = [NLB.finalizer] if how == "finalizer" else []
+        world.kube.create(*items)
+        for item in items if how == "status" else []:
+            world.kube.patch("Service", item["metadata"]["name"], {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.77"}]}}},
+                             subresource="status")
+        world.start_ccmd()
+        world.wait(lambda: labelled(world) == count, "all Services", 60)
+        assert len(NLB.find(world)) == count
