@@ -178,6 +178,15 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
 }
 
+bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const struct lbc_entry *entry = pass->entry;
+
+    return host->wall_ms(host) - pass->lbc->started_ms < LBC_CREATION_LAG_MS ||
+           entry->failures > 0 || lbc_creation_is_new(&entry->creation, host->now_ms(host));
+}
+
 void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms)
 {
     pass->entry->valid = false; /* that there is none was not proven */

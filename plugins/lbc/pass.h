@@ -135,6 +135,9 @@ CCM_NODISCARD int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_err
 /* Whether the cloud says that it does not exist. One read, which leaves the mirror alone; when it
  * fails, nothing is known and the answer is false. Blocks. */
 bool lbc_pass_is_gone(struct lbc_pass *pass, const char *lb_id);
+/* Whether a list by tags may not show yet what was created for the Service: by an earlier process,
+ * a moment before this one began, or by this one, in a call that failed. */
+bool lbc_pass_may_lack_parts(const struct lbc_pass *pass);
 /* None was found: whether another one may be created, as lbc_creation_judge() says; at once in a
  * dry run. */
 enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_t *ret_wait_ms);

@@ -280,7 +280,7 @@ static int add_taken(const struct alilb_call *call, const struct ccm_service *se
 static bool may_lack_groups(const struct nlb_need *need, const struct nlb_state *state)
 {
     const size_t count = need->doubtful ? need->want->lbc.group_count : 0;
-    bool lacks = need->ends;
+    bool lacks = need->ends && need->doubtful;
 
     for (size_t i = 0; !lacks && i < count; i++) {
         lacks = lbc_state_group_for(&state->lbc, need->want->lbc.groups[i]) == NULL;

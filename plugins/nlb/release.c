@@ -25,6 +25,7 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         .scan = model->lbc.reused,
         .security_group = release_needs_security_group(pass),
         .before = (const struct nlb_state *)pass->entry->aside,
+        .doubtful = lbc_pass_may_lack_parts(pass),
         .ends = true,
     };
 
