@@ -40,7 +40,7 @@ struct nlb_need {
     const struct nlb_state *before; /* what was known: read by its id as well; NULL = nothing */
     bool doubtful; /* a group that is wanted may exist although nothing leads to it: when one is
                       missing all of the region are read, as only lists by tags are late */
-    bool ends;     /* the Service goes: the same for its groups, whatever is wanted, and another
+    bool ends;     /* the Service goes: doubtful is about its groups, whatever is wanted; another
                       cluster's security group is just none of its own */
 };
 

@@ -387,6 +387,25 @@ static void test_parts_of_nothing(void **state)
     sim_end(&sim);
 }
 
+/* All groups of the region are listed only where a list by tags may be late. */
+static void test_parts_of_one_that_goes(void **state)
+{
+    (void)state;
+    for (int doubtful = 0; doubtful < 2; doubtful++) {
+        struct sim sim;
+        struct ccm_error err = CCM_ERROR_INIT;
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.listeners_known = true };
+        const struct nlb_need need = { .want = &want, .ends = true, .doubtful = doubtful != 0 };
+
+        sim_begin(&sim);
+        assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
+        assert_string_equal(sim_log(&sim),
+                            doubtful ? "ListServerGroups ListServerGroups " : "ListServerGroups ");
+        sim_end(&sim);
+    }
+}
+
 /* A read that fails half way is no answer. */
 static void test_parts_fail(void **state)
 {
@@ -550,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_by_id),
         cmocka_unit_test_teardown(test_parts, obj_end),
         cmocka_unit_test_teardown(test_parts_of_nothing, obj_end),
+        cmocka_unit_test_teardown(test_parts_of_one_that_goes, obj_end),
         cmocka_unit_test_teardown(test_parts_fail, obj_end),
         cmocka_unit_test_teardown(test_endless_pages, obj_end),
         cmocka_unit_test_teardown(test_certs, obj_end),
