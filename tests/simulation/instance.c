@@ -219,8 +219,13 @@ static void seat_start(struct seat *seat)
 
 static void instance_end_itself(int instance)
 {
+    const int seat = sim_instance_seat(instance);
+
     sim_trace("instance %d ends at once", instance);
-    sim_seat_crash(sim_instance_seat(instance), RESTART_US);
+    if (seat < 0) { /* another one sits there already: it was told to stop, and took too long */
+        sim_kill(instance);
+    }
+    sim_seat_crash(seat, RESTART_US);
 }
 
 void sim_instances_begin(const char *config, int seats)
