@@ -109,7 +109,7 @@ struct lbc_read_ops {
     /* What is told when none is; heap, NULL on ENOMEM. No call. */
     char *(*mismatch)(const struct lbc_pass *pass);
     /* Whether a load balancer of the account, whoever owns it, may have an address or hostname that
-     * the Service's status shows: 1 or 0, or negative with err. NULL = nobody knows, so it may. */
+     * the Service's status shows: 1 or 0, or negative with err. NULL = not known, so it may. */
     int (*holds_shown)(struct lbc_pass *pass, struct ccm_error *err);
     /* All else that the plan has to know and that is not known yet, of a load balancer that is
      * there or not. NULL = lb() has read it. */

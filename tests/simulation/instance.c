@@ -222,7 +222,7 @@ static void instance_end_itself(int instance)
     const int seat = sim_instance_seat(instance);
 
     sim_trace("instance %d ends at once", instance);
-    if (seat < 0) { /* another one sits there already: it was told to stop, and took too long */
+    if (seat < 0) { /* another one has the seat: this one was stopped, and takes too long */
         sim_kill(instance);
     }
     sim_seat_crash(seat, RESTART_US);

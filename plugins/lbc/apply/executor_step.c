@@ -126,7 +126,7 @@ static void step_report_failure(const struct lbc_run *run, const struct lbc_step
     run->apply->failed++;
 }
 
-/* Somebody else was faster, or the cloud is busy: whether that is no news yet. */
+/* Whether a conflict is the first one of the key, which is not reported. */
 static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step *step,
                                 struct ccm_error *err)
 {
