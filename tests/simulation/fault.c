@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HAPPENED_MAX 65536
-
 static const char *const names[SIM_FAULT_KINDS] = {
     [SIM_FAULT_NONE] = "no fault",
     [SIM_FAULT_LOST_BEFORE] = "the request is lost",
@@ -42,7 +40,7 @@ static bool active;
 static struct ccm_strmap *calls; /* "action key" -> how many there were */
 static const uint64_t *only;
 static size_t only_count;
-static uint64_t happened[HAPPENED_MAX];
+static uint64_t happened[SIM_FAULTS_MAX];
 static size_t happened_count;
 
 const char *sim_fault_name(enum sim_fault_kind kind)
@@ -148,10 +146,29 @@ struct sim_fault sim_fault_pick(const char *action, const char *key, bool watch)
         fault.kind = SIM_FAULT_NONE;
         return fault;
     }
-    if (happened_count < HAPPENED_MAX) {
+    if (happened_count < SIM_FAULTS_MAX) {
         happened[happened_count++] = fault.id;
     }
     return fault;
+}
+
+size_t sim_faults_read(const char *path, uint64_t ret[static SIM_FAULTS_MAX])
+{
+    FILE *file = fopen(path, "r");
+    char line[64];
+    size_t count = 0;
+
+    while (file != NULL && count < SIM_FAULTS_MAX && fgets(line, sizeof(line), file) != NULL) {
+        ret[count] = 0;
+        for (const char *c = line; *c >= '0' && *c <= '9'; c++) {
+            ret[count] = ret[count] * 10 + (uint64_t)(*c - '0');
+        }
+        count++;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return count;
 }
 
 size_t sim_faults_count(void)

@@ -56,6 +56,11 @@ void sim_faults_only(const uint64_t *ids, size_t count);
 /* What the next call of this action for this object meets; watch: it is a stream. */
 struct sim_fault sim_fault_pick(const char *action, const char *key, bool watch);
 
+#define SIM_FAULTS_MAX 65536
+
+/* The numbers of faults in a file, one a line; how many. A file that cannot be read has none. */
+size_t sim_faults_read(const char *path, uint64_t ret[static SIM_FAULTS_MAX]);
+
 /* Those that happened, in order. */
 size_t sim_faults_count(void);
 uint64_t sim_faults_id(size_t at);

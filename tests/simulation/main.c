@@ -3,6 +3,7 @@
  * See docs/simulation.md.
  */
 #define _GNU_SOURCE
+#include "fault.h"
 #include "options.h"
 #include "order.h"
 #include "run.h"
@@ -101,6 +102,7 @@ static int run_all(const struct sim_options *options)
 
 int main(int argc, char **argv)
 {
+    static uint64_t only[SIM_FAULTS_MAX];
     char folder[] = P_tmpdir "/ccmd-simulate-XXXXXX";
     struct sim_options options = {
         .seed = 1, .lives = 40, .seats = 1, .jobs = 1, .plugins = "clb,nlb,route,node,gateway"
@@ -109,6 +111,10 @@ int main(int argc, char **argv)
 
     if (!sim_options_parse(argc, argv, &options)) {
         return 2;
+    }
+    if (options.only_file != NULL) {
+        options.only = only;
+        options.only_count = sim_faults_read(options.only_file, only);
     }
     if (options.folder == NULL) {
         options.folder = mkdtemp(folder);

@@ -17,6 +17,7 @@ static const char usage[] =
     "  --plugins LIST  (clb,nlb,route,node,gateway)\n"
     "  --jobs N        worlds at the same time (1)\n"
     "  --history FILE  play this history instead of a random one\n"
+    "  --only FILE     of the faults only these, as --shrink writes them\n"
     "  --explore       with a history: every crash, stale restart and missed event\n"
     "  --point N       of these only the N-th\n"
     "  --shrink        reduce a run with a finding to the shortest one, and tell its story\n"
@@ -35,6 +36,7 @@ enum name {
     PLUGINS,
     PLUGIN_DIR,
     HISTORY,
+    ONLY,
     TRACE,
     STORY,
     FOLDER,
@@ -55,6 +57,7 @@ static const struct option names[] = {
     [PLUGINS] = { "plugins", required_argument, NULL, 0 },
     [PLUGIN_DIR] = { "plugin-dir", required_argument, NULL, 0 },
     [HISTORY] = { "history", required_argument, NULL, 0 },
+    [ONLY] = { "only", required_argument, NULL, 0 },
     [TRACE] = { "trace", required_argument, NULL, 0 },
     [STORY] = { "story", required_argument, NULL, 0 },
     [FOLDER] = { "folder", required_argument, NULL, 0 },
@@ -70,6 +73,7 @@ static int option_set_text(struct sim_options *options, int name, const char *te
         [PLUGINS] = &options->plugins, [PLUGIN_DIR] = &options->plugin_dir,
         [HISTORY] = &options->history, [TRACE] = &options->trace,
         [STORY] = &options->story,     [FOLDER] = &options->folder,
+        [ONLY] = &options->only_file,
     };
     bool *const flags[NAMES] = {
         [EXPLORE] = &options->explores,

@@ -22,7 +22,8 @@ struct sim_options {
     const char *trace;
     const char *story; /* file for what happened, as numbered lines */
     const char *folder;
-    const uint64_t *only; /* faults that may happen; NULL = all */
+    const char *only_file; /* `only` as a file; NULL = all */
+    const uint64_t *only;  /* faults that may happen; NULL = all */
     size_t only_count;
     bool explores;
     bool shrinks;

@@ -1,5 +1,6 @@
 #include "shrink.h"
 
+#include "fault.h"
 #include "history.h"
 #include "run.h"
 
@@ -11,15 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FAULTS_MAX 65536
-#define RUNS_MAX   2000
-#define ALIKE_MAX  160 /* bytes of a finding by which it is known again */
+#define RUNS_MAX  2000
+#define ALIKE_MAX 160 /* bytes of a finding by which it is known again */
 
 /* What may be left out: lines of the history first, then faults. */
 struct shrinking {
     const struct sim_options *options;
     struct sim_history history;
-    uint64_t faults[FAULTS_MAX];
+    uint64_t faults[SIM_FAULTS_MAX];
     size_t fault_count;
     bool *kept; /* of lines and faults together */
     unsigned runs;
@@ -53,37 +53,27 @@ static void read_finding(const char *folder, char ret[static ALIKE_MAX])
     }
 }
 
-static void read_faults(struct shrinking *shrinking, const char *folder)
+static bool write_faults(const char *path, const uint64_t *ids, size_t count)
 {
-    char path[SIM_PATH_MAX + 16];
-    char line[64];
-    FILE *file = NULL;
+    FILE *file = fopen(path, "w");
+    bool good = file != NULL;
 
-    (void)snprintf(path, sizeof(path), "%s/faults", folder);
-    file = fopen(path, "r");
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL &&
-           shrinking->fault_count < FAULTS_MAX) {
-        uint64_t id = 0;
-
-        for (const char *c = line; *c >= '0' && *c <= '9'; c++) {
-            id = id * 10 + (uint64_t)(*c - '0');
-        }
-        shrinking->faults[shrinking->fault_count++] = id;
+    for (size_t i = 0; good && i < count; i++) {
+        good = fprintf(file, "%" PRIu64 "\n", ids[i]) > 0;
     }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
+    return file != NULL && fclose(file) == 0 && good;
 }
 
 /* Play what is kept. True: there is a finding. story: a file for it, or NULL. */
 static bool shrinking_play(struct shrinking *shrinking, const char *story)
 {
-    static uint64_t only[FAULTS_MAX + 1];
+    static uint64_t only[SIM_FAULTS_MAX];
     struct sim_history history = { 0 };
     struct sim_options options = *shrinking->options;
     struct sim_outcome outcome = { 0 };
     struct sim_child child = { 0 };
     char path[SIM_PATH_MAX + 32];
+    char only_path[SIM_PATH_MAX + 32];
     char name[32];
     bool good = false;
 
@@ -102,7 +92,8 @@ static bool shrinking_play(struct shrinking *shrinking, const char *story)
     }
     (void)snprintf(path, sizeof(path), "%s/shrunk", options.folder);
     (void)snprintf(name, sizeof(name), "run-%u", ++shrinking->runs);
-    if (!sim_history_write(&history, path)) {
+    (void)snprintf(only_path, sizeof(only_path), "%s/only", options.folder);
+    if (!sim_history_write(&history, path) || !write_faults(only_path, only, options.only_count)) {
         perror(path);
         exit(2);
     }
@@ -134,7 +125,7 @@ static bool shrinking_leave_out(struct shrinking *shrinking, size_t size)
     bool any = false;
 
     for (size_t from = 0; from < all && shrinking->runs < RUNS_MAX; from += size) {
-        bool left[FAULTS_MAX];
+        bool left[SIM_FAULTS_MAX];
         const size_t to = from + size < all ? from + size : all;
         size_t out = 0;
 
@@ -168,6 +159,7 @@ static void print_file(int fd, const char *path)
 
 static int shrinking_finish(struct shrinking *shrinking, int out)
 {
+    const struct sim_options *options = shrinking->options;
     char story[SIM_PATH_MAX + 32];
     size_t lines = 0;
     size_t faults = 0;
@@ -176,12 +168,16 @@ static int shrinking_finish(struct shrinking *shrinking, int out)
         lines += shrinking->kept[i] && i < shrinking->history.len ? 1 : 0;
         faults += shrinking->kept[i] && i >= shrinking->history.len ? 1 : 0;
     }
-    (void)snprintf(story, sizeof(story), "%s/story", shrinking->options->folder);
+    (void)snprintf(story, sizeof(story), "%s/story", options->folder);
     (void)shrinking_play(shrinking, story); /* it has a finding */
     (void)dprintf(out, "%zu of %zu lines and %zu of %zu faults are left after %u runs:\n\n", lines,
                   shrinking->history.len, faults, shrinking->fault_count, shrinking->runs);
     print_file(out, story);
-    (void)dprintf(out, "\nits history: %s/shrunk\n", shrinking->options->folder);
+    (void)dprintf(out,
+                  "\nagain: --seed %" PRIu64 " --faults %u --seats %u --plugins %s --history "
+                  "%s/shrunk --only %s/only\n",
+                  options->seed, options->faults, options->seats, options->plugins,
+                  options->folder, options->folder);
     return 1;
 }
 
@@ -206,7 +202,8 @@ int sim_shrink(const struct sim_options *options)
     if (!sim_history_read(&shrinking.history, path)) {
         return 2;
     }
-    read_faults(&shrinking, child.folder);
+    (void)snprintf(path, sizeof(path), "%s/faults", child.folder);
+    shrinking.fault_count = sim_faults_read(path, shrinking.faults);
     read_finding(child.folder, shrinking.finding);
     shrinking.kept = malloc(shrinking_size(&shrinking) * sizeof(*shrinking.kept));
     if (shrinking.kept == NULL) {
