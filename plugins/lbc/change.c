@@ -70,6 +70,25 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
     return entry->applied_known ? &entry->applied : NULL;
 }
 
+/* After the writes: the desired ones that are there now are ours. */
+static int change_record_tags(struct lbc_pass *pass, bool is_new)
+{
+    const struct lbc_tags *present = &lbc_pass_lb(pass)->tags;
+    const struct lbc_tags *wanted = lbc_pass_desired_tags(pass);
+    struct lbc_entry *entry = pass->entry;
+    int r = 0;
+
+    entry->applied_known = entry->applied_known || pass->model->reused || is_new;
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct lbc_tag *tag = &wanted->items[i];
+
+        if (ccm_text_equal(lbc_tags_get(present, tag->key), tag->value)) {
+            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
+        }
+    }
+    return r;
+}
+
 /* --- a run --- */
 
 /* What the clocks of others say is not believed to the second. */
@@ -276,6 +295,31 @@ static int change_mark_reused(struct lbc_pass *pass, const struct lbc_plan *plan
                : 0;
 }
 
+static bool change_puts_tags(const struct lbc_plan *plan)
+{
+    for (size_t i = 0; i < plan->len; i++) {
+        if (plan->steps[i]->type == LBC_STEP_TAG || plan->steps[i]->type == LBC_STEP_CREATE_LB) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which additional tags may be ours, before any is put on: a crash leaves none that is taken for
+ * somebody else's. */
+static int change_mark_tags(struct lbc_pass *pass, const struct lbc_plan *plan,
+                            struct ccm_error *err)
+{
+    const struct lbc_tags *tags = lbc_pass_desired_tags(pass);
+    char marks[LBC_MARKS_TEXT];
+
+    if (pass->model->reused || tags->len == 0 || !change_puts_tags(plan) ||
+        lbc_marks_format(pass->service->meta.uid, tags, &pass->entry->applied, marks) < 0) {
+        return 0; /* more than the label has room for: see remember_tags() */
+    }
+    return lbc_life_mark_tags(&pass->life, pass->req, pass->service, marks, err);
+}
+
 static bool change_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;
@@ -353,6 +397,7 @@ static int change_announce(struct lbc_pass *pass, struct lbc_plan *plan,
                           : change_remember_taken(pass, plan, in, err);
 
     r = r < 0 ? r : change_mark_reused(pass, plan, err);
+    r = r < 0 ? r : change_mark_tags(pass, plan, err);
     return r < 0 ? r : change_confirm_service(pass, plan, err);
 }
 
@@ -422,8 +467,7 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->writes > before && lbc_pass_lb(pass)->id != NULL && change_is_first(pass, is_new)) {
         lbc_health_expect(pass);
     }
-    if (pass->model->reused && pass->kept == NULL &&
-        lbc_reuse_record_tags(entry, lbc_pass_desired_tags(pass), &lbc_pass_lb(pass)->tags) < 0) {
+    if (pass->kept == NULL && change_record_tags(pass, is_new) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {

@@ -191,6 +191,7 @@ struct lbc_instance {
     bool filter_nodes;    /* changes of nodes concern only Services that choose their nodes */
     bool dry;             /* host->dry_run() */
     int64_t started_ms;   /* wall clock: since when this process makes anything; 0 = not yet */
+    int64_t began_ms;     /* the same, monotonic */
     bool loose;           /* option `loose` of struct lbc_lint_rules */
     atomic_uint batch;    /* backends per call; only ever lowered; 0 = as the rules say */
     atomic_uint reported; /* events that are about no single Service, once; bits of the plugin */

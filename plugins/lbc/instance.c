@@ -201,6 +201,7 @@ int lbc_plugin_start(void *self, struct ccm_error *err)
 
     if (r == 0) {
         lbc->started_ms = lbc->host->wall_ms(lbc->host);
+        lbc->began_ms = lbc->host->now_ms(lbc->host);
         lbc_figures_start(lbc->figures);
         lbc_measure_start(lbc);
         lbc_orphans_start(lbc);

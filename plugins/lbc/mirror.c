@@ -545,6 +545,28 @@ static void mirrors_give_back(struct lbc_mirrors *mirrors, struct lbc_entry *ent
     ccm_unlock(&mirrors->lock);
 }
 
+static enum lbc_own entry_find_own(const struct lbc_entry *entry)
+{
+    const struct lbc_creation *creation = &entry->creation;
+
+    if (entry->shared == NULL && lbc_entry_known_id(entry) != NULL) {
+        return LBC_OWN_KNOWN;
+    }
+    return creation->sent || creation->late || !creation->bound_here ? LBC_OWN_MAYBE : LBC_OWN_NONE;
+}
+
+enum lbc_own lbc_mirrors_find_own(struct lbc_mirrors *mirrors, const char *key, const char *uid)
+{
+    ccm_lock(&mirrors->lock);
+    const struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
+    const enum lbc_own own = entry == NULL || !ccm_text_equal(entry->uid, uid)
+                                 ? LBC_OWN_MAYBE
+                                 : entry_find_own(entry);
+
+    ccm_unlock(&mirrors->lock);
+    return own;
+}
+
 bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key)
 {
     ccm_lock(&mirrors->lock);

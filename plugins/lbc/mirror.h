@@ -42,6 +42,8 @@ struct lbc_shared;
 /* What a pass that was put off has compared with the mirror of before; the next one goes on. */
 enum lbc_compare { LBC_COMPARE_NONE, LBC_COMPARE_LOOK, LBC_COMPARE_AUDIT };
 
+enum lbc_own { LBC_OWN_NONE, LBC_OWN_MAYBE, LBC_OWN_KNOWN };
+
 /* What health checks said when they were last asked; health.h. */
 struct lbc_health_memory {
     bool created;   /* a load balancer was made, and no pass has come to its end since */
@@ -87,7 +89,7 @@ struct lbc_entry {
     const char *failing;           /* which of these is a failure, a constant; NULL = none */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct ccm_strmap *hosted;     /* `known` of hosted.h */
-    struct lbc_tags applied; /* additional tags of the last complete success, else of the label */
+    struct lbc_tags applied; /* additional tags that we have put on, as far as it is known */
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
@@ -138,6 +140,9 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                       const char *lb_id, uint64_t lane, struct lbc_entry **ret);
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
+/* Whether the Service may have a load balancer of its own, besides what it shows: one whose id is
+ * known here, or one that was created, by this process or an earlier one. Every thread. */
+enum lbc_own lbc_mirrors_find_own(struct lbc_mirrors *mirrors, const char *key, const char *uid);
 /* Whether the Service has had a claim since it is known. Every thread. */
 bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key);
 /* What we keep on the Service (finalizer, labels, status) has changed: the next claim finds

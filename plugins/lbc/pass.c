@@ -118,12 +118,23 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
            ccm_text_equal(ccm_object_label(&service->meta, lbc_names.hash_label), hash);
 }
 
+/* Annotation id was set before its own load balancer served it. */
+static bool pass_may_leave_own(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return !lbc->dry && lbc_reused_id(lbc, service)[0] != '\0' &&
+           !lbc_lookup_shows_lb(service) &&
+           lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
+           lbc_mirrors_find_own(lbc->mirrors, service->meta.key, service->meta.uid) != LBC_OWN_NONE;
+}
+
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     const char *left = lbc_life_reused_id(&lbc->life, service);
 
-    return left[0] != '\0' && service->ingress_count == 0 &&
-           !ccm_text_equal(left, lbc_reused_id(lbc, service)) &&
+    if (left[0] == '\0') {
+        return pass_may_leave_own(lbc, service);
+    }
+    return service->ingress_count == 0 && !ccm_text_equal(left, lbc_reused_id(lbc, service)) &&
            !lbc_pass_is_unwanted(lbc, service);
 }
 
@@ -178,13 +189,24 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
 }
 
+/* So soon after the start that a list by tags may lack what an earlier process made for it. */
+static bool pass_is_early(const struct lbc_pass *pass, int64_t at_ms)
+{
+    return !pass->entry->creation.bound_here &&
+           at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS;
+}
+
 bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
     const struct lbc_entry *entry = pass->entry;
 
-    return host->wall_ms(host) - pass->lbc->started_ms < LBC_CREATION_LAG_MS ||
-           entry->failures > 0 || lbc_creation_is_new(&entry->creation, host->now_ms(host));
+    return pass_is_early(pass, host->now_ms(host)) || entry->failures > 0 || entry->conflicted;
+}
+
+bool lbc_pass_was_read_early(const struct lbc_pass *pass)
+{
+    return pass_is_early(pass, pass->entry->read_ms);
 }
 
 void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms)

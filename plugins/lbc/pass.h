@@ -138,6 +138,8 @@ bool lbc_pass_is_gone(struct lbc_pass *pass, const char *lb_id);
 /* Whether a list by tags may not show yet what was created for the Service: by an earlier process,
  * a moment before this one began, or by this one, in a call that failed. */
 bool lbc_pass_may_lack_parts(const struct lbc_pass *pass);
+/* Whether that was so when the mirror was read, because of an earlier process. */
+bool lbc_pass_was_read_early(const struct lbc_pass *pass);
 /* None was found: whether another one may be created, as lbc_creation_judge() says; at once in a
  * dry run. */
 enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_t *ret_wait_ms);
@@ -163,8 +165,8 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
 bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
-/* It is wanted elsewhere than on the load balancer of a person that its label of reuse names, and
- * nothing serves it yet: a first pass was broken off there. */
+/* It is wanted elsewhere than on the load balancer on which a first pass was broken off, before
+ * anything served it: the one that its label of reuse names, or without that label its own. */
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service);
 
 /* --- events about failures; pass.c --- */
@@ -315,8 +317,8 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 
 /* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
-/* The Service is wanted, lbc_pass_must_leave(): what is ours goes from that load balancer, and with
- * it the label of reuse. Blocks. Negative: told already. */
+/* lbc_pass_must_leave(): what is ours goes from that load balancer, and with it the label of reuse;
+ * its own is deleted. Blocks. Negative: told already. */
 CCM_NODISCARD int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err);
 
 /* Who calls the cloud for the pass. */

@@ -16,6 +16,12 @@
 #define UNSAID_FIRST_MS UINT64_C(2000)
 #define UNSAID_TURNS    10 /* so often the wait is doubled: to 34 min */
 
+static bool knows_own(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return lbc_mirrors_find_own(lbc->mirrors, service->meta.key, service->meta.uid) ==
+           LBC_OWN_KNOWN;
+}
+
 /* Id of the load balancer that the Service reuses, "" when it has one of its own. Something of it
  * may be on another one, or it was published with another one: that is what has to be taken away.
  */
@@ -25,13 +31,14 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
     const char *label = ccm_object_label(&service->meta, lbc_names.lb_label);
     const char *left = lbc_life_reused_id(&lbc->life, service);
 
+    if (lbc_pass_must_leave(lbc, service)) {
+        return left; /* "" when it is its own */
+    }
     if (!lbc_pass_is_unwanted(lbc, service)) {
         const char *kept = lbc_keep_find_id(lbc, service);
 
-        if (kept[0] != '\0') { /* its own, unless the label of reuse says something else */
-            return ccm_text_equal(kept, left) ? left : "";
-        }
-        return lbc_pass_must_leave(lbc, service) ? left : id;
+        /* Its own, unless the label of reuse says something else. */
+        return kept[0] == '\0' ? id : ccm_text_equal(kept, left) ? left : "";
     }
     if (!ccm_text_empty(label) && ccm_text_equal(label, id)) {
         return id; /* and whoever says something else has edited it */
@@ -42,7 +49,7 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
     if (ccm_text_empty(label)) {
         return id;
     }
-    return lbc->ops->product->release_by_label ? label : "";
+    return lbc->ops->product->release_by_label && !knows_own(lbc, service) ? label : "";
 }
 
 /* A Service that was complete before we looked, and has no condition yet, gets one with its next

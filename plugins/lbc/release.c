@@ -511,6 +511,15 @@ static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_life_publish_condition(&pass->life, pass->req, service, NULL, err);
 }
 
+/* Nothing of its own is left in the cloud, of earlier processes neither. */
+static void release_forget_own(struct lbc_entry *entry)
+{
+    entry->used = false;
+    entry->releasing = false;
+    entry->attempt++;
+    entry->creation = (struct lbc_creation){ .bound_here = true };
+}
+
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -535,13 +544,10 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         }
         entry->gone = true;
         entry->cleaned = false;
-        entry->used = false;
-        entry->releasing = false;
         entry->unrestored = 0;
-        entry->attempt++;
-        entry->creation = (struct lbc_creation){ .bound_here = false };
         entry->frozen = false;
         entry->marked = false;
+        release_forget_own(entry);
         lbc_freeze_forget(pass->lbc, entry->key);
         lbc_empty_forget(pass->lbc, entry->key);
         lbc_lost_forget(pass->lbc, entry->key);
@@ -561,7 +567,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-/* --- a Service that has gone over to another load balancer before it was served --- */
+/* --- a Service that goes over to another load balancer before it was served --- */
 
 /* What is gone, or the Service's own whatever the label says, is nothing to go away from. */
 static int release_left(struct lbc_pass *pass, struct ccm_error *err)
@@ -578,13 +584,21 @@ static int release_left(struct lbc_pass *pass, struct ccm_error *err)
 int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_life_state nothing = { .reused = "" };
+    const bool own = lbc_entry_acquired_id(pass->entry)[0] == '\0';
     bool written = false;
-    int r = release_by(pass, release_left, err);
+    int r = own ? release_lb(pass, err) : release_by(pass, release_left, err);
 
     release_drop_model(pass);
     pass->entry->left_alone = false;
     if (r < 0 || pass->unfinished) {
         return r;
+    }
+    if (own) {
+        release_forget_own(pass->entry);
+        lbc_entry_drop(pass->entry);
+        pass->unfinished = true;
+        pass->requeue_ms = NEXT_MS;
+        return 0;
     }
     r = lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
     if (r < 0) {

@@ -194,22 +194,6 @@ int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
     return r < 0 ? r : lbc_tags_copy(wanted, &own);
 }
 
-int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
-                          const struct lbc_tags *present)
-{
-    int r = 0;
-
-    entry->applied_known = true;
-    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        const struct lbc_tag *tag = &wanted->items[i];
-
-        if (ccm_text_equal(lbc_tags_get(present, tag->key), tag->value)) {
-            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
-        }
-    }
-    return r;
-}
-
 /* --- what cannot be changed --- */
 
 unsigned lbc_reuse_compared(const struct lbc_fixed_attr *fixed)

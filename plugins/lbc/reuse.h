@@ -36,9 +36,6 @@ void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may);
  * present tag is somebody else's. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
                                      const struct lbc_tags *present);
-/* After the writes: the present ones of `wanted` are ours. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
-                                        const struct lbc_tags *present);
 
 /* Whether the load balancer, which was read, is a person's that the namespace may use. Refuses as
  * above. It carries the tag of a controller, or of the API server's, or it lacks the one that lets

@@ -29,8 +29,16 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         .ends = true,
     };
 
+    if (lbc_pass_was_read_early(pass)) {
+        have->lbc.groups_known = false;
+    }
     if (pass->entry->reused && nlb_model_chosen(model, pass->service) < 0) {
         return ccm_error_nomem(err);
     }
-    return nlb_read_parts(&call, pass->service, &need, have, err);
+    const int r = nlb_read_parts(&call, pass->service, &need, have, err);
+
+    if (r == 0) {
+        pass->entry->read_ms = pass->lbc->host->now_ms(pass->lbc->host);
+    }
+    return r;
 }

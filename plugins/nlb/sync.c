@@ -115,24 +115,6 @@ static void know_nothing_is_there(struct nlb_state *have)
     have->security_group.known = true;
 }
 
-/* No group was asked for yet: this process was the first to work on the Service, and has asked for
- * no load balancer, or has just created the first one, on which the cloud still worked. */
-static bool pass_precedes_groups(const struct lbc_pass *pass)
-{
-    const struct lbc_entry *entry = pass->entry;
-    const struct lbc_creation *creation = &entry->creation;
-    const struct ccm_host *host = pass->lbc->host;
-
-    if (!creation->bound_here || pass->service->ingress_count > 0) {
-        return false;
-    }
-    if (nlb_actual(pass)->lb.lbc.id == NULL) {
-        return !entry->used && !creation->sent && creation->count == 0;
-    }
-    return creation->count == 1 && entry->failures == 0 && !entry->conflicted &&
-           lbc_creation_is_new(creation, host->now_ms(host));
-}
-
 int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
@@ -146,7 +128,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
         .before = (const struct nlb_state *)pass->entry->aside,
-        .doubtful = !pass->looked && !pass->audit && !pass_precedes_groups(pass),
+        .doubtful = !pass->looked && !pass->audit && lbc_pass_may_lack_parts(pass),
     };
 
     if (!exists && !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)) {

@@ -88,3 +88,27 @@ def test_a_read_by_id_fails(late, product, how):
     late.cloud.clear_faults()
     late.wait(lambda: not (late.kube.get("Service", "web") or {"metadata": {}})["metadata"].get("finalizers"), "the end", 60)
     assert count_parts(late, product, uid) == (0, 0, 0)
+
+
+def test_deleted_after_an_edit(late):
+    """What was created is not wanted any more when the next process begins, so nothing asks for it until the Service goes."""
+    product = Nlb()
+    product.configure(late)
+    views.nodes(late, 2)
+    late.kube.create(product.new("web", PORTS[:1]))
+    late.start_ccmd()
+    late.wait(lambda: product.complete(product.only(late), PORTS[:1]) and late.kube.ingress("web"), "the load balancer", 60)
+    late.settled()
+    uid = late.kube.get("Service", "web")["metadata"]["uid"]
+    since = late.cloud.mark()
+    late.cloud.fault(action="CreateServerGroup", count=1, cut="after", delay_ms=600000)
+    late.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS)["spec"]["ports"]}})
+    late.wait(lambda: "CreateServerGroup" in late.cloud.actions(since), "the creation", 30)
+    late.kill_ccmd()
+    late.cloud.clear_faults()
+    late.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS[:1])["spec"]["ports"]}})
+    late.start_ccmd()
+    late.settled()
+    late.kube.delete("Service", "web")
+    late.wait(lambda: late.kube.get("Service", "web") is None, "the end", 60)
+    assert count_parts(late, product, uid) == (0, 0, 0)

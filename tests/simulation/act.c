@@ -62,14 +62,14 @@ static void act_add_annotations(const struct sim_act *act, struct ccm_buf *json)
         const size_t key = strcspn(at, "=");
 
         if (key < len && arg_is_annotation(at, key)) {
-            const int value_len = (int)(len - key - 1);
-            const char *value = at + key + 1;
+            CCM_CLEANUP(ccm_freep) char *value = strndup(at + key + 1, len - key - 1);
+            const char *handle = sim_world_handle(value); /* of an id */
 
             ccm_buf_addf(json, "%s\"" PREFIX "%.*s\":", json->len > 0 ? "," : "", (int)key, at);
-            if (value_len == 1 && value[0] == '-') {
+            if (strcmp(value, "-") == 0) {
                 ccm_buf_adds(json, "null");
             } else {
-                ccm_buf_addf(json, "\"%.*s\"", value_len, value);
+                ccm_buf_addf(json, "\"%s\"", handle == NULL ? value : handle);
             }
         }
         at += len;

@@ -141,6 +141,13 @@ static void life_draw_annotation(struct drawing *drawing, const struct life *lif
     sim_history_add(drawing->history, life->at_ms, "annotate s%u %s", life->number, value);
 }
 
+static void drawing_open_window(struct drawing *drawing, int64_t from_ms)
+{
+    if (drawing->window_count < WINDOWS_MAX) {
+        drawing->windows[drawing->window_count++] = (struct window){ from_ms, INT64_MAX };
+    }
+}
+
 /* Set, and mended some time later. */
 static void life_draw_bad_value(struct drawing *drawing, struct life *life)
 {
@@ -149,12 +156,20 @@ static void life_draw_bad_value(struct drawing *drawing, struct life *life)
     const int bad = (int)strcspn(pair, "|");
 
     sim_history_add(drawing->history, life->at_ms, "annotate s%u %.*s", life->number, bad, pair);
-    if (drawing->window_count < WINDOWS_MAX) {
-        drawing->windows[drawing->window_count++] = (struct window){ life->at_ms, INT64_MAX };
-    }
+    drawing_open_window(drawing, life->at_ms);
     life->at_ms += 500 + (int64_t)drawing_pick(drawing, 8000);
     sim_history_add(drawing->history, life->at_ms, "annotate s%u %.*s=%s", life->number, key, pair,
                     pair + bad + 1);
+    drawing->windows[drawing->window_count - 1].until_ms = life->at_ms;
+}
+
+/* Annotation id names none until the Service is deleted. One of a person would keep what was set on
+ * it for a moment. */
+static void life_draw_id(struct drawing *drawing, struct life *life)
+{
+    sim_history_add(drawing->history, life->at_ms, "annotate s%u id=lb-none", life->number);
+    drawing_open_window(drawing, life->at_ms);
+    life->at_ms += (int64_t)drawing_pick(drawing, 3000);
     drawing->windows[drawing->window_count - 1].until_ms = life->at_ms;
 }
 
@@ -258,6 +273,9 @@ static int64_t life_draw(struct drawing *drawing, unsigned number, unsigned slot
         life_draw_change(drawing, &life);
     }
     life.at_ms += 200 + (int64_t)drawing_pick(drawing, 5000);
+    if (!life.reuse && drawing_pick(drawing, 6) == 0) {
+        life_draw_id(drawing, &life);
+    }
     sim_history_add(drawing->history, life.at_ms, "delete s%u", number);
     sim_history_add(drawing->history, life.at_ms + (int64_t)drawing_pick(drawing, 2000),
                     "noslice s%u", number);

@@ -610,6 +610,23 @@ int lbc_life_mark_reused(const struct lbc_life *life, const struct ccm_request *
     return r;
 }
 
+int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *req,
+                       const struct ccm_service *service, const char *marks, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
+
+    if (life->plan != NULL || !label_differs(service, lbc_names.tags_label, marks)) {
+        return 0;
+    }
+    if (lbc_tags_put(&labels, lbc_names.tags_label, marks) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const int r = lbc_life_write_labels(life, req, service, &labels, err);
+
+    life_record_tags(life, r, marks);
+    return r;
+}
+
 int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct lbc_life_state *state,
                      bool *ret_written, struct ccm_error *err)

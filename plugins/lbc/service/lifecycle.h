@@ -80,6 +80,12 @@ CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_re
 /* Whether it is there, or was written and is not shown yet. */
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
 
+/* Write the label of additional tags, before any of them is put on. marks: of marks.h, with those
+ * that may be on already. 0 also when it is shown, and in a dry run. Blocks. */
+CCM_NODISCARD int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *req,
+                                     const struct ccm_service *service, const char *marks,
+                                     struct ccm_error *err);
+
 /* Write the label of reuse before anything is changed on a load balancer of a person, unless it is
  * there: `id` may hold something of the Service, whatever its annotations say later. Whoever edits
  * the Service can edit it: it is believed only as far as owner's tags and our own names agree. */
