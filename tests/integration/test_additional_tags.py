@@ -162,8 +162,8 @@ def test_more_than_a_label_holds(world, product):
 
 
 @BOTH
-def test_the_label_costs_nothing(world, product):
-    """None without tags; with tags in the write that is made anyway, and gone with the load balancer."""
+def test_what_the_label_costs(world, product):
+    """Nothing without tags. With tags one write, before they are put on; it goes with the load balancer."""
     tagged = Tagged(world, product, None, theirs=False)
     plain = patches(world, 0)
     assert tagged.label() is None
@@ -171,12 +171,13 @@ def test_the_label_costs_nothing(world, product):
     tagged.want("a=1")
     world.wait(lambda: tagged.label() is not None, "the label", 30)
     world.settled()
-    assert [action.rpartition("/")[2] for action in patches(world, kube)] == ["web", "status"]  # the edit itself, and one
+    # The edit itself, the label, and the result.
+    assert [action.rpartition("/")[2] for action in patches(world, kube)] == ["web", "status", "status"]
     world.kube.create(tagged.product.new("web-2", annotations={TAGS: "a=1"}))
     world.wait(lambda: tagged.said("web-2", "EnsuredLoadBalancer"), "the other one", 30)
     world.settled()
     other = [action for action in world.kube.actions() if action.startswith("PATCH") and "/services/web-2" in action]
-    assert len(other) == len(plain)
+    assert len(other) == len(plain) + 1
     world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP"}})
     world.wait(lambda: "finalizers" not in world.kube.get("Service", "web")["metadata"], "the end", 30)
     assert tagged.label() is None
