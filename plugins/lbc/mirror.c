@@ -701,7 +701,8 @@ const char *lbc_entry_known_id(const struct lbc_entry *entry)
     return id != NULL || entry->aside == NULL ? id : lbc_state_lb(entry->aside)->id;
 }
 
-/* What is not believed any more is no better than what was believed of the same one before. */
+/* What is not believed any more is no better than what was believed of the same one before. Only
+ * groups that were created since then are known from nowhere else. */
 static bool entry_can_go_aside(const struct lbc_entry *entry)
 {
     const char *id = lbc_state_lb(entry->state)->id;
@@ -715,6 +716,10 @@ void lbc_entry_put_aside(struct lbc_entry *entry)
     struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->type->size) : NULL;
 
     if (copy == NULL) { /* also out of memory: then it is not told what was repaired */
+        if (entry->aside != NULL &&
+            ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id)) {
+            lbc_state_keep_groups(entry->aside, entry->state);
+        }
         lbc_state_fini(entry->state, entry->type);
         entry->valid = false;
         return;

@@ -157,6 +157,24 @@ void lbc_state_drop_group(struct lbc_state *state, const struct lbc_group *group
     }
 }
 
+void lbc_state_keep_groups(struct lbc_state *to, struct lbc_state *from)
+{
+    for (size_t i = from->group_count; i > 0; i--) {
+        struct lbc_group *group = from->groups[i - 1];
+
+        if (group->id == NULL || lbc_state_group_by_id(to, group->id) != NULL ||
+            ccm_array_grow(&to->groups, &to->group_cap, to->group_count + 1,
+                           sizeof(*to->groups)) < 0) {
+            continue;
+        }
+        to->type = from->type;
+        to->groups[to->group_count++] = group;
+        from->group_count--;
+        memmove(&from->groups[i - 1], &from->groups[i],
+                (from->group_count - (i - 1)) * sizeof(*from->groups));
+    }
+}
+
 void lbc_state_drop_listener(struct lbc_state *state, const struct lbc_listener *listener)
 {
     for (size_t i = 0; i < state->listener_count; i++) {

@@ -113,6 +113,8 @@ struct lbc_listener *lbc_state_new_listener(struct lbc_state *state,
                                             const struct lbc_state_type *type);
 /* Free one of the state's; NULL is fine. */
 void lbc_state_drop_group(struct lbc_state *state, const struct lbc_group *group);
+/* Move present groups that `to` lacks, known by their ids. Out of memory some stay in `from`. */
+void lbc_state_keep_groups(struct lbc_state *to, struct lbc_state *from);
 void lbc_state_drop_listener(struct lbc_state *state, const struct lbc_listener *listener);
 /* Drop all: they are to be read again. */
 void lbc_state_forget_groups(struct lbc_state *state);

@@ -11,7 +11,7 @@
 #define FIRST_MS  10000
 #define POD_MS    2000 /* the same of an interface, which may be new */
 #define MOST_MS   600000
-#define COUNT_MAX 1000 /* then all are forgotten */
+#define COUNT_MAX 1000 /* then those that are over are forgotten, or else all */
 
 struct lbc_unknown {
     const struct ccm_host *host;
@@ -58,13 +58,16 @@ static char *unknown_key(const struct lbc_backend *one, const char *service)
                            one->type == LBC_BACKEND_INTERFACE ? one->server_ip : "", service);
 }
 
-static void unknown_forget_locked(struct lbc_unknown *unknown)
+static void unknown_forget_locked(struct lbc_unknown *unknown, int64_t until_ms)
 {
     void *cursor = NULL;
+    void *refused = NULL;
     const char *key = NULL;
 
-    while (ccm_strmap_next(unknown->servers, &cursor, &key, NULL)) {
-        ccm_strmap_del(unknown->servers, key);
+    while (ccm_strmap_next(unknown->servers, &cursor, &key, &refused)) {
+        if (((const struct refused *)refused)->until_ms <= until_ms) {
+            ccm_strmap_del(unknown->servers, key);
+        }
     }
 }
 
@@ -94,7 +97,10 @@ uint64_t lbc_unknown_record(struct lbc_unknown *unknown, const struct lbc_backen
     }
     ccm_lock(&unknown->lock);
     if (ccm_strmap_len(unknown->servers) >= COUNT_MAX) {
-        unknown_forget_locked(unknown);
+        unknown_forget_locked(unknown, now - MOST_MS);
+    }
+    if (ccm_strmap_len(unknown->servers) >= COUNT_MAX) {
+        unknown_forget_locked(unknown, INT64_MAX);
     }
     const int64_t wait_ms = refused_next_wait(ccm_strmap_get(unknown->servers, key), one, now);
 
@@ -141,7 +147,7 @@ uint64_t lbc_unknown_find(struct lbc_unknown *unknown, const struct lbc_backend 
 void lbc_unknown_forget(struct lbc_unknown *unknown)
 {
     ccm_lock(&unknown->lock);
-    unknown_forget_locked(unknown);
+    unknown_forget_locked(unknown, INT64_MAX);
     ccm_unlock(&unknown->lock);
 }
 

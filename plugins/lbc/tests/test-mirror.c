@@ -659,6 +659,37 @@ static void test_underway_left(void **state)
     }
 }
 
+static void name_group(const struct lbc_entry *entry, const char *id)
+{
+    const struct lbc_state *state = entry->state;
+
+    add_backend(entry);
+    assert_int_equal(lbc_text_set(&state->groups[state->group_count - 1]->id, id), 0);
+}
+
+/* What was created after the mirror was last believed is remembered, too. */
+static void test_created_while_aside(void **state)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
+
+    (void)state;
+    assert_int_equal(lbc_text_set(&lbc_state_lb(entry->state)->id, "lb-1"), 0);
+    name_group(entry, "old");
+    entry->valid = true;
+    lbc_entry_put_aside(entry);
+    assert_int_equal(lbc_text_set(&lbc_state_lb(entry->state)->id, "lb-1"), 0);
+    name_group(entry, "old");
+    name_group(entry, "new");
+    lbc_entry_put_aside(entry); /* it is not believed */
+    assert_string_equal(lbc_entry_known_id(entry), "lb-1");
+    assert_int_equal(entry->aside->group_count, 2);
+    assert_non_null(lbc_state_group_by_id(entry->aside, "new"));
+    assert_int_equal(entry->state->group_count, 0);
+    lbc_mirrors_release(mirrors, entry);
+    fixture_end(mirrors);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -676,6 +707,7 @@ int main(void)
         cmocka_unit_test(test_freed),
         cmocka_unit_test(test_underway),
         cmocka_unit_test(test_underway_left),
+        cmocka_unit_test(test_created_while_aside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,35 @@ static void test_times(void **state)
     fake_host_free(fake);
 }
 
+/* Many old refusals make room for new ones, and those of now are kept. */
+static void test_old_ones_go_first(void **state)
+{
+    struct fake_host *fake = fake_host_new();
+    struct lbc_unknown *unknown = lbc_unknown_new(fake_host_table(fake));
+    const struct lbc_backend kept = backend_make_server("kept", LBC_BACKEND_INSTANCE, 80);
+    struct ccm_error why = error_make_refusal("Unknown");
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "i-%d", i); /* fits */
+        const struct lbc_backend one = backend_make_server(id, LBC_BACKEND_INSTANCE, 80);
+
+        if (i == 990) {
+            fake_host_advance(fake, 700000);
+            (void)lbc_unknown_record(unknown, &kept, "", &why);
+        }
+        (void)lbc_unknown_record(unknown, &one, "", &why);
+        if (i == 1900) {
+            assert_int_equal(lbc_unknown_find(unknown, &kept, "", false, &why), 10000);
+        }
+    }
+    assert_int_equal(lbc_unknown_find(unknown, &kept, "", false, &why), 0);
+    lbc_unknown_free(unknown);
+    fake_host_free(fake);
+}
+
 static void test_who_does_without(void **state)
 {
     struct fake_host *fake = fake_host_new();
@@ -125,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_old_ones_go_first),
         cmocka_unit_test(test_who_does_without),
         cmocka_unit_test(test_left_out),
     };
