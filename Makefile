@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 export JOBS
 
-.PHONY: all build demo sandbox pictures quick test simulate mutants soak check bench docs install deb image release sign version format clean
+.PHONY: all build demo sandbox pictures quick test simulate mutants soak check bench docs gauge install deb image release sign version format clean
 
 all: build
 
@@ -74,6 +74,10 @@ bench: build
 
 docs: build
 	@cmake --build $(BUILD) --target docs
+
+# How large the product is, beside its budgets (scripts/budgets.txt).
+gauge:
+	@scripts/check-size.py --table
 
 install: build
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -233,6 +233,47 @@ expect 'engine: not recorded' 1 'count up LBC_VERSION_MINOR' "$here/check-engine
 sed -i 's/MINOR 1U/MINOR 2U/' "$root/plugins/lbc/version.h"
 expect 'engine: counted' 0 '0.2, last release 0.1, ok' "$here/check-engine.py" "$root"
 
+# size: a tree of one small file, with the headers that the gauge names; budgets as it is.
+size() {
+    root=$scratch/size
+    rm -rf "$root"
+    mkdir -p "$root"/{scripts,docs,include/ccm,core/util,plugins/lbc/{model,apply}}
+    printf 'struct lbc_entry {\n    int a, b;\n    struct {\n        void (*c)(int x, int y);\n        char d[3];\n    };\n};\n' >"$root/plugins/lbc/mirror.h"
+    printf '#include "util/map.h"\nstruct lbc_pass {\n    int a;\n};\n' >"$root/plugins/lbc/pass.h"
+    printf '#include "ccm/host.h"\n' >"$root/core/util/map.h"
+    printf 'struct ccm_host {\n    int a;\n};\n' >"$root/include/ccm/host.h"
+    printf 'struct ccm_plugin {\n    int a;\n};\n' >"$root/include/ccm/plugin.h"
+    local name
+    for name in controller.h:product controller.h:read_ops controller.h:change_ops controller.h:status_ops \
+        inventory.h:inventory_ops model/cloud.h:cloud_ops apply/state.h:state_type apply/model.h:model_ops \
+        apply/plan.h:plan_ops apply/executor.h:apply_ops; do
+        printf 'struct lbc_%s {\n    int a;\n};\n' "${name#*:}" >>"$root/plugins/lbc/${name%:*}"
+    done
+    printf '/* one\n * two */\n\nstatic const char *const code = "/*"; // three\n' >"$root/core/util/one.c"
+    printf '| `a.b` | text |\n| `a.b` | text |\n' >"$root/docs/configuration.md"
+    printf '# Budgets.\n' >"$root/scripts/budgets.txt"
+    "$here/check-size.py" --write "$root" >/dev/null
+}
+size
+expect 'size: good' 0 'ok' "$here/check-size.py" "$root"
+for row in 'lines core/util 50' 'members lbc_entry 4' 'members product 10' 'options 1' 'map-and-mutex 0' \
+    'headers plugins/lbc/pass.h 2'; do
+    expect "size: $row" 0 "$row" cat "$root/scripts/budgets.txt"
+done
+printf 'pthread_mutex_t lock;\nstruct ccm_strmap map;\n' >>"$root/core/util/one.c"
+expect 'size: a map and a mutex more' 1 'map-and-mutex is 1, 1 above its budget of 0' "$here/check-size.py" "$root"
+size
+for _ in $(seq 50); do echo 'x++;'; done >>"$root/core/util/one.c"
+expect 'size: too many lines' 1 'lines core/util is 52, 2 above its budget of 50' "$here/check-size.py" "$root"
+size
+sed -i 's/a, b/a/' "$root/plugins/lbc/mirror.h"
+expect 'size: budget that did not follow' 1 'members lbc_entry is 3, well below its budget of 4' "$here/check-size.py" "$root"
+size
+echo 'files core/gone 30' >>"$root/scripts/budgets.txt"
+expect 'size: a row too many' 1 'files core/gone is not there any more' "$here/check-size.py" "$root"
+sed -i '/^options/d' "$root/scripts/budgets.txt"
+expect 'size: a row too few' 1 'options is 1 and has no budget' "$here/check-size.py" "$root"
+
 # system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found.
 system() {
     root=$scratch/system
