@@ -9,6 +9,16 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from tests.support.world import World  # noqa: E402
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "time_scale(n): the processes of the test's worlds live n times as fast, see docs/testing.md")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    mark = item.get_closest_marker("time_scale")
+    World.time_scale = mark.args[0] if mark else 1
+
+
 @pytest.fixture(scope="session")
 def build():
     """The build directory under test: CCM_BUILD_DIR, set by ctest."""

@@ -8,6 +8,7 @@ from tests.support import objects, reference, scenario_look, views
 from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 FAILS = "SyncLoadBalancerFailed"  # the Service fails: the attribute stays as it is
 IDLE = "NoEffect"  # the annotation does nothing for the Service anyway
 UNCLEAR = "UnclearValue"  # it means something else than it did before, and is left alone

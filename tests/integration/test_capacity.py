@@ -8,6 +8,7 @@ from tests.support import objects, proc
 from tests.support.products import Clb, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 ENI = {"service.beta.kubernetes.io/backend-type": "eni"}
 FULL = {"clb": "InstanceBackendServerNumberOverLimit", "nlb": "QuotaExceeded.QuotaInsufficient"}
 LIMIT = {"clb": "backends", "nlb": "nlb-servers"}

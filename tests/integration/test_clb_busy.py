@@ -2,9 +2,12 @@
 
 import collections
 
+import pytest
+
 from tests.support import objects, views
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80 + n, "TCP") for n in range(20)]
 BUSY_MS = 300
 

@@ -12,6 +12,7 @@ from tests.support import objects, views
 from tests.support.owned import Console
 from tests.support.products import PREFIX
 
+pytestmark = pytest.mark.time_scale(10)
 BOTH = pytest.mark.parametrize("product", ["clb", "nlb"])
 PATCH = "PATCH /api/v1/namespaces/default/services/web"
 WEBHOOK = dict(http=500, code="InternalError", message='failed calling webhook "policy.example.com": connection refused')

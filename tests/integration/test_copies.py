@@ -9,6 +9,7 @@ from tests.support.owned import CLUSTER_TAG, OTHER, OWNER_TAG, PREFIX, Console, 
 from tests.support.products import PRODUCTS
 from tests.support.world import CLUSTER_ID
 
+pytestmark = pytest.mark.time_scale(10)
 LIST = {"clb": ("DescribeLoadBalancers", "Tags", '{"LoadBalancers":{"LoadBalancer":[]},"PageNumber":1,"PageSize":10,"TotalCount":0}'),
         "nlb": ("ListLoadBalancers", "Tag.1.Key", '{"LoadBalancers":[],"TotalCount":0,"MaxResults":100}')}
 

@@ -10,6 +10,8 @@ from tests.support import proc
 from tests.support.certificates import INVALID, NOT_PERMITTED, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls, tls_listener, writes
 from tests.support.gateway_api import listener
 
+pytestmark = pytest.mark.time_scale(10)
+
 
 @pytest.fixture
 def api(world):

@@ -5,6 +5,7 @@ import pytest
 from tests.support import views
 from tests.support.gateway_api import GatewayWorld, backend, listener, service
 
+pytestmark = pytest.mark.time_scale(10)
 # Calls. Those of the change before the fifth only read, and as few as twelve are made when it comes as one.
 CREATION, CHANGE, DELETION = range(1, 12), range(5, 13), range(1, 7)
 TCP, MORE, DNS = listener("tcp", 8080), listener("more", 8081), listener("dns", 53, "UDP")

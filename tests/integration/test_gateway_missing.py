@@ -7,6 +7,8 @@ from tests.integration import test_missing as missing
 from tests.support import views
 from tests.support.gateway_api import GatewayWorld, backend, listener, service
 
+pytestmark = pytest.mark.time_scale(10)
+
 
 class Product:
     name = "gateway"

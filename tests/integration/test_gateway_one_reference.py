@@ -8,6 +8,7 @@ from tests.support import proc
 from tests.support.certificates import INVALID, NOT_PERMITTED, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls_listener, writes
 from tests.support.gateway_api import PREFIX, listener
 
+pytestmark = pytest.mark.time_scale(4)
 SECRET = "GET /api/v1/namespaces/default/secrets/cert"
 LIST, CREATE = "DescribeSSLCertificateList", "CreateSSLCertificateWithName"
 IDS = "ccm.alibabacloud.com/certificate-ids"

@@ -8,6 +8,7 @@ import pytest
 from tests.support import views
 from tests.support.gateway_api import CRDS, GatewayWorld, backend, definition, listener, service
 
+pytestmark = pytest.mark.time_scale(10)
 ACCEPTED, PROGRAMMED = ("True", "Accepted"), ("True", "Programmed")
 NOT_VALID, NOT_ALLOWED = ("False", "ListenersNotValid"), ("False", "NotAllowed")
 CONFLICT = ("True", "ProtocolConflict")

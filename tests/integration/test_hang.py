@@ -9,6 +9,7 @@ import pytest
 from tests.support import objects, proc
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(5)
 PORTS = ((80, "TCP"),)
 
 

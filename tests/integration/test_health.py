@@ -7,6 +7,7 @@ import pytest
 from tests.support import objects, views
 from tests.support.products import PREFIX, Clb, Nlb
 
+pytestmark = pytest.mark.time_scale(10)
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
 READS = {"clb": "DescribeHealthStatus", "nlb": "GetListenerHealthStatus"}
 GROUPS = {"clb": "vservergroup", "nlb": "servergroup"}

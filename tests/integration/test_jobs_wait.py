@@ -6,6 +6,7 @@ from tests.support import objects, views
 from tests.support.products import PREFIX, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 NLB = Nlb()
 CROWD = 8
 POLLS = ("ListAsynJobs", "GetJobStatus")

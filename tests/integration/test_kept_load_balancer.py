@@ -12,6 +12,7 @@ from tests.support import objects, proc, reference, views
 from tests.support.owned import Console
 from tests.support.products import OWNER_TAG, PREFIX, default_name
 
+pytestmark = pytest.mark.time_scale(10)
 BOTH = pytest.mark.parametrize("product", ["clb", "nlb"])
 ID_LABEL = "service.k8s.alibaba/loadbalancer-id"
 PODS = {"service.beta.kubernetes.io/backend-type": "eni"}

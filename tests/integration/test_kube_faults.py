@@ -12,6 +12,7 @@ from tests.integration.test_robustness import secure_world
 from tests.support import objects, views
 from tests.support.world import Http, World
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = ((80, "TCP"),)
 RESOURCES = ("services", "nodes", "endpointslices")
 QUICK = "quotas: { slb_write = 100000; slb_read = 100000; };"

@@ -6,6 +6,7 @@ from tests.support import objects, views
 from tests.support.scenario_route import CLUSTER_CIDR, node
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 REFUSED = {"http": 403, "code": "Forbidden.RAM", "message": "User not authorized to operate on the specified resource"}
 
 

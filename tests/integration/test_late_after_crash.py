@@ -7,6 +7,7 @@ from tests.support import views
 from tests.support.products import Clb, Nlb, default_name
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP"), (443, "TCP")]
 OPTIONS = {"clb": "source_ranges = true;", "nlb": ""}
 CREATIONS = {"clb": ("CreateLoadBalancer", "CreateAccessControlList", "CreateVServerGroup", "CreateLoadBalancerTCPListener"),

@@ -10,6 +10,7 @@ from tests.support import objects, reference, scenario_look as look, views
 from tests.support.products import PREFIX, Clb
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
+pytestmark = pytest.mark.time_scale(10)
 FAULTS = {
     "not-sent": {"cut": "before"},
     "answer-lost": {"cut": "after"},

@@ -7,6 +7,7 @@ from tests.support import views
 from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb, default_name
 from tests.support.world import CLUSTER_ID
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP")]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
 LATE = {"clb": ("DescribeLoadBalancers", "Tags", '{"LoadBalancers":{"LoadBalancer":[]},"PageNumber":1,"PageSize":10,"TotalCount":0}'),

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import objects, proc, products, views
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = ((80, "TCP"),)
 RESOURCES = ("services", "nodes", "endpointslices")
 QUICK = "removal_window_s = 2; missing_wait_s = 2;"

@@ -11,6 +11,7 @@ from tests.support import proc
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 ELECTION = "enabled = true;"
 LONG = 3600  # seconds: longer than any test
 ALIVE = 5  # instances that cloudsim has from the start

@@ -8,6 +8,7 @@ from tests.support import scenario_look, views
 from tests.support.products import Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 NLB = Nlb()
 SERVICES = 100
 JOB_MS = 2000

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import objects, views
 
+pytestmark = pytest.mark.time_scale(10)
 CREATE = "CreateLoadBalancer"
 WORKERS = 4
 CROWD = 30

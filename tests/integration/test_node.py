@@ -8,6 +8,7 @@ from tests.support import objects, proc
 from tests.support import scenario_look as look
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
+pytestmark = pytest.mark.time_scale(10)
 NEW = "node.cloudprovider.kubernetes.io/uninitialized"
 TAINT = {"key": NEW, "value": "true", "effect": "NoSchedule"}
 

@@ -10,6 +10,7 @@ from tests.support import objects
 from tests.support.forger import Forger
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 UNLIMITED = "quotas: { ecs = 1000000; };"
 QUIET = {"period_s": 86400, "gone_confirm_s": 1, "removal_share_percent": 100}
 MALFORMED = {"code": "InvalidParameter", "http": 400, "message": 'The specified parameter "InstanceIds" is not valid.'}

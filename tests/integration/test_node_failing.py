@@ -9,6 +9,7 @@ from tests.integration.test_node import lease_events
 from tests.support import cloud_nodes as nodes
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 MANY = 100
 TRIES = 4  # of the first call: faults of network and cloud pass
 PASSES = 3

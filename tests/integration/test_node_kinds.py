@@ -6,6 +6,7 @@ from tests.integration.test_node import NEW, addresses, configure, fresh, labels
 from tests.support import objects
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 STOPPED = "node.cloudprovider.kubernetes.io/shutdown"
 NODE_IP = "alpha.kubernetes.io/provided-node-ip"
 SEEN = "node.alibabacloud.com/instance-charge-type"

@@ -7,10 +7,13 @@ import os
 import random
 import time
 
+import pytest
+
 from tests.support import cloud_nodes as nodes
 from tests.support.node_lives import Lives
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 LIVES = int(os.environ.get("CCM_TEST_NODE_LIVES", "40"))
 SEED = int(os.environ.get("CCM_TEST_SEED", "20240"))
 STAY = 5  # nodes that nobody releases

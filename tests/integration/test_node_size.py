@@ -11,6 +11,7 @@ from tests.integration.test_node_kinds import SEEN
 from tests.support import objects
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 MANY = 500
 QUOTAS = "quotas: { ecs = 100000; };"
 

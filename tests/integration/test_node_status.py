@@ -10,6 +10,7 @@ from tests.support import cloud_nodes as nodes
 from tests.support import objects, proc
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 QUICK = dict(nodes.QUICK, removal_share_percent=100)
 
 

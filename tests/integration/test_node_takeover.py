@@ -11,7 +11,7 @@ from tests.support import cloud_nodes as nodes
 from tests.support import reference_nodes as reference
 from tests.support.world import World
 
-
+pytestmark = pytest.mark.time_scale(10)
 with open(os.path.join(os.path.dirname(__file__), "captures-node.json"), encoding="utf-8") as captured:
     WRITES = json.load(captured)
 

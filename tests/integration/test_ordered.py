@@ -1,7 +1,10 @@
 """From a fixed bandwidth to traffic: the cloud accepts it at once and shows it from the next day on. It is ordered once."""
 
+import pytest
+
 from tests.support.owned import PREFIX, Console
 
+pytestmark = pytest.mark.time_scale(10)
 CHARGE = PREFIX + "charge-type"
 NAME = PREFIX + "name"
 

@@ -8,6 +8,7 @@ from tests.support import objects, views
 from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb, default_name
 from tests.support.world import CLUSTER_ID
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP")]
 RANGES = ["10.0.0.0/8"]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])

@@ -6,6 +6,7 @@ import pytest
 from tests.support import views
 from tests.support.products import PREFIX, Clb, Nlb
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP"), (443, "TCP")]
 LABEL = "service.k8s.alibaba/loadbalancer-id"
 PLUGINS = '{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }'

@@ -7,6 +7,7 @@ import pytest
 from tests.support import objects, views
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 ASSUMED = 6  # calls of each changing action in a window, as the options have it,
 REAL = 2 * ASSUMED  # and as the account has it
 WINDOW_S = 2

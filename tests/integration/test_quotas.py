@@ -7,6 +7,7 @@ from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, node
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 TYPES = {"clb": "CLBType", "nlb": "NLBType"}
 
 

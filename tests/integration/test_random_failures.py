@@ -13,6 +13,7 @@ from tests.support import objects, proc
 from tests.support.products import OWNER_TAG, Clb, Nlb, default_name
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 SIZES = {"clb": (200, 400), "nlb": (100, 250)}  # Services, changes
 SEED = int(os.environ.get("CCM_TEST_SEED", "20240"))
 FAILING = 0.05

@@ -5,6 +5,7 @@ import pytest
 from tests.support import objects, views
 from tests.support.products import PREFIX, Clb, Nlb
 
+pytestmark = pytest.mark.time_scale(10)
 TIMES, SECONDS = 3, 5
 
 

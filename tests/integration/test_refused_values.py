@@ -13,6 +13,7 @@ from tests.support import objects, views
 from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 PODS_KEY = "service.beta.kubernetes.io/backend-type"
 PODS = {PODS_KEY: "eni"}
 BEFORE = [("10.1.1.1", "node-1"), ("10.2.2.1", "node-2")]

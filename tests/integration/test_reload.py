@@ -13,6 +13,7 @@ from tests.support import objects, views
 from tests.support import scenario_route as route
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = ((80, "TCP"),)
 PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 QUICK = "quotas: { slb_write = 100000; slb_read = 100000; };"
@@ -398,6 +399,7 @@ def test_a_folder_as_a_config_map(world):
     world.wait(lambda: f"{mount}: taken over: log.level\n" in world.log(), "the new file")
 
 
+@pytest.mark.time_scale(1)  # the person who types does not type faster
 def test_a_file_that_is_written_slowly(world):
     """What stands in it in between is valid, and the default of what is still missing would count."""
     start(world, log_level="debug", extra="controller: { slow_s = 7; };")

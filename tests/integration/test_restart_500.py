@@ -8,6 +8,7 @@ from tests.support import scenario_look, views
 from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 SERVICES = 500
 PORTS = ((80, "TCP"), (443, "TCP"))
 NODES = 3

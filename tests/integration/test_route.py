@@ -13,6 +13,7 @@ from tests.support import scenario_look as look
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
+pytestmark = pytest.mark.time_scale(10)
 MANY = 500
 BURST_S = 0.3  # the pass waits as long for nodes to come along
 
@@ -197,6 +198,7 @@ def foreign_entries(chance):
     return found
 
 
+@pytest.mark.time_scale(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_of_others_is_touched(world, seed):
     """Random tables, random nodes that come and go, also while ccmd is down."""
@@ -263,6 +265,7 @@ def test_killed_during_a_batch(big, nth, moment):
     assert routes(big) == wanted(range(1, count + 1))
 
 
+@pytest.mark.time_scale(1)
 def test_killed_while_a_conflict_is_removed(world):
     """kill -9 between the deletion of what stands in a node's place and the creation of its own."""
     world.cloud.edit("create", type="route", route_table=SYSTEM_TABLE, destination=cidr_of(1), next_hop_type="Instance", next_hop="i-other")

@@ -7,6 +7,7 @@ import pytest
 from tests.support import objects, reference, views
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 PORTS = {"one": 80, "two": 443}
 BUSY = {"code": "BackendServer.configuring", "http": 409, "message": "A previous configuration is pending."}

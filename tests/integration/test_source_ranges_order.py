@@ -9,6 +9,7 @@ from tests.support import objects, views
 from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP"), (443, "TCP")]
 RANGES = {"one": ["10.0.0.0/8"], "two": ["192.168.0.0/16", "10.1.0.0/16"], "open": None, "inner": None}
 WISHES = sorted(RANGES)

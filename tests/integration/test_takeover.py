@@ -4,6 +4,7 @@ import pytest
 
 from tests.support import objects, reference, views
 
+pytestmark = pytest.mark.time_scale(10)
 PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 BACKEND_TYPE = "service.beta.kubernetes.io/backend-type"
 VECTORS = (  # golden values of the hash, to trust service_hash()

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import objects, proc, products, reference, scenario_look, views
 
+pytestmark = pytest.mark.time_scale(10)
 EVERY = (1, 2, 3)
 PODS = {"service.beta.kubernetes.io/backend-type": "eni"}
 NODE = {1: "10.1.0.11", 2: "10.2.0.12", 3: "10.1.0.13"}  # of the primary interfaces

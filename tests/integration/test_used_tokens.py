@@ -7,6 +7,7 @@ import pytest
 from tests.support import views
 from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb
 
+pytestmark = pytest.mark.time_scale(10)
 PORTS = [(80, "TCP")]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
 

@@ -8,6 +8,8 @@ import pytest
 from tests.support import objects, views
 from tests.support.world import World
 
+pytestmark = pytest.mark.time_scale(10)
+
 
 @pytest.fixture
 def world(build, tmp_path):
