@@ -115,9 +115,9 @@ class Comparison:
         if not self._was_refused(since):
             self._note("plan and run", plan, announced, self._writes(since))
             if last:
-                self._wait(lambda: not self._announced(self._plan()))
-                plan = self._plan()
-                self._note("at rest", plan, self._announced(plan), set())
+                plans = []
+                self._wait(lambda: plans.append(self._plan()) or not self._announced(plans[-1]))
+                self._note("at rest", plans[-1], self._announced(plans[-1]), set())
 
     def _wait(self, condition):
         """Until it holds, or as long as a scenario waits: the comparison reports what did not come."""

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import time
 
+# Processes inherit the mask of whoever starts them. Set here, not in each of them: a child that runs Python is a copy, which is slow.
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
 SLOW = float(os.environ.get("CCM_TEST_SLOW", "1"))
 # For a process that leaves threads behind on purpose, because they hang.
 LEAVES_THREADS = {"TSAN_OPTIONS": " ".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0"]))}
@@ -61,9 +63,7 @@ class Process:
                 stdout=out,
                 stderr=err,
                 env={**os.environ, **(env or {})},
-                # Ctrl-C in a terminal is the business of whoever started us; its signal mask is not inherited.
-                start_new_session=True,
-                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, ()),
+                start_new_session=True,  # Ctrl-C in a terminal is the business of whoever started us
             )
 
     def alive(self):
