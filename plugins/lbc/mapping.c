@@ -11,6 +11,7 @@
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
 #include "lbc/pass.h"
+#include "lbc/service/condition.h"
 #include "lbc/service/hash.h"
 #include "util/text.h"
 
@@ -21,11 +22,13 @@
 #define NODE_DELAY_MS 50
 
 /* Whether the Service concerns this controller: its class, or because it was ours and still carries
- * the finalizer, which nobody else will take away. */
+ * the finalizer, or of another type a condition, which nobody else will take away. */
 static bool mapping_concerns_service(const struct lbc_instance *lbc,
                                      const struct ccm_service *service)
 {
-    return lbc_owns(lbc, service) || lbc_object_has_finalizer(&service->meta, lbc->life.finalizer);
+    return lbc_owns(lbc, service) ||
+           lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) ||
+           (lbc_class_needs_delete(service) && lbc_condition_find_ours(service) != NULL);
 }
 
 static bool mapping_owns(const void *arg, const struct ccm_service *service)

@@ -496,16 +496,19 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
 }
 
 /* It was refused before anything was made for it, and is not wanted any more: nothing goes on being
- * said. A condition may be that of another product by now, where one can have it. */
+ * said, whoever said it. A condition may be that of another product by now, where one can have it.
+ */
 static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
     const struct lbc_life_memory *memory = pass->life.memory;
+    const bool wrote = memory != NULL && memory->parts[LBC_LIFE_READY].what != 0;
+    const bool says = lbc_class_needs_delete(service)
+                          ? wrote || lbc_condition_find_ours(service) != NULL
+                          : wrote && lbc_class_is_elsewhere(service);
 
     lbc_pass_end_standing(pass);
-    if (memory == NULL || memory->parts[LBC_LIFE_READY].what == 0 ||
-        service->meta.deleted_ms != 0 ||
-        (!lbc_class_needs_delete(service) && !lbc_class_is_elsewhere(service))) {
+    if (!says || service->meta.deleted_ms != 0) {
         return 0;
     }
     return lbc_life_publish_condition(&pass->life, pass->req, service, NULL, err);

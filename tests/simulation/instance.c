@@ -155,6 +155,7 @@ static void libraries_find(void)
         }
         copy_bytes(libraries[i].fresh, libraries[i].at, libraries[i].len);
     }
+    loaded = sim_instance(); /* it has loaded them */
 }
 
 /* --- begin and end --- */

@@ -6,6 +6,7 @@
 
 #include "cloud.h"
 #include "nlb.h"
+#include "quota.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/strmap.h"
@@ -28,6 +29,7 @@ static int64_t lease_until_us;
 static struct ccm_strmap *ready; /* Service -> int64_t: since when it has a ready endpoint */
 static struct ccm_strmap *unready_nodes;
 static int64_t all_nodes_us; /* the last time that a node changed */
+static struct ccm_cloud_quota *quota;
 
 int64_t sim_look_last_write_us(void)
 {
@@ -132,6 +134,11 @@ void sim_look_ready(const char *service, bool is_ready)
     since_set(&ready, service, is_ready);
 }
 
+bool sim_look_is_ready(const char *service)
+{
+    return ready != NULL && ccm_strmap_has(ready, service);
+}
+
 void sim_look_node(const char *node, bool is_ready)
 {
     since_set(&unready_nodes, node, !is_ready);
@@ -190,6 +197,23 @@ static void look_at_group(const struct sim_call *call)
     }
 }
 
+/*
+ * No instance exceeds a rate that its configuration says. Each has a count of its own: one that has
+ * just begun knows nothing of the calls of the one before it.
+ */
+static void look_at_quota(const struct sim_call *call)
+{
+    struct ccm_cloud_throttle throttle = { 0 };
+    char account[16];
+
+    (void)snprintf(account, sizeof(account), "%d", call->instance);
+    if (call->product != NULL && !ccm_cloud_quota_take(quota, account, call->product, call->action,
+                                                       sim_now_us() / 1000, &throttle)) {
+        sim_fail("instance %d calls %s more than %lld times in %lld ms", call->instance,
+                 call->action, (long long)throttle.count, (long long)throttle.period_ms);
+    }
+}
+
 static void look_after(const struct sim_call *call)
 {
     const bool is_noise = call->side == SIM_KUBE && (strstr(call->path, "/events") != NULL ||
@@ -197,6 +221,9 @@ static void look_after(const struct sim_call *call)
 
     if (call->instance == SIM_WORLD_SIDE) {
         return;
+    }
+    if (call->side == SIM_CLOUD) {
+        look_at_quota(call);
     }
     look_at_lease_write(call);
     if (call->writes && !is_noise && call->status < 300) {
@@ -227,8 +254,27 @@ static void look_before(const struct sim_call *call)
     }
 }
 
-void sim_look_begin(void)
+/* What no option sets is published for all. */
+static void look_make_quota(unsigned percent)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    ccm_buf_addf(&text,
+                 "{\"scale\": %u.%02u, \"rates\": {\"cas.Describe*\": 300, \"cas.*\": 60, "
+                 "\"eflo.*\": 300, \"sts.*\": 6000}}",
+                 percent / 100, percent % 100);
+    quota = ccm_cloud_quota_new();
+    if (quota == NULL || ccm_json_parse(ccm_buf_str(&text), text.len, &json) < 0 ||
+        ccm_cloud_quota_load(quota, json, &why) < 0) {
+        sim_fail("no quota: %s", ccm_buf_str(&why));
+    }
+}
+
+void sim_look_begin(unsigned quota_percent)
+{
+    look_make_quota(quota_percent);
     sim_net.before = look_before;
     sim_net.after = look_after;
 }

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on every request is checked. */
-void sim_look_begin(void);
+/* From now on every request is checked. quota_percent: of the published rates that one instance may
+ * use up. */
+void sim_look_begin(unsigned quota_percent);
 /* When an instance last changed something in the cloud, or in the cluster beside Events and the
  * Lease; virtual. */
 int64_t sim_look_last_write_us(void);
@@ -26,6 +27,11 @@ void sim_look_node(const char *node, bool ready);
 void sim_look_backends(const char *service, const char *backends);
 /* No Service exists any more, so nothing of ours may be left: NULL, or what is left. */
 const char *sim_look_at_rest(void);
+/* When all is at rest: status, conditions, finalizers and events of Services and Gateways say what
+ * is. */
+void sim_look_at_status(void);
+/* Whether the Service has a ready endpoint. */
+bool sim_look_is_ready(const char *service);
 /* No secret is in the file. */
 void sim_look_at_log(const char *path);
 

@@ -226,9 +226,13 @@ static bool call_writes(const struct call *call)
 
 static struct sim_call call_describe(const struct call *call)
 {
+    const char *version = ccm_sim_params_text(&call->req.headers, "x-acs-version");
+
     return (struct sim_call){
         .side = call->side,
         .action = call->name.action,
+        .product = ccm_cloud_product_of(
+            version[0] == '\0' ? ccm_sim_params_text(&call->req.all, "Version") : version),
         .method = call->req.method,
         .path = call->req.path,
         .params = &call->req.all,

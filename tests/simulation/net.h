@@ -21,7 +21,8 @@ enum sim_side { SIM_KUBE, SIM_CLOUD, SIM_SIDES };
 /* A request that a simulator has executed. Borrowed for the call. */
 struct sim_call {
     enum sim_side side;
-    const char *action; /* "CreateLoadBalancer", "PATCH /api/v1/..." */
+    const char *action;  /* "CreateLoadBalancer", "PATCH /api/v1/..." */
+    const char *product; /* "slb"; NULL: it is no action of the cloud */
     const char *method;
     const char *path; /* of the request */
     const struct ccm_sim_params *params;

@@ -36,6 +36,7 @@
 #define VIRTUAL_US INT64_C(400000000000)
 #define TRACE_MAX  ((size_t)256 * 1024 * 1024)
 #define SLOTS      4
+#define QUOTA_PART 15 /* of the published rates, in some worlds; so these are used up */
 
 static uint64_t world_seed;
 
@@ -97,6 +98,7 @@ static void world_rest(void)
     sim_sleep_us(SETTLE_US);
     sim_step_wall(STEP_US);
     world_await_rest();
+    sim_look_at_status();
     sim_fresh_compare();
     sim_faults_pause(false);
 }
@@ -171,11 +173,8 @@ static void world_choose_cloud(uint64_t seed, unsigned share)
         uint32_t *value;
         uint32_t ms;
     } slow[] = {
-        { &limits->job_ms, 2000 },
-        { &limits->slb_busy_ms, 1500 },
-        { &limits->listener_ms, 3000 },
-        { &limits->route_ms, 2000 },
-        { &limits->tag_lag_ms, 5000 },
+        { &limits->job_ms, 2000 },   { &limits->slb_busy_ms, 1500 }, { &limits->listener_ms, 3000 },
+        { &limits->route_ms, 2000 }, { &limits->tag_lag_ms, 5000 },
     };
     uint64_t state = sim_mix(seed ^ UINT64_C(0xC10D));
 
@@ -195,6 +194,7 @@ static void world_begin(const struct sim_options *options, uint64_t seed, const 
         .plugins = options->plugins,
         .elections = options->seats > 1 || options->explores,
         .audits = world_has_audits(seed),
+        .quota_percent = sim_mix(seed ^ UINT64_C(0x9074)) % 4 == 0 ? QUOTA_PART : 100,
     };
     struct sim_fault_rates rates = { { 0 } };
 
@@ -210,7 +210,7 @@ static void world_begin(const struct sim_options *options, uint64_t seed, const 
     sim_net.latency_us = LATENCY_US;
     sim_on_killed = sim_net_drop;
     sim_world_begin(&world);
-    sim_look_begin();
+    sim_look_begin(world.quota_percent);
     world_choose_cloud(seed, options->faults);
     sim_faults_choose(seed, options->faults, &rates);
     sim_faults_only(options->only, options->only_count);

@@ -239,7 +239,12 @@ static void world_write_files(const struct sim_world_options *options)
     for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
         ccm_buf_addf(&text, "%s = \"http://cloud\"; ", products[i]);
     }
-    ccm_buf_adds(&text, "}; };\n");
+    ccm_buf_addf(&text,
+                 "}; quotas: { slb_write = %u; slb_read = %u; nlb_write = %u; nlb_read = %u; "
+                 "vpc = %u; ecs = %u; }; };\n",
+                 90 * options->quota_percent / 100, 3000 * options->quota_percent / 100,
+                 200 * options->quota_percent / 100, 1200 * options->quota_percent / 100,
+                 300 * options->quota_percent / 100, 300 * options->quota_percent / 100);
     world_add_plugins(&text, options->plugins, options->audits);
     world_write_file(options->folder, "ccmd.conf", ccm_buf_str(&text));
     (void)snprintf(config_path, sizeof(config_path), "%s/ccmd.conf", options->folder);

@@ -20,6 +20,7 @@ struct sim_world_options {
     const char *plugins;    /* "clb,nlb,route,node,gateway" */
     bool elections;         /* more than one instance may run */
     bool audits;            /* while a world rests, too; else once an hour */
+    unsigned quota_percent; /* of the published rates, as the configuration says */
 };
 
 /* Cluster and cloud with their fixtures, nodes, and things that belong to others. */

@@ -123,8 +123,7 @@ static void fault(void *self, const struct ccm_sim_request *req,
                 reply);
 }
 
-/* "slb", ... of a version, or NULL. */
-static const char *product_of(const char *version)
+const char *ccm_cloud_product_of(const char *version)
 {
     static const char *const versions[CCM_CLOUD_PRODUCTS] = {
         [CCM_CLOUD_SLB] = "2014-05-15",  [CCM_CLOUD_ECS] = "2014-05-26",
@@ -164,7 +163,7 @@ static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
                     reply);
         return NULL;
     }
-    *ret_product = product_of(version);
+    *ret_product = ccm_cloud_product_of(version);
     for (size_t i = 0; *ret_product != NULL && i < CCM_CLOUD_PRODUCTS; i++) {
         if (*ret_product == ccm_cloud_product_names[i]) {
             const struct ccm_cloud_action *action =
@@ -204,7 +203,7 @@ static void crowd_change(struct ccm_cloud *cloud, const struct ccm_sim_request *
         return;
     }
 
-    const char *product = product_of(common_value(req, "x-acs-version", "Version"));
+    const char *product = ccm_cloud_product_of(common_value(req, "x-acs-version", "Version"));
 
     if (product == NULL) {
         return;
