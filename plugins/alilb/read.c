@@ -230,6 +230,10 @@ struct listeners {
 int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
                        struct lbc_state *state, struct ccm_error *err)
 {
+    if (ccm_text_equal_case(ccm_json_text(json, "ListenerStatus"), "Deleting")) {
+        return 0; /* it is as good as gone; what needs its port or group is refused, and retried */
+    }
+
     struct lbc_listener *listener = lbc_state_new_listener(state, source->type);
     const int r = listener == NULL ? -ENOMEM : source->parse_listener(json, listener);
 
