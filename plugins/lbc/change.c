@@ -71,14 +71,14 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
 }
 
 /* After the writes: the desired ones that are there now are ours. */
-static int change_record_tags(struct lbc_pass *pass, bool is_new)
+static int change_record_tags(struct lbc_pass *pass, bool is_made)
 {
     const struct lbc_tags *present = &lbc_pass_lb(pass)->tags;
     const struct lbc_tags *wanted = lbc_pass_desired_tags(pass);
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    entry->applied_known = entry->applied_known || pass->model->reused || is_new;
+    entry->applied_known = entry->applied_known || pass->model->reused || is_made;
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
         const struct lbc_tag *tag = &wanted->items[i];
 
@@ -397,8 +397,22 @@ static int change_announce(struct lbc_pass *pass, struct lbc_plan *plan,
                           : change_remember_taken(pass, plan, in, err);
 
     r = r < 0 ? r : change_mark_reused(pass, plan, err);
-    r = r < 0 ? r : change_mark_tags(pass, plan, err);
     return r < 0 ? r : change_confirm_service(pass, plan, err);
+}
+
+static bool change_is_refused(int r, const struct ccm_error *err)
+{
+    return r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED;
+}
+
+static int change_plan_again(struct lbc_pass *pass, struct lbc_plan *plan,
+                             const struct lbc_plan_input *in, struct ccm_error *err)
+{
+    lbc_plan_fini(plan);
+    *plan = (struct lbc_plan){ 0 };
+    return lbc_plan_ensure(plan, pass->lbc->ops->change->rules, in, &pass->problems) < 0
+               ? ccm_error_nomem(err)
+               : 0;
 }
 
 /* The API server does not take that: the pass fails at its end, and until then backends of present
@@ -406,7 +420,6 @@ static int change_announce(struct lbc_pass *pass, struct lbc_plan *plan,
 static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
                                 const struct lbc_plan_input *in, struct ccm_error *err)
 {
-    const struct lbc_plan_ops *rules = pass->lbc->ops->change->rules;
     struct lbc_model *model = pass->model;
 
     if (!pass->unbound) {
@@ -420,9 +433,37 @@ static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
     for (size_t i = 0; i < model->want->group_count; i++) {
         model->want->groups[i]->present_only = true;
     }
-    lbc_plan_fini(plan);
-    *plan = (struct lbc_plan){ 0 };
-    return lbc_plan_ensure(plan, rules, in, &pass->problems) < 0 ? ccm_error_nomem(err) : 0;
+    return change_plan_again(pass, plan, in, err);
+}
+
+/* Nor the label of additional tags: these stay as they are, and all else follows. */
+static int change_plan_untagged(struct lbc_pass *pass, struct lbc_plan *plan,
+                                struct lbc_plan_input *in, struct ccm_error *err)
+{
+    (void)ccm_error_wrap(err, 0, "additional tags of load balancer %s stay as they are",
+                         lbc_pass_lb_id(pass)); /* sets the text */
+    lbc_problems_add(&pass->refused.problems, err, NULL);
+    ccm_error_clear(err);
+    lbc_tags_fini(&lbc_state_lb(pass->model->want)->tags);
+    in->applied = NULL;
+    return change_plan_again(pass, plan, in, err);
+}
+
+/* Before the plan is carried out; on failure as much of it as can be. */
+static int change_prepare(struct lbc_pass *pass, struct lbc_plan *plan, struct lbc_plan_input *in,
+                          bool is_new, struct ccm_error *err)
+{
+    int r = change_announce(pass, plan, in, err);
+
+    if (r < 0 && change_is_refused(r, err) && !change_is_first(pass, is_new)) {
+        return change_plan_backends(pass, plan, in, err);
+    }
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    r = change_mark_tags(pass, plan, err);
+    return r < 0 && change_is_refused(r, err) && !is_new ? change_plan_untagged(pass, plan, in, err)
+                                                         : r;
 }
 
 int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
@@ -446,14 +487,14 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    r = change_announce(pass, &plan, &in, err);
-    if (r < 0 && r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED &&
-        !change_is_first(pass, is_new)) {
-        r = change_plan_backends(pass, &plan, &in, err);
-        ccm_buf_fini(&repair); /* of all else nothing is repaired */
-    }
+    const bool kept = pass->model->backends_only;
+
+    r = change_prepare(pass, &plan, &in, is_new, err);
     if (r < 0 || pass->unfinished) {
         return r;
+    }
+    if (!kept && pass->model->backends_only) {
+        ccm_buf_fini(&repair); /* of all else nothing is repaired */
     }
     const bool refused = pass->problems.count > known;
 
@@ -467,7 +508,8 @@ int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->writes > before && lbc_pass_lb(pass)->id != NULL && change_is_first(pass, is_new)) {
         lbc_health_expect(pass);
     }
-    if (pass->kept == NULL && change_record_tags(pass, is_new) < 0) {
+    if (pass->kept == NULL &&
+        change_record_tags(pass, is_new && lbc_pass_lb(pass)->id != NULL) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {

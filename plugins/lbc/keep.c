@@ -38,12 +38,8 @@ const char *lbc_keep_find_id(const struct lbc_instance *lbc, const struct ccm_se
  * dropped: the claim is for another one. */
 static int keep_check_asked(struct lbc_pass *pass, const char *id, struct ccm_error *err)
 {
-    int r = pass->lbc->ops->read->lb(pass, id, pass->entry->state, err);
+    const int r = lbc_reuse_check_asked(pass, id, err);
 
-    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        err->kind = CCM_ERROR_TERMINAL;
-    }
-    r = r < 0 ? r : lbc_reuse_check_tags(pass, err);
     lbc_entry_drop(pass->entry);
     return r;
 }
@@ -194,5 +190,7 @@ void lbc_keep_end(struct lbc_pass *pass)
     const bool fits =
         claimed[0] == '\0' ? !ccm_text_equal(pass->kept, id) : ccm_text_equal(claimed, id);
 
-    entry->valid = entry->valid && (id == NULL || fits);
+    if (id != NULL && !fits) {
+        lbc_entry_drop(entry); /* a person's is not taken for the Service's own */
+    }
 }

@@ -552,7 +552,9 @@ static enum lbc_own entry_find_own(const struct lbc_entry *entry)
     if (entry->shared == NULL && lbc_entry_known_id(entry) != NULL) {
         return LBC_OWN_KNOWN;
     }
-    return creation->sent || creation->late || !creation->bound_here ? LBC_OWN_MAYBE : LBC_OWN_NONE;
+    return entry->several || creation->sent || creation->late || !creation->bound_here
+               ? LBC_OWN_MAYBE
+               : LBC_OWN_NONE;
 }
 
 enum lbc_own lbc_mirrors_find_own(struct lbc_mirrors *mirrors, const char *key, const char *uid)

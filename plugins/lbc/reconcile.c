@@ -229,7 +229,10 @@ static void job_count_failure(struct job *job, int r, const struct ccm_error *er
 static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm_error *err)
 {
     if (job->leaves) {
-        return lbc_pass_leave(pass, err);
+        const int r = lbc_pass_leave(pass, err);
+
+        return lbc_pass_is_unwanted(job->lbc, job->service) ? r
+                                                            : pass_publish_condition(pass, r, err);
     }
     if (pass->releases) {
         return lbc_pass_release(pass, err);

@@ -584,24 +584,49 @@ static int release_left(struct lbc_pass *pass, struct ccm_error *err)
     return release_looked_up(pass, r, false, err);
 }
 
+static int release_check_asked(struct lbc_pass *pass, struct ccm_error *err)
+{
+    int r = lbc_reuse_check_option(pass, err);
+
+    r = r < 0 ? r : lbc_reuse_check_asked(pass, lbc_reused_id(pass->lbc, pass->service), err);
+    return r < 0 ? lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err) : 0;
+}
+
+/* Its own, which goes only for one that can be used. */
+static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    int r = 0;
+
+    if (!lbc_pass_is_unwanted(pass->lbc, pass->service)) {
+        r = release_by(pass, release_check_asked, err);
+        release_drop_model(pass);
+    }
+    r = r < 0 || pass->unfinished ? r : release_lb(pass, err);
+    if (r == 0 && !pass->unfinished) {
+        release_forget_own(entry);
+        lbc_entry_drop(entry);
+        pass->unfinished = true;
+        pass->requeue_ms = NEXT_MS;
+    }
+    entry->left_alone = false;
+    return r;
+}
+
 int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_life_state nothing = { .reused = "" };
-    const bool own = lbc_entry_acquired_id(pass->entry)[0] == '\0';
     bool written = false;
-    int r = own ? release_lb(pass, err) : release_by(pass, release_left, err);
+
+    if (lbc_entry_acquired_id(pass->entry)[0] == '\0') {
+        return release_leave_own(pass, err);
+    }
+    int r = release_by(pass, release_left, err);
 
     release_drop_model(pass);
     pass->entry->left_alone = false;
     if (r < 0 || pass->unfinished) {
         return r;
-    }
-    if (own) {
-        release_forget_own(pass->entry);
-        lbc_entry_drop(pass->entry);
-        pass->unfinished = true;
-        pass->requeue_ms = NEXT_MS;
-        return 0;
     }
     r = lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
     if (r < 0) {

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum lbc_reuse lbc_reuse_parse(const char *text)
@@ -107,6 +108,28 @@ int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err)
                         "use it, or to *",
                         pass->lbc->ops->product->rules->annotations->kind, lbc_names.tag_use,
                         namespace_);
+}
+
+int lbc_reuse_check_asked(struct lbc_pass *pass, const char *id, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_entry *entry = pass->entry;
+    struct lbc_state *mirror = entry->state;
+    struct lbc_state *asked = calloc(1, ops->mirror->size);
+    int r = asked == NULL ? ccm_error_nomem(err) : ops->read->lb(pass, id, asked, err);
+
+    if (r == 0) {
+        entry->state = asked;
+        r = lbc_reuse_check_tags(pass, err);
+        entry->state = mirror;
+    } else if (err->kind == CCM_ERROR_NOT_FOUND) {
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    if (asked != NULL) {
+        lbc_state_fini(asked, ops->mirror);
+    }
+    free(asked);
+    return r;
 }
 
 bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)

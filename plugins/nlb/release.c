@@ -29,7 +29,7 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
         .ends = true,
     };
 
-    if (lbc_pass_was_read_early(pass)) {
+    if (!pass->entry->releasing && lbc_pass_was_read_early(pass)) {
         have->lbc.groups_known = false;
     }
     if (pass->entry->reused && nlb_model_chosen(model, pass->service) < 0) {

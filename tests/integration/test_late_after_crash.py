@@ -4,7 +4,7 @@ leaves nothing when the Service goes. Nor does one whose read fails. Both produc
 import pytest
 
 from tests.support import views
-from tests.support.products import Clb, Nlb, default_name
+from tests.support.products import PREFIX, Clb, Nlb, default_name
 from tests.support.world import World
 
 pytestmark = pytest.mark.time_scale(10)
@@ -113,3 +113,20 @@ def test_deleted_after_an_edit(late):
     late.kube.delete("Service", "web")
     late.wait(lambda: late.kube.get("Service", "web") is None, "the end", 60)
     assert count_parts(late, product, uid) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
+@pytest.mark.parametrize("which", ("its own", "none"))
+def test_annotation_id_cannot_be_used(late, product, which):
+    """It is set while the load balancer is being created, and names that one, or none: what was created stays, and is used later."""
+    be_killed(late, product, CREATIONS[product.name][3])
+    own = product.only(late)["LoadBalancerId"]
+    anno = {PREFIX + "id": own if which == "its own" else {"clb": "lb-none", "nlb": "nlb-none"}[product.name]}
+    late.kube.patch("Service", "web", {"metadata": {"annotations": anno}})
+    late.start_ccmd()
+    late.wait(lambda: any(event[1] == "SyncLoadBalancerFailed" for event in late.kube.events("web")), "the refusal", 30)
+    late.settled()
+    assert product.only(late)["LoadBalancerId"] == own
+    late.kube.patch("Service", "web", {"metadata": {"annotations": dict.fromkeys(anno)}})
+    late.wait(lambda: product.complete(product.only(late), PORTS) and late.kube.ingress("web"), "the load balancer", 60)
+    assert product.only(late)["LoadBalancerId"] == own
