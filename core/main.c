@@ -1,6 +1,9 @@
-/* Command line of ccmd: picks the subcommand, turns its outcome into an exit code. */
+/* Command line of ccmd and of its tools: picks the subcommand, turns its outcome into an exit code.
+ */
 #include "cli/command.h"
+#include "cli/functions.h"
 #include "cli/parse.h"
+#include "cli/tool.h"
 #include "util/attr.h"
 #include "util/crash.h"
 
@@ -13,23 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static int (*const functions[CLI_COMMAND_COUNT])(const struct cli_command_args *args) = {
-    [CLI_RUN] = cli_command_run,
-    [CLI_CHECK_CONFIG] = cli_command_check_config,
-    [CLI_PLAN] = cli_command_plan,
-    [CLI_LINT] = cli_command_lint,
-    [CLI_EXPLAIN] = cli_command_explain,
-    [CLI_WEBHOOK] = cli_command_webhook,
-    [CLI_PLUGINS] = cli_command_plugins,
-    [CLI_STATUS] = cli_command_status,
-    [CLI_RESYNC] = cli_command_resync,
-    [CLI_ALLOW_REMOVALS] = cli_command_allow_removals,
-    [CLI_CONVERT_CONFIG] = cli_command_convert,
-    [CLI_COMPLETION] = cli_command_completion,
-    [CLI_VERSION] = cli_command_version,
-    [CLI_HELP] = cli_command_help,
-};
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */
 static void exit_on_signal(int signal CCM_UNUSED)
@@ -53,18 +39,16 @@ static void block_reload_signal(void)
     (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* a valid set */
 }
 
-static int main_run_command(const struct cli_command *command, const struct cli_command_args *args)
+static int main_call_function(cli_function *function, const struct cli_command_args *args)
 {
-    const enum cli_command_id id = (enum cli_command_id)(command - cli_commands);
-
     (void)signal(SIGALRM, exit_as_failed); /* a valid signal, and so are the next */
-    if (id == CLI_RUN) {
+    if (function == cli_functions[CLI_RUN]) {
         (void)signal(SIGTERM, exit_on_signal);
         (void)signal(SIGINT, exit_on_signal);
         block_reload_signal();
     }
 
-    const int r = functions[id](args);
+    const int r = function(args);
 
     if (r == -ETIMEDOUT) {
         _exit(1); /* a thread hangs in a plugin: nothing that it may use can be taken down */
@@ -98,9 +82,36 @@ static bool open_standard_files(void)
     return true;
 }
 
-int main(int argc, char **argv)
+/* NULL = a tool has it. */
+static cli_function *main_find_function(const struct cli_command *command)
+{
+    return cli_functions[command - cli_commands];
+}
+
+static int main_run_command(int argc, char **argv, const struct cli_command *command)
 {
     struct cli_command_args args = { .config = CLI_DEFAULT_CONFIG };
+
+    if (cli_parse(argc, argv, command, &args, &command) != 0) {
+        return CLI_EXIT_USAGE;
+    }
+    if (main_find_function(command) == NULL) { /* help was asked for */
+        argv[1 + args.operand_count] = NULL;
+        return cli_tool_run(command, argv);
+    }
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        fprintf(stderr, "ccmd: libcurl cannot be initialised\n");
+        return 1;
+    }
+
+    const int status = main_call_function(main_find_function(command), &args);
+
+    curl_global_cleanup();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
     const struct cli_command *command = NULL;
 
     if (!open_standard_files()) {
@@ -108,16 +119,11 @@ int main(int argc, char **argv)
     }
     use_one_arena();
     ccm_crash_install();
-    if (cli_parse(argc, argv, &args, &command) != 0) {
+    if (cli_parse_command(&argc, argv, &command) != 0) {
         return CLI_EXIT_USAGE;
     }
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        fprintf(stderr, "ccmd: libcurl cannot be initialised\n");
-        return 1;
+    if (command != NULL && main_find_function(command) == NULL) {
+        return cli_tool_run(command, argv);
     }
-
-    const int status = main_run_command(command, &args);
-
-    curl_global_cleanup();
-    return status;
+    return main_run_command(argc, argv, command);
 }

@@ -64,7 +64,7 @@ def main():
     build = pathlib.Path(sys.argv[1])
     root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parent.parent)
     findings = doubles(build)
-    libraries = [folder for part in ("core", "plugins") for folder in sorted((build / part).rglob("CMakeFiles/*.dir"))
+    libraries = [folder for part in ("core", "plugins", "tools") for folder in sorted((build / part).rglob("CMakeFiles/*.dir"))
                  if "tests" not in folder.parts]
     if not libraries:
         sys.exit(f"check-archives: found no library in {build}")

@@ -21,8 +21,9 @@ rules=(
     'core/admin/            ccm/ util/ net/ kube/ config/ admin/'
     'core/daemon/           ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/'
     'core/cli/              ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/ cli/'
-    'core/convert/          ccm/ util/ convert/'
     'core/main.c            ccm/ util/ net/ cli/'
+    'tools/convert/         ccm/ util/ tools/convert/'
+    'tools/                 ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/ cli/ tools/'
     'plugins/template/      ccm/'
     'plugins/alicloud/      ccm/ util/ alicloud/ .'
     'plugins/lbc/tests/     ccm/ util/ lbc/ .'
@@ -102,7 +103,7 @@ while IFS=: read -r file line text; do
     elif [[ $name == curl/* && $file != core/net/* && $file != core/main.c ]]; then
         complain "$file" "$line" "$name: core/net is the one HTTP engine"
     fi
-done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' include core plugins | sort -t: -k1,1 -s)
+done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' include core plugins tools | sort -t: -k1,1 -s)
 
 # What is Kubernetes in the load balancer engine names no cloud, nor a product of one.
 while IFS=: read -r file line text; do

@@ -25,7 +25,7 @@ expect() {
 tree() {
     root=$scratch/tree
     rm -rf "$root"
-    mkdir -p "$root"/{include/ccm,core/{util,net,kube/{client,cache,object},sched,plugin,config,admin,daemon,cli,convert},plugins/{clb/tests,template,alicloud,lbc/{model,service,apply}}}
+    mkdir -p "$root"/{include/ccm,core/{util,net,kube/{client,cache,object},sched,plugin,config,admin,daemon,cli},tools/convert,plugins/{clb/tests,template,alicloud,lbc/{model,service,apply}}}
     printf '#include "ccm/error.h"\n#include <stdint.h>\n' >"$root/include/ccm/host.h"
     printf '#include <stdint.h>\n' >"$root/include/ccm/error.h"
     printf '#include "util/buf.h"\n#include "ccm/error.h"\n#include <cjson/cJSON.h>\n' >"$root/core/util/buf.c"
@@ -54,7 +54,7 @@ bad_include() {
 tree
 expect 'layers: good' 0 'ok' "$here/check-layers.sh" "$root"
 mkdir "$scratch/empty"
-mkdir -p "$scratch/empty"/{include,core,plugins}
+mkdir -p "$scratch/empty"/{include,core,plugins,tools}
 expect 'layers: nothing there' 1 'found no source file' "$here/check-layers.sh" "$scratch/empty"
 bad_include core/util/buf.c '"net/http.h"' 'core/util/buf.c:4: may not include net/http.h'
 bad_include core/net/http.c '"kube/client.h"' 'may not include kube/client.h'
@@ -74,8 +74,9 @@ bad_include plugins/alicloud/client.c '"clb/model.h"' 'may not include clb/model
 bad_include plugins/alicloud/client.c '"lbc/hash.h"' 'may not include lbc/hash.h'
 bad_include core/kube/client/client.c '"kube/cache/store.h"' 'may not include kube/cache/store.h'
 bad_include core/admin/server.c '"daemon/runner.h"' 'may not include daemon/runner.h'
-bad_include core/convert/main.c '"net/http.h"' 'may not include net/http.h'
-bad_include core/daemon/daemon.c '"cli/lint.h"' 'may not include cli/lint.h'
+bad_include tools/convert/read.c '"net/http.h"' 'may not include net/http.h'
+bad_include core/daemon/daemon.c '"cli/parse.h"' 'may not include cli/parse.h'
+bad_include core/cli/parse.c '"tools/lint.h"' 'may not include tools/lint.h'
 bad_include plugins/lbc/model/node.c '"lbc/apply/token.h"' 'may not include lbc/apply/token.h'
 bad_include plugins/lbc/model/node.c '"lbc/service/hash.h"' 'may not include lbc/service/hash.h'
 bad_include plugins/lbc/service/written.c '"lbc/pass.h"' 'may not include lbc/pass.h'

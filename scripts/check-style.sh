@@ -3,8 +3,8 @@
 #   functions of more than 80 lines, files of more than 1000, lines of more than 100 columns, tabs
 #   banned functions, goto, struct typedefs; exit and abort outside of core/main.c
 #   walks over JSON that do not look at its type: ccm_json_elements() and ccm_json_members() do
-#   static functions of one word, in core and plugins: file's noun, verb, object
-#   .c files of core and plugins without a header of their own whose first line does not say what they are
+#   static functions of one word, in core, plugins and tools: file's noun, verb, object
+#   .c files of core, plugins and tools without a header of their own whose first line does not say what they are
 #   notes that something is left to do
 set -euo pipefail
 
@@ -126,7 +126,7 @@ findings=$(
         sub(/^\.\//, "", file)
         comment = 0
         start = 0
-        ours = file ~ /^(core|plugins)\// && file !~ /\/tests\//
+        ours = file ~ /^(core|plugins|tools)\// && file !~ /\/tests\//
         may_not_end = ours && file != "core/main.c"
         header = file
         sub(/c$/, "h", header)

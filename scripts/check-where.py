@@ -17,7 +17,7 @@ def main():
     findings, questions = [], 0
     for number, line in enumerate((root / "docs/where.md").read_text(encoding="utf-8").splitlines(), 1):
         questions += line.startswith("| ") and "`" in line
-        for path, name in re.findall(r"`((?:core|plugins|include|etc|tests)/[^`:]*)(?::(\w+))?`", line):
+        for path, name in re.findall(r"`((?:core|plugins|tools|include|etc|tests)/[^`:]*)(?::(\w+))?`", line):
             file = root / path
             if not file.exists():
                 findings.append(f"docs/where.md:{number}: {path} is not there: say where it is now")

@@ -52,14 +52,14 @@ suite() {
 
 tidy() {
     build clang
-    git ls-files 'core/*.c' 'plugins/*.c' 'tests/sim/*.c' | grep -v /tests/ |
+    git ls-files 'core/*.c' 'plugins/*.c' 'tools/*.c' 'tests/sim/*.c' | grep -v /tests/ |
         xargs -P "$jobs" -n 8 clang-tidy -p build/clang --quiet
 }
 
 cppcheck_all() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
         --suppress=memleak --suppress=missingInclude --suppress=unknownMacro --suppress=varFuncNullUB \
-        -I core -I include -I plugins -j "$jobs" core plugins tests/sim
+        -I core -I include -I plugins -I . -j "$jobs" core plugins tools tests/sim
 }
 
 # Nothing lost and nothing read that is not ours, in the paths that a day brings: Services of both kinds, routes, a changed
@@ -87,7 +87,7 @@ fuzz() {
     echo "$tried inputs tried"
 }
 
-# Lines of core and plugins that the suite runs; the floor is what it was, less a little. Left out: tests of the simulators
+# Lines of core, plugins and tools that the suite runs; the floor is what it was, less a little. Left out: tests of the simulators
 # alone, tests that build a tree of their own, and the one that compares what all tests together have called.
 coverage() {
     local without='integration-(cloudsim|kubesim|kubectl|install|docs|plugin-guide|ram-policies)|interop|abi-sdk'
@@ -96,7 +96,7 @@ coverage() {
     cmake --build build/coverage -j "$jobs"
     find build/coverage -name '*.gcda' -delete
     ctest --test-dir build/coverage --output-on-failure --no-tests=error -j "$jobs" -LE lint -E "$without"
-    gcovr --root . --object-directory build/coverage --filter 'core/' --filter 'plugins/' --exclude '.*/tests/.*' \
+    gcovr --root . --object-directory build/coverage --filter 'core/' --filter 'plugins/' --filter 'tools/' --exclude '.*/tests/.*' \
         --gcov-ignore-parse-errors -j "$jobs" --print-summary --fail-under-line 93 >build/coverage/report.txt
     tail -5 build/coverage/report.txt
 }

@@ -1,5 +1,6 @@
-/* The subcommands of ccmd. Called once, by main(); each prints what it has to say and returns 0, a
- * negative errno (exit code 1), or an exit code of its own. */
+/* The subcommands that ccmd itself has; the others are tools (tools/command.h). Called once, by
+ * main(); each prints what it has to say and returns 0, a negative errno (exit code 1), or an exit
+ * code of its own. */
 #ifndef CCM_COMMAND_H
 #define CCM_COMMAND_H
 
@@ -43,29 +44,6 @@ struct cli_command_args {
 /* Runs until SIGTERM or SIGINT. */
 int cli_command_run(const struct cli_command_args *args);
 
-/* Reads the configuration and every plugin it names, prints all problems as "FILE:LINE: text". */
-int cli_command_check_config(const struct cli_command_args *args);
-
-/* Without operands: the plugins of the configuration; with operands: these files. */
-int cli_command_plugins(const struct cli_command_args *args);
-
-/* Checks the Services in these files and folders: 0 no finding, 1 findings, 2 wrong usage or
- * something could not be checked. */
-int cli_command_lint(const struct cli_command_args *args);
-
-/* Answers the API server about Services, until SIGTERM or SIGINT. */
-int cli_command_webhook(const struct cli_command_args *args);
-
-/* What an annotation of Services means, or which there are: 0, or 1: there is none of that name. */
-int cli_command_explain(const struct cli_command_args *args);
-
-/* What would change if the daemon ran: 0 nothing, 3 something, 1 something failed or could not be
- * looked at. */
-int cli_command_plan(const struct cli_command_args *args);
-
-/* A configuration from that of cloud-provider-alibaba-cloud, on standard output. */
-int cli_command_convert(const struct cli_command_args *args);
-
 /* Tells the daemon of this configuration, on this machine, that what the plugin named by the
  * operand holds back may go. */
 int cli_command_allow_removals(const struct cli_command_args *args);
@@ -79,11 +57,5 @@ int cli_command_resync(const struct cli_command_args *args);
 int cli_command_status(const struct cli_command_args *args);
 
 int cli_command_version(const struct cli_command_args *args);
-
-/* The completion of the shell named by the operand. */
-int cli_command_completion(const struct cli_command_args *args);
-
-/* What there is, or what the command named by the operand does: 0, or 2: there is none. */
-int cli_command_help(const struct cli_command_args *args);
 
 #endif

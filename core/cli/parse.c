@@ -99,37 +99,62 @@ static const char *hint_format(const struct ccm_suggest *near, const char *befor
     return text;
 }
 
-/* The first word that is neither an option nor the value of one. */
-static void parse_find_command(struct parse *in)
+/* The place of the first word that is neither an option nor the value of one; 0 = there is none. */
+static int parse_find_word(int argc, char **argv)
 {
     const struct cli_command *owner = NULL;
 
-    for (int i = 1; i < in->argc; i++) {
-        const char *word = in->argv[i];
-
-        if (strcmp(word, "--") == 0) {
-            return;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (!is_option(argv[i])) {
+            return i;
         }
-        if (is_option(word)) {
-            const struct option_word split = option_split(word);
-            const struct cli_option *option =
-                option_find_anywhere(split.name, split.len, split.letter, &owner);
 
-            i += option != NULL && option->value != NULL && split.value == NULL ? 1 : 0;
-            continue;
-        }
-        in->command = cli_find_command(word);
-        if (in->command == NULL) {
-            struct ccm_suggest near = { .wanted = word };
-            char hint[HINT_SIZE];
+        const struct option_word split = option_split(argv[i]);
+        const struct cli_option *option =
+            option_find_anywhere(split.name, split.len, split.letter, &owner);
 
-            for (size_t k = 0; k < CLI_COMMAND_COUNT; k++) {
-                ccm_suggest_offer(&near, cli_commands[k].name);
-            }
-            parse_fail(in, "unknown command '%s'%s", word, hint_format(&near, "", hint));
-        }
-        return;
+        i += option != NULL && option->value != NULL && split.value == NULL ? 1 : 0;
     }
+    return 0;
+}
+
+/* The command whose tool has the name that the program was started by; NULL = none. */
+static const struct cli_command *parse_program_name(const char *path)
+{
+    static const char before[] = "ccmd-";
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+
+    return name != NULL && ccm_text_starts(name, before) ? cli_find_command(name + strlen(before))
+                                                         : NULL;
+}
+
+int cli_parse_command(int *argc, char **argv, const struct cli_command **ret)
+{
+    struct parse in = { .argc = *argc, .argv = argv };
+    int word = 0;
+
+    *ret = parse_program_name(argv[0]);
+    if (*ret == NULL) {
+        word = parse_find_word(*argc, argv);
+    }
+    if (word == 0) {
+        return 0;
+    }
+    *ret = cli_find_command(argv[word]);
+    if (*ret == NULL) {
+        struct ccm_suggest near = { .wanted = argv[word] };
+        char hint[HINT_SIZE];
+
+        for (size_t k = 0; k < CLI_COMMAND_COUNT; k++) {
+            ccm_suggest_offer(&near, cli_commands[k].name);
+        }
+        parse_fail(&in, "unknown command '%s'%s", argv[word], hint_format(&near, "", hint));
+        return CLI_EXIT_USAGE;
+    }
+    memmove(&argv[word], &argv[word + 1], (size_t)(*argc - word) * sizeof(*argv)); /* with NULL */
+    (*argc)--;
+    return 0;
 }
 
 static void parse_refuse_option(struct parse *in, const char *word, const struct option_word *split)
@@ -297,8 +322,6 @@ static void parse_take_rest(struct parse *in)
 
 static void parse_words(struct parse *in)
 {
-    bool named = in->command == NULL; /* no word is left that is the command */
-
     while (in->next < in->argc && !in->bad) {
         const char *word = in->argv[in->next++];
 
@@ -306,8 +329,6 @@ static void parse_words(struct parse *in)
             parse_take_rest(in);
         } else if (is_option(word)) {
             parse_take_option(in, word);
-        } else if (!named) {
-            named = true;
         } else {
             in->operands[in->args->operand_count++] = word;
             if (parse_command(in)->rest) {
@@ -335,21 +356,20 @@ static void parse_check_operands(struct parse *in)
     }
 }
 
-int cli_parse(int argc, char **argv, struct cli_command_args *args, const struct cli_command **ret)
+int cli_parse(int argc, char **argv, const struct cli_command *command,
+              struct cli_command_args *args, const struct cli_command **ret)
 {
     /* Operands move to the front of argv: each goes to a place that was read before. */
     struct parse in = {
         .argc = argc,
         .argv = argv,
         .next = 1,
+        .command = command,
         .args = args,
         .operands = (const char **)argv + 1,
     };
 
-    parse_find_command(&in);
-    if (!in.bad) {
-        parse_words(&in);
-    }
+    parse_words(&in);
     args->operands = in.operands;
     if (!in.bad && !in.help && !in.version) {
         parse_check_operands(&in);

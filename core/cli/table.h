@@ -1,7 +1,8 @@
 /*
  * The commands of ccmd as one table: names, operands, options, words and examples. What the command
- * line takes and refuses (cli/parse.h), help (cli/help.h), completions (cli/completion.h) and the
- * manual page (docs/gen/manual.c) come from it. A new command is a row here, its function in main.c
+ * line takes and refuses (cli/parse.h), help (tools/help.h), completions (tools/completion.h) and
+ * the manual page (docs/gen/manual.c) come from it. A new command is a row here, its function in
+ * tools/functions.c and a link in tools/CMakeLists.txt (or in cli/functions.c, where it is no tool)
  * and, where it has something to set, a case in cli/parse.c. Constant data; every thread.
  */
 #ifndef CCM_CLI_TABLE_H

@@ -37,12 +37,13 @@ char *daemon_library_path(const char *name)
     if (path == NULL) {
         return NULL;
     }
-    for (int part = 0; part < 2; part++) { /* the program, then its folder */
-        if (!cut_last(path)) {
-            return NULL;
-        }
+    if (!cut_last(path)) {
+        return NULL;
     }
-    return ccm_text_format("%s/lib/ccmd/%s", path, name);
+    if (ccm_text_ends(path, "/lib/ccmd")) { /* a tool is there itself */
+        return ccm_text_format("%s/%s", path, name);
+    }
+    return cut_last(path) ? ccm_text_format("%s/lib/ccmd/%s", path, name) : NULL;
 }
 
 char *daemon_plugin_dir(const char *dir)

@@ -4,8 +4,9 @@
 
 /*
  * `dir` unless it is NULL or "": then lib/ccmd/plugins beside the folder of the running program,
- * where `make install` puts the plugins (/usr/bin/ccmd -> /usr/lib/ccmd/plugins). Heap; NULL when
- * memory ran out or the program does not know its own path. Any thread.
+ * where `make install` puts the plugins (/usr/bin/ccmd -> /usr/lib/ccmd/plugins). A tool
+ * of ccmd is in lib/ccmd itself. Heap; NULL when memory ran out or the program does not know its
+ * own path. Any thread.
  */
 char *daemon_plugin_dir(const char *dir);
 

@@ -10,8 +10,6 @@
 #include "plugin/descriptor.h"
 #include "util/attr.h"
 
-#include <stdio.h>
-
 struct plugin_loaded_plugin {
     const struct ccm_plugin *desc; /* our copy, in the layout of this build: see descriptor.h */
     const char *path;              /* resolved */
@@ -42,19 +40,5 @@ CCM_NODISCARD int plugin_load(const char *spec, const char *plugin_dir, unsigned
 void plugin_free(struct plugin_loaded_plugin *plugin);
 /* For CCM_CLEANUP. */
 void plugin_freep(struct plugin_loaded_plugin **plugin);
-
-/* What `ccmd plugins` shows: name, version, summary, ABI, file, watches, rights, options with their
- * rules. instance: its name in the configuration; NULL = it is in none. Write failures stick in the
- * stream. */
-void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin, const char *instance);
-
-/* The same as a JSON object. */
-struct ccm_jsonw;
-void plugin_print_json(struct ccm_jsonw *w, const struct plugin_loaded_plugin *plugin,
-                       const char *instance);
-
-/* The same for `--rbac`: a ClusterRole "ccmd-plugin-NAME", and a Role of that name in each
- * namespace that a watch or a right is confined to, as YAML for kubectl. */
-void plugin_print_rbac(FILE *out, const struct plugin_loaded_plugin *plugin);
 
 #endif

@@ -3,7 +3,7 @@
  * docs-gen completion SHELL: the completion of a shell. */
 #include "pages.h"
 
-#include "cli/completion.h"
+#include "tools/completion.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -69,7 +69,7 @@ static int page_write(struct ccm_buf *page, const char *name, const char *text, 
 
 static int write_completion(const char *shell)
 {
-    return cli_completion_print(shell, stdout) < 0 || fflush(stdout) == EOF ? 1 : 0;
+    return tool_completion_print(shell, stdout) < 0 || fflush(stdout) == EOF ? 1 : 0;
 }
 
 int main(int argc, char **argv)

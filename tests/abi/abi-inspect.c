@@ -1,6 +1,6 @@
 /* abi-inspect FILE...: load plugin files as the daemon does, print each, or why it is refused. Exit
  * 1 if any is. */
-#include "plugin/loader.h"
+#include "tools/inspect.h"
 
 int main(int argc, char **argv)
 {
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
             status = 1;
             continue;
         }
-        plugin_print(stdout, plugin, NULL);
+        tool_inspect_print(stdout, plugin, NULL);
         plugin_free(plugin);
     }
     return fflush(stdout) == 0 ? status : 1;

@@ -1,6 +1,7 @@
 /* Real plugin files against the loader and the registry: each bad one is refused by name and
  * reason, the others run. */
 #include "plugin/registry.h"
+#include "tools/inspect.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -390,7 +391,7 @@ static void test_print(void **state)
     FILE *out = open_memstream(&text, &len);
 
     assert_non_null(out);
-    plugin_print(out, plugin, NULL);
+    tool_inspect_print(out, plugin, NULL);
     assert_int_equal(fclose(out), 0);
     assert_contains(text, "future 9.0\n");
     assert_contains(text, "comes from a later minor\n");

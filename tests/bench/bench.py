@@ -106,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     args = parser.parse_args()
-    for name in ("bin/ccmd", "plugins/clb.so", "plugins/nlb.so", "plugins/route.so", "plugins/node.so", "libccm-alicloud.so.1"):
+    for name in ("bin/ccmd", "lib/ccmd/ccmd-tools", "plugins/clb.so", "plugins/nlb.so", "plugins/route.so", "plugins/node.so", "libccm-alicloud.so.1"):
         figure("size-" + os.path.basename(name), os.path.getsize(os.path.join(args.build, name)) // 1024, "KiB")
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         with World(args.build, folder) as world:

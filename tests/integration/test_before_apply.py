@@ -33,6 +33,7 @@ def shell(build, tmp_path):
     (tmp_path / "manifests" / "good.yaml").write_text(SERVICE.format(key=KEY, value="wrr"))
     (tmp_path / "manifests" / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n")
     installed = tmp_path / "installed"
+    shutil.copytree(os.path.join(build, "lib/ccmd"), installed / "lib/ccmd", symlinks=True)
     os.makedirs(installed / "lib/ccmd/plugins")
     for place in ("bin/ccmd", "plugins/clb.so", "plugins/nlb.so"):
         where = installed / ("lib/ccmd" if place.startswith("plugins") else ".") / place

@@ -178,6 +178,7 @@ def test_without_proc(build, tmp_path):
     assert proc.run([*hide, "test", "-e", "/proc/self"])[0] == 1
     (tmp_path / "bin").mkdir()
     shutil.copy(os.path.join(build, "bin", "ccmd"), tmp_path / "bin")
+    shutil.copytree(os.path.join(build, "lib/ccmd"), tmp_path / "lib/ccmd", symlinks=True)
     os.makedirs(tmp_path / "lib/ccmd/plugins")
     for name in ("libccm-alicloud.so.1", "plugins/clb.so"):
         place = next(os.path.join(folder, os.path.basename(name)) for folder, _, names in os.walk(build)

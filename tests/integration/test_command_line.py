@@ -52,6 +52,51 @@ def test_every_command_says_how_it_is_used(ccmd, table):
     assert told(ccmd, "--help") == told(ccmd, "-h") == told(ccmd, "help")
 
 
+TOOLS = {"check-config", "completion", "convert-config", "explain", "help", "lint", "plan", "plugins", "webhook"}
+
+
+def test_tools_are_programs_of_their_own(build, table):
+    """All commands but those of a running daemon: `ccmd lint` is lib/ccmd/ccmd-lint, which can be run alone, too."""
+    assert TOOLS == set(table) - {"run", "status", "resync", "allow-removals", "version"}
+    folder = os.path.join(build, "lib/ccmd")
+    assert {name for name in os.listdir(folder) if name.startswith("ccmd-")} == {f"ccmd-{name}" for name in (*TOOLS, "tools")}
+    for name in TOOLS:
+        for words in (("--help",), ("--version",), ("--nonsense",)):
+            assert proc.run([os.path.join(folder, f"ccmd-{name}"), *words]) == proc.run([os.path.join(build, "bin", "ccmd"), name, *words])
+
+
+@pytest.fixture
+def alone(build, tmp_path):
+    """ccmd without its tools, and a program of the name of each of them where ccmd may not look."""
+    os.makedirs(tmp_path / "bin")
+    os.makedirs(tmp_path / "elsewhere/lib/ccmd")
+    shutil.copy(os.path.join(build, "bin", "ccmd"), tmp_path / "bin")
+    for name in (*TOOLS, "other"):
+        for folder in ("elsewhere", "elsewhere/lib/ccmd", "bin"):
+            (tmp_path / folder / f"ccmd-{name}").write_text("#!/bin/sh\necho wrong\n")
+            (tmp_path / folder / f"ccmd-{name}").chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_a_tool_that_is_missing_is_named(alone, name):
+    """With its file and the package that installs it. Neither PATH, the working directory nor the name of the program counts."""
+    words = [name, *({"convert-config": ["file"], "lint": ["file"], "completion": ["bash"]}.get(name, []))]
+    expected = (1, "", f"ccmd: {name}: {alone}/lib/ccmd/ccmd-{name}: No such file or directory; package ccmd installs this file\n")
+    environment = {"PATH": f"{alone}/elsewhere:{alone}/bin:{os.environ['PATH']}"}
+    said = [proc.run(["bash", "-c", f'cd {alone}/elsewhere && {line} "$@"', "-", *words], env=environment) for line in (
+        f"exec {alone}/bin/ccmd", "exec ccmd", f"exec -a {alone}/elsewhere/bin/ccmd {alone}/bin/ccmd")]
+    assert said == [expected] * 3
+
+
+def test_only_known_tools_are_run(alone):
+    os.makedirs(alone / "lib/ccmd")
+    shutil.copy(alone / "elsewhere/ccmd-other", alone / "lib/ccmd")
+    assert proc.run([alone / "bin/ccmd", "other"]) == (2, "", "ccmd: unknown command 'other'; see ccmd help\n")
+    shutil.copy(alone / "elsewhere/ccmd-lint", alone / "lib/ccmd")
+    assert proc.run([alone / "bin/ccmd", "lint", "file"])[1] == "wrong\n"
+
+
 def test_examples_use_what_there_is(ccmd, table):
     for command in table:
         for line in re.findall(r"^  (?!#)(.*)$", section(told(ccmd, "help", command), "Examples"), re.M):

@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import stat
-import shutil
 import subprocess
 
 import pytest
@@ -183,11 +182,3 @@ def test_each_flag(build, tmp_path, flag, line, words):
     assert done.stderr.startswith(words) and done.stderr.count("\n") == 1 if words else done.stderr == ""
 
 
-def test_a_program_that_is_not_there_is_named(build, tmp_path):
-    os.makedirs(tmp_path / "bin")
-    shutil.copy(os.path.join(build, "bin", "ccmd"), tmp_path / "bin")
-    done = subprocess.run([tmp_path / "bin" / "ccmd", "convert-config", "file"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True)
-    assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr == (f"convert-config: {tmp_path}/lib/ccmd/ccmd-convert-config: No such file or directory: "
-                           "it is installed together with ccmd\n")

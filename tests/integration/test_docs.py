@@ -12,9 +12,9 @@ from tests.bench import bench_quota
 from tests.support.pages import ROOT
 
 PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "plugins/*/README.md", "tests/*/README.md",
-                                                             "core/README.md", "core/*/README.md")
+                                                             "core/README.md", "core/*/README.md", "tools/README.md")
                for path in glob.glob(os.path.join(ROOT, pattern)))
-FOLDERS = ("core", "plugins", "include", "tests", "docs", "etc", "scripts", "cmake")
+FOLDERS = ("core", "plugins", "tools", "include", "tests", "docs", "etc", "scripts", "cmake")
 GROUPS = ("kubernetes", "leader_election", "admin", "log", "controller", "process", "alicloud")
 METRIC = (r"(?:cloudprovider|workqueue|ccmd|ccm|rest_client|leader_election)_(?:[a-z_]+_)?"
           r"(?:total|seconds|milliseconds|objects|depth|status|bytes|successful)")
@@ -129,7 +129,7 @@ def test_files_exist(page):
             assert any(glob.glob(place) for place in places), f"{page}: {span}"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("plugins/", "core/"))])
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("plugins/", "core/", "tools/"))])
 def test_tables_of_files(page):
     """A README of a folder lists its sources in a table: `plan*.c`, `api.c`."""
     for row in re.findall(r"^\| (`[^|]*\.c`[^|]*)\|", read(page), re.M):
@@ -181,7 +181,7 @@ def test_actions_and_metrics(page):
             granted |= {action for one in json.load(file)["Statement"] for action in one["Action"]}
     for action in re.findall(r"`((?:slb|nlb|vpc|ecs):[A-Z]\w+)`", text):
         assert action in granted or action in OF_THE_REFERENCE, f"{page}: {action}"
-    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins")
+    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins", "tools")
                       for path in glob.glob(os.path.join(ROOT, folder, "**", "*.c"), recursive=True))
     for metric in re.findall(rf"\b{METRIC}\b", text):
         assert f'"{metric}"' in sources, f"{page}: {metric}"
@@ -194,7 +194,7 @@ def test_messages_that_the_table_of_symptoms_names():
     said = {span for row in rows for column in (row[1], row[3]) for span in re.findall(r"`([^`]+)`", column)}
     said = {span for span in said if re.search(r" |^[A-Z]\w+[A-Z]", span) and not span.startswith(("kubectl", "ccmd", "curl"))}
     assert len(said) >= 8
-    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins")
+    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins", "tools")
                       for path in glob.glob(os.path.join(ROOT, folder, "**", "*.c"), recursive=True))
     sources = re.sub(r'"\s*"', "", sources)
     for span in said:
@@ -211,7 +211,7 @@ def test_policies_grant_what_the_migration_says():
 def reasons_in_the_program():
     """CamelCase texts among the arguments of functions that write events, reasons in tables and names for them."""
     found = set()
-    paths = [path for folder in ("core", "plugins") for path in glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True)]
+    paths = [path for folder in ("core", "plugins", "tools") for path in glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True)]
     for path in paths:
         if {"tests", "template"} & set(path.split(os.sep)):
             continue

@@ -23,6 +23,7 @@ CHART = os.path.join(ROOT, "etc", "helm", "ccmd")
 with open(os.path.join(CHART, "values.schema.json"), encoding="utf-8") as schema_file:
     CHART_SCHEMA = json.load(schema_file)
 PLUGINS = ["clb.so", "nlb.so", "route.so"]
+TOOLS = ["check-config", "completion", "convert-config", "explain", "help", "lint", "plan", "plugins", "webhook"]
 
 
 def run(*argv, **options):
@@ -38,7 +39,11 @@ def test_installed_program_finds_its_plugins(prefix):
         assert told.startswith(name.removesuffix(".so") + " ")
 
 
-def test_installed_program_finds_its_converter(prefix, tmp_path):
+def test_installed_program_finds_its_tools(prefix, tmp_path):
+    ccmd, folder = os.path.join(prefix, "bin", "ccmd"), os.path.join(prefix, "lib/ccmd")
+    assert {name for name in os.listdir(folder) if name.startswith("ccmd-")} == {f"ccmd-{name}" for name in ("tools", *TOOLS)}
+    for name in TOOLS:
+        assert run(ccmd, name, "--help") == run(ccmd, "help", name) == run(os.path.join(folder, f"ccmd-{name}"), "--help")
     (tmp_path / "cloud-config.conf").write_text('{"Global": {"region": "cn-a", "clusterID": "c1"}}')
     assert 'cluster_id = "c1"' in run(os.path.join(prefix, "bin", "ccmd"), "convert-config", str(tmp_path / "cloud-config.conf"))
 
@@ -775,7 +780,8 @@ def test_image_runs_without_rights(bundle):
         "etc/group", "etc/passwd", "etc/os-release", "etc/nsswitch.conf", "etc/ssl/certs/ca-certificates.crt", "etc/ld.so.cache", "etc/ld.so.conf",
         "etc/ld.so.conf.d/libc.conf", f"etc/ld.so.conf.d/{os.uname().machine}-linux-gnu.conf"}
     assert {name for name in files if "/bin/" in f"/{name}" or "sbin/" in name} == {"usr/bin/ccmd"}
-    assert "usr/lib/ccmd/ccmd-convert-config" in files
+    assert {name for name in files if name.startswith("usr/lib/ccmd/ccmd-")} == {f"usr/lib/ccmd/ccmd-{name}" for name in ("tools", *TOOLS)}
+    assert run(*inside(root), "/usr/bin/ccmd", "help").startswith("Cloud controller manager")
     assert not [name for name in files if os.lstat(os.path.join(root, name)).st_mode & 0o6000]
     assert sum(os.lstat(os.path.join(root, name)).st_size for name in files) < 40 * 1024 * 1024
     assert os.path.getsize(os.path.join(root, "etc/ssl/certs/ca-certificates.crt")) > 100000
