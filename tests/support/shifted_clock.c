@@ -8,7 +8,6 @@
  * Reads the kernel's clock without any library, so it works below the sanitizers, too.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +25,14 @@
 
 #define SECOND 1000000000LL
 
-typedef int cond_wait_fn(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+/* That of the C library or of a sanitizer: what a sanitizer knows of a wait it knows still. */
+#define CALL_NEXT(name, ...)                                                                       \
+    do {                                                                                           \
+        __typeof__(name) *call;                                                                    \
+                                                                                                   \
+        *(void **)&call = dlsym(RTLD_NEXT, #name);                                                 \
+        return call(__VA_ARGS__);                                                                  \
+    } while (0)
 
 static const _Atomic int64_t *shift_ms;
 static int64_t scale = 1;
@@ -142,64 +148,48 @@ time_t time(time_t *ret)
 int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict deadline)
 {
-    static cond_wait_fn *_Atomic known;
-    cond_wait_fn *next = atomic_load(&known);
-    struct timespec ts = *deadline;
+    const int64_t now = kernel_ns(CLOCK_MONOTONIC);
+    const int64_t left = to_ns(deadline) - (now + (now - began_ns) * (scale - 1));
+    const struct timespec ts = scale > 1 ? to_timespec(now + shorter(left)) : *deadline;
 
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
-        atomic_store(&known, next);
-    }
-    if (scale > 1) {
-        const int64_t now = kernel_ns(CLOCK_MONOTONIC);
-        const int64_t left = to_ns(deadline) - (now + (now - began_ns) * (scale - 1));
-
-        ts = to_timespec(now + shorter(left));
-    }
-    return next(cond, mutex, &ts);
+    CALL_NEXT(pthread_cond_timedwait, cond, mutex, &ts);
 }
 
+/* What is left when a signal cuts it short is not used. */
 int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
     const struct timespec ts = to_timespec(shorter(to_ns(wanted)));
-    const int r = (int)syscall(SYS_nanosleep, &ts, left);
 
-    if (r < 0 && errno == EINTR && left != NULL) {
-        *left = to_timespec(to_ns(left) * scale);
-    }
-    return r;
+    CALL_NEXT(nanosleep, &ts, left);
 }
 
 int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                  const struct timespec *restrict timeout)
 {
-    struct timespec ts = { 0 };
+    const struct timespec ts = to_timespec(shorter(timeout == NULL ? 0 : to_ns(timeout)));
 
-    if (timeout != NULL) {
-        ts = to_timespec(shorter(to_ns(timeout)));
-    }
-    return (int)syscall(SYS_rt_sigtimedwait, set, info, timeout == NULL ? NULL : &ts, _NSIG / 8);
+    CALL_NEXT(sigtimedwait, set, info, timeout == NULL ? NULL : &ts);
 }
 
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
-    const struct timespec ts = to_timespec(shorter(timeout_ms * 1000000LL));
+    const struct timespec ts = to_timespec(shorter(timeout_ms < 0 ? 0 : timeout_ms * 1000000LL));
 
-    return (int)syscall(SYS_ppoll, fds, count, timeout_ms < 0 ? NULL : &ts, NULL, 0);
+    CALL_NEXT(ppoll, fds, count, timeout_ms < 0 ? NULL : &ts, NULL);
 }
 
 int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout_ms)
 {
-    return (int)syscall(SYS_epoll_pwait, epoll, events, count, (int)shorter(timeout_ms), NULL, 0);
+    CALL_NEXT(epoll_wait, epoll, events, count, (int)shorter(timeout_ms));
 }
 
+/* What is left of the timeout is not used. */
 int select(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict except,
            struct timeval *restrict timeout)
 {
-    struct timespec ts = { 0 };
+    const int64_t wait_us = timeout == NULL ? 0 : timeout->tv_sec * 1000000LL + timeout->tv_usec;
+    struct timeval tv = { .tv_sec = shorter(wait_us) / 1000000,
+                          .tv_usec = shorter(wait_us) % 1000000 };
 
-    if (timeout != NULL) {
-        ts = to_timespec(shorter(timeout->tv_sec * SECOND + timeout->tv_usec * 1000LL));
-    }
-    return (int)syscall(SYS_pselect6, count, in, out, except, timeout == NULL ? NULL : &ts, NULL);
+    CALL_NEXT(select, count, in, out, except, timeout == NULL ? NULL : &tv);
 }
