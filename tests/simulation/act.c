@@ -4,14 +4,18 @@
  *   service NAME product=clb|nlb ports=80/TCP,53/UDP [policy=Local] [eni=1] [reuse=reuse-0]
  * [SUFFIX=VALUE ...] spec NAME [ports=] [policy=] [type=] [class=]       annotate NAME SUFFIX=VALUE
  * ... ('-' takes it away) slice NAME pods=1,5,9 [unready=2] [terminating=3]   noslice NAME delete
- * NAME node NAME do=add|remove|ready|unready|cordon|uncordon|exclude|include|instance [to=INSTANCE]
+ * NAME node NAME do=add|remove|ready|unready|cordon|uncordon|exclude|include|move|address [to=N]
+ *   (move: the node comes back with instance i-node-N; address: it says another one)
  *   console NAME do=delete|untag|rename|drop-listeners|drop-backends|set body={...}
- *   crash|stop|pause|cut seat-N [for=MS] [side=kube|cloud]
+ *   crash|stop|pause|cut|stale seat-N [for=MS] [side=kube|cloud]   (stale: its watches give
+ * nothing) quota cloud [percent=N] [balancers=N]: of the published rates, enforced; 0 = no limit
+ *   apiserver all do=behind|ahead|keep|back: another one with the same objects, or (back) those
+ *   that were kept; its versions are far behind or ahead
  *   watch all do=drop|end|truncate|garbage|silence|error|expire|compact
  *   clock wall by=MS
  *   backends NAME [pods=1,5] [nodes=2]: what its server groups have to hold now
  *   kube PATH do=POST|PUT|PATCH|DELETE body={...}       cloud edit body={...}
- *   gateway, ungateway, route, unroute, set, unset: act_gateway.c
+ *   gateway, ungateway, route, unroute, set, unset, secret, nosecret: act_gateway.c
  *
  * SUFFIX: of an annotation, without its prefix. A pod is a number: they are those of the fixtures.
  */
@@ -292,19 +296,37 @@ static void act_delete(const struct sim_act *act)
 
 /* --- nodes --- */
 
-static void node_add(const char *name)
+static int node_number(const char *name)
+{
+    return (int)sim_number(name + strcspn(name, "-") + 1);
+}
+
+static void node_set_address(const char *name, int last)
+{
+    char json[256];
+    char path[128];
+
+    (void)snprintf(json, sizeof(json),
+                   "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":"
+                   "\"10.3.0.%d\"}]}}",
+                   last);
+    (void)snprintf(path, sizeof(path), "/api/v1/nodes/%s/status", name);
+    (void)sim_kube("PATCH", path, json, NULL); /* it may be gone */
+}
+
+static void node_add(const char *name, int instance)
 {
     char json[512];
     char path[128];
 
-    (void)snprintf(json, sizeof(json), "{\"instances\":[{\"id\":\"i-%s\",\"vswitch\":\"vsw-a\"}]}",
-                   name);
+    (void)snprintf(json, sizeof(json),
+                   "{\"instances\":[{\"id\":\"i-node-%d\",\"vswitch\":\"vsw-a\"}]}", instance);
     (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances", json, NULL); /* it may exist */
     (void)snprintf(
         json, sizeof(json),
         "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"%s\"},\"spec\":"
-        "{\"providerID\":\"cn-hangzhou.i-%s\",\"podCIDR\":\"172.20.%d.0/24\"}}",
-        name, name, (int)sim_number(name + strcspn(name, "-") + 1));
+        "{\"providerID\":\"cn-hangzhou.i-node-%d\",\"podCIDR\":\"172.20.%d.0/24\"}}",
+        name, instance, node_number(name));
     (void)sim_kube("POST", "/api/v1/nodes", json, NULL); /* it may exist */
     (void)snprintf(path, sizeof(path), "/api/v1/nodes/%s/status", name);
     (void)sim_kube("PATCH", path,
@@ -333,9 +355,14 @@ static void act_node(const struct sim_act *act)
 
     (void)snprintf(path, sizeof(path), "/api/v1/nodes/%s", act->name);
     if (strcmp(what, "add") == 0) {
-        node_add(act->name);
+        node_add(act->name, node_number(act->name));
     } else if (strcmp(what, "remove") == 0) {
         (void)sim_kube("DELETE", path, NULL, NULL); /* it may be gone */
+    } else if (strcmp(what, "move") == 0) {         /* no node may change its provider id */
+        (void)sim_kube("DELETE", path, NULL, NULL);
+        node_add(act->name, (int)sim_act_number(act, "to", 0));
+    } else if (strcmp(what, "address") == 0) {
+        node_set_address(act->name, (int)sim_act_number(act, "to", 0));
     }
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         if (strcmp(changes[i].name, what) == 0) {
@@ -344,7 +371,8 @@ static void act_node(const struct sim_act *act)
             (void)sim_kube("PATCH", path, changes[i].body, NULL); /* it may be gone */
         }
     }
-    sim_look_node(act->name, strcmp(what, "add") == 0 || strcmp(what, "ready") == 0 ||
+    sim_look_node(act->name, strcmp(what, "add") == 0 || strcmp(what, "move") == 0 ||
+                                 strcmp(what, "address") == 0 || strcmp(what, "ready") == 0 ||
                                  strcmp(what, "uncordon") == 0 || strcmp(what, "include") == 0);
 }
 
@@ -414,6 +442,8 @@ static void act_instance(const struct sim_act *act)
         sim_seat_stop(seat);
     } else if (strcmp(act->verb, "pause") == 0 && sim_seat_instance(seat) != 0) {
         sim_pause(sim_seat_instance(seat), sim_now_us() + us);
+    } else if (strcmp(act->verb, "stale") == 0) {
+        sim_net_freeze_watches(seat, sim_now_us(), sim_now_us() + us);
     } else if (strcmp(act->verb, "cut") == 0) {
         sim_net_cut_off(seat, strcmp(sim_act_arg(act, "side"), "cloud") == 0 ? SIM_CLOUD : SIM_KUBE,
                         sim_now_us() + us);
@@ -426,6 +456,23 @@ static void act_watch(const struct sim_act *act)
 
     (void)snprintf(json, sizeof(json), "{\"op\":\"%s\"}", sim_act_arg(act, "do"));
     (void)sim_control(SIM_KUBE, "POST", "/_sim/watch", json, NULL); /* a known operation */
+}
+
+static void act_quota(const struct sim_act *act)
+{
+    sim_world_set_quota((unsigned)sim_act_number(act, "percent", 0),
+                        (unsigned)sim_act_number(act, "balancers", 0));
+}
+
+static void act_apiserver(const struct sim_act *act)
+{
+    const char *what = sim_act_arg(act, "do");
+
+    if (strcmp(what, "keep") == 0) {
+        sim_world_keep();
+    } else {
+        sim_world_replace(strcmp(what, "back") == 0, strcmp(what, "ahead") == 0);
+    }
 }
 
 static void act_clock(const struct sim_act *act)
@@ -454,18 +501,20 @@ void sim_world_act(const struct sim_act *act)
         const char *verb;
         void (*run)(const struct sim_act *act);
     } verbs[] = {
-        { "service", act_service },       { "spec", act_spec },
-        { "annotate", act_annotate },     { "slice", act_slice },
-        { "noslice", act_delete },        { "backends", act_backends },
-        { "delete", act_delete },         { "node", act_node },
-        { "console", act_console },       { "crash", act_instance },
-        { "stop", act_instance },         { "pause", act_instance },
-        { "cut", act_instance },          { "watch", act_watch },
-        { "clock", act_clock },           { "kube", act_kube },
-        { "cloud", act_cloud },           { "gateway", sim_act_gateway },
-        { "ungateway", sim_act_gateway }, { "route", sim_act_gateway },
-        { "unroute", sim_act_gateway },   { "set", sim_act_gateway },
-        { "unset", sim_act_gateway },
+        { "service", act_service },      { "spec", act_spec },
+        { "annotate", act_annotate },    { "slice", act_slice },
+        { "noslice", act_delete },       { "backends", act_backends },
+        { "delete", act_delete },        { "node", act_node },
+        { "console", act_console },      { "crash", act_instance },
+        { "stop", act_instance },        { "pause", act_instance },
+        { "cut", act_instance },         { "watch", act_watch },
+        { "clock", act_clock },          { "kube", act_kube },
+        { "stale", act_instance },       { "quota", act_quota },
+        { "apiserver", act_apiserver },  { "secret", sim_act_gateway },
+        { "nosecret", sim_act_gateway }, { "cloud", act_cloud },
+        { "gateway", sim_act_gateway },  { "ungateway", sim_act_gateway },
+        { "route", sim_act_gateway },    { "unroute", sim_act_gateway },
+        { "set", sim_act_gateway },      { "unset", sim_act_gateway },
     };
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {

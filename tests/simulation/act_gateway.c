@@ -1,18 +1,21 @@
 /*
  * Verbs of the Gateway API:
  *
- *   gateway NAME listeners=tcp:80,dns:53/UDP          ungateway NAME
+ *   gateway NAME listeners=tcp:80,dns:53/UDP,tls:443/TLS [secret=S]     ungateway NAME
  *   route NAME gateway=G [section=tcp] [set=S] backends=SERVICE:PORT:WEIGHT,...   unroute NAME
  *   set NAME gateway=G listeners=more:443             unset NAME          (a ListenerSet)
+ *   secret NAME word=W                                nosecret NAME       (a certificate)
  *
  * Each creates the object or changes it. The route of a listener "dns" is a UDPRoute.
  */
 #include "act.h"
 
+#include "look.h"
 #include "net.h"
 #include "order.h"
 #include "world.h"
 
+#include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 
@@ -20,9 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP  "gateway.networking.k8s.io"
-#define PREFIX "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
-#define CRDS   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define SECRETS "/api/v1/namespaces/default/secrets"
+#define GROUP   "gateway.networking.k8s.io"
+#define PREFIX  "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+#define CRDS    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 struct kind {
     const char *name;
@@ -83,8 +87,8 @@ void sim_gateway_define(void)
     }
 }
 
-/* "tcp:80,dns:53/UDP" */
-static void listeners_add(struct ccm_buf *json, const char *listeners)
+/* "tcp:80,dns:53/UDP"; secret: of those that end TLS. */
+static void listeners_add(struct ccm_buf *json, const char *listeners, const char *secret)
 {
     const char *at = listeners;
 
@@ -92,11 +96,18 @@ static void listeners_add(struct ccm_buf *json, const char *listeners)
     while (*at != '\0') {
         const size_t len = strcspn(at, ",");
         const size_t name = strcspn(at, ":");
-        const bool udp = memchr(at, '/', len) != NULL;
+        const char *slash = memchr(at, '/', len);
+        const char *protocol = slash == NULL ? "TCP" : slash + 1;
 
-        ccm_buf_addf(json, "%s{\"name\":\"%.*s\",\"port\":%d,\"protocol\":\"%s\"}",
+        ccm_buf_addf(json, "%s{\"name\":\"%.*s\",\"port\":%d,\"protocol\":\"%.3s\"",
                      at == listeners ? "" : ",", (int)name, at, (int)sim_number(at + name + 1),
-                     udp ? "UDP" : "TCP");
+                     protocol);
+        if (strncmp(protocol, "TLS", 3) == 0) {
+            ccm_buf_addf(
+                json, ",\"tls\":{\"mode\":\"Terminate\",\"certificateRefs\":[{\"name\":\"%s\"}]}",
+                secret);
+        }
+        ccm_buf_adds(json, "}");
         at += len;
         at += *at == ',' ? 1 : 0;
     }
@@ -164,7 +175,7 @@ static void act_gateway(const struct sim_act *act)
                  "\"gatewayClassName\":\"nlb\",\"infrastructure\":{\"annotations\":{\"" PREFIX
                  "zone-maps\":\"cn-hangzhou-h:vsw-a,cn-hangzhou-i:vsw-b\"}},"
                  "\"allowedListeners\":{\"namespaces\":{\"from\":\"Same\"}},");
-    listeners_add(&spec, sim_act_arg(act, "listeners"));
+    listeners_add(&spec, sim_act_arg(act, "listeners"), sim_act_arg(act, "secret"));
     object_put("Gateway", "gateways", act->name, ccm_buf_str(&spec));
 }
 
@@ -173,8 +184,47 @@ static void act_set(const struct sim_act *act)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf spec = { 0 };
 
     ccm_buf_addf(&spec, "\"parentRef\":{\"name\":\"%s\"},", sim_act_arg(act, "gateway"));
-    listeners_add(&spec, sim_act_arg(act, "listeners"));
+    listeners_add(&spec, sim_act_arg(act, "listeners"), sim_act_arg(act, "secret"));
     object_put("ListenerSet", "listenersets", act->name, ccm_buf_str(&spec));
+}
+
+static void secret_add_text(struct ccm_buf *json, const char *key, const char *kind,
+                            const char *begin, const char *word)
+{
+    char text[256];
+    char line[65] = "";
+    int len = 0;
+
+    memset(line, 'A', sizeof(line) - 1); /* a full line of base64 */
+    memcpy(line, begin, strlen(begin));
+    memcpy(line + strlen(begin), word, strnlen(word, 16));
+    len = snprintf(text, sizeof(text), "-----BEGIN %s-----\n%s\n-----END %s-----\n", kind, line,
+                   kind);
+
+    ccm_buf_addf(json, "\"%s\":\"", key);
+    ccm_base64_encode(json, text, (size_t)len);
+    ccm_buf_adds(json, "\"");
+}
+
+static void act_secret(const struct sim_act *act)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf data = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { 0 };
+    char path[128];
+
+    secret_add_text(&data, "tls.crt", "CERTIFICATE", "MIIC", sim_act_arg(act, "word"));
+    ccm_buf_adds(&data, ",");
+    secret_add_text(&data, "tls.key", "PRIVATE KEY", SIM_PRIVATE_KEY, sim_act_arg(act, "word"));
+    ccm_buf_addf(&json,
+                 "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"%s\","
+                 "\"namespace\":\"default\"},\"type\":\"kubernetes.io/tls\",\"data\":{%s}}",
+                 act->name, ccm_buf_str(&data));
+    (void)snprintf(path, sizeof(path), SECRETS "/%s", act->name);
+    if (strcmp(act->verb, "nosecret") == 0) {
+        (void)sim_kube("DELETE", path, NULL, NULL); /* it may be gone */
+    } else if (sim_kube("PATCH", path, ccm_buf_str(&json), NULL) >= 300) {
+        (void)sim_kube("POST", SECRETS, ccm_buf_str(&json), NULL); /* a valid Secret */
+    }
 }
 
 static bool route_is_udp(const struct sim_act *act)
@@ -203,7 +253,9 @@ static void act_route(const struct sim_act *act)
 
 void sim_act_gateway(const struct sim_act *act)
 {
-    if (strcmp(act->verb, "gateway") == 0) {
+    if (strcmp(act->verb, "secret") == 0 || strcmp(act->verb, "nosecret") == 0) {
+        act_secret(act);
+    } else if (strcmp(act->verb, "gateway") == 0) {
         act_gateway(act);
     } else if (strcmp(act->verb, "set") == 0) {
         act_set(act);

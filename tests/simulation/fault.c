@@ -19,10 +19,12 @@ static const char *const names[SIM_FAULT_KINDS] = {
     [SIM_FAULT_TRUNCATED] = "the answer is truncated",
     [SIM_FAULT_HTML] = "a proxy answers with a page",
     [SIM_FAULT_CRASH] = "the instance is killed after the call",
+    [SIM_FAULT_JOB] = "the job of the call does not end well",
     [SIM_FAULT_PAUSE] = "the instance pauses before the call",
     [SIM_FAULT_WATCH_CUT] = "the watch is cut",
     [SIM_FAULT_WATCH_HANG] = "the watch hangs",
     [SIM_FAULT_WATCH_LAG] = "the watch lags",
+    [SIM_FAULT_WATCH_REPEAT] = "the watch repeats its events",
 };
 
 /* Usual rates, of 1,000 calls. */
@@ -31,7 +33,7 @@ static const unsigned usual[SIM_FAULT_KINDS] = {
     [SIM_FAULT_429] = 20,         [SIM_FAULT_500] = 20,        [SIM_FAULT_503] = 20,
     [SIM_FAULT_TRUNCATED] = 10,   [SIM_FAULT_HTML] = 5,        [SIM_FAULT_CRASH] = 12,
     [SIM_FAULT_PAUSE] = 3,        [SIM_FAULT_WATCH_CUT] = 100, [SIM_FAULT_WATCH_HANG] = 50,
-    [SIM_FAULT_WATCH_LAG] = 100,
+    [SIM_FAULT_WATCH_LAG] = 100,  [SIM_FAULT_JOB] = 40,        [SIM_FAULT_WATCH_REPEAT] = 100,
 };
 
 static uint64_t fault_seed;

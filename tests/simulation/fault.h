@@ -24,10 +24,12 @@ enum sim_fault_kind {
     SIM_FAULT_TRUNCATED, /* executed; the answer ends in the middle */
     SIM_FAULT_HTML,      /* a proxy answers 200 with a page */
     SIM_FAULT_CRASH,     /* the instance is killed after the call took effect */
+    SIM_FAULT_JOB,       /* of NLB: it fails, is forgotten, or takes up to a minute */
     SIM_FAULT_PAUSE,     /* the instance stops for up to 40 s before the call, and goes on */
     SIM_FAULT_WATCH_CUT, /* a watch ends in the middle */
     SIM_FAULT_WATCH_HANG,
     SIM_FAULT_WATCH_LAG,
+    SIM_FAULT_WATCH_REPEAT, /* it gives each event twice */
     SIM_FAULT_KINDS
 };
 

@@ -27,6 +27,7 @@ static const char *const taken[] = {
     "nodes",
     "services",
     "endpointslices",
+    "secrets",
     "gatewayclasses.gateway.networking.k8s.io",
     "gateways.gateway.networking.k8s.io",
     "listenersets.gateway.networking.k8s.io",
@@ -128,6 +129,8 @@ static void fresh_run(int fd)
     cJSON *state = state_take();
 
     (void)alarm(REAL_S);
+    sim_net.effect = NULL; /* nothing is explored here */
+    sim_net.event = NULL;
     sim_instances_drop();
     for (size_t i = 0; i < 2; i++) {
         before[i] = strdup(sim_world_handle(names[i]));

@@ -211,10 +211,24 @@ static void life_draw_change(struct drawing *drawing, struct life *life)
     }
 }
 
+/* Another certificate; at times the Secret is missing for a while. */
+static void life_draw_secret(struct drawing *drawing, struct life *life)
+{
+    if (drawing_pick(drawing, 2) == 0) {
+        sim_history_add(drawing->history, life->at_ms, "nosecret c%u", life->number);
+        drawing_open_window(drawing, life->at_ms);
+        life->at_ms += (int64_t)drawing_pick(drawing, 8000);
+        drawing->windows[drawing->window_count - 1].until_ms = life->at_ms;
+    }
+    sim_history_add(drawing->history, life->at_ms, "secret c%u word=w%u", life->number,
+                    (unsigned)drawing_pick(drawing, 3));
+}
+
 /* A Gateway, a route to a Service behind it, and a ListenerSet now and then. */
 static int64_t life_draw_gateway(struct drawing *drawing, unsigned number, int64_t at_ms)
 {
-    static const char *const listeners[] = { "tcp:80", "tcp:80,more:443", "tcp:8080" };
+    static const char *const listeners[] = { "tcp:80", "tcp:80,more:443", "tcp:8080",
+                                             "tcp:80,tls:443/TLS", "tcp:80,tls:443/TLS" };
     struct life life = { .number = number, .nlb = true, .at_ms = at_ms };
     struct sim_history *history = drawing->history;
     const unsigned changes = 3 + (unsigned)drawing_pick(drawing, 6);
@@ -222,19 +236,22 @@ static int64_t life_draw_gateway(struct drawing *drawing, unsigned number, int64
 
     sim_history_add(history, life.at_ms, "service s%u type=NodePort ports=80/TCP", number);
     life_draw_pods(drawing, &life);
+    sim_history_add(history, life.at_ms, "secret c%u word=w0", number);
     sim_history_add(history, life.at_ms, "gateway g%u listeners=tcp:80", number);
     life.at_ms += (int64_t)drawing_pick(drawing, 1000);
     sim_history_add(history, life.at_ms, "route r%u gateway=g%u section=tcp backends=s%u:80:1",
                     number, number, number);
     for (unsigned i = 0; i < changes; i++) {
-        const uint64_t what = drawing_pick(drawing, 8);
+        const uint64_t what = drawing_pick(drawing, 10);
 
         life.at_ms += 200 + (int64_t)drawing_pick(drawing, 8000);
         if (what < 4) {
             life_draw_pods(drawing, &life);
         } else if (what < 6) {
-            sim_history_add(history, life.at_ms, "gateway g%u listeners=%s", number,
-                            listeners[drawing_pick(drawing, COUNT(listeners))]);
+            sim_history_add(history, life.at_ms, "gateway g%u listeners=%s secret=c%u", number,
+                            listeners[drawing_pick(drawing, COUNT(listeners))], number);
+        } else if (what >= 8) {
+            life_draw_secret(drawing, &life);
         } else if (what < 7) {
             sim_history_add(history, life.at_ms, "unroute r%u section=tcp", number);
             life.at_ms += (int64_t)drawing_pick(drawing, 5000);
@@ -255,6 +272,8 @@ static int64_t life_draw_gateway(struct drawing *drawing, unsigned number, int64
                     "unroute r%u section=tcp", number);
     life.at_ms += (int64_t)drawing_pick(drawing, 3000);
     sim_history_add(history, life.at_ms, "ungateway g%u", number);
+    sim_history_add(history, life.at_ms + (int64_t)drawing_pick(drawing, 3000), "nosecret c%u",
+                    number);
     life.at_ms += (int64_t)drawing_pick(drawing, 3000);
     sim_history_add(history, life.at_ms, "delete s%u", number);
     sim_history_add(history, life.at_ms, "noslice s%u", number);
@@ -321,12 +340,53 @@ static void trouble_draw_instance(struct drawing *drawing, int64_t at_ms)
     }
 }
 
+/* A rate of the account, or a quota, is lowered and raised again. */
+static void trouble_draw_quota(struct drawing *drawing, int64_t at_ms)
+{
+    const bool rate = drawing_pick(drawing, 3) != 0;
+
+    sim_history_add(drawing->history, at_ms, "quota cloud %s=%u", rate ? "percent" : "balancers",
+                    2 + (unsigned)drawing_pick(drawing, rate ? 30 : 5));
+    sim_history_add(drawing->history, at_ms + 1000 + (int64_t)drawing_pick(drawing, 60000),
+                    "quota cloud percent=0");
+}
+
+/* The leader is killed, and a standby whose caches are old takes over. */
+static void trouble_draw_stale(struct drawing *drawing, int64_t at_ms)
+{
+    const unsigned seats = drawing->options->seats;
+
+    for (unsigned seat = 1; seat < seats; seat++) {
+        sim_history_add(drawing->history, at_ms, "stale seat-%u for=%d", seat,
+                        10000 + (int)drawing_pick(drawing, 30000));
+    }
+    sim_history_add(drawing->history, at_ms + (int64_t)drawing_pick(drawing, 8000),
+                    "crash seat-0 for=%d", 200 + (int)drawing_pick(drawing, 20000));
+}
+
 static void trouble_draw(struct drawing *drawing, int64_t at_ms)
 {
     static const char *const orders[] = { "drop",    "end",   "truncate", "garbage",
                                           "silence", "error", "expire",   "compact" };
 
-    switch (drawing_pick(drawing, 6)) {
+    switch (drawing_pick(drawing, 9)) {
+    case 6:
+        trouble_draw_quota(drawing, at_ms);
+        break;
+    case 7:
+        trouble_draw_stale(drawing, at_ms);
+        break;
+    case 8:
+        if (drawing_pick(drawing, 3) == 0) {
+            sim_history_add(drawing->history, at_ms, "apiserver all do=%s",
+                            drawing_pick(drawing, 2) == 0 ? "behind" : "ahead");
+        } else {
+            sim_history_add(drawing->history, at_ms, "node node-%u do=%s to=%u",
+                            1 + (unsigned)drawing_pick(drawing, 6),
+                            drawing_pick(drawing, 2) == 0 ? "move" : "address",
+                            7 + (unsigned)drawing_pick(drawing, 12));
+        }
+        break;
     case 0:
     case 1:
         trouble_draw_node(drawing, at_ms);

@@ -249,7 +249,9 @@ static void look_before(const struct sim_call *call)
         look_at_lease(call);
         look_at_foreign(call);
     }
-    if (call->instance != SIM_WORLD_SIDE && strstr(call->body, SECRET) != NULL) {
+    if (call->instance != SIM_WORLD_SIDE &&
+        (strstr(call->body, SECRET) != NULL ||
+         (call->side == SIM_KUBE && strstr(call->body, SIM_PRIVATE_KEY) != NULL))) {
         sim_fail("a secret is in the body of %s", call->action);
     }
 }
@@ -451,7 +453,7 @@ void sim_look_at_log(const char *path)
     FILE *file = fopen(path, "r");
 
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strstr(line, SECRET) != NULL) {
+        if (strstr(line, SECRET) != NULL || strstr(line, SIM_PRIVATE_KEY) != NULL) {
             sim_fail("a secret is in the log: %s", line);
         }
     }

@@ -32,6 +32,9 @@ const char *sim_look_at_rest(void);
 void sim_look_at_status(void);
 /* Whether the Service has a ready endpoint. */
 bool sim_look_is_ready(const char *service);
+/* What the private keys of histories begin with. */
+#define SIM_PRIVATE_KEY "MIIPRIVATEKEY"
+
 /* No secret is in the file. */
 void sim_look_at_log(const char *path);
 

@@ -88,8 +88,8 @@ static void look_at_address(const cJSON *service, const char *name)
     const char *found = ip[0] == '\0' ? ccm_json_text(first, "hostname") : ip;
 
     if (found[0] == '\0' || strcmp(found, address_of(id)) != 0) {
-        sim_fail("Service %s says address [%s], and its load balancer [%s] has [%s]", name, found,
-                 id, address_of(id));
+        sim_fail("Service %s says address [%s], and its load balancer [%s] has [%s]: %s", name,
+                 found, id, address_of(id), condition_text(service, READY, "message"));
     }
 }
 

@@ -246,6 +246,13 @@ static struct sim_call call_describe(const struct call *call)
     };
 }
 
+static bool call_starts_job(const struct call *call)
+{
+    const char *product = call_describe(call).product;
+
+    return product != NULL && strcmp(product, "nlb") == 0 && call_writes(call);
+}
+
 static void call_execute(struct call *call)
 {
     const struct sim_call before = call_describe(call);
@@ -537,8 +544,11 @@ static int ticket_run_stream(struct net_http_ticket *ticket, struct call *call,
             if (sim_net.event != NULL) {
                 sim_net.event(call->req.path, ccm_buf_str(&piece));
             }
-            const int taken = give_chunk(ticket, ccm_buf_str(&piece), piece.len);
+            int taken = give_chunk(ticket, ccm_buf_str(&piece), piece.len);
 
+            if (taken >= 0 && fate.kind == SIM_FAULT_WATCH_REPEAT) {
+                taken = give_chunk(ticket, ccm_buf_str(&piece), piece.len);
+            }
             heard_us = sim_now_us();
             r = taken < 0 ? taken : r;
         } else if (r == 0) {
@@ -604,6 +614,25 @@ static void ticket_pause(const struct sim_fault *fault)
     }
 }
 
+/* How the job ends that the call starts. One that is lost has done its work. A load balancer that
+ * could not be made is deleted by a person (docs/troubleshooting.md), so none fails here. */
+static void job_plan(const struct call *call, const struct sim_fault *fault)
+{
+    static const char *const outcomes[] = { "succeed", "lose", "fail" };
+    const bool creates = strcmp(call->name.action, "CreateLoadBalancer") == 0;
+    char json[128];
+
+    (void)snprintf(json, sizeof(json), "{\"op\":\"jobs\",\"outcome\":\"%s\",\"ms\":%u}",
+                   outcomes[creates ? 0 : fault->draw % 3], (unsigned)(fault->draw / 3 % 60000));
+    (void)sim_control(SIM_CLOUD, "POST", "/_sim/edit", json, NULL); /* a known operation */
+}
+
+/* It may have started none. */
+static void job_unplan(void)
+{
+    (void)sim_control(SIM_CLOUD, "POST", "/_sim/edit", "{\"op\":\"jobs\",\"clear\":true}", NULL);
+}
+
 static void ticket_note_effect(const struct call *call)
 {
     const struct sim_call done = call_describe(call);
@@ -664,6 +693,9 @@ static void ticket_send(struct net_http_ticket *ticket, struct call *call, int64
     if ((fault.kind == SIM_FAULT_CRASH || fault.kind == SIM_FAULT_PAUSE) && !call_writes(call)) {
         fault.kind = SIM_FAULT_NONE;
     }
+    if (fault.kind == SIM_FAULT_JOB && !call_starts_job(call)) {
+        fault.kind = SIM_FAULT_NONE;
+    }
     if (fault.kind != SIM_FAULT_NONE) {
         sim_trace("fault %016llx: %s: %s %s", (unsigned long long)fault.id,
                   sim_fault_name(fault.kind), call->name.action, sim_key());
@@ -688,7 +720,13 @@ static void ticket_send(struct net_http_ticket *ticket, struct call *call, int64
         call->reply.content_type = "text/html";
         ccm_buf_adds(&call->reply.body, "<html><body>welcome</body></html>");
     } else {
+        if (fault.kind == SIM_FAULT_JOB) {
+            job_plan(call, &fault);
+        }
         call_execute(call);
+        if (fault.kind == SIM_FAULT_JOB) {
+            job_unplan();
+        }
         ticket_note_effect(call);
         ticket_crash(&fault);
     }

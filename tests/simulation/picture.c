@@ -230,6 +230,14 @@ static void name_groups(struct picture *picture, const cJSON *state)
     }
 }
 
+static void name_certificates(struct picture *picture, const cJSON *state)
+{
+    for (const cJSON *one = ccm_json_items(state, "casCertificates"); one != NULL;
+         one = one->next) {
+        picture_name(picture, ccm_json_text(one, "CertIdentifier"), ccm_json_text(one, "CertName"));
+    }
+}
+
 /* --- lines --- */
 
 static void add_backends(struct picture *picture, const cJSON *group, const char *id,
@@ -318,6 +326,7 @@ void sim_picture_take(struct ccm_buf *ret)
     name_balancers(&picture, state, "loadBalancers");
     name_balancers(&picture, state, "nlbLoadBalancers");
     name_groups(&picture, state);
+    name_certificates(&picture, state);
     add_balancers(&picture, state, "loadBalancers");
     add_balancers(&picture, state, "nlbLoadBalancers");
     for (const cJSON *one = ccm_json_items(state, "nlbServerGroups"); one != NULL;

@@ -6,6 +6,7 @@
 
 #include "cloud.h"
 #include "fixtures.h"
+#include "quota.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/strmap.h"
@@ -17,13 +18,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NODES       6 /* at the beginning; the fixtures of the cloud have five of them */
-#define REUSABLE    2 /* load balancers of each product that Services may use */
-#define CLUSTER_TAG "ack.aliyun.com"
-#define OWNER_TAG   "kubernetes.do.not.delete"
-#define SECRET      "testAccessKeySecret"
-#define THEIR_NET   "192.168.77.0/24"
-#define FOREIGN_MAX 32
+#define NODES         6 /* at the beginning; the fixtures of the cloud have five of them */
+#define REUSABLE      2 /* load balancers of each product that Services may use */
+#define CLUSTER_TAG   "ack.aliyun.com"
+#define OWNER_TAG     "kubernetes.do.not.delete"
+#define SECRET        "testAccessKeySecret"
+#define THEIR_NET     "192.168.77.0/24"
+#define FOREIGN_MAX   32
+#define SERVICES      "/api/v1/namespaces/default/services"
+#define HISTORY       8192              /* changes that the API server remembers */
+#define BALANCERS     60                /* of each product */
+#define VERSIONS      UINT64_C(1000000) /* of an API server: none writes so often */
+#define FIRST_VERSION (1000 * VERSIONS)
 
 static struct ccm_strmap *objects; /* path -> ports of a Service, "" of others */
 static struct ccm_strmap *handles; /* name -> id */
@@ -157,11 +163,6 @@ static void world_make_node(unsigned number)
     char json[512];
     char path[128];
 
-    if (number > 5) {
-        (void)snprintf(json, sizeof(json),
-                       "{\"instances\":[{\"id\":\"i-node-%u\",\"vswitch\":\"vsw-a\"}]}", number);
-        (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances", json, NULL); /* it may exist */
-    }
     (void)snprintf(
         json, sizeof(json),
         "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"node-%u\"},"
@@ -207,6 +208,9 @@ static void world_add_plugins(struct ccm_buf *text, const char *plugins, bool au
                          "audit_interval_s = %d; ",
                          audits ? 300 : 3600);
         }
+        if (is_gateway) {
+            ccm_buf_adds(text, "upload_certificates = true; ");
+        }
         if (strncmp(at, "route", len) == 0) {
             ccm_buf_adds(text, "cluster_cidr = \"172.20.0.0/16\"; ");
         }
@@ -250,10 +254,23 @@ static void world_write_files(const struct sim_world_options *options)
     (void)snprintf(config_path, sizeof(config_path), "%s/ccmd.conf", options->folder);
 }
 
+/* Of nodes that join in histories, in the same order in each world: they have the same addresses.
+ */
+static void world_make_instances(void)
+{
+    char json[128];
+
+    for (unsigned i = NODES; i < 20; i++) {
+        (void)snprintf(json, sizeof(json),
+                       "{\"instances\":[{\"id\":\"i-node-%u\",\"vswitch\":\"vsw-a\"}]}", i);
+        (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances", json, NULL); /* it is new */
+    }
+}
+
 static void world_make(const struct sim_world_options *options)
 {
     static const struct ccm_ks_options kube_options = {
-        .history = 8192, .bookmark_ms = 60000, .event_ttl_ms = 3600000, .controllers = true
+        .history = HISTORY, .bookmark_ms = 60000, .event_ttl_ms = 3600000, .controllers = true
     };
     struct ccm_ks_cluster *kube = calloc(1, sizeof(*kube));
     struct ccm_cloud *cloud = ccm_cloud_new();
@@ -266,9 +283,11 @@ static void world_make(const struct sim_world_options *options)
         ccm_cloud_accounts_set(cloud->accounts, "testAccessKeyId", SECRET, "", 0) < 0) {
         sim_fail("the world cannot begin: %s", ccm_buf_str(&why));
     }
+    ccm_ks_store_jump(kube->store, FIRST_VERSION);
     sim_net.kube = kube;
     sim_net.cloud = cloud;
     world_make_foreign();
+    world_make_instances();
     if (strstr(options->plugins, "gateway") != NULL) {
         sim_gateway_define();
     }
@@ -295,21 +314,90 @@ void sim_world_begin(const struct sim_world_options *options)
 
 void sim_world_renew(void)
 {
-    char json[128];
-
     foreign_count = 0;
     world_make(&world_options);
-    for (unsigned i = 6; i < 20; i++) { /* instances of nodes that join in histories */
-        (void)snprintf(json, sizeof(json),
-                       "{\"instances\":[{\"id\":\"i-node-%u\",\"vswitch\":\"vsw-a\"}]}", i);
-        (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances", json, NULL); /* it is new */
+}
+
+void sim_world_set_quota(unsigned percent, unsigned balancers)
+{
+    struct ccm_cloud *cloud = sim_net.cloud;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    ccm_cloud_quota_free(cloud->quota);
+    cloud->quota = NULL;
+    cloud->limits.load_balancers = balancers == 0 ? BALANCERS : balancers;
+    cloud->limits.nlb_load_balancers = balancers == 0 ? BALANCERS : balancers;
+    if (percent == 0) {
+        return;
     }
+    ccm_buf_addf(&text, "{\"scale\":%u.%02u}", percent / 100, percent % 100);
+    cloud->quota = ccm_cloud_quota_new();
+    if (cloud->quota == NULL || ccm_json_parse(ccm_buf_str(&text), text.len, &json) < 0 ||
+        ccm_cloud_quota_load(cloud->quota, json, &why) < 0) {
+        sim_fail("no quota of %u percent", percent);
+    }
+}
+
+static char *kept_state;
+static uint64_t first_version = FIRST_VERSION;
+
+void sim_world_keep(void)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)256 * 1024 * 1024 };
+
+    (void)sim_control(SIM_KUBE, "GET", "/_sim/state", NULL, &body);
+    free(kept_state);
+    kept_state = strdup(ccm_buf_str(&body));
+}
+
+/* What the history has created is what there is. */
+static void world_count_objects(void)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 * 1024 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    char path[256];
+
+    (void)sim_kube("GET", SERVICES, NULL, &body);
+    if (ccm_json_parse(ccm_buf_str(&body), body.len, &json) < 0) {
+        sim_fail("the list of Services cannot be read");
+    }
+    for (const cJSON *one = ccm_json_items(json, "items"); one != NULL; one = one->next) {
+        (void)snprintf(path, sizeof(path), SERVICES "/%s",
+                       ccm_json_text(ccm_json_get(one, "metadata"), "name"));
+        if (!ccm_strmap_has(objects, path) && ccm_strmap_set(objects, path, strdup("80/TCP")) < 0) {
+            abort();
+        }
+    }
+}
+
+void sim_world_replace(bool kept, bool ahead)
+{
+    struct ccm_ks_cluster *kube = sim_net.kube;
+
+    if (!kept || kept_state == NULL) {
+        sim_world_keep();
+    }
+    (void)sim_control(SIM_KUBE, "POST", "/_sim/watch", "{\"op\":\"drop\"}", NULL);
+    kube->store = ccm_ks_store_new(HISTORY); /* what is open still looks at the old one */
+    kube->progress = 0;
+    if (kube->store == NULL) {
+        abort();
+    }
+    first_version += ahead ? VERSIONS : -VERSIONS;
+    ccm_ks_store_jump(kube->store, first_version);
+    if (sim_control(SIM_KUBE, "POST", "/_sim/restore", kept_state, NULL) != 200) {
+        sim_fail("the API server cannot be replaced");
+    }
+    world_count_objects();
 }
 
 void sim_world_heal(void)
 {
     char path[128];
 
+    sim_world_set_quota(0, 0);
     for (unsigned i = 1; i <= NODES; i++) {
         world_make_node(i);
         (void)snprintf(path, sizeof(path), "/api/v1/nodes/node-%u", i);

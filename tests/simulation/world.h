@@ -30,6 +30,14 @@ void sim_world_begin(const struct sim_world_options *options);
 void sim_world_renew(void);
 /* All nodes of the beginning exist and are ready. */
 void sim_world_heal(void);
+/* The cloud enforces so many percent of the published rates, and gives so many load balancers of
+ * each product; 0: no limit. */
+void sim_world_set_quota(unsigned percent, unsigned balancers);
+/* Another API server takes over: with the same objects, or with those of sim_world_keep(). It
+ * remembers no change. Its versions are far ahead, or so far behind that they never come to those
+ * of before: one that has passed them before a watch comes back cannot be told from the old one. */
+void sim_world_replace(bool kept, bool ahead);
+void sim_world_keep(void);
 /* Path of the configuration. */
 const char *sim_world_config(void);
 /* Do what a line says, now. */

@@ -402,6 +402,14 @@ const struct ccm_ks_change *ccm_ks_store_after(const struct ccm_ks_store *store,
     return low < b->count ? &b->ring[(b->first + low) % store->history] : NULL;
 }
 
+void ccm_ks_store_jump(struct ccm_ks_store *store, uint64_t version)
+{
+    store->version = version;
+    for (enum ccm_ks_bucket b = 0; b < CCM_KS_BUCKETS; b++) {
+        ccm_ks_store_forget(store, b);
+    }
+}
+
 uint64_t ccm_ks_store_oldest(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
 {
     return store->buckets[bucket].oldest;

@@ -64,6 +64,9 @@ void ccm_ks_object_print_json(const cJSON *json, const struct ccm_ks_kind *kind,
 /* The newest version given. */
 uint64_t ccm_ks_store_version(const struct ccm_ks_store *store);
 
+/* Versions go on from there, and what changed before is forgotten. */
+void ccm_ks_store_jump(struct ccm_ks_store *store, uint64_t version);
+
 /* Borrowed, or NULL. */
 struct ccm_ks_object *ccm_ks_store_get(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket,
                                        const char *key);
