@@ -704,8 +704,8 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* A listener that the cloud was changing when it was read may be stopped afterwards: it is read
- * again, less and less often. */
+/* A listener that the cloud was changing when it was read may be stopped afterwards, or not exist
+ * when its creation fails: it is read again, less and less often. */
 static void sync_await_listeners(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;

@@ -69,6 +69,7 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
 int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
 {
     const char *id = ccm_json_text(json, "ListenerId");
+    const char *status = ccm_json_text(json, "ListenerStatus");
     uint16_t port = 0;
     bool good = alilb_parse_port(json, "ListenerPort", &port);
 
@@ -83,6 +84,8 @@ int nlb_read_parse_listener(const cJSON *json, struct lbc_listener *ret)
     if (!good || id[0] == '\0') {
         return -EPROTO;
     }
+    ret->changing =
+        ccm_text_equal_case(status, "Provisioning") || ccm_text_equal_case(status, "Configuring");
     ret->protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), NLB_PROTOCOLS);
     if (lbc_text_set(&ret->id, id) < 0 ||
         lbc_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||

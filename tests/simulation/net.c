@@ -615,7 +615,7 @@ static void ticket_pause(const struct sim_fault *fault)
 }
 
 /* How the job ends that the call starts. One that is lost has done its work. A load balancer that
- * could not be made is deleted by a person (docs/troubleshooting.md), so none fails here. */
+ * could not be made is deleted by a person (see nlb_read_check_status()), so none fails here. */
 static void job_plan(const struct call *call, const struct sim_fault *fault)
 {
     static const char *const outcomes[] = { "succeed", "lose", "fail" };

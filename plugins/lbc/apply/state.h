@@ -41,7 +41,7 @@ struct lbc_listener {
     uint16_t last_port; /* of a range of ports; else the same as port */
     bool is_range;      /* made for a range of ports, be it of one */
     bool running;       /* present */
-    bool changing;      /* present: the cloud is changing it; `running` is read again soon */
+    bool changing;      /* present: the cloud is changing it; it is read again soon */
     bool broken;        /* desired: could not be worked out, so what is there stays as it is */
     bool lacks;       /* desired: a value for it cannot be used, so it is changed but never made */
     bool ranges;      /* desired: it is bound to the list that the product keeps of source ranges */
