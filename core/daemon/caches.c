@@ -43,6 +43,7 @@ struct source {
         *watch; /* of the first plugin that has it: kind and, of raw ones, resource */
     char *name; /* for messages */
     char *path;
+    const struct ccm_watch **watches; /* of all plugins, of this kind; NULL-terminated */
     struct kube_index indexes[KUBE_STORE_INDEXES]; /* of raw objects */
     struct kube_store *store;
     struct kube_reflector *reflector;
@@ -399,6 +400,34 @@ static size_t source_fill_indexes(struct source *source, const struct typed *kno
     return count;
 }
 
+/* The watches of this kind that created plugins have: at least the source's own. */
+static int source_list_watches(struct source *source)
+{
+    struct plugin_registry *registry = source->owner->registry;
+    size_t len = 0;
+    size_t cap = 0;
+
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if ((*w)->kind != source->watch->kind) {
+                continue;
+            }
+            if (ccm_array_grow(&source->watches, &cap, len + 2, sizeof(const struct ccm_watch *)) <
+                0) {
+                return -ENOMEM;
+            }
+            source->watches[len++] = *w;
+            source->watches[len] = NULL;
+        }
+    }
+    return 0;
+}
+
 static int add_reflector(struct daemon_watches *watches, struct source *source)
 {
     const struct source *services = source_of(watches, CCM_KIND_SERVICE);
@@ -415,7 +444,8 @@ static int add_reflector(struct daemon_watches *watches, struct source *source)
         .kind = { .kind = source->watch->kind,
                   .api_version = source->watch->api_version,
                   .node_info =
-                      registry_wants(watches->registry, CCM_KIND_NODE, CCM_WATCH_NODE_INFO) },
+                      registry_wants(watches->registry, CCM_KIND_NODE, CCM_WATCH_NODE_INFO),
+                  .watches = source->watches },
         .label_selector = source->watch->label_selector,
         .field_selector = source->watch->field_selector,
         .optional = (source->watch->flags & CCM_WATCH_OPTIONAL) != 0,
@@ -455,7 +485,8 @@ static int watches_add_source(struct daemon_watches *watches, const struct ccm_w
     source->path = path_of(watch);
     source->store =
         kube_store_new(source->indexes, source_fill_indexes(source, typed_of(watch->kind)));
-    if (source->name == NULL || source->path == NULL || source->store == NULL) {
+    if (source->name == NULL || source->path == NULL || source->store == NULL ||
+        source_list_watches(source) < 0) {
         return -ENOMEM;
     }
     r = add_reflector(watches, source);
@@ -696,6 +727,7 @@ void daemon_watches_free(struct daemon_watches *watches)
 
         kube_reflector_free(source->reflector);
         kube_store_free(source->store);
+        free(source->watches);
         free(source->path);
         free(source->name);
         free(source);

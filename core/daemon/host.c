@@ -39,7 +39,7 @@ struct daemon_plugin_host {
     struct daemon_held *quotas;      /* used nearly up; the same form */
     struct daemon_http_calls *calls; /* that were begun and not ended */
     char name[NAME_MAX_LEN];
-    char own[NAME_MAX_LEN];              /* what the plugin calls itself */
+    const struct ccm_plugin *plugin;
     atomic_uint_fast64_t told[TOLD_MAX]; /* hashes of what was logged once; 0 = none */
     pthread_mutex_t lock;                /* guards nothing but the condition; leaf */
     pthread_cond_t woken;                /* a cancel flag was set */
@@ -299,17 +299,10 @@ static void host_release_list(const struct ccm_host *host, const struct ccm_obje
 
 /* --- dry run, metrics --- */
 
-/* The series of the plugins of this tree are documented without the label. */
+/* Whether its metrics get label `plugin`. */
 static bool host_is_labelled(const struct daemon_plugin_host *self)
 {
-    static const char *const known[] = { "clb", "nlb", "route", "node" };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(known); i++) {
-        if (strcmp(self->name, known[i]) == 0 && strcmp(self->own, known[i]) == 0) {
-            return false;
-        }
-    }
-    return true;
+    return self->plugin->plain_metrics == 0 || strcmp(self->name, self->plugin->name) != 0;
 }
 
 static bool host_dry_run(const struct ccm_host *host)
@@ -317,37 +310,28 @@ static bool host_dry_run(const struct ccm_host *host)
     return self_of(host)->services->plan != NULL;
 }
 
-/* Names of the daemon; but for those of the load balancer engine, the routes and the nodes, which
- * are documented under such names. */
-static bool host_reserves_metric(const struct daemon_plugin_host *self, const char *name)
+static bool starts_with_any(const char *name, const char *const *beginnings)
 {
-    static const char *const prefixes[] = {
-        "ccmd_", "workqueue_", "rest_client_", "leader_election", "process_", "controller_runtime_"
-    };
-    static const char *const shared[] = { "ccmd_mirror_age_seconds",
-                                          "ccmd_audits_total",
-                                          "ccmd_quota_used",
-                                          "ccmd_quota_limit",
-                                          "ccmd_orphans",
-                                          "ccmd_unhealthy_backends",
-                                          "ccmd_creation_duration_seconds",
-                                          "ccmd_certificate_expiry_timestamp_seconds" };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(shared); i++) {
-        if (strcmp(name, shared[i]) == 0) {
-            return false;
-        }
-    }
-    if ((strcmp(self->own, "route") == 0 && ccm_text_starts(name, "ccmd_route_")) ||
-        (strcmp(self->own, "node") == 0 && ccm_text_starts(name, "ccmd_node_"))) {
-        return false;
-    }
-    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
-        if (ccm_text_starts(name, prefixes[i])) {
+    for (; beginnings != NULL && *beginnings != NULL; beginnings++) {
+        if (ccm_text_starts(name, *beginnings)) {
             return true;
         }
     }
     return false;
+}
+
+/* Names of the daemon, except those that the plugin's descriptor lists. A plugin that was built
+ * when descriptors had no such list may use any: its engine may record some. */
+static bool host_reserves_metric(const struct daemon_plugin_host *self, const char *name)
+{
+    static const char *const reserved[] = {
+        "ccmd_", "workqueue_", "rest_client_", "leader_election", "process_", "controller_runtime_",
+        NULL
+    };
+
+    return starts_with_any(name, reserved) &&
+           self->plugin->struct_size > offsetof(struct ccm_plugin, metrics) &&
+           !starts_with_any(name, self->plugin->metrics);
 }
 
 static void host_metric(const struct ccm_host *host, const struct ccm_metric *metric,
@@ -405,8 +389,9 @@ static int host_fetch(const struct ccm_host *host, const struct ccm_request *req
 {
     struct daemon_plugin_host *self = self_of(host);
 
-    return kube_fetch(self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
-                      &(const struct kube_fetch_name){ kind, namespace_, name }, ret, err);
+    return kube_fetch(
+        self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
+        &(const struct kube_fetch_name){ kind, namespace_, name, self->plugin->watches }, ret, err);
 }
 
 static int host_do_raw(const struct ccm_host *host, const struct ccm_request *req,
@@ -589,7 +574,7 @@ static void host_throttle(const struct ccm_host *host, const char *name, int64_t
     struct daemon_plugin_host *self = self_of(host);
 
     if (name != NULL) {
-        daemon_pauses_set(self->services->pauses, self->own, name, until_ms);
+        daemon_pauses_set(self->services->pauses, self->plugin->name, name, until_ms);
     } else if (sched_controller_pause(self->controller, until_ms)) {
         host_log(host, CCM_LEVEL_INFO, NULL, "pauses for %" PRId64 " ms",
                  until_ms - ccm_clock_now_ms());
@@ -600,7 +585,7 @@ static int64_t host_paused_until(const struct ccm_host *host, const char *name)
 {
     const struct daemon_plugin_host *self = self_of(host);
 
-    return name == NULL ? 0 : daemon_pauses_get(self->services->pauses, self->own, name);
+    return name == NULL ? 0 : daemon_pauses_get(self->services->pauses, self->plugin->name, name);
 }
 
 static void host_withdraw(const struct ccm_host *host, const char *key)
@@ -736,7 +721,7 @@ static const struct ccm_host table_template = {
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name, const char *own)
+                                                  const char *name, const struct ccm_plugin *plugin)
 {
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
     CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
@@ -763,7 +748,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
     self->table.core = self;
     self->services = services;
     ccm_text_copy(self->name, sizeof(self->name), name);
-    ccm_text_copy(self->own, sizeof(self->own), own);
+    self->plugin = plugin;
     return CCM_STEAL(self);
 }
 

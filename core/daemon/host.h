@@ -58,10 +58,12 @@ struct daemon_host_services {
 
 struct daemon_plugin_host;
 
-/* name: of the plugin as the configuration has it; own: as it calls itself; copied. NULL on ENOMEM.
+/* name: of the plugin as the configuration has it; copied. plugin:
+ * its descriptor; borrowed. NULL on ENOMEM.
  */
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name, const char *own);
+                                                  const char *name,
+                                                  const struct ccm_plugin *plugin);
 
 /* After destroy() of the plugin. NULL is fine. */
 void daemon_plugin_host_free(struct daemon_plugin_host *host);

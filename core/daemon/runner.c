@@ -274,7 +274,7 @@ static int runner_prepare_plugin(struct runner *runner)
     };
 
     runner->mark = daemon_crash_mark_of_plugin(runner->entry->loaded);
-    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name, desc->name);
+    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name, desc);
     if (runner->host == NULL) {
         return -ENOMEM;
     }

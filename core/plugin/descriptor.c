@@ -12,6 +12,7 @@
 #define MAX_OPTIONS 256
 #define MAX_WATCHES 32
 #define MAX_RIGHTS  256
+#define MAX_TEXTS   64
 #define MAX_INDEXES 4 /* KUBE_STORE_INDEXES */
 
 #define KNOWN_FLAGS       (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
@@ -40,6 +41,17 @@ bool plugin_watch_is_same(const struct ccm_watch *a, const struct ccm_watch *b)
            watch_same_text(a->namespace_, b->namespace_) &&
            watch_same_text(a->label_selector, b->label_selector) &&
            watch_same_text(a->field_selector, b->field_selector);
+}
+
+/* Whether a list of texts, which may be NULL, ends, and has no empty one. */
+static bool is_text_list(const char *const *texts)
+{
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+        if (i == MAX_TEXTS || texts[i][0] == '\0') {
+            return false;
+        }
+    }
+    return true;
 }
 
 static int descriptor_refuse(struct ccm_error *err, const char *reason)
@@ -92,7 +104,9 @@ static int check_members(const struct ccm_plugin *plugin, struct ccm_error *err)
         return descriptor_refuse(
             err, "it watches nothing: its descriptor needs one of .watches at least");
     }
-    return 0;
+    return is_text_list(plugin->metrics)
+               ? 0
+               : descriptor_refuse(err, ".metrics needs a NULL at its end, and no empty text");
 }
 
 static int check_twice(const struct ccm_option *const *list, size_t count,
@@ -230,6 +244,10 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
     }
     if ((watch->flags & CCM_WATCH_NODE_INFO) != 0 && watch->kind != CCM_KIND_NODE) {
         return refuse_watch(err, index, "CCM_WATCH_NODE_INFO is for Nodes only");
+    }
+    if (!is_text_list(watch->annotations) || !is_text_list(watch->keys)) {
+        return refuse_watch(err, index,
+                            ".annotations and .keys need a NULL at their end, and no empty text");
     }
     if (watch->kind != CCM_KIND_RAW) {
         return is_plain_watch(watch)

@@ -162,6 +162,16 @@ struct ccm_watch {
     const char *label_selector;             /* "app=web,tier in (a,b),!old" */
     const char *field_selector;             /* "metadata.name=settings" */
     const struct ccm_index *const *indexes; /* NULL-terminated, at most 4; NULL = none */
+
+    /*
+     * Since ABI 1.1, not of CCM_KIND_RAW. Both are NULL-terminated; NULL = none.
+     * annotations, of CCM_KIND_NODE: annotations that the caches keep of Nodes. Others are left
+     * out, except alpha.kubernetes.io/provided-node-ip. Every plugin sees what one of them names.
+     * keys: beginnings of keys of labels, annotations and finalizers that the plugin uses. Of an
+     * object with too many of them (`too_large` of its head) these stay, and those of Kubernetes.
+     */
+    const char *const *annotations;
+    const char *const *keys;
 };
 
 /* A right that a plugin needs of the API server besides `list` and `watch` of what it watches, and
@@ -376,6 +386,15 @@ struct ccm_plugin {
      * only tell of a plugin of an older ccmd. Pure: no instance, no I/O, any thread, without
      * create(). NULL = not offered. */
     int (*takes)(const struct ccm_service *service, const struct ccm_lint_sink *sink);
+
+    /* Since ABI 1.1. Beginnings of names of metrics that this plugin records although such names
+     * are reserved for the daemon ("ccmd_route_"), NULL-terminated. NULL = none. */
+    const char *const *metrics;
+
+    /* Since ABI 1.1. 1: metrics of the instance that has the plugin's own name get no label
+     * `plugin`: their names and labels tell them apart from those of other plugins. 0 = they get
+     * it. */
+    uint64_t plain_metrics;
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

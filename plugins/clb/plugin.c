@@ -91,6 +91,7 @@ const struct ccm_plugin ccm_plugin = {
     .name = "clb",
     .options = options,
     .check = alilb_check,
+    .plain_metrics = 1,
     .version = CCM_VERSION,
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
 };

@@ -4,6 +4,7 @@
 #include "item.h"
 #include "lbc/custom/change.h"
 #include "lbc/custom/parameters.h"
+#include "lbc/keys.h"
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
 #include "lbc/model/slice.h"
@@ -557,10 +558,12 @@ WATCH_RAW(watch_grants_old, GATEWAY_V1BETA1, "referencegrants", map_grant, NULL,
 WATCH_RAW(watch_namespaces, "v1", "namespaces", map_namespace, NULL, NULL);
 WATCH_RAW(watch_parameters, "v1", "configmaps", map_anything, NULL, LBC_CUSTOM_PARAMETERS_LABEL);
 
+static const char *const own_keys[] = { LBC_KEYS, NULL };
 static const struct ccm_watch watch_services = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_SERVICE,
     .map = map_service,
+    .keys = own_keys,
 };
 static const struct ccm_watch watch_slices = {
     .struct_size = sizeof(struct ccm_watch),
@@ -572,6 +575,7 @@ static const struct ccm_watch watch_nodes = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_NODE,
     .map = map_node,
+    .keys = own_keys,
 };
 
 const struct ccm_watch *const gateway_watches[] = {

@@ -100,6 +100,7 @@ const struct ccm_plugin ccm_plugin = {
     .rights = gateway_rights,
     .describe = plugin_describe,
     .check = alilb_check,
+    .metrics = lbc_metrics,
     .version = "0.1.0",
     .summary = "Gateways of the Gateway API with TCP, UDP and TLS routes as Alibaba Cloud NLB "
                "instances",

@@ -54,6 +54,8 @@ int lbc_plugin_describe(void *self, const char *key, const struct ccm_view_sink 
 /* Services, EndpointSlices, Nodes; mapping.c says what a change of them leads to. */
 extern const struct ccm_watch *const lbc_watches[];
 extern const struct ccm_right *const lbc_rights[];
+/* Names of metrics of the engine that would else be the daemon's. */
+extern const char *const lbc_metrics[];
 
 /* create(), lint(), takes() and annotations() of a descriptor, which have no other way to know what
  * they belong to: by its ops and what lbc_plugin_create() calls configure(). */
@@ -82,7 +84,7 @@ extern const struct ccm_right *const lbc_rights[];
     .start = lbc_plugin_start, .reconcile = lbc_plugin_reconcile, .destroy = lbc_plugin_destroy,   \
     .batch_max = 1, .lint = plugin_lint, .allow_removals = lbc_plugin_allow_removals,              \
     .resync = lbc_plugin_resync, .rights = lbc_rights, .describe = lbc_plugin_describe,            \
-    .annotations = plugin_annotations, .takes = plugin_takes
+    .annotations = plugin_annotations, .takes = plugin_takes, .metrics = lbc_metrics
 
 /* Reconcile one key, with the options as they were read last; reconcile.c. */
 CCM_NODISCARD int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req,

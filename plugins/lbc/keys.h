@@ -35,6 +35,11 @@
 #define LBC_NODE_CLOUD_PREFIX  "alicloud://"
 #define LBC_NODE_HYBRID_PREFIX "ack-hybrid://"
 
+/* Beginnings of all of them but those with a domain of Kubernetes. */
+#define LBC_KEYS                                                                                   \
+    LBC_FINALIZER_PREFIX, "alibabacloud.com/", "ccm.alibabacloud.com/",                            \
+        "service.alibabacloud.com/", LBC_READINESS_PREFIX
+
 /* Tags of load balancers. */
 #define LBC_TAG_OWNER   "kubernetes.do.not.delete"
 #define LBC_TAG_CLUSTER "ack.aliyun.com"

@@ -1,8 +1,19 @@
 #include "lbc/measure.h"
 
 #include "lbc/figures.h"
+#include "lbc/instance.h"
 #include "util/buckets.h"
 #include "util/text.h"
+
+const char *const lbc_metrics[] = { "ccmd_audits_total",
+                                    "ccmd_certificate_expiry_timestamp_seconds",
+                                    "ccmd_creation_duration_seconds",
+                                    "ccmd_mirror_age_seconds",
+                                    "ccmd_orphans",
+                                    "ccmd_quota_limit",
+                                    "ccmd_quota_used",
+                                    "ccmd_unhealthy_backends",
+                                    NULL };
 
 static const double reference_ms[] = { CCM_REFERENCE_BUCKETS_MS };
 static const char *const latency_labels[] = { "type", "verb", NULL };

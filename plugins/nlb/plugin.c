@@ -27,6 +27,7 @@ const struct ccm_plugin ccm_plugin = {
     .name = "nlb",
     .options = options,
     .check = alilb_check,
+    .plain_metrics = 1,
     .version = CCM_VERSION,
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "
                "NLB instances",

@@ -4,6 +4,7 @@
 #include "alicloud/options.h"
 #include "ccm/version.h"
 #include "gone.h"
+#include "ledger.h"
 #include "reconcile.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
@@ -115,10 +116,16 @@ static void map_node(void *self, const struct ccm_change *change)
     }
 }
 
+static const char *const own_annotations[] = { NODE_LEDGER, NULL };
+static const char *const own_keys[] = { "alibabacloud.com/", "node.alibabacloud.com/",
+                                        "ack.alibabacloud.com/", "service.alibabacloud.com/",
+                                        NULL };
 static const struct ccm_watch watch_node = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_NODE,
     .map = map_node,
+    .annotations = own_annotations,
+    .keys = own_keys,
 };
 static const struct ccm_watch *const watches[] = { &watch_node, NULL };
 
@@ -283,6 +290,7 @@ static const struct ccm_right right_node_status = {
 };
 static const struct ccm_right *const rights[] = { &right_nodes, &right_node_status, NULL };
 
+static const char *const own_metrics[] = { "ccmd_node_", NULL };
 const struct ccm_plugin ccm_plugin = {
     .abi_major = CCM_ABI_MAJOR,
     .struct_size = sizeof(struct ccm_plugin),
@@ -304,4 +312,6 @@ const struct ccm_plugin ccm_plugin = {
     .check = check_options,
     .rights = rights,
     .describe = instance_describe,
+    .metrics = own_metrics,
+    .plain_metrics = 1,
 };

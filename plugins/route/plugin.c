@@ -123,10 +123,12 @@ static void map_node(void *self, const struct ccm_change *change)
         route->host, change->after == NULL ? change->before->name : change->after->name, lane, 0);
 }
 
+static const char *const own_keys[] = { "service.alibabacloud.com/", NULL };
 static const struct ccm_watch watch_node = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_NODE,
     .map = map_node,
+    .keys = own_keys,
 };
 static const struct ccm_watch *const watches[] = { &watch_node, NULL };
 
@@ -370,6 +372,7 @@ static const struct ccm_right right_node_status = {
 };
 static const struct ccm_right *const rights[] = { &right_node_status, NULL };
 
+static const char *const own_metrics[] = { "ccmd_route_", "ccmd_quota_", NULL };
 const struct ccm_plugin ccm_plugin = {
     .abi_major = CCM_ABI_MAJOR,
     .struct_size = sizeof(struct ccm_plugin),
@@ -389,4 +392,6 @@ const struct ccm_plugin ccm_plugin = {
     .describe = instance_describe,
     .check = check_options,
     .rights = rights,
+    .metrics = own_metrics,
+    .plain_metrics = 1,
 };

@@ -58,6 +58,7 @@ def test_each_works_with_its_own_options_and_state(instances):
     metrics = world.metrics()
     assert metrics['several_greeted_total{plugin="east"}'] == 2
     assert metrics['several_greeted_total{plugin="west"}'] == 1
+    assert metrics['ccmd_several_total{plugin="east"}'] == 2  # of a plugin that is older than the list of such names
     for name in ("east", "west"):
         assert metrics[f'ccmd_plugin_started{{plugin="{name}"}}'] == 1
         assert name in world.admin("/statusz")[1]

@@ -79,6 +79,7 @@ def test_what_is_wrong_is_told_once(pausing):
     world.wait(lambda: called(world, "one") and called(world, "two"), "two calls")
     world.wait(lambda: world.metrics().get('pausing_calls_total{plugin="pausing"}') == 2, "the metric")
     assert world.metrics()["ccmd_ready"] in (0, 1)  # that of the daemon
+    assert world.metrics()['ccmd_pausing_total{plugin="pausing"}'] == 2  # its descriptor lists the name
     assert world.log().index("plugin pausing: started\n") < world.log().index(": called at ")
     for line, times in (
             (" warn  pausing: metric ccmd_ready is dropped: such names belong to the daemon\n", 1),

@@ -5,11 +5,14 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-static int fetch_decode_answer(uint64_t kind, const struct ccm_http_response *response,
+static int fetch_decode_answer(const struct kube_fetch_name *asked,
+                               const struct ccm_http_response *response,
                                const struct ccm_object **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
-    const struct kube_decode_kind what = { .kind = kind, .node_info = true };
+    const struct kube_decode_kind what = { .kind = asked->kind,
+                                           .node_info = true,
+                                           .watches = asked->watches };
 
     if (builder == NULL) {
         return ccm_error_nomem(err);
@@ -51,7 +54,7 @@ int kube_fetch(struct kube_client *client, const struct ccm_cancel *cancel, int6
     if (r < 0) {
         return r;
     }
-    r = fetch_decode_answer(what->kind, response, &object, err);
+    r = fetch_decode_answer(what, response, &object, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "GET %s", call.path);
     }

@@ -2,13 +2,14 @@
 #ifndef CCM_KUBE_FETCH_H
 #define CCM_KUBE_FETCH_H
 
-#include "ccm/object.h"
+#include "ccm/plugin.h"
 #include "kube/client/client.h"
 
 struct kube_fetch_name {
     uint64_t kind;
     const char *namespace_;
     const char *name;
+    const struct ccm_watch *const *watches; /* as in struct kube_decode_kind */
 };
 
 /*

@@ -29,15 +29,29 @@ static int decode_raw(struct kube_builder *b, const void *arg, struct ccm_error 
     return 0;
 }
 
-/* Whether the annotation is read by anybody. */
-static bool is_annotation_kept(uint64_t kind, const char *key)
+static bool is_annotation_watched(const struct kube_decode_kind *kind, const char *key)
 {
-    switch (kind) {
+    for (const struct ccm_watch *const *w = kind->watches; w != NULL && *w != NULL; w++) {
+        const char *const *own = (*w)->kind == kind->kind ? (*w)->annotations : NULL;
+
+        for (; own != NULL && *own != NULL; own++) {
+            if (strcmp(*own, key) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a plugin reads the annotation. */
+static bool is_annotation_kept(const struct kube_decode_kind *kind, const char *key)
+{
+    switch (kind->kind) {
     case CCM_KIND_ENDPOINT_SLICE:
         return false;
     case CCM_KIND_NODE:
         return strcmp(key, "alpha.kubernetes.io/provided-node-ip") == 0 ||
-               strcmp(key, "ccmd/deleted-nodes") == 0;
+               is_annotation_watched(kind, key);
     default:
         return true;
     }
@@ -51,8 +65,8 @@ static int compare_members(const void *a, const void *b)
     return strcmp((*left)->string, (*right)->string);
 }
 
-int kube_decode_sort_map(const cJSON *meta, const char *name, uint64_t kind, const cJSON ***ret,
-                         size_t *ret_count, struct ccm_error *err)
+int kube_decode_sort_map(const cJSON *meta, const char *name, const struct kube_decode_kind *kind,
+                         const cJSON ***ret, size_t *ret_count, struct ccm_error *err)
 {
     const cJSON *map = NULL;
     CCM_CLEANUP(ccm_freep) const cJSON **members = NULL;
@@ -64,7 +78,7 @@ int kube_decode_sort_map(const cJSON *meta, const char *name, uint64_t kind, con
         return r;
     }
     for (const cJSON *item = map == NULL ? NULL : map->child; item != NULL; item = item->next) {
-        if (!cJSON_IsString(item) || (kind != 0 && !is_annotation_kept(kind, item->string))) {
+        if (!cJSON_IsString(item) || (kind != NULL && !is_annotation_kept(kind, item->string))) {
             continue;
         }
         if (count == KUBE_DECODE_MAX_PAIRS) {
@@ -118,7 +132,7 @@ static int decode_sort_node(struct kube_decode_source *source, struct ccm_error 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(names); i++) {
         struct kube_decode_map *map = &source->node_info[i];
 
-        r = kube_decode_sort_map(status, names[i], 0, &map->members, &map->count, err);
+        r = kube_decode_sort_map(status, names[i], NULL, &map->members, &map->count, err);
     }
     return r;
 }
@@ -153,11 +167,11 @@ static int decode_build_object(struct kube_builder *b, struct kube_decode_source
         return ccm_error_set(err, -ENOTSUP, CCM_ERROR_BUG, "no decoder for this kind");
     }
 
-    int r = kube_decode_sort_map(meta, "labels", 0, &labels, &source->label_count, err);
+    int r = kube_decode_sort_map(meta, "labels", NULL, &labels, &source->label_count, err);
 
     if (r == 0) {
-        r = kube_decode_sort_map(meta, "annotations", kind, &annotations, &source->annotation_count,
-                                 err);
+        r = kube_decode_sort_map(meta, "annotations", source->kind, &annotations,
+                                 &source->annotation_count, err);
     }
     if (r < 0) {
         return r;
@@ -184,7 +198,7 @@ static int build_cut(struct kube_builder *b, struct kube_decode_source *source, 
 
     ccm_text_copy(problem, sizeof(problem), err->message);
     ccm_error_clear(err);
-    kube_decode_cut(json, source->kind->kind, source->bystander);
+    kube_decode_cut(json, source->kind, source->bystander);
     source->too_large = problem;
 
     const int r = decode_build_object(b, source, ret, err);

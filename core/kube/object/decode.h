@@ -11,7 +11,7 @@
  * (`too_large` of its head): events can speak of it, and it can be released when it is deleted.
  *
  * Annotations: Services and Pods keep all of theirs; Nodes keep
- * alpha.kubernetes.io/provided-node-ip and ccmd/deleted-nodes; EndpointSlices keep none.
+ * alpha.kubernetes.io/provided-node-ip and what watches ask for; EndpointSlices keep none.
  *
  * Whoever may write a Service decides how large it is, so one that no load balancer belongs to
  * (another type, no finalizer) takes little memory: annotations of more than
@@ -21,6 +21,7 @@
 #ifndef CCM_KUBE_DECODE_H
 #define CCM_KUBE_DECODE_H
 
+#include "ccm/plugin.h"
 #include "kube/object/object.h"
 #include "util/buf.h"
 #include "util/json.h"
@@ -46,6 +47,9 @@ struct kube_decode_kind {
     const char *api_version;
     const char *kind_name;
     bool node_info; /* Nodes keep `info` */
+    /* NULL-terminated; their `annotations` and `keys` count where the kind is the same. Borrowed;
+     * NULL = none. */
+    const struct ccm_watch *const *watches;
 };
 
 /* JSON as a tree, and the text it was made of: borrowed, not NUL-terminated. */

@@ -1,5 +1,6 @@
 /* Objects beyond the limits of decode.h, and Services that nobody serves: what of them is kept. */
 #include "kube/object/decode_priv.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -28,15 +29,23 @@ static const struct cut cuts[] = {
     { CCM_KIND_POD, "status", NULL, "conditions", KUBE_DECODE_MAX_LIST },
 };
 
-/* Keys and finalizers that a controller may go by: with a domain of Kubernetes or of the cloud. */
-static bool cut_spares(const char *key)
+/* Keys and finalizers that a controller may go by: with a domain of Kubernetes, or that begin as a
+ * plugin says. */
+static bool cut_spares(const char *key, const struct kube_decode_kind *kind)
 {
     const char *slash = strchr(key, '/');
-    const char *known[] = { strstr(key, "kubernetes.io"), strstr(key, "alibaba") };
+    const char *known = strstr(key, "kubernetes.io");
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(known); i++) {
-        if (slash != NULL && known[i] != NULL && known[i] < slash) {
-            return true;
+    if (slash != NULL && known != NULL && known < slash) {
+        return true;
+    }
+    for (const struct ccm_watch *const *w = kind->watches; w != NULL && *w != NULL; w++) {
+        const char *const *own = (*w)->kind == kind->kind ? (*w)->keys : NULL;
+
+        for (; own != NULL && *own != NULL; own++) {
+            if (ccm_text_starts(key, *own)) {
+                return true;
+            }
         }
     }
     return false;
@@ -67,7 +76,8 @@ static void cut_list(cJSON *list, size_t most)
 }
 
 /* Of a map or a list of names beyond the limit only what is spared stays, up to the limit. */
-static void cut_names(cJSON *parent, const char *name, size_t most)
+static void cut_names(cJSON *parent, const char *name, size_t most,
+                      const struct kube_decode_kind *kind)
 {
     cJSON *list = cJSON_GetObjectItemCaseSensitive(parent, name);
     size_t kept = 0;
@@ -79,7 +89,7 @@ static void cut_names(cJSON *parent, const char *name, size_t most)
         cJSON *next = item->next;
         const char *key = cJSON_IsObject(list) ? item->string : item->valuestring;
 
-        if (kept < most && key != NULL && cut_spares(key)) {
+        if (kept < most && key != NULL && cut_spares(key, kind)) {
             kept++;
         } else {
             cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
@@ -98,23 +108,23 @@ static cJSON *cut_parent(cJSON *json, const struct cut *cut)
                : cJSON_GetObjectItemCaseSensitive(parent, cut->inner);
 }
 
-void kube_decode_cut(cJSON *json, uint64_t kind, bool bystander)
+void kube_decode_cut(cJSON *json, const struct kube_decode_kind *kind, bool bystander)
 {
     cJSON *meta = cJSON_GetObjectItemCaseSensitive(json, "metadata");
     const size_t pairs = bystander ? 0 : KUBE_DECODE_MAX_PAIRS;
 
-    cut_names(meta, "labels", pairs);
-    cut_names(meta, "annotations", pairs);
-    cut_names(meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS);
-    if (kind == CCM_KIND_NODE) {
+    cut_names(meta, "labels", pairs, kind);
+    cut_names(meta, "annotations", pairs, kind);
+    cut_names(meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS, kind);
+    if (kind->kind == CCM_KIND_NODE) {
         cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
 
-        cut_names(status, "capacity", KUBE_DECODE_MAX_PAIRS);
-        cut_names(status, "allocatable", KUBE_DECODE_MAX_PAIRS);
-        cut_names(status, "nodeInfo", KUBE_DECODE_MAX_PAIRS);
+        cut_names(status, "capacity", KUBE_DECODE_MAX_PAIRS, kind);
+        cut_names(status, "allocatable", KUBE_DECODE_MAX_PAIRS, kind);
+        cut_names(status, "nodeInfo", KUBE_DECODE_MAX_PAIRS, kind);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(cuts); i++) {
-        cJSON *parent = cuts[i].kind == kind ? cut_parent(json, &cuts[i]) : NULL;
+        cJSON *parent = cuts[i].kind == kind->kind ? cut_parent(json, &cuts[i]) : NULL;
         cJSON *list =
             parent == NULL ? NULL : cJSON_GetObjectItemCaseSensitive(parent, cuts[i].name);
 

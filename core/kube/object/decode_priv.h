@@ -34,7 +34,7 @@ struct kube_decode_source {
 /* Take out of the tree whatever is beyond the limits of decode.h: of maps and of finalizers stays
  * what controllers go by, of lists their beginning, or nothing where half of one would mislead. Of
  * a bystander all maps and lists go. */
-void kube_decode_cut(cJSON *json, uint64_t kind, bool bystander);
+void kube_decode_cut(cJSON *json, const struct kube_decode_kind *kind, bool bystander);
 
 /* Whether it is a Service that no load balancer belongs to: of another type, and without a
  * finalizer, which all that made something for it leave there. */
@@ -67,10 +67,10 @@ CCM_NODISCARD int kube_decode_conditions(struct kube_builder *b, const cJSON *st
                                          uint64_t *ret_count, struct ccm_error *err);
 
 /* The members of a map that hold a text, sorted: *ret is the caller's, its elements the tree's.
- * kind: that of the object when it is about annotations, else 0. */
-CCM_NODISCARD int kube_decode_sort_map(const cJSON *parent, const char *name, uint64_t kind,
-                                       const cJSON ***ret, size_t *ret_count,
-                                       struct ccm_error *err);
+ * kind: what is decoded when it is about annotations, else NULL. */
+CCM_NODISCARD int kube_decode_sort_map(const cJSON *parent, const char *name,
+                                       const struct kube_decode_kind *kind, const cJSON ***ret,
+                                       size_t *ret_count, struct ccm_error *err);
 
 /* Put such members into the object; NULL for 0. */
 const struct ccm_pair *const *kube_decode_pairs(struct kube_builder *b, const cJSON **members,

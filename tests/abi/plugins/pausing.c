@@ -27,6 +27,15 @@ static const struct ccm_metric own_metric = {
     .help = "Calls.",
 };
 
+/* A name of the daemon's kind, which the descriptor lists. */
+static const struct ccm_metric listed_metric = {
+    .struct_size = sizeof(struct ccm_metric),
+    .type = CCM_METRIC_COUNTER,
+    .name = "ccmd_pausing_total",
+    .help = "Calls.",
+};
+static const char *const pausing_metrics[] = { "ccmd_pausing_", NULL };
+
 static void pausing_map_change(void *self, const struct ccm_change *change)
 {
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
@@ -67,6 +76,7 @@ static void call_wrongly(const struct ccm_host *host)
     host->event(host, &event);
     host->metric(host, &wrong_metric, NULL, 5);
     host->metric(host, &own_metric, NULL, 1);
+    host->metric(host, &listed_metric, NULL, 1);
     (void)host->get(host, CCM_KIND_NODE, "node-1");
     (void)host->get_raw(host, "v1", "secrets", "default/x");
     (void)host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count);
@@ -147,4 +157,5 @@ const struct ccm_plugin ccm_plugin = {
     .forget = pausing_forget_key,
     .version = "1.2.3",
     .summary = "asks for pauses, for tests",
+    .metrics = pausing_metrics,
 };

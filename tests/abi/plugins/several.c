@@ -42,6 +42,14 @@ static const struct ccm_metric greeted = {
     .help = "Greetings.",
 };
 
+/* A name of the daemon's kind: allowed, because this descriptor ends before the list of them. */
+static const struct ccm_metric early = {
+    .struct_size = sizeof(struct ccm_metric),
+    .type = CCM_METRIC_COUNTER,
+    .name = "ccmd_several_total",
+    .help = "Greetings.",
+};
+
 static bool several_is_mine(const struct several_instance *self, const struct ccm_object *object)
 {
     const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
@@ -111,6 +119,7 @@ static void several_greet_service(struct several_instance *self, const struct cc
               atomic_fetch_add(&self->calls, 1) + 1);
     host->event(host, &event);
     host->metric(host, &greeted, NULL, 1);
+    host->metric(host, &early, NULL, 1);
     host->plan(host, service->key, event.message);
 }
 
@@ -157,7 +166,7 @@ static int several_check_options(const struct ccm_check_sink *sink)
 
 const struct ccm_plugin ccm_plugin = {
     .abi_major = CCM_ABI_MAJOR,
-    .struct_size = sizeof(struct ccm_plugin),
+    .struct_size = offsetof(struct ccm_plugin, metrics),
     .name = "several",
     .flags = CCM_PLUGIN_PLANS,
     .options = options,

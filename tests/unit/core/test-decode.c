@@ -14,9 +14,21 @@
 
 #include <cmocka.h>
 
-static const struct kube_decode_kind service_kind = { .kind = CCM_KIND_SERVICE };
+/* What two plugins watch. */
+static const char *const node_annotations[] = { "example.com/kept", NULL };
+static const char *const service_keys[] = { "service.example/", NULL };
+static const char *const node_keys[] = { "node.example/", NULL };
+static const struct ccm_watch watch_service = { .kind = CCM_KIND_SERVICE, .keys = service_keys };
+static const struct ccm_watch watch_node = { .kind = CCM_KIND_NODE,
+                                             .annotations = node_annotations,
+                                             .keys = node_keys };
+static const struct ccm_watch watch_pod = { .kind = CCM_KIND_POD };
+static const struct ccm_watch *const watches[] = { &watch_pod, &watch_service, &watch_node, NULL };
+
+static const struct kube_decode_kind service_kind = { .kind = CCM_KIND_SERVICE,
+                                                      .watches = watches };
 static const struct kube_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
-static const struct kube_decode_kind node_kind = { .kind = CCM_KIND_NODE };
+static const struct kube_decode_kind node_kind = { .kind = CCM_KIND_NODE, .watches = watches };
 static const struct kube_decode_kind pod_kind = { .kind = CCM_KIND_POD };
 static const struct kube_decode_kind raw_kind = { .kind = CCM_KIND_RAW,
                                                   .api_version = "apps/v1",
@@ -263,7 +275,7 @@ static void test_node(void **state)
         &node_kind,
         "{\"metadata\":{\"name\":\"cn.10.0.0.1\",\"labels\":{\"os\":\"linux\"},\"annotations\":{"
         "\"alpha.kubernetes.io/provided-node-ip\":\"10.0.0.1\",\"volumes.kubernetes.io/"
-        "x\":\"true\",\"ccmd/deleted-nodes\":\"1:1\"}},"
+        "x\":\"true\",\"example.com/kept\":\"1:1\",\"example.com/kept-not\":\"\"}},"
         "\"spec\":{\"providerID\":\"cn.i-1\",\"podCIDR\":\"10.244.1.0/24\","
         "\"podCIDRs\":[\"10.244.1.0/24\",\"fd00::/64\"],\"unschedulable\":true,"
         "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]},"
@@ -639,8 +651,9 @@ static void test_what_stays_of_a_large_service(void **state)
 {
     static const char *const parts[][3] = {
         { "\"annotations\":{\"service.beta.kubernetes.io/x\":\"y\",", "\"a#\":\"\"", "}," },
-        { "\"labels\":{\"service.k8s.alibaba/l\":\"y\",", "\"l#\":\"\"", "}," },
-        { "\"finalizers\":[\"service.k8s.alibaba/f\",", "\"f#\"", "]," },
+        { "\"labels\":{\"service.example/l\":\"y\",\"node.example/l\":\"y\",", "\"l#\":\"\"",
+          "}," },
+        { "\"finalizers\":[\"service.example/f\",\"other.example/f\",", "\"f#\"", "]," },
     };
 
     (void)state;

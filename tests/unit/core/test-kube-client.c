@@ -710,7 +710,7 @@ static void test_fetch(void **state CCM_UNUSED)
         fixture_open(&f, &script, "token: abc");
 
         const struct kube_fetch_name what = { fetch_cases[i].kind, fetch_cases[i].namespace_,
-                                              fetch_cases[i].name };
+                                              fetch_cases[i].name, NULL };
         const int r = kube_fetch(f.client, NULL, 0, &what, &object, &f.err);
 
         assert_int_equal(r, fetch_cases[i].result);

@@ -239,6 +239,8 @@ static void test_larger_entries(void **state)
         assert_refused(&spoilt_, reason);                                                          \
     } while (0)
 
+static const char *const with_empty[] = { "good", "", NULL };
+
 static void test_bad_descriptors(void **state)
 {
     (void)state; /* no fixture */
@@ -254,6 +256,9 @@ static void test_bad_descriptors(void **state)
     ASSERT_SPOILT(plugin.reconcile, NULL, "lacks .reconcile");
     ASSERT_SPOILT(plugin.destroy, NULL, "lacks .destroy");
     ASSERT_SPOILT(plugin.watches, NULL, "it watches nothing");
+    ASSERT_SPOILT(plugin.metrics, with_empty, ".metrics needs a NULL at its end");
+    ASSERT_SPOILT(watch.annotations, with_empty, "watch 1: .annotations and .keys need a NULL");
+    ASSERT_SPOILT(watch.keys, with_empty, "watch 1: .annotations and .keys need a NULL");
     ASSERT_SPOILT(watches[0], NULL, "it watches nothing");
 }
 
