@@ -2,7 +2,8 @@
 """check-size.py [--table] [--write] [ROOT]: the size of the product stays within scripts/budgets.txt.
 
 A figure above its budget fails, and so does one that is more than a twentieth below it: the budgets follow what is removed. A commit that needs
-more room edits the file. --table prints every figure with its budget; --write sets the budgets to the figures (lines: the next 50).
+more room edits the file. --table prints every figure with its budget, and sums, which have none; --write sets the budgets to the figures
+(lines: the next 100).
 Counted are .c and .h of core, include, plugins and tools, without tests, comments, blank lines and what is generated."""
 
 import argparse
@@ -27,7 +28,8 @@ PRODUCT = {
     "plugins/lbc/apply/executor.h": ("lbc_apply_ops",),
 }
 PASS = "plugins/lbc/pass.h"
-ROUND = 50  # lines
+ROUND = 100  # lines
+SUMS = ("core", "core/kube", "plugins", "plugins/lbc", "tools")
 
 
 def code(text):
@@ -81,18 +83,15 @@ class Tree:
         lines, files = {}, {}
         for name, text in self.texts.items():
             count = sum(1 for line in text.splitlines() if line.strip())
-            parts = name.split("/")[:-1]
-            files["/".join(parts)] = files.get("/".join(parts), 0) + 1
-            for depth in range(1, len(parts) + 1):
-                folder = "/".join(parts[:depth])
-                lines[folder] = lines.get(folder, 0) + count
+            folder = name.rsplit("/", 1)[0]
+            files[folder] = files.get(folder, 0) + 1
+            lines[folder] = lines.get(folder, 0) + count
         options = re.findall(r"^\| `([^`]+)`", (self.root / "docs/configuration.md").read_text(encoding="utf-8"), re.M)
         both = [text for text in self.texts.values()
                 if re.search(r"\bpthread_mutex_t \w+;", text) and re.search(r"\b(struct ccm_strmap|UT_hash_handle)\b", text)]
         tables = [self.members(file, struct) for file, structs in PRODUCT.items() for struct in structs]
         return {
             **{f"lines {folder}": count for folder, count in sorted(lines.items())},
-            "lines": sum(lines.get(top, 0) for top in ("core", "plugins", "tools")),
             **{f"files {folder}": count for folder, count in sorted(files.items()) if count > 20},
             **{f"members {struct}": self.members(file, struct) for struct, file in STRUCTS.items()},
             "members product": sum(tables),
@@ -100,6 +99,12 @@ class Tree:
             "map-and-mutex": len(both),
             f"headers {PASS}": self.pulled(PASS),
         }
+
+
+def sums(figures):
+    """Lines of whole trees: they have no budget, as each folder has one."""
+    found = {top: sum(count for name, count in figures.items() if f"{name}/".startswith(f"lines {top}/")) for top in SUMS}
+    return {**found, "core, plugins, tools": sum(found[top] for top in ("core", "plugins", "tools"))}
 
 
 def read_budgets(file):
@@ -139,9 +144,11 @@ def main():
     if given.table:
         for name, figure in figures.items():
             print(f"{name:32}{figure:8}{budgets.get(name, '-'):>8}")
+        for name, figure in sums(figures).items():
+            print(f"sum {name:28}{figure:8}")
     findings = [judge(name, figures.get(name), budgets.get(name)) for name in {**figures, **budgets}]
     findings = [f"scripts/budgets.txt: {finding}" for finding in findings if finding]
-    print(*findings or [f"check-size: {figures['lines']} lines of code, {len(figures)} figures, ok"], sep="\n")
+    print(*findings or [f"check-size: {sums(figures)['core, plugins, tools']} lines of code, {len(figures)} figures, ok"], sep="\n")
     return 1 if findings else 0
 
 
