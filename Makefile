@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
 export JOBS
 
-.PHONY: all build demo sandbox pictures quick test simulate mutants soak check bench docs gauge install deb image release sign version format clean
+.PHONY: all build demo sandbox pictures quick test simulate against mutants soak check bench docs gauge install deb image release sign version format clean
 
 all: build
 
@@ -50,6 +50,16 @@ test:
 # Random life cycles in one process, each repeatable by its seed: make simulate MINUTES=60, with SEED=N to begin with that one.
 simulate: build
 	@/usr/bin/python3 tests/simulation/simulate.py --build $(BUILD) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+# Two builds play the same histories, and all that they do is compared: make against BUILD=../before/build/release LIVES=5000, with
+# SEED=N for others. BUILD is the folder of the other build; that of this tree is the one of the PRESET.
+against:
+	@$(MAKE) --no-print-directory build BUILD=build/$(PRESET)
+	@simulate="build/$(PRESET)/bin/ccmd-simulate --plugin-dir $(CURDIR)/build/$(PRESET)/plugins --jobs $(JOBS) --against $(BUILD)"; \
+	for history in tests/simulation/histories/*.txt; do \
+	    out=$$($$simulate --history $$history) || { echo "$$history:"; echo "$$out"; exit 1; }; \
+	done; \
+	$$simulate --seed $(or $(SEED),1) --lives $(or $(LIVES),1000)
 
 # Known defects are put back one by one; the simulation has to find each: make mutants, or make mutants ONLY=creation for some.
 mutants:

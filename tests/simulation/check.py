@@ -1,6 +1,7 @@
-"""What the simulation promises of itself: the same seed has the same hash, no history has a finding, and no import is unknown.
+"""What the simulation promises of itself: the same seed has the same hash, no history has a finding, no import is unknown, and two builds
+that are alike have no difference.
 
-check.py hash|histories|imports --build DIR
+check.py hash|histories|imports|against --build DIR
 """
 
 import argparse
@@ -9,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLUGINS = ("clb", "nlb", "route", "node", "gateway")
@@ -68,12 +70,42 @@ def check_imports(build):
     print(f"{len(wanted)} names, {len(wanted & own)} of them are the simulation's")
 
 
+# Another build, which calls an action more often in one step than this one.
+OTHER = """#!/bin/bash
+{build}/bin/ccmd-simulate "$@" || exit
+while [ $# -gt 0 ]; do [ "$1" = --report ] && report=$2; shift; done
+sed -i 's/^write default.web: CreateLoadBalancerTCPListener, 1 times$/write default\\/web: CreateLoadBalancerTCPListener, 9 times/' "$report"
+"""
+
+
+def check_against(build):
+    """The same build has no difference, and one that calls an action more often is found, with step and object."""
+    runs = [("--seed", "8", "--lives", "10"), ("--seed", "9", "--lives", "10", "--faults", "100")]
+    runs += [("--history", os.path.join(HERE, "histories", f"{name}.txt")) for name in ("gateway-create-edit-delete", "nlb-create-edit-delete")]
+    for run in runs:
+        done = simulate(build, *run, "--against", build)
+        assert done.returncode == 0, done.stdout
+    with tempfile.TemporaryDirectory() as other:
+        os.mkdir(os.path.join(other, "bin"))
+        os.symlink(os.path.join(build, "plugins"), os.path.join(other, "plugins"))
+        program = os.path.join(other, "bin", "ccmd-simulate")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(OTHER.format(build=build))
+        os.chmod(program, 0o755)
+        done = simulate(build, "--history", os.path.join(HERE, "histories", "clb-create-edit-delete.txt"), "--against", other)
+    assert done.returncode == 1, done.stdout
+    assert re.search(r"^step 4: 18000 spec web ports=80/TCP,8080/TCP\n"
+                     r" +this build alone: write default/web: CreateLoadBalancerTCPListener, 1 times\n"
+                     r" +the other alone : write default/web: CreateLoadBalancerTCPListener, 9 times\n", done.stdout, re.M), done.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("hash", "histories", "imports"))
+    checks = {"hash": check_hash, "histories": check_histories, "imports": check_imports, "against": check_against}
+    parser.add_argument("what", choices=checks)
     parser.add_argument("--build", required=True)
     args = parser.parse_args()
-    {"hash": check_hash, "histories": check_histories, "imports": check_imports}[args.what](os.path.abspath(args.build))
+    checks[args.what](os.path.abspath(args.build))
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ static void fresh_run(int fd)
     }
     sim_seat_add(0);
     fresh_await_rest();
-    sim_picture_take(&picture);
+    sim_picture_take(&picture, false);
     for (size_t done = 0; done < picture.len;) {
         const ssize_t some = write(fd, ccm_buf_str(&picture) + done, picture.len - done);
 
@@ -160,6 +160,7 @@ static void fresh_run(int fd)
 
 void sim_fresh_compare(void)
 {
+    static const char *const sides[] = { "found, not wanted", "wanted, not found" };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf found = { .max = (size_t)64 * 1024 * 1024 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wanted = { .max = (size_t)64 * 1024 * 1024 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf differs = { .max = 1800 };
@@ -169,7 +170,7 @@ void sim_fresh_compare(void)
     int ends[2];
     pid_t child = 0;
 
-    sim_picture_take(&found);
+    sim_picture_take(&found, false);
     (void)fflush(NULL);
     if (pipe(ends) < 0) {
         sim_fail("no pipe");
@@ -190,7 +191,7 @@ void sim_fresh_compare(void)
     if (status != 0) {
         sim_fail("the world without a past ended with status %d", status);
     }
-    sim_picture_compare(ccm_buf_str(&found), ccm_buf_str(&wanted), &differs);
+    sim_picture_compare(ccm_buf_str(&found), ccm_buf_str(&wanted), sides, &differs);
     if (differs.len > 0) {
         sim_fail("a world without a past is different:%s", ccm_buf_str(&differs));
     }

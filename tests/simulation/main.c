@@ -88,10 +88,11 @@ static int run_all(const struct sim_options *options)
             }
         }
         if (!sim_child_end(&children[done], options->keeps, &outcome) && options->history == NULL) {
-            (void)printf("again: --seed %" PRIu64
-                         " --lives %d --faults %u --seats %u --plugins %s\n",
-                         options->seed + done * SEED_STEP, LIVES_PER_WORLD, options->faults,
-                         options->seats, options->plugins);
+            (void)printf(
+                "again: --seed %" PRIu64 " --lives %d --faults %u --seats %u --plugins %s%s%s\n",
+                options->seed + done * SEED_STEP, LIVES_PER_WORLD, options->faults, options->seats,
+                options->plugins, options->against == NULL ? "" : " --against ",
+                options->against == NULL ? "" : options->against);
         }
         outcome_add(&sum, &outcome);
     }
@@ -115,6 +116,10 @@ int main(int argc, char **argv)
     if (options.only_file != NULL) {
         options.only = only;
         options.only_count = sim_faults_read(options.only_file, only);
+    }
+    if (options.against != NULL && (options.against = realpath(options.against, NULL)) == NULL) {
+        perror("ccmd-simulate: --against");
+        return 2;
     }
     if (options.folder == NULL) {
         options.folder = mkdtemp(folder);

@@ -21,6 +21,8 @@ static const char usage[] =
     "  --explore       with a history: every crash, stale restart and missed event\n"
     "  --point N       of these only the N-th\n"
     "  --shrink        reduce a run with a finding to the shortest one, and tell its story\n"
+    "  --against BUILD the build of that folder plays the same: the first difference\n"
+    "  --report FILE   what two builds are compared by, of each line of the history\n"
     "  --trace FILE    all that happens\n"
     "  --story FILE    what people, the cloud and the cluster see of it\n"
     "  --folder DIR    for the files of the worlds; kept with --keep\n";
@@ -39,6 +41,8 @@ enum name {
     ONLY,
     TRACE,
     STORY,
+    REPORT,
+    AGAINST,
     FOLDER,
     EXPLORE,
     SHRINK,
@@ -60,6 +64,8 @@ static const struct option names[] = {
     [ONLY] = { "only", required_argument, NULL, 0 },
     [TRACE] = { "trace", required_argument, NULL, 0 },
     [STORY] = { "story", required_argument, NULL, 0 },
+    [REPORT] = { "report", required_argument, NULL, 0 },
+    [AGAINST] = { "against", required_argument, NULL, 0 },
     [FOLDER] = { "folder", required_argument, NULL, 0 },
     [EXPLORE] = { "explore", no_argument, NULL, 0 },
     [SHRINK] = { "shrink", no_argument, NULL, 0 },
@@ -73,7 +79,8 @@ static int option_set_text(struct sim_options *options, int name, const char *te
         [PLUGINS] = &options->plugins, [PLUGIN_DIR] = &options->plugin_dir,
         [HISTORY] = &options->history, [TRACE] = &options->trace,
         [STORY] = &options->story,     [FOLDER] = &options->folder,
-        [ONLY] = &options->only_file,
+        [ONLY] = &options->only_file,  [REPORT] = &options->report,
+        [AGAINST] = &options->against,
     };
     bool *const flags[NAMES] = {
         [EXPLORE] = &options->explores,

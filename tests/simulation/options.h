@@ -21,6 +21,9 @@ struct sim_options {
     const char *history; /* file to play; NULL = a random one */
     const char *trace;
     const char *story; /* file for what happened, as numbered lines */
+    const char
+        *report; /* file for what two builds are compared by; the world rests after each line */
+    const char *against; /* folder of another build, which plays the same */
     const char *folder;
     const char *only_file; /* `only` as a file; NULL = all */
     const uint64_t *only;  /* faults that may happen; NULL = all */

@@ -23,7 +23,7 @@ struct picture {
     size_t cap;
 };
 
-/* Times, what the cloud chooses, and what follows from other lines. */
+/* Times, what the cloud chooses or is made of it, and what follows from other lines. */
 static const char *const left_out[] = {
     "Address",
     "DNSName",
@@ -51,6 +51,12 @@ static const char *const left_out[] = {
     "AclId",
     "AclIds",
     "AclType",
+    "creationTimestamp",
+    "service.k8s.alibaba/additional-tags",
+    "lastHeartbeatTime",
+    "lastTransitionTime",
+    "resourceVersion",
+    "uid",
 };
 
 static void picture_fini(struct picture *picture)
@@ -145,11 +151,27 @@ static bool is_left_out(const char *key)
     return false;
 }
 
+static void item_print(const cJSON *item, struct ccm_buf *ret);
+
+static void list_print(const cJSON *list, struct ccm_buf *ret)
+{
+    ccm_buf_adds(ret, "[");
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        item_print(one, ret);
+        ccm_buf_adds(ret, one->next == NULL ? "" : ", ");
+    }
+    ccm_buf_adds(ret, "]");
+}
+
 /* Members in order of their names, without those that are left out. */
 static void item_print(const cJSON *item, struct ccm_buf *ret)
 {
     const char *last = "";
 
+    if (cJSON_IsArray(item)) {
+        list_print(item, ret);
+        return;
+    }
     if (!cJSON_IsObject(item)) {
         CCM_CLEANUP(ccm_freep) char *text = cJSON_PrintUnformatted(item);
 
@@ -272,29 +294,43 @@ static void add_balancers(struct picture *picture, const cJSON *state, const cha
     }
 }
 
-static void add_services(struct picture *picture)
+static void add_service_status(struct picture *picture, const cJSON *item)
+{
+    const cJSON *meta = ccm_json_get(item, "metadata");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
+    char what[128];
+
+    (void)snprintf(what, sizeof(what), "Service %s", ccm_json_text(meta, "name"));
+    item_print(ccm_json_get(ccm_json_get(item, "status"), "loadBalancer"), &text);
+    ccm_buf_adds(&text, " finalizers=");
+    item_print(ccm_json_get(meta, "finalizers"), &text);
+    ccm_buf_addf(
+        &text, " id=%s",
+        ccm_json_text(ccm_json_get(meta, "labels"), "service.k8s.alibaba/loadbalancer-id"));
+    picture_add_line(picture, what, ccm_buf_str(&text));
+}
+
+/* whole: each object as it is, and not just the status of Services. */
+static void add_objects(struct picture *picture, const char *path, bool whole)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 * 1024 };
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    char what[128];
 
-    (void)sim_kube("GET", "/api/v1/services", NULL, &body);
+    (void)sim_kube("GET", path, NULL, &body);
     if (ccm_json_parse(ccm_buf_str(&body), body.len, &json) < 0) {
-        sim_fail("the list of Services cannot be read");
+        sim_fail("%s cannot be read", path);
     }
     for (const cJSON *item = ccm_json_items(json, "items"); item != NULL; item = item->next) {
-        const cJSON *meta = ccm_json_get(item, "metadata");
-        const cJSON *status = ccm_json_get(ccm_json_get(item, "status"), "loadBalancer");
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
-        char what[128];
-
-        (void)snprintf(what, sizeof(what), "Service %s", ccm_json_text(meta, "name"));
-        item_print(status, &text);
-        ccm_buf_adds(&text, " finalizers=");
-        item_print(ccm_json_get(meta, "finalizers"), &text);
-        ccm_buf_addf(
-            &text, " id=%s",
-            ccm_json_text(ccm_json_get(meta, "labels"), "service.k8s.alibaba/loadbalancer-id"));
-        picture_add_line(picture, what, ccm_buf_str(&text));
+        if (!whole) {
+            add_service_status(picture, item);
+            continue;
+        }
+        for (const cJSON *part = item->child; part != NULL; part = part->next) {
+            (void)snprintf(what, sizeof(what), "%s of %s %s", part->string, strrchr(path, '/') + 1,
+                           ccm_json_text(ccm_json_get(item, "metadata"), "name"));
+            picture_add_item(picture, what, part);
+        }
     }
 }
 
@@ -313,8 +349,17 @@ static int line_compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void sim_picture_take(struct ccm_buf *ret)
+void sim_picture_take(struct ccm_buf *ret, bool whole)
 {
+    static const char *const lists[] = {
+        "/api/v1/services",
+        "/api/v1/nodes",
+        "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
+        "/apis/gateway.networking.k8s.io/v1/gateways",
+        "/apis/gateway.networking.k8s.io/v1/listenersets",
+        "/apis/gateway.networking.k8s.io/v1/tcproutes",
+        "/apis/gateway.networking.k8s.io/v1/udproutes",
+    };
     CCM_CLEANUP(picture_fini) struct picture picture = { .names = ccm_strmap_new(free) };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 * 1024 };
     CCM_CLEANUP(ccm_json_freep) cJSON *state = NULL;
@@ -334,7 +379,9 @@ void sim_picture_take(struct ccm_buf *ret)
         add_backends(&picture, one, ccm_json_text(one, "ServerGroupId"), "Servers");
     }
     add_routes(&picture, state);
-    add_services(&picture);
+    for (size_t i = 0; i < (whole ? sizeof(lists) / sizeof(lists[0]) : 1); i++) {
+        add_objects(&picture, lists[i], whole);
+    }
     if (picture.len > 0) {
         qsort(picture.lines, picture.len, sizeof(*picture.lines), line_compare);
     }
@@ -343,7 +390,8 @@ void sim_picture_take(struct ccm_buf *ret)
     }
 }
 
-void sim_picture_compare(const char *found, const char *wanted, struct ccm_buf *ret)
+void sim_picture_compare(const char *found, const char *wanted, const char *const sides[static 2],
+                         struct ccm_buf *ret)
 {
     while (*found != '\0' || *wanted != '\0') {
         const size_t a = strcspn(found, "\n");
@@ -358,9 +406,9 @@ void sim_picture_compare(const char *found, const char *wanted, struct ccm_buf *
             order = -1;
         }
         if (order < 0) {
-            ccm_buf_addf(ret, "\n    found, not wanted: %.*s", (int)(a > 700 ? 700 : a), found);
+            ccm_buf_addf(ret, "\n    %s: %.*s", sides[0], (int)(a > 700 ? 700 : a), found);
         } else if (order > 0) {
-            ccm_buf_addf(ret, "\n    wanted, not found: %.*s", (int)(b > 700 ? 700 : b), wanted);
+            ccm_buf_addf(ret, "\n    %s: %.*s", sides[1], (int)(b > 700 ? 700 : b), wanted);
         }
         found += order <= 0 ? a + (found[a] == '\n' ? 1 : 0) : 0;
         wanted += order >= 0 ? b + (wanted[b] == '\n' ? 1 : 0) : 0;

@@ -9,10 +9,14 @@
 
 #include "util/buf.h"
 
-/* Sorted lines. */
-void sim_picture_take(struct ccm_buf *ret);
-/* The first line that one of them has and the other has not, with who has it; "" = they are alike.
- */
-void sim_picture_compare(const char *found, const char *wanted, struct ccm_buf *ret);
+#include <stdbool.h>
+
+/* Sorted lines. whole: with all that Services, Nodes and objects of the Gateway API say, and not
+ * just the status of Services. */
+void sim_picture_take(struct ccm_buf *ret, bool whole);
+/* The lines that one of two sorted texts has and the other has not, each after the name of its
+ * side; "" = they are alike. */
+void sim_picture_compare(const char *found, const char *wanted, const char *const sides[static 2],
+                         struct ccm_buf *ret);
 
 #endif

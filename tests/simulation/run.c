@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "run.h"
 
+#include "against.h"
 #include "explore.h"
 #include "fault.h"
 #include "fresh.h"
@@ -11,6 +12,7 @@
 #include "look.h"
 #include "net.h"
 #include "order.h"
+#include "report.h"
 #include "story.h"
 #include "world.h"
 
@@ -30,6 +32,8 @@
 #define QUIET_US   INT64_C(400000000)  /* without a write: all is at rest; above missing_wait_s */
 #define REST_US    INT64_C(9000000000) /* within this time after the last fault */
 #define SETTLE_US  INT64_C(60000000)   /* until watches that hang are given up, nearly */
+#define FAULTS_US  INT64_C(30000000)   /* a step of a report: so long there are faults */
+#define CALM_US    INT64_C(60000000)   /* the same of such a step, in which no watch hangs */
 #define STEP_US    INT64_C(60000000)
 #define FRESH_US   INT64_C(60000000) /* for a fresh start */
 #define POINTS_MAX UINT64_C(200000000)
@@ -37,6 +41,8 @@
 #define TRACE_MAX  ((size_t)256 * 1024 * 1024)
 #define SLOTS      4
 #define QUOTA_PART 15 /* of the published rates, in some worlds; so these are used up */
+#define AUDIT_S    300
+#define HOUR_S     3600
 
 static uint64_t world_seed;
 
@@ -45,19 +51,20 @@ static void world_fail(const char *text)
     const double at_s = (double)(sim_now_us() - BEGIN_US) / 1e6;
 
     sim_story_add("FINDING: %s", text);
+    sim_report_finding(text);
     (void)printf("FINDING in world %" PRIu64 "%s at %.3f s: %s\n", world_seed, sim_explore_where(),
                  at_s, text);
 }
 
 /* Writes end, and nothing is left over, within a bound after the last fault. */
-static void world_await_rest(void)
+static void world_await_rest(int64_t quiet_us)
 {
     const int64_t from_us = sim_now_us();
     const bool empty = sim_world_is_empty();
     const char *left = empty ? sim_look_at_rest() : NULL;
 
-    while (left != NULL || sim_now_us() - sim_look_last_write_us() < QUIET_US ||
-           sim_now_us() - from_us < QUIET_US) {
+    while (left != NULL || sim_now_us() - sim_look_last_write_us() < quiet_us ||
+           sim_now_us() - from_us < quiet_us) {
         if (sim_now_us() - from_us > REST_US && left != NULL) {
             sim_fail("after %lld s without a fault: %s", (long long)(REST_US / 1000000), left);
         } else if (sim_now_us() - from_us > REST_US) {
@@ -88,45 +95,65 @@ static void world_check_fresh_start(uint32_t seats)
  * Trouble is over for a while, and everything is as it would be without a past. What failed may
  * wait for up to an hour before it is tried again; a step of the wall clock has it tried at once
  * (see docs/architecture.md, Clocks), so that a rest costs no hour. That failures are retried
- * without it is what the end of each history shows.
+ * without it is what the end of each history shows. heals: also the nodes. step: of a report, which
+ * two builds are compared by; NULL = there is none.
  */
-static void world_rest(void)
+static void world_rest(bool heals, const char *step)
 {
     sim_faults_pause(true);
     sim_net_heal();
-    sim_world_heal();
-    sim_sleep_us(SETTLE_US);
+    if (heals) {
+        sim_world_heal();
+        sim_sleep_us(SETTLE_US);
+    }
     sim_step_wall(STEP_US);
-    world_await_rest();
-    sim_look_at_status();
-    sim_fresh_compare();
+    world_await_rest(step == NULL ? QUIET_US : CALM_US);
+    if (step != NULL) {
+        sim_report_step(step);
+    } else {
+        sim_look_at_status();
+        sim_fresh_compare();
+    }
     sim_faults_pause(false);
 }
 
-/* Verb "rest": what follows it comes so much later. */
-static void world_play(const struct sim_history *history)
+/* Verb "rest", and each line when there is a report: what follows it comes so much later. */
+static void world_play(const struct sim_history *history, bool in_steps)
 {
     int64_t begin_us = sim_now_us();
 
     for (size_t i = 0; i < history->len; i++) {
         const struct sim_act *act = &history->items[i];
         const int64_t due_us = begin_us + act->at_ms * 1000;
+        const bool is_rest = strcmp(act->verb, "rest") == 0;
+        char step[256];
 
+        (void)snprintf(step, sizeof(step), "%" PRId64 " %s %s %s", act->at_ms, act->verb, act->name,
+                       act->args);
         sim_sleep_us(due_us - sim_now_us());
-        if (strcmp(act->verb, "rest") == 0) {
+        if (is_rest) {
             sim_story_add("rest");
-            world_rest();
-            begin_us += sim_now_us() - due_us;
         } else {
             sim_world_act(act);
+        }
+        if (in_steps) {
+            sim_sleep_us(FAULTS_US);
+        }
+        if (in_steps || is_rest) {
+            world_rest(is_rest, in_steps ? step : NULL);
+            begin_us += sim_now_us() - due_us;
         }
     }
 }
 
-/* What an audit repairs is no finding, so most worlds have none while they rest. */
-static bool world_has_audits(uint64_t seed)
+/* What an audit repairs is no finding, so most worlds have none while they rest. A report has none
+ * at all: they have times of their own, which are not those of a step. */
+static int world_audit_s(const struct sim_options *options, uint64_t seed)
 {
-    return sim_mix(seed ^ UINT64_C(0xA0D1)) % 3 == 0;
+    if (options->report != NULL) {
+        return 0;
+    }
+    return sim_mix(seed ^ UINT64_C(0xA0D1)) % 3 == 0 ? AUDIT_S : HOUR_S;
 }
 
 static void world_make_history(const struct sim_options *options, uint64_t seed, uint32_t lives,
@@ -140,7 +167,7 @@ static void world_make_history(const struct sim_options *options, uint64_t seed,
         .nlb = strstr(options->plugins, "nlb") != NULL,
         .gateway = strstr(options->plugins, "gateway") != NULL,
         .seats = options->seats,
-        .console = world_has_audits(seed),
+        .console = world_audit_s(options, seed) == AUDIT_S,
         .trouble = options->faults,
     };
 
@@ -187,14 +214,18 @@ static void world_choose_cloud(uint64_t seed, unsigned share)
 
 static void world_begin(const struct sim_options *options, uint64_t seed, const char *folder)
 {
-    const struct sim_limits limits = { .points = POINTS_MAX, .virtual_us = VIRTUAL_US };
+    const struct sim_limits limits = {
+        .points = POINTS_MAX,
+        .virtual_us = options->report == NULL ? VIRTUAL_US : 10 * VIRTUAL_US,
+    };
     const struct sim_world_options world = {
         .folder = folder,
         .plugin_dir = options->plugin_dir,
         .plugins = options->plugins,
         .elections = options->seats > 1 || options->explores,
-        .audits = world_has_audits(seed),
-        .quota_percent = sim_mix(seed ^ UINT64_C(0x9074)) % 4 == 0 ? QUOTA_PART : 100,
+        .audit_s = world_audit_s(options, seed),
+        .quota_percent =
+            sim_mix(seed ^ UINT64_C(0x9074)) % 4 == 0 && options->report == NULL ? QUOTA_PART : 100,
     };
     struct sim_fault_rates rates = { { 0 } };
 
@@ -211,8 +242,14 @@ static void world_begin(const struct sim_options *options, uint64_t seed, const 
     sim_on_killed = sim_net_drop;
     sim_world_begin(&world);
     sim_look_begin(world.quota_percent);
-    world_choose_cloud(seed, options->faults);
+    if (options->report != NULL) {
+        sim_report_begin(options->report, options->plugin_dir);
+    }
+    world_choose_cloud(seed, options->report == NULL ? options->faults : 0);
     sim_faults_choose(seed, options->faults, &rates);
+    for (int kind = SIM_FAULT_CRASH; options->report != NULL && kind < SIM_FAULT_KINDS; kind++) {
+        rates.per_mille[kind] = 0; /* what comes of these is a matter of the schedule */
+    }
     sim_faults_only(options->only, options->only_count);
     sim_faults_begin(seed, &rates);
     if (options->explores) {
@@ -238,7 +275,7 @@ static void write_faults(const char *folder)
 
 static const char *world_folder;
 
-static void write_finding(const char *folder, const char *text)
+void sim_child_note(const char *folder, const char *text)
 {
     char path[SIM_PATH_MAX + 16];
     FILE *file = NULL;
@@ -255,7 +292,7 @@ static void write_finding(const char *folder, const char *text)
 static void world_fail_with_files(const char *text)
 {
     write_faults(world_folder);
-    write_finding(world_folder, text);
+    sim_child_note(world_folder, text);
     world_fail(text);
 }
 
@@ -274,11 +311,15 @@ static void world_run(const struct sim_options *options, uint64_t seed, uint32_t
     log_to(folder, log);
     world_begin(options, seed, folder);
     sim_on_fail = world_fail_with_files;
-    world_play(&history);
+    world_play(&history, options->report != NULL);
     sim_faults_end();
-    world_await_rest();
+    world_await_rest(QUIET_US);
     world_check_fresh_start(options->seats);
+    sim_report_step("another start");
     sim_look_at_log(log);
+    if (options->report != NULL) {
+        write_faults(folder); /* that a difference may need */
+    }
     if (sim_explore_is_child()) {
         _exit(0);
     }
@@ -312,7 +353,11 @@ bool sim_child_start(struct sim_child *child, const struct sim_options *options,
         struct sim_outcome outcome;
 
         (void)close(ends[0]);
-        world_run(options, seed, lives, child->folder, &outcome);
+        if (options->against != NULL) {
+            sim_against_play(options, seed, lives, child->folder, &outcome);
+        } else {
+            world_run(options, seed, lives, child->folder, &outcome);
+        }
         _exit(write(ends[1], &outcome, sizeof(outcome)) == (ssize_t)sizeof(outcome) ? 0 : 2);
     }
     (void)close(ends[1]);

@@ -98,6 +98,7 @@ static bool shrinking_play(struct shrinking *shrinking, const char *story)
         exit(2);
     }
     options.only = only;
+    options.only_file = only_path;
     options.history = path;
     options.story = story;
     if (story == NULL && freopen("/dev/null", "w", stdout) == NULL) {
@@ -175,9 +176,10 @@ static int shrinking_finish(struct shrinking *shrinking, int out)
     print_file(out, story);
     (void)dprintf(out,
                   "\nagain: --seed %" PRIu64 " --faults %u --seats %u --plugins %s --history "
-                  "%s/shrunk --only %s/only\n",
-                  options->seed, options->faults, options->seats, options->plugins,
-                  options->folder, options->folder);
+                  "%s/shrunk --only %s/only%s%s\n",
+                  options->seed, options->faults, options->seats, options->plugins, options->folder,
+                  options->folder, options->against == NULL ? "" : " --against ",
+                  options->against == NULL ? "" : options->against);
     return 1;
 }
 

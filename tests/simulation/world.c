@@ -190,7 +190,7 @@ static void world_write_file(const char *folder, const char *name, const char *t
     }
 }
 
-static void world_add_plugins(struct ccm_buf *text, const char *plugins, bool audits)
+static void world_add_plugins(struct ccm_buf *text, const char *plugins, int audit_s)
 {
     const char *at = plugins;
     const char *separator = "";
@@ -206,7 +206,7 @@ static void world_add_plugins(struct ccm_buf *text, const char *plugins, bool au
             ccm_buf_addf(text,
                          "workers = 4; backend_health = false; unserved_wait_s = 3600; "
                          "audit_interval_s = %d; ",
-                         audits ? 300 : 3600);
+                         audit_s);
         }
         if (is_gateway) {
             ccm_buf_adds(text, "upload_certificates = true; ");
@@ -249,7 +249,7 @@ static void world_write_files(const struct sim_world_options *options)
                  90 * options->quota_percent / 100, 3000 * options->quota_percent / 100,
                  200 * options->quota_percent / 100, 1200 * options->quota_percent / 100,
                  300 * options->quota_percent / 100, 300 * options->quota_percent / 100);
-    world_add_plugins(&text, options->plugins, options->audits);
+    world_add_plugins(&text, options->plugins, options->audit_s);
     world_write_file(options->folder, "ccmd.conf", ccm_buf_str(&text));
     (void)snprintf(config_path, sizeof(config_path), "%s/ccmd.conf", options->folder);
 }

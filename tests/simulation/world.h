@@ -19,7 +19,7 @@ struct sim_world_options {
     const char *plugin_dir; /* of the build */
     const char *plugins;    /* "clb,nlb,route,node,gateway" */
     bool elections;         /* more than one instance may run */
-    bool audits;            /* while a world rests, too; else once an hour */
+    int audit_s;            /* between two audits; 0 = none */
     unsigned quota_percent; /* of the published rates, as the configuration says */
 };
 
