@@ -68,10 +68,8 @@ struct daemon_watches {
     size_t cap;
     struct daemon_raw_store *raw; /* what services->raw points to */
     size_t raw_cap;
-    struct sched_watchdog_slot **slots;
-    struct sched_watchdog dog; /* of every source_map_change() */
-    struct left_services left; /* the thread of the Services' reflector alone */
-    bool has_dog;
+    struct sched_watchdog_place place; /* of every source_map_change() */
+    struct left_services left;         /* the thread of the Services' reflector alone */
 };
 
 static bool is_created(struct plugin_registry *registry, const struct plugin_entry *entry)
@@ -248,7 +246,7 @@ static void follow_service(struct daemon_watches *watches, const struct ccm_chan
 static void source_map_change(struct source *source, const struct plugin_entry *entry,
                               const struct ccm_watch *watch, const struct ccm_change *change)
 {
-    struct sched_watchdog *dog = &source->owner->dog;
+    struct sched_watchdog_place *place = &source->owner->place;
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
     char what[SCHED_WATCHDOG_WHAT];
     const char *const whats[] = { what };
@@ -260,11 +258,11 @@ static void source_map_change(struct source *source, const struct plugin_entry *
     };
 
     ccm_text_printf(what, sizeof(what), "%s %s", source->name, object->key);
-    sched_watchdog_begin(dog, &source->running, entry->name, what);
+    sched_watchdog_begin(place, &source->running, entry->name, what);
     ccm_crash_begin(&call);
     watch->map(entry->self, change);
     ccm_crash_end(&call);
-    (void)sched_watchdog_end(dog, &source->running); /* how long it took is of no interest */
+    (void)sched_watchdog_end(place, &source->running); /* how long it took is of no interest */
 }
 
 /* In the thread of the kind's reflector, in order. */
@@ -520,22 +518,13 @@ static int watches_add_kind(struct daemon_watches *watches, uint64_t kind)
     return 0;
 }
 
-static int add_dog(struct daemon_watches *watches)
+static void watches_add_place(struct daemon_watches *watches)
 {
-    watches->slots = calloc(watches->len + 1, sizeof(struct sched_watchdog_slot *));
-    if (watches->slots == NULL) {
-        return -ENOMEM;
-    }
+    sched_watchdog_init(&watches->place, watches->services->watchdog, watch_log.part, SLOW_MS);
+    watches->place.call = "map()";
     for (size_t i = 0; i < watches->len; i++) {
-        watches->slots[i] = &watches->items[i]->running;
+        sched_watchdog_add_slot(&watches->place, &watches->items[i]->running);
     }
-
-    const int r =
-        sched_watchdog_init(&watches->dog, watch_log.part, SLOW_MS, watches->slots, watches->len);
-
-    watches->has_dog = r == 0;
-    watches->dog.call = "map()";
-    return r;
 }
 
 static int watches_add_kinds(struct daemon_watches *watches)
@@ -562,19 +551,17 @@ struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
     watches->services = services;
     watches->registry = registry;
     r = watches_add_kinds(watches);
-    if (r == 0) {
-        r = add_dog(watches);
-    }
     if (r < 0) {
         daemon_watches_free(watches);
         return NULL;
     }
+    watches_add_place(watches);
     return watches;
 }
 
 void daemon_watches_set_slow(struct daemon_watches *watches, uint32_t slow_ms)
 {
-    sched_watchdog_set_slow(&watches->dog, slow_ms == 0 ? SLOW_MS : slow_ms);
+    sched_watchdog_set_slow(&watches->place, slow_ms == 0 ? SLOW_MS : slow_ms);
 }
 
 void daemon_watches_list_running(struct daemon_watches *watches,
@@ -582,16 +569,11 @@ void daemon_watches_list_running(struct daemon_watches *watches,
                                             int64_t age_ms),
                                  void *arg)
 {
-    sched_watchdog_list(&watches->dog, fn, arg);
+    sched_watchdog_list(&watches->place, fn, arg);
 }
 
 int daemon_watches_start(struct daemon_watches *watches, struct ccm_error *err)
 {
-    const int started = sched_watchdog_start(&watches->dog);
-
-    if (started < 0) {
-        return ccm_error_set(err, started, CCM_ERROR_TRANSIENT, "caches: cannot start a thread");
-    }
     for (size_t i = 0; i < watches->len; i++) {
         const int r = kube_reflector_start(watches->items[i]->reflector);
 
@@ -611,7 +593,7 @@ static void watches_explain_wait(struct daemon_watches *watches, char *text, siz
 
     text[0] = '\0';
     for (size_t i = 0; i < watches->len && text[0] == '\0'; i++) {
-        if (sched_watchdog_peek(&watches->dog, watches->slots[i], &call, &age_ms) &&
+        if (sched_watchdog_peek(&watches->place, &watches->items[i]->running, &call, &age_ms) &&
             age_ms >= MAP_LONG_MS) {
             ccm_text_printf(text, size, "map() of plugin %s runs since %lld ms, at %s", call.id,
                             (long long)age_ms, call.what);
@@ -708,7 +690,7 @@ int daemon_watches_join(struct daemon_watches *watches, int64_t deadline_ms)
         }
     }
     if (result < 0) {
-        sched_watchdog_log_hung(&watches->dog);
+        sched_watchdog_log_hung(&watches->place);
     }
     return result;
 }
@@ -718,24 +700,20 @@ void daemon_watches_free(struct daemon_watches *watches)
     if (watches == NULL) {
         return;
     }
-    if (watches->has_dog) {
-        sched_watchdog_stop(&watches->dog);
-    }
     /* Backwards: the slices' reflector may look at that of the Services. */
     for (size_t i = watches->len; i > 0; i--) {
-        struct source *source = watches->items[i - 1];
+        kube_reflector_free(watches->items[i - 1]->reflector);
+    }
+    sched_watchdog_remove(&watches->place); /* no map() runs any more */
+    for (size_t i = 0; i < watches->len; i++) {
+        struct source *source = watches->items[i];
 
-        kube_reflector_free(source->reflector);
         kube_store_free(source->store);
         free(source->watches);
         free(source->path);
         free(source->name);
         free(source);
     }
-    if (watches->has_dog) {
-        sched_watchdog_fini(&watches->dog);
-    }
-    free(watches->slots);
     free(watches->items);
     free(watches->raw);
     free(watches);

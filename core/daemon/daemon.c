@@ -196,6 +196,10 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
     if (services->metrics == NULL) {
         return ccm_error_nomem(err);
     }
+    if (sched_watchdog_new(&services->watchdog) < 0) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
+                             "no thread or memory for the watchdog");
+    }
     services->http = net_http_new(err);
     if (services->http == NULL) {
         return -ENOMEM;
@@ -267,6 +271,7 @@ static void release_all(struct daemon_instance *daemon)
     daemon_runners_free(daemon->runners);
     kube_event_recorder_free(services->events, EVENTS_DRAIN_MS); /* it looks at the stores */
     daemon_watches_free(daemon->watches);
+    sched_watchdog_free(services->watchdog);
     daemon_unserved_free(services->unserved);
     daemon_crash_book_free(services->crashes);
     daemon_pauses_free(services->pauses);

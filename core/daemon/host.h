@@ -52,6 +52,7 @@ struct daemon_host_services {
 
     struct kube_continuity continuity; /* whether it is one API server that answers */
     struct ccm_metrics *metrics;       /* NULL: nobody asks for any */
+    struct sched_watchdog *watchdog;
     struct ccm_gate gate;          /* whether this instance leads: closed until somebody opens it */
     struct daemon_plan_book *plan; /* a dry run: nothing goes out, all is noted here; NULL = none */
 };

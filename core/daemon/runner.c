@@ -45,9 +45,7 @@ struct runner {
 
 struct daemon_runners {
     struct daemon_runners_setup setup;
-    struct sched_watchdog dog; /* of create() and start() */
-    struct sched_watchdog_slot **slots;
-    bool has_dog;
+    struct sched_watchdog_place place; /* of create() and start() */
     struct daemon_watches *watches;
     struct runner *items;
     size_t count;
@@ -260,6 +258,7 @@ static int runner_prepare_plugin(struct runner *runner)
         .slow_ms = seconds_option(runner, "slow_s"),
         .metrics = setup->services->metrics,
         .gate = &setup->services->gate,
+        .watchdog = setup->services->watchdog,
         .reconcile = runner_call_reconcile,
         .arg = runner,
         .settled = runner_record_settled,
@@ -285,12 +284,12 @@ static int runner_prepare_plugin(struct runner *runner)
         return r; /* the options are in range, so it is memory */
     }
     daemon_plugin_host_set_controller(runner->host, runner->controller);
-    sched_watchdog_begin(&runner->owner->dog, &runner->stage, "create()", runner->entry->name);
+    sched_watchdog_begin(&runner->owner->place, &runner->stage, "create()", runner->entry->name);
 
     const int created = plugin_registry_create(setup->registry, runner->entry,
                                                daemon_plugin_host_table(runner->host));
 
-    (void)sched_watchdog_end(&runner->owner->dog, &runner->stage); /* who cares how long */
+    (void)sched_watchdog_end(&runner->owner->place, &runner->stage); /* not measured */
     if (created < 0) {
         daemon_plugin_host_set_controller(runner->host, NULL);
         sched_controller_free(CCM_STEAL(runner->controller)); /* the registry has logged why */
@@ -332,24 +331,17 @@ static bool runners_must_end_daemon(struct daemon_runners *runners)
 }
 
 /* What takes long is named from the first call on. */
-static int runners_start_dog(struct daemon_runners *runners)
+static void runners_add_place(struct daemon_runners *runners)
 {
-    const struct config_tree *config = runners->setup.services->config;
-    const int64_t slow_ms = config_int(config, NULL, "controller", "slow_s") * 1000;
-    int r;
+    const struct daemon_host_services *services = runners->setup.services;
+    const int64_t slow_ms = config_int(services->config, NULL, "controller", "slow_s") * 1000;
 
-    runners->slots = calloc(2 * runners->count + 1, sizeof(struct sched_watchdog_slot *));
-    if (runners->slots == NULL) {
-        return -ENOMEM;
-    }
+    sched_watchdog_init(&runners->place, services->watchdog, "plugin", slow_ms);
+    runners->place.call = "";
     for (size_t i = 0; i < runners->count; i++) {
-        runners->slots[2 * i] = &runners->items[i].stage;
-        runners->slots[2 * i + 1] = &runners->items[i].check;
+        sched_watchdog_add_slot(&runners->place, &runners->items[i].stage);
+        sched_watchdog_add_slot(&runners->place, &runners->items[i].check);
     }
-    r = sched_watchdog_init(&runners->dog, "plugin", slow_ms, runners->slots, 2 * runners->count);
-    runners->has_dog = r == 0;
-    runners->dog.call = "";
-    return r == 0 ? sched_watchdog_start(&runners->dog) : r;
 }
 
 int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_runners **ret)
@@ -378,10 +370,7 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
             return -ENOMEM;
         }
     }
-    if (runners_start_dog(runners) < 0) {
-        ccm_log_error(&runner_log, "no thread or memory for the watchdog of plugins");
-        return -ENOMEM;
-    }
+    runners_add_place(runners);
     return 0;
 }
 
@@ -403,13 +392,13 @@ int daemon_runners_create(struct daemon_runners *runners)
 
 static int runner_call_start(struct runner *runner)
 {
-    struct sched_watchdog *dog = &runner->owner->dog;
+    struct sched_watchdog_place *place = &runner->owner->place;
 
-    sched_watchdog_begin(dog, &runner->stage, "start()", runner->entry->name);
+    sched_watchdog_begin(place, &runner->stage, "start()", runner->entry->name);
 
     const int r = plugin_registry_start(runner->owner->setup.registry, runner->entry);
 
-    (void)sched_watchdog_end(dog, &runner->stage); /* who cares how long */
+    (void)sched_watchdog_end(place, &runner->stage); /* not measured */
     return r;
 }
 
@@ -489,7 +478,7 @@ static void set_slow(struct daemon_runners *runners)
     const int64_t slow_s =
         config_int(runners->setup.services->config, NULL, "controller", "slow_s");
 
-    sched_watchdog_set_slow(&runners->dog, slow_s * 1000);
+    sched_watchdog_set_slow(&runners->place, slow_s * 1000);
     if (runners->watches != NULL) {
         daemon_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
     }
@@ -675,7 +664,7 @@ void daemon_runners_begin_check(struct daemon_runners *runners, const char *plug
     struct runner *runner = runners_find(runners, plugin);
 
     if (runner != NULL) {
-        sched_watchdog_begin(&runners->dog, &runner->check, "check()", plugin);
+        sched_watchdog_begin(&runners->place, &runner->check, "check()", plugin);
     }
 }
 
@@ -684,7 +673,7 @@ void daemon_runners_end_check(struct daemon_runners *runners, const char *plugin
     struct runner *runner = runners_find(runners, plugin);
 
     if (runner != NULL) {
-        (void)sched_watchdog_end(&runners->dog, &runner->check); /* who cares how long */
+        (void)sched_watchdog_end(&runners->place, &runner->check); /* not measured */
     }
 }
 
@@ -693,7 +682,7 @@ void daemon_runners_list_stages(struct daemon_runners *runners,
                                            int64_t age_ms),
                                 void *arg)
 {
-    sched_watchdog_list(&runners->dog, fn, arg);
+    sched_watchdog_list(&runners->place, fn, arg);
 }
 
 bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
@@ -919,17 +908,13 @@ void daemon_runners_free(struct daemon_runners *runners)
         return;
     }
     plugin_registry_destroy(runners->setup.registry);
-    if (runners->has_dog) {
-        sched_watchdog_stop(&runners->dog);
-        sched_watchdog_fini(&runners->dog);
-    }
+    sched_watchdog_remove(&runners->place);
     for (size_t i = 0; i < runners->count; i++) {
         sched_controller_free(runners->items[i].controller);
         daemon_plugin_host_free(runners->items[i].host);
         admin_trouble_free(runners->items[i].trouble);
         daemon_ledger_free(runners->items[i].ledger);
     }
-    free(runners->slots);
     free(runners->items);
     free(runners);
 }

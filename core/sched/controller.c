@@ -43,9 +43,7 @@ struct sched_controller {
     char name[NAME_SIZE];
     struct sched_queue *queue;
     struct worker *workers;
-    struct sched_watchdog_slot **slots;
-    struct sched_watchdog dog;
-    bool has_dog;
+    struct sched_watchdog_place place; /* of the calls */
     atomic_uint_fast64_t next_id;
     atomic_uint timeout_ms; /* counts instead of the one in options */
     atomic_bool stopping;
@@ -274,9 +272,9 @@ static void worker_end_keys(struct worker *worker, size_t count, bool waits)
             const bool last = (!waits || worker->verdicts.items[i].reported) &&
                               sched_queue_is_last(controller->queue, key);
 
-            sched_watchdog_begin_more(&controller->dog, &worker->slot, "forget", key);
+            sched_watchdog_begin_more(&controller->place, &worker->slot, "forget", key);
             controller->options.ended(controller->options.ended_arg, key, last);
-            (void)sched_watchdog_end(&controller->dog, &worker->slot); /* who cares how long */
+            (void)sched_watchdog_end(&controller->place, &worker->slot); /* not measured */
         }
         sched_queue_done(controller->queue, key);
     }
@@ -310,11 +308,11 @@ static void run_call(struct worker *worker, size_t count)
     };
 
     sched_verdicts_begin(&worker->verdicts, count);
-    sched_watchdog_begin(&controller->dog, &worker->slot, id, what);
+    sched_watchdog_begin(&controller->place, &worker->slot, id, what);
 
     const int result =
         controller->options.reconcile(controller->options.arg, &request, &verdict, &err);
-    const int64_t took_us = sched_watchdog_end(&controller->dog, &worker->slot);
+    const int64_t took_us = sched_watchdog_end(&controller->place, &worker->slot);
 
     sched_verdicts_end(&worker->verdicts);
     worker_charge_calls(worker, count);
@@ -398,8 +396,7 @@ static int init_workers(struct sched_controller *controller)
     const uint32_t batch = controller->options.batch_max;
 
     controller->workers = calloc(count, sizeof(*controller->workers));
-    controller->slots = calloc(count, sizeof(struct sched_watchdog_slot *));
-    if (controller->workers == NULL || controller->slots == NULL) {
+    if (controller->workers == NULL) {
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -408,7 +405,7 @@ static int init_workers(struct sched_controller *controller)
         worker->controller = controller;
         worker->batch = calloc(batch, sizeof(*worker->batch));
         worker->keys = calloc(batch, sizeof(const char *));
-        controller->slots[i] = &worker->slot;
+        sched_watchdog_add_slot(&controller->place, &worker->slot);
         if (worker->batch == NULL || worker->keys == NULL) {
             return -ENOMEM;
         }
@@ -473,9 +470,12 @@ static int init_lock(struct sched_controller *controller)
 int sched_controller_new(const struct sched_controller_options *options,
                          struct sched_controller **ret, struct ccm_error *err)
 {
-    if (options->workers > SCHED_CONTROLLER_WORKERS_MAX || options->reconcile == NULL) {
+    if (options->workers > SCHED_CONTROLLER_WORKERS_MAX || options->reconcile == NULL ||
+        options->watchdog == NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "%s: %s", options->name,
-                             options->reconcile == NULL ? "no reconcile" : "too many workers");
+                             options->workers > SCHED_CONTROLLER_WORKERS_MAX
+                                 ? "too many workers"
+                                 : "no reconcile or no watchdog");
     }
 
     struct sched_controller *fresh = calloc(1, sizeof(*fresh));
@@ -497,15 +497,12 @@ int sched_controller_new(const struct sched_controller_options *options,
         .common_max = controller_common_max(&controller->options),
     };
 
+    sched_watchdog_init(&controller->place, options->watchdog, controller->name,
+                        controller->options.slow_ms);
     controller->queue = sched_queue_new(&queue_options);
     if (controller->queue == NULL || init_workers(controller) < 0) {
         return ccm_error_nomem(err);
     }
-    if (sched_watchdog_init(&controller->dog, controller->name, controller->options.slow_ms,
-                            controller->slots, controller->options.workers) < 0) {
-        return ccm_error_nomem(err);
-    }
-    controller->has_dog = true;
     *ret = CCM_STEAL(controller);
     return 0;
 }
@@ -514,7 +511,7 @@ void sched_controller_set_times(struct sched_controller *controller, uint32_t ti
                                 uint32_t slow_ms)
 {
     atomic_store(&controller->timeout_ms, timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms);
-    sched_watchdog_set_slow(&controller->dog, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
+    sched_watchdog_set_slow(&controller->place, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
 }
 
 void sched_controller_free(struct sched_controller *controller)
@@ -523,9 +520,7 @@ void sched_controller_free(struct sched_controller *controller)
         return;
     }
     assert(controller->unjoined == 0);
-    if (controller->has_dog) {
-        sched_watchdog_fini(&controller->dog);
-    }
+    sched_watchdog_remove(&controller->place);
     for (uint32_t i = 0; controller->workers != NULL && i < controller->options.workers; i++) {
         struct worker *worker = &controller->workers[i];
 
@@ -536,7 +531,6 @@ void sched_controller_free(struct sched_controller *controller)
         }
     }
     free(controller->workers);
-    free(controller->slots);
     sched_queue_free(controller->queue);
     ccm_cond_fini(&controller->ended);
     ccm_lock_fini(&controller->lock);
@@ -637,7 +631,6 @@ static void controller_join_threads(struct sched_controller *controller)
         /* A joinable thread, joined once. */
         (void)pthread_join(controller->workers[controller->unjoined].thread, NULL);
     }
-    sched_watchdog_stop(&controller->dog);
 }
 
 static int controller_start_worker(struct sched_controller *controller, uint32_t i)
@@ -673,11 +666,8 @@ static int controller_start_workers(struct sched_controller *controller)
 
 int sched_controller_start(struct sched_controller *controller, struct ccm_error *err)
 {
-    int r = sched_watchdog_start(&controller->dog);
+    const int r = controller_start_workers(controller);
 
-    if (r == 0) {
-        r = controller_start_workers(controller);
-    }
     if (r < 0) {
         sched_controller_stop(controller);
         /* Workers that have begun end after their first call, which is cancelled. */
@@ -716,7 +706,7 @@ int sched_controller_join(struct sched_controller *controller, int64_t deadline_
     r = controller->alive > 0 ? -ETIMEDOUT : 0;
     ccm_unlock(&controller->lock);
     if (r < 0) {
-        sched_watchdog_log_hung(&controller->dog);
+        sched_watchdog_log_hung(&controller->place);
         return r;
     }
     controller_join_threads(controller);
@@ -730,7 +720,7 @@ void sched_controller_get_stats(struct sched_controller *controller,
     *ret = controller->stats;
     ccm_unlock(&controller->lock);
     sched_queue_get_stats(controller->queue, &ret->queue);
-    sched_watchdog_get_stats(&controller->dog, &ret->running);
+    sched_watchdog_get_stats(&controller->place, &ret->running);
     ret->workers = controller->options.workers;
 }
 
@@ -739,5 +729,5 @@ void sched_controller_list_running(struct sched_controller *controller,
                                               int64_t age_ms),
                                    void *arg)
 {
-    sched_watchdog_list(&controller->dog, fn, arg);
+    sched_watchdog_list(&controller->place, fn, arg);
 }

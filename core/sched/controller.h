@@ -22,7 +22,7 @@
  * Life: new -> enqueue from now on -> start (the gate: not before the caches are filled) -> stop
  * -> join -> free. A key is never in two calls at once.
  *
- * A watchdog thread warns, once per call, about a call that takes longer than slow_ms.
+ * `watchdog` warns about a call that takes longer than slow_ms, see watchdog.h.
  */
 #ifndef CCM_SCHED_CONTROLLER_H
 #define CCM_SCHED_CONTROLLER_H
@@ -57,7 +57,8 @@ struct sched_controller_options {
     /* Of the workers, so many take keys of the lanes remove and backends alone; one always takes
      * all. Without effect on batches. */
     uint32_t kept_workers;
-    uint32_t slow_ms; /* a call that takes longer is named in the log; 0 = 30 s */
+    uint32_t slow_ms;                /* a call that takes longer is named in the log; 0 = 30 s */
+    struct sched_watchdog *watchdog; /* borrowed; mandatory */
     const struct sched_backoff_policy *backoff; /* borrowed; NULL = sched_backoff_default */
 
     struct ccm_metrics *metrics; /* borrowed; NULL = nothing is measured */
@@ -102,7 +103,8 @@ struct sched_controller_stats {
     struct sched_watchdog_stats running; /* calls at this moment */
 };
 
-/* No thread is started. 0, -ENOMEM, -EINVAL (workers, no reconcile); err may be NULL. */
+/* No thread is started. 0, -ENOMEM, -EINVAL (workers, no reconcile or watchdog); err may be NULL.
+ */
 CCM_NODISCARD int sched_controller_new(const struct sched_controller_options *options,
                                        struct sched_controller **ret, struct ccm_error *err);
 

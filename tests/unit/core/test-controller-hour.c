@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+static struct sched_watchdog *watchdog; /* of all controllers */
+
 #include "util/attr.h"
 #include "util/clock.h"
 
@@ -102,10 +104,12 @@ static void test_an_hour(void **state)
 
     (void)state;
     assert_int_equal(
-        sched_controller_new(
-            &(struct sched_controller_options){
-                .name = "ill", .workers = 1, .reconcile = ledger_fail, .arg = &ledger },
-            &controller, &err),
+        sched_controller_new(&(struct sched_controller_options){ .name = "ill",
+                                                                 .workers = 1,
+                                                                 .watchdog = watchdog,
+                                                                 .reconcile = ledger_fail,
+                                                                 .arg = &ledger },
+                             &controller, &err),
         0);
     sched_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
     assert_int_equal(sched_controller_start(controller, &err), 0);
@@ -168,6 +172,7 @@ static void check_batch(uint64_t kind, size_t least, size_t most)
     assert_int_equal(
         sched_controller_new(&(struct sched_controller_options){ .name = "ill",
                                                                  .workers = 1,
+                                                                 .watchdog = watchdog,
                                                                  .batch_max = 500,
                                                                  .batch_wait_ms = 1000,
                                                                  .reconcile = batch_fail },
@@ -200,6 +205,19 @@ static void test_an_hour_of_many_that_fail_together(void **state)
     check_batch(CCM_ERROR_TERMINAL, 12, 14);
 }
 
+static int start_watchdog(void **state)
+{
+    (void)state;
+    return sched_watchdog_new(&watchdog);
+}
+
+static int end_watchdog(void **state)
+{
+    (void)state;
+    sched_watchdog_free(watchdog);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,5 +225,5 @@ int main(void)
         cmocka_unit_test(test_an_hour_of_many_that_fail_together),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start_watchdog, end_watchdog);
 }

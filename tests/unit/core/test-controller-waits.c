@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+static struct sched_watchdog *watchdog; /* of all controllers */
+
 #include "util/clock.h"
 
 #define PATIENCE_MS 20000
@@ -56,6 +58,7 @@ static struct sched_controller_stats mixed_run(struct mixed *mixed, sched_reconc
     assert_int_equal(
         sched_controller_new(&(struct sched_controller_options){ .name = "mixed",
                                                                  .workers = 1,
+                                                                 .watchdog = watchdog,
                                                                  .backoff = &policy,
                                                                  .reconcile = reconcile,
                                                                  .arg = mixed,
@@ -163,6 +166,19 @@ static void test_what_waits_is_not_the_last(void **state)
     assert_int_equal(atomic_load(&mixed.ended), 1 << 2);
 }
 
+static int start_watchdog(void **state)
+{
+    (void)state;
+    return sched_watchdog_new(&watchdog);
+}
+
+static int end_watchdog(void **state)
+{
+    (void)state;
+    sched_watchdog_free(watchdog);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,5 +187,5 @@ int main(void)
         cmocka_unit_test(test_what_waits_is_not_the_last),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start_watchdog, end_watchdog);
 }

@@ -33,12 +33,16 @@ static const struct sched_backoff_policy fast = {
     },
 };
 
+static struct sched_watchdog *watchdog; /* of all controllers */
+
 static struct sched_controller *make(const struct sched_controller_options *options)
 {
+    struct sched_controller_options all = *options;
     struct sched_controller *controller = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(sched_controller_new(options, &controller, &err), 0);
+    all.watchdog = watchdog;
+    assert_int_equal(sched_controller_new(&all, &controller, &err), 0);
     return controller;
 }
 
@@ -717,9 +721,13 @@ static void test_bad_key_is_named(void **state)
 
 static void test_bad_options(void **state)
 {
-    static const struct sched_controller_options bad[] = {
-        { .name = "x", .workers = SCHED_CONTROLLER_WORKERS_MAX + 1, .reconcile = batch_failure },
-        { .name = "x", .workers = 1 },
+    const struct sched_controller_options bad[] = {
+        { .name = "x",
+          .workers = SCHED_CONTROLLER_WORKERS_MAX + 1,
+          .reconcile = batch_failure,
+          .watchdog = watchdog },
+        { .name = "x", .workers = 1, .watchdog = watchdog },
+        { .name = "x", .workers = 1, .reconcile = batch_failure },
     };
 
     (void)state;
@@ -800,6 +808,7 @@ static void await_entered(struct sluggish *s, unsigned count)
     }
 }
 
+/* Two controllers, one watchdog. */
 static void test_slow_call_is_named_once(void **state)
 {
     struct sluggish s;
@@ -816,9 +825,20 @@ static void test_slow_call_is_named_once(void **state)
         .reconcile = sluggish_reconcile,
         .arg = &s,
     });
+    struct sched_controller *other = make(&(struct sched_controller_options){
+        .name = "nlb",
+        .slow_ms = 1,
+        .reconcile = sluggish_reconcile,
+        .arg = &s,
+    });
     const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
 
+    start(other);
     start(controller);
+    sched_controller_enqueue(other, "default/one", CCM_LANE_SPEC, 0);
+    while (stats_of(other).running.slow < 1) {
+        assert_true(ccm_clock_now_ms() < end);
+    }
     sched_controller_enqueue(controller, "default/one", CCM_LANE_SPEC, 0);
     sched_controller_enqueue(controller, "default/two", CCM_LANE_SPEC, 0);
     while (stats_of(controller).running.slow < 2) {
@@ -834,10 +854,12 @@ static void test_slow_call_is_named_once(void **state)
     assert_int_equal(stats_of(controller).running.running, 0);
     assert_int_equal(stats_of(controller).running.slow, 2);
     finish(controller);
+    finish(other);
     capture_end(&capture, text, sizeof(text));
     assert_int_equal(count_text(text, "clb default/one: clb-00000"), 1);
     assert_int_equal(count_text(text, "clb default/two: clb-00000"), 1);
-    assert_int_equal(count_text(text, "reconcile runs since"), 2);
+    assert_int_equal(count_text(text, "nlb default/one: nlb-00000"), 1);
+    assert_int_equal(count_text(text, "reconcile runs since"), 3);
 }
 
 static void test_stop_cancels(void **state)
@@ -908,6 +930,19 @@ static void test_never_started(void **state)
     sched_controller_free(NULL);
 }
 
+static int start_watchdog(void **state)
+{
+    (void)state;
+    return sched_watchdog_new(&watchdog);
+}
+
+static int end_watchdog(void **state)
+{
+    (void)state;
+    sched_watchdog_free(watchdog);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -927,5 +962,5 @@ int main(void)
         cmocka_unit_test(test_never_started),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start_watchdog, end_watchdog);
 }
