@@ -282,18 +282,21 @@ int alilb_parse_backend(const cJSON *json, struct lbc_group *group)
     const char *description = ccm_json_text(json, "Description");
     const int64_t weight = ccm_json_i64(json, "Weight", 0);
     const bool usual = ccm_text_equal(description, group->name);
+    const char *status = ccm_json_text(json, "Status");
     struct lbc_backend backend = {
         .server_id = (char *)(uintptr_t)id, /* put copies it, as the other texts */
         .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
         .description = usual ? NULL : (char *)(uintptr_t)description,
         .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
         .type = (uint8_t)backend_type(json),
-        .leaving = ccm_text_equal_case(ccm_json_text(json, "Status"), "Removing"),
+        .leaving = ccm_text_equal_case(status, "Removing"),
     };
 
     if (id[0] == '\0' || !alilb_parse_port(json, "Port", &backend.port)) {
         return -EPROTO;
     }
+    group->changing = group->changing || ccm_text_equal_case(status, "Adding") ||
+                      ccm_text_equal_case(status, "Configuring");
     return lbc_backends_put(&group->backends, &backend);
 }
 
@@ -310,6 +313,7 @@ int alilb_read_backends(struct alilb_call *call, const struct alilb_action *acti
     int r;
 
     lbc_backends_fini(&group->backends);
+    group->changing = false;
     r = alilb_list(call, action, ALILB_TEXTS(group->id), group_add_backend, group, err);
     group->unread = r < 0;
     return r;

@@ -223,6 +223,10 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
     const bool finalizer = lbc_object_has_finalizer(&after->meta, lbc->life.finalizer);
 
     if (!lbc_owns(lbc, before) && !lbc_owns(lbc, after) && !finalizer) {
+        /* A condition that an earlier leader has written late. */
+        if (mapping_concerns_service(lbc, after) && !mapping_concerns_service(lbc, before)) {
+            mapping_enqueue_service(lbc, after, CCM_LANE_REMOVE);
+        }
         return;
     }
     if (lbc_class_is_elsewhere(after) && !finalizer) {

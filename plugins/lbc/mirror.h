@@ -81,7 +81,7 @@ struct lbc_entry {
     uint32_t attempt;    /* of creation: part of the ClientToken */
     struct lbc_creation creation;
     uint32_t polls;                /* passes in a row that waited for pods */
-    uint32_t changing;             /* that read a listener which the cloud was changing */
+    uint32_t changing;             /* that read what the cloud was changing */
     uint32_t failures;             /* passes in a row that failed */
     uint32_t unsaid;               /* and whose condition could not be written either */
     struct ccm_strmap *said;       /* topic -> last text */

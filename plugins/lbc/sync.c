@@ -704,9 +704,9 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* A listener that the cloud was changing when it was read may be stopped afterwards, or not exist
- * when its creation fails: it is read again, less and less often. */
-static void sync_await_listeners(struct lbc_pass *pass)
+/* What the cloud was changing when it was read may be as before afterwards, or not exist, when that
+ * fails; a listener may be stopped. It is read again, less and less often. */
+static void sync_await_changes(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;
     struct lbc_entry *entry = pass->entry;
@@ -715,6 +715,11 @@ static void sync_await_listeners(struct lbc_pass *pass)
 
     for (size_t i = 0; i < want->listener_count; i++) {
         const struct lbc_listener *one = lbc_state_listener_like(entry->state, want->listeners[i]);
+
+        changing = changing || (one != NULL && one->changing && !pass->dry);
+    }
+    for (size_t i = 0; i < want->group_count; i++) {
+        const struct lbc_group *one = lbc_state_group_for(entry->state, want->groups[i]);
 
         changing = changing || (one != NULL && one->changing && !pass->dry);
     }
@@ -773,7 +778,7 @@ static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
     }
     if (r == 0) {
         sync_confirm_lb(pass);
-        sync_await_listeners(pass);
+        sync_await_changes(pass);
     }
     if (r == 0 && pass->kept == NULL && !pass->unfinished) {
         lbc_quota_emit(pass);

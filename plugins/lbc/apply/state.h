@@ -29,6 +29,7 @@ struct lbc_group {
     bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only; /* desired: it is kept in step where it is there, and never made */
     bool unread;       /* present: its backends are not known */
+    bool changing;     /* present: the cloud is adding or changing some; it is read again soon */
     enum lbc_frozen_by frozen_by; /* desired */
     struct lbc_attrs attrs;
     struct lbc_backends backends;
