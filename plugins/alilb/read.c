@@ -231,7 +231,7 @@ int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
                        struct lbc_state *state, struct ccm_error *err)
 {
     if (ccm_text_equal_case(ccm_json_text(json, "ListenerStatus"), "Deleting")) {
-        return 0; /* it is as good as gone; what needs its port or group is refused, and retried */
+        return 0; /* a call that needs its port or its group is refused until then, and retried */
     }
 
     struct lbc_listener *listener = lbc_state_new_listener(state, source->type);

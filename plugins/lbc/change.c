@@ -70,7 +70,7 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
     return entry->applied_known ? &entry->applied : NULL;
 }
 
-/* After the writes: the desired ones that are there now are ours. */
+/* After the writes: the desired tags that are present now are ours. */
 static int change_record_tags(struct lbc_pass *pass, bool is_made)
 {
     const struct lbc_tags *present = &lbc_pass_lb(pass)->tags;
@@ -305,8 +305,8 @@ static bool change_puts_tags(const struct lbc_plan *plan)
     return false;
 }
 
-/* Which additional tags may be ours, before any is put on: a crash leaves none that is taken for
- * somebody else's. */
+/* Record which additional tags may be ours before any is added. After a crash, none of them is
+ * taken for a person's. */
 static int change_mark_tags(struct lbc_pass *pass, const struct lbc_plan *plan,
                             struct ccm_error *err)
 {
@@ -436,7 +436,7 @@ static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
     return change_plan_again(pass, plan, in, err);
 }
 
-/* Nor the label of additional tags: these stay as they are, and all else follows. */
+/* The API server refuses the label of additional tags: these stay as they are, all else follows. */
 static int change_plan_untagged(struct lbc_pass *pass, struct lbc_plan *plan,
                                 struct lbc_plan_input *in, struct ccm_error *err)
 {
@@ -449,7 +449,7 @@ static int change_plan_untagged(struct lbc_pass *pass, struct lbc_plan *plan,
     return change_plan_again(pass, plan, in, err);
 }
 
-/* Before the plan is carried out; on failure as much of it as can be. */
+/* What comes before the plan is carried out. If it fails, the plan shrinks to what can be done. */
 static int change_prepare(struct lbc_pass *pass, struct lbc_plan *plan, struct lbc_plan_input *in,
                           bool is_new, struct ccm_error *err)
 {

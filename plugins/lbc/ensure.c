@@ -175,7 +175,9 @@ static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_
     const bool bound = lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
     int r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, true, err);
 
-    pass->entry->creation.bound_here = pass->entry->creation.bound_here || !bound;
+    if (r == 0 && !bound) { /* what failed may have met the finalizer of an earlier leader */
+        pass->entry->creation.bound_here = true;
+    }
 
     r = pass_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", ret_gone, err);
     if (r < 0 || *ret_gone || pass->unbound || !needs_mark(pass)) {

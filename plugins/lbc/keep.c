@@ -191,6 +191,6 @@ void lbc_keep_end(struct lbc_pass *pass)
         claimed[0] == '\0' ? !ccm_text_equal(pass->kept, id) : ccm_text_equal(claimed, id);
 
     if (id != NULL && !fits) {
-        lbc_entry_drop(entry); /* a person's is not taken for the Service's own */
+        lbc_entry_drop(entry); /* else a person's would be taken for the Service's own */
     }
 }

@@ -22,14 +22,14 @@
 /* Node events come in bursts; this lets one pass serve several of them. */
 #define NODE_DELAY_MS 50
 
-/* Whether the Service concerns this controller: its class, or because it was ours and still carries
- * the finalizer, or of another type a condition, which nobody else will take away. */
+/* Whether the Service concerns this controller: its class is ours, or it still has our finalizer,
+ * or it is of another type now and has our condition, which no other controller removes. */
 static bool mapping_concerns_service(const struct lbc_instance *lbc,
                                      const struct ccm_service *service)
 {
     return lbc_owns(lbc, service) ||
            lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) ||
-           (lbc_class_needs_delete(service) && lbc_condition_find_ours(service) != NULL);
+           lbc_pass_has_old_condition(lbc, service);
 }
 
 static bool mapping_owns(const void *arg, const struct ccm_service *service)
@@ -223,7 +223,7 @@ static void service_updated(const struct lbc_instance *lbc, const struct ccm_ser
     const bool finalizer = lbc_object_has_finalizer(&after->meta, lbc->life.finalizer);
 
     if (!lbc_owns(lbc, before) && !lbc_owns(lbc, after) && !finalizer) {
-        /* A condition that an earlier leader has written late. */
+        /* An earlier leader has written the condition late. */
         if (mapping_concerns_service(lbc, after) && !mapping_concerns_service(lbc, before)) {
             mapping_enqueue_service(lbc, after, CCM_LANE_REMOVE);
         }

@@ -89,7 +89,7 @@ struct lbc_entry {
     const char *failing;           /* which of these is a failure, a constant; NULL = none */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct ccm_strmap *hosted;     /* `known` of hosted.h */
-    struct lbc_tags applied; /* additional tags that we have put on, as far as it is known */
+    struct lbc_tags applied;       /* additional tags that we have put on, as far as it is known */
     bool applied_known;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
@@ -140,8 +140,9 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                       const char *lb_id, uint64_t lane, struct lbc_entry **ret);
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
-/* Whether the Service may have a load balancer of its own, besides what it shows: one whose id is
- * known here, or one that was created, by this process or an earlier one. Every thread. */
+/* Whether the Service may have a load balancer of its own that it does not show: KNOWN, this
+ * process knows its id; MAYBE, this process or an earlier one may have created one. Every thread.
+ */
 enum lbc_own lbc_mirrors_find_own(struct lbc_mirrors *mirrors, const char *key, const char *uid);
 /* Whether the Service has had a claim since it is known. Every thread. */
 bool lbc_mirrors_has(struct lbc_mirrors *mirrors, const char *key);

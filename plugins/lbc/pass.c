@@ -7,6 +7,7 @@
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/service/conditions.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -104,6 +105,13 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
     return lbc_class_needs_delete(service) || !lbc_owns(lbc, service);
 }
 
+bool lbc_pass_has_old_condition(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return lbc_class_needs_delete(service) && lbc_condition_find_ours(service) != NULL &&
+           !lbc_object_has_other_finalizer(&service->meta, lbc_names.finalizers,
+                                           lbc->life.finalizer);
+}
+
 bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     char hash[LBC_HASH_TEXT];
@@ -121,8 +129,7 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
 /* Annotation id was set before its own load balancer served it. */
 static bool pass_may_leave_own(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return !lbc->dry && lbc_reused_id(lbc, service)[0] != '\0' &&
-           !lbc_lookup_shows_lb(service) &&
+    return !lbc->dry && lbc_reused_id(lbc, service)[0] != '\0' && !lbc_lookup_shows_lb(service) &&
            lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
            lbc_mirrors_find_own(lbc->mirrors, service->meta.key, service->meta.uid) != LBC_OWN_NONE;
 }
@@ -189,11 +196,10 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
 }
 
-/* So soon after the start that a list by tags may lack what an earlier process made for it. */
+/* Soon after the start, a list by tags may lack what an earlier process created for the Service. */
 static bool pass_is_early(const struct lbc_pass *pass, int64_t at_ms)
 {
-    return !pass->entry->creation.bound_here &&
-           at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS;
+    return !pass->entry->creation.bound_here && at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS;
 }
 
 bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)

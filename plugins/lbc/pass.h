@@ -163,10 +163,14 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
 /* Its class was ours when it was served, as its hash proves, and no option names that class any
  * more: it was the configuration that has changed, not the Service, so nothing is taken away. */
 bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service);
+/* It is of another type and still has our condition, which no finalizer of a product will remove.
+ */
+bool lbc_pass_has_old_condition(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
-/* It is wanted elsewhere than on the load balancer on which a first pass was broken off, before
- * anything served it: the one that its label of reuse names, or without that label its own. */
+/* A first pass was interrupted on another load balancer than the one that is wanted now, before it
+ * served the Service: on the one that the label of reuse names, or without that label on its own.
+ */
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service);
 
 /* --- events about failures; pass.c --- */
@@ -317,8 +321,8 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 
 /* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
-/* lbc_pass_must_leave(): what is ours goes from that load balancer, and with it the label of reuse;
- * its own is deleted. Blocks. Negative: told already. */
+/* For lbc_pass_must_leave(): remove our part of a person's load balancer, and the label of reuse;
+ * or delete the Service's own. Blocks. 0, or negative after the failure was reported. */
 CCM_NODISCARD int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err);
 
 /* Who calls the cloud for the pass. */

@@ -495,16 +495,16 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? clean_fail_status(pass, r, err) : 0;
 }
 
-/* It was refused before anything was made for it, and is not wanted any more: nothing goes on being
- * said, whoever said it. A condition may be that of another product by now, where one can have it.
- */
+/* It was refused before anything was created for it, and is not wanted any more: events and
+ * condition end, also those of an earlier process. A Service that can have a load balancer may have
+ * the condition of another product by now. */
 static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
     const struct lbc_life_memory *memory = pass->life.memory;
     const bool wrote = memory != NULL && memory->parts[LBC_LIFE_READY].what != 0;
     const bool says = lbc_class_needs_delete(service)
-                          ? wrote || lbc_condition_find_ours(service) != NULL
+                          ? wrote || lbc_pass_has_old_condition(pass->lbc, service)
                           : wrote && lbc_class_is_elsewhere(service);
 
     lbc_pass_end_standing(pass);
@@ -514,7 +514,7 @@ static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_life_publish_condition(&pass->life, pass->req, service, NULL, err);
 }
 
-/* Nothing of its own is left in the cloud, of earlier processes neither. */
+/* Nothing that this process or an earlier one created for it is left in the cloud. */
 static void release_forget_own(struct lbc_entry *entry)
 {
     entry->used = false;
@@ -570,7 +570,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
-/* --- a Service that goes over to another load balancer before it was served --- */
+/* --- a Service that moves to another load balancer before it was served --- */
 
 /* What is gone, or the Service's own whatever the label says, is nothing to go away from. */
 static int release_left(struct lbc_pass *pass, struct ccm_error *err)
@@ -592,7 +592,7 @@ static int release_check_asked(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err) : 0;
 }
 
-/* Its own, which goes only for one that can be used. */
+/* Its own is deleted only if the one that annotation id names can be used. */
 static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;

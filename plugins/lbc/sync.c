@@ -704,8 +704,8 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* What the cloud was changing when it was read may be as before afterwards, or not exist, when that
- * fails; a listener may be stopped. It is read again, less and less often. */
+/* The cloud was changing it when it was read. If that change fails, it is as before, or does not
+ * exist; a listener may be stopped. So it is read again, less and less often. */
 static void sync_await_changes(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;
