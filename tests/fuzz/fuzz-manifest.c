@@ -10,7 +10,7 @@ struct walk {
     struct tool_lint_report *report;
 };
 
-static int look(void *arg, const struct tool_lint_item *item)
+static int check_item(void *arg, const struct tool_lint_item *item)
 {
     static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
     const struct walk *walk = arg;
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct walk walk = { builder, &report };
 
     if (text != NULL && builder != NULL) {
-        FUZZ_REQUIRE(tool_lint_visit_services(text, size, &report, look, &walk) <= 0);
+        FUZZ_REQUIRE(tool_lint_visit_services(text, size, &report, check_item, &walk) <= 0);
     }
     return 0;
 }

@@ -99,7 +99,7 @@ static void add_normal(struct ccm_buf *ret, const char *text)
     }
 }
 
-static void note(bool counted, const char *line)
+static void report_note(bool counted, const char *line)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf normal = { 0 };
 
@@ -166,7 +166,7 @@ static void note_event(const struct sim_call *call)
     line = ccm_text_format("event %s %s: %s %s: %s", ccm_json_text(object, "kind"),
                            ccm_json_text(object, "name"), ccm_json_text(json, "type"),
                            ccm_json_text(json, "reason"), ccm_json_text(json, "message"));
-    note(false, line);
+    report_note(false, line);
 }
 
 /* What has times of its own is left out: what nodes and routes read, calls that fail and are tried
@@ -181,7 +181,7 @@ static void note_call(const struct sim_call *call)
     if (call->status < 300 && (call->writes || (is_own && !is_cached))) {
         line = ccm_text_format("%s %s: %s", call->writes ? "write" : "read",
                                is_own ? call->key : "nodes", call->action);
-        note(true, line);
+        report_note(true, line);
     }
 }
 
@@ -220,7 +220,7 @@ static void note_state(void)
         CCM_CLEANUP(ccm_freep)
         char *line = ccm_text_format("state %.*s", (int)strcspn(at, "\n"), at);
 
-        note(false, line);
+        report_note(false, line);
     }
 }
 

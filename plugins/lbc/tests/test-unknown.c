@@ -76,7 +76,7 @@ static void test_old_ones_go_first(void **state)
     for (int i = 0; i < 2000; i++) {
         char id[16];
 
-        (void)snprintf(id, sizeof(id), "i-%d", i); /* fits */
+        (void)snprintf(id, sizeof(id), "i-%d", i); /* four digits at most */
         const struct lbc_backend one = backend_make_server(id, LBC_BACKEND_INSTANCE, 80);
 
         if (i == 990) {

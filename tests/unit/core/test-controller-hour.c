@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static struct sched_watchdog *watchdog; /* of all controllers */
+#include "group_watchdog.h"
 
 #include "util/attr.h"
 #include "util/clock.h"
@@ -203,19 +203,6 @@ static void test_an_hour_of_many_that_fail_together(void **state)
     check_batch(CCM_ERROR_AUTH, 12, 16);
     check_batch(CCM_ERROR_THROTTLED, 4, 12);
     check_batch(CCM_ERROR_TERMINAL, 12, 14);
-}
-
-static int start_watchdog(void **state)
-{
-    (void)state;
-    return sched_watchdog_new(&watchdog);
-}
-
-static int end_watchdog(void **state)
-{
-    (void)state;
-    sched_watchdog_free(watchdog);
-    return 0;
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static struct sched_watchdog *watchdog; /* of all controllers */
+#include "group_watchdog.h"
 
 #include "util/clock.h"
 
@@ -164,19 +164,6 @@ static void test_what_waits_is_not_the_last(void **state)
     assert_int_equal(atomic_load(&mixed.ended), 0);
     (void)mixed_run(&mixed, turn_reconcile, 1);
     assert_int_equal(atomic_load(&mixed.ended), 1 << 2);
-}
-
-static int start_watchdog(void **state)
-{
-    (void)state;
-    return sched_watchdog_new(&watchdog);
-}
-
-static int end_watchdog(void **state)
-{
-    (void)state;
-    sched_watchdog_free(watchdog);
-    return 0;
 }
 
 int main(void)

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "group_watchdog.h"
+
 #include "util/attr.h"
 #include "util/clock.h"
 
@@ -32,8 +34,6 @@ static const struct sched_backoff_policy fast = {
         [CCM_ERROR_BUG] = { .base_ms = 3600000, .max_ms = 3600000 },
     },
 };
-
-static struct sched_watchdog *watchdog; /* of all controllers */
 
 static struct sched_controller *make(const struct sched_controller_options *options)
 {
@@ -928,19 +928,6 @@ static void test_never_started(void **state)
     sched_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
     finish(controller);
     sched_controller_free(NULL);
-}
-
-static int start_watchdog(void **state)
-{
-    (void)state;
-    return sched_watchdog_new(&watchdog);
-}
-
-static int end_watchdog(void **state)
-{
-    (void)state;
-    sched_watchdog_free(watchdog);
-    return 0;
 }
 
 int main(void)
