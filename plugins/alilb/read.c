@@ -231,7 +231,8 @@ int alilb_add_listener(const struct alilb_source *source, const cJSON *json,
                        struct lbc_state *state, struct ccm_error *err)
 {
     if (ccm_text_equal_case(ccm_json_text(json, "ListenerStatus"), "Deleting")) {
-        return 0; /* a call that needs its port or its group is refused until then, and retried */
+        state->listener_leaves = true; /* it counts as deleted, and is read again */
+        return 0;
     }
 
     struct lbc_listener *listener = lbc_state_new_listener(state, source->type);
@@ -295,7 +296,8 @@ int alilb_parse_backend(const cJSON *json, struct lbc_group *group)
     if (id[0] == '\0' || !alilb_parse_port(json, "Port", &backend.port)) {
         return -EPROTO;
     }
-    group->changing = group->changing || ccm_text_equal_case(status, "Adding") ||
+    group->changing = group->changing || backend.leaving ||
+                      ccm_text_equal_case(status, "Adding") ||
                       ccm_text_equal_case(status, "Configuring");
     return lbc_backends_put(&group->backends, &backend);
 }

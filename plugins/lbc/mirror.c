@@ -552,8 +552,7 @@ static enum lbc_own entry_find_own(const struct lbc_entry *entry)
     if (entry->shared == NULL && lbc_entry_known_id(entry) != NULL) {
         return LBC_OWN_KNOWN;
     }
-    return entry->releasing || entry->several || creation->sent || creation->late ||
-                   !creation->bound_here
+    return entry->releasing || creation->sent || creation->late || !creation->bound_here
                ? LBC_OWN_MAYBE
                : LBC_OWN_NONE;
 }

@@ -110,28 +110,6 @@ int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err)
                         namespace_);
 }
 
-int lbc_reuse_check_asked(struct lbc_pass *pass, const char *id, struct ccm_error *err)
-{
-    const struct lbc_ops *ops = pass->lbc->ops;
-    struct lbc_entry *entry = pass->entry;
-    struct lbc_state *mirror = entry->state;
-    struct lbc_state *asked = calloc(1, ops->mirror->size);
-    int r = asked == NULL ? ccm_error_nomem(err) : ops->read->lb(pass, id, asked, err);
-
-    if (r == 0) {
-        entry->state = asked;
-        r = lbc_reuse_check_tags(pass, err);
-        entry->state = mirror;
-    } else if (err->kind == CCM_ERROR_NOT_FOUND) {
-        err->kind = CCM_ERROR_TERMINAL;
-    }
-    if (asked != NULL) {
-        lbc_state_fini(asked, ops->mirror);
-    }
-    free(asked);
-    return r;
-}
-
 bool lbc_reuse_may_use(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
     const enum lbc_reuse mode = reuse_mode(pass);
@@ -238,7 +216,8 @@ static bool reuse_differs(const char *wanted, const char *present)
 
 static bool reuse_wants_pods(const struct lbc_pass *pass)
 {
-    return lbc_backend_mode(pass->view, pass->lbc->pods_by_default) == LBC_MODE_PODS;
+    return lbc_backend_mode(pass->view == NULL ? pass->service : pass->view,
+                            pass->lbc->pods_by_default) == LBC_MODE_PODS;
 }
 
 /* Refuses for the first that does not hold, with both values. */
@@ -292,6 +271,29 @@ int lbc_reuse_find_served(const struct lbc_pass *pass, bool *ret)
         r = lbc_pass_owner_of(pass, have->listeners[i]->description, true, &owner);
     }
     *ret = owner == LBC_OWNER_OURS;
+    return r;
+}
+
+int lbc_reuse_check_asked(struct lbc_pass *pass, const char *id, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    struct lbc_entry *entry = pass->entry;
+    struct lbc_state *mirror = entry->state;
+    struct lbc_state *asked = calloc(1, ops->mirror->size);
+    int r = asked == NULL ? ccm_error_nomem(err) : ops->read->lb(pass, id, asked, err);
+
+    if (r == 0) {
+        entry->state = asked;
+        r = lbc_reuse_check_tags(pass, err);
+        r = r == 0 && pass->releases ? reuse_check_fixed(pass, err) : r;
+        entry->state = mirror;
+    } else if (err->kind == CCM_ERROR_NOT_FOUND) {
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    if (asked != NULL) {
+        lbc_state_fini(asked, ops->mirror);
+    }
+    free(asked);
     return r;
 }
 

@@ -41,8 +41,9 @@ CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wan
  * above. It carries the tag of a controller, or of the API server's, or it lacks the one that lets
  * the namespace in. */
 CCM_NODISCARD int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err);
-/* Read the load balancer that annotation id names, and check the same; the mirror stays as it is.
- * Blocks. 0 or negative with err, CCM_ERROR_TERMINAL when it does not exist. */
+/* Read the load balancer that annotation id names, and check the same, and in a release that it
+ * fits; the mirror stays as it is. Blocks. 0 or negative with err, CCM_ERROR_TERMINAL when it does
+ * not exist. */
 CCM_NODISCARD int lbc_reuse_check_asked(struct lbc_pass *pass, const char *id,
                                         struct ccm_error *err);
 /* Refuse, since the Service has the one that its label names; remedy: "do this, or ", or "". Always

@@ -711,7 +711,7 @@ static void sync_await_changes(struct lbc_pass *pass)
     const struct lbc_state *want = pass->model->want;
     struct lbc_entry *entry = pass->entry;
     const uint32_t turn = entry->changing < CHANGING_TURNS ? entry->changing : CHANGING_TURNS;
-    bool changing = false;
+    bool changing = entry->state->listener_leaves && !pass->dry;
 
     for (size_t i = 0; i < want->listener_count; i++) {
         const struct lbc_listener *one = lbc_state_listener_like(entry->state, want->listeners[i]);

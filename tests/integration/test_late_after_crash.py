@@ -4,6 +4,7 @@ leaves nothing when the Service goes. Nor does one whose read fails. Both produc
 import pytest
 
 from tests.support import views
+from tests.support.owned import Console
 from tests.support.products import PREFIX, Clb, Nlb, default_name
 from tests.support.world import World
 
@@ -130,3 +131,21 @@ def test_annotation_id_cannot_be_used(late, product, which):
     late.kube.patch("Service", "web", {"metadata": {"annotations": dict.fromkeys(anno)}})
     late.wait(lambda: product.complete(product.only(late), PORTS) and late.kube.ingress("web"), "the load balancer", 60)
     assert product.only(late)["LoadBalancerId"] == own
+
+
+@pytest.mark.parametrize("kind", ("clb", "nlb"))
+@pytest.mark.parametrize("cluster", ("c-test", "c-other"))
+def test_a_leave_keeps_what_is_not_its_own(world, kind, cluster):
+    """A person's load balancer has the Service's tag. The Service leaves its own one for that of annotation id, and only its own is deleted."""
+    console = Console(world, kind)
+    product = console.product
+    uid = be_killed(world, product, CREATIONS[kind][3])
+    own = product.only(world)["LoadBalancerId"]
+    tags = {"kubernetes.do.not.delete": default_name(uid), "ack.aliyun.com": cluster}
+    theirs = product.make_lb("theirs", {}, tags)[0]
+    wanted = product.make_lb("wanted", {}, {})[0]
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "id": wanted, PREFIX + "force-override-listeners": "true"}}})
+    world.start_ccmd()
+    world.wait(lambda: world.kube.ingress("web"), "the load balancer", 60)
+    world.settled()
+    assert {lb["LoadBalancerId"] for lb in console.lbs()} == {theirs, wanted} and own not in (theirs, wanted)

@@ -204,6 +204,7 @@ void lbc_state_forget_listeners(struct lbc_state *state)
     }
     state->listener_count = 0;
     state->listeners_known = false;
+    state->listener_leaves = false;
 }
 
 static void state_move_listeners(struct lbc_state *to, struct lbc_state *from)
@@ -213,11 +214,13 @@ static void state_move_listeners(struct lbc_state *to, struct lbc_state *from)
     to->listener_count = from->listener_count;
     to->listener_cap = from->listener_cap;
     to->listeners_known = from->listeners_known;
+    to->listener_leaves = from->listener_leaves;
     to->type = to->type == NULL ? from->type : to->type;
     from->listeners = NULL;
     from->listener_count = 0;
     from->listener_cap = 0;
     from->listeners_known = false;
+    from->listener_leaves = false;
 }
 
 void lbc_state_move(struct lbc_state *to, struct lbc_state *from, const struct lbc_state_type *type)

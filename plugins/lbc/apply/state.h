@@ -98,6 +98,7 @@ struct lbc_state {
     size_t listener_cap;
     bool groups_known;    /* present: all groups (of the Service, where they are found by it) */
     bool listeners_known; /* present: all listeners are listed */
+    bool listener_leaves; /* present: the cloud is deleting a further one, which is not listed */
 };
 
 /* Free all that it holds, the product's own too, and leave it empty. */
