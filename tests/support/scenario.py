@@ -17,7 +17,7 @@ KEYS = {
     "given": {"dual_stack", "nodes", "node", "cloud", "lbs", "limits", "options", "alicloud", "before", "faults", "pods", "endpoints",
               "service", "services", "ccmd", "edits", "warnings", "expect", "job_ms", "plugins", "tables", "routes", "route_ms"},
     "step": {"title", "service", "services", "endpoints", "node", "nodes", "pod", "pods", "delete", "cloud", "edits", "call",
-             "faults", "ccmd", "options", "patch", "create", "watch", "expect", "within", "together", "routes"},
+             "faults", "ccmd", "options", "patch", "create", "watch", "await", "expect", "within", "together", "routes"},
     "service": {"name", "ports", "annotations", "labels", "policy", "finalizers", "metadata"},
     "expect": {"ok", "gone", "released", "lb", "lbs", "others", "listeners", "groups", "backends", "guard", "joined", "zones", "status", "labels",
                "finalizer", "events", "warnings", "calls", "order", "sent", "reads", "writes", "kube_writes", "objects", "of", "routes", "network"},

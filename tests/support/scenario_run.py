@@ -261,6 +261,8 @@ class Runner:
             elif key == "watch":
                 for resource, op in value.items():
                     self.world.kube.watches(op, resource)
+            elif key == "await":
+                self.world.wait(lambda action=value: action in self.world.cloud.actions(self.cloud_mark), f"the call {value}")
             elif key == "create":
                 for body in value:
                     self._create(body)
