@@ -309,6 +309,20 @@ static bool run_met_conflict(const struct lbc_run *run)
     return run->apply->conflicted && run->apply->hides_conflict;
 }
 
+/* After a failure that ends the plan. */
+static int stage_abandon(struct lbc_run *run, size_t from, size_t to, int r)
+{
+    for (size_t i = from; i < to; i++) {
+        struct lbc_step *step = run->plan->steps[i];
+
+        if (step->verdict == LBC_VERDICT_SENT) {
+            run->apply->surprised = true;
+            r = lbc_run_keep_created(run, step) < 0 ? -ENOMEM : r;
+        }
+    }
+    return r;
+}
+
 static int run_stage(struct lbc_run *run, size_t from, size_t to)
 {
     const size_t failed_before = run->apply->failed;
@@ -318,11 +332,7 @@ static int run_stage(struct lbc_run *run, size_t from, size_t to)
         r = step_start(run, i, failed_before);
     }
     if (r < 0) {
-        for (size_t i = from; i < to; i++) {
-            run->apply->surprised =
-                run->apply->surprised || run->plan->steps[i]->verdict == LBC_VERDICT_SENT;
-        }
-        return r;
+        return stage_abandon(run, from, to, r);
     }
     r = lbc_run_end(run, &run->plan->steps[from], to - from);
     for (size_t i = from; r == 0 && i < to; i++) {

@@ -304,11 +304,23 @@ static bool step_frees_backends(const struct lbc_step *step)
 }
 
 /* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
+static int step_record(struct lbc_run *run, struct lbc_step *step)
+{
+    const struct lbc_step_ops *ops = step_ops(run, step);
+    const int r = ops->done != NULL ? ops->done(run->apply, step) : step_record_common(run, step);
+
+    return r < 0 ? lbc_run_out_of_memory(run) : 0;
+}
+
+int lbc_run_keep_created(struct lbc_run *run, struct lbc_step *step)
+{
+    return step->sent.made_id != NULL ? step_record(run, step) : 0;
+}
+
 static int step_finish(struct lbc_run *run, struct lbc_step *step)
 {
     struct lbc_apply *apply = run->apply;
-    const struct lbc_step_ops *ops = step_ops(run, step);
-    const int r = ops->done != NULL ? ops->done(apply, step) : step_record_common(run, step);
+    const int r = step_record(run, step);
 
     step->verdict = LBC_VERDICT_DONE;
     plan_link_made(run->plan, step);
@@ -319,7 +331,7 @@ static int step_finish(struct lbc_run *run, struct lbc_step *step)
     /* One that was put back may be taken over by those who had to leave it to this Service. */
     apply->freed = apply->freed || step->type == LBC_STEP_DELETE_LISTENER ||
                    step->type == LBC_STEP_RESTORE_LISTENER;
-    return r < 0 ? lbc_run_out_of_memory(run) : 0;
+    return r;
 }
 
 /* --- jobs --- */
@@ -407,6 +419,9 @@ static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc
     step->verdict = LBC_VERDICT_FAILED;
     if (step->type == LBC_STEP_ADD && !step->is_exchanged) {
         r = lbc_run_mark_short(run, step->group, false);
+    }
+    if (r == 0 && job->state != LBC_JOB_FAILED) {
+        r = lbc_run_keep_created(run, step);
     }
     if (r < 0) {
         return r;

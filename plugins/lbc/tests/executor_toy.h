@@ -177,6 +177,9 @@ static int toy_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_er
     if (adds && toy->quota > 0 && count_backends(toy) + step->backends.len > toy->quota) {
         return refuse(err, CCM_ERROR_AUTH, "FullOfBackends");
     }
+    if (step->type == LBC_STEP_CREATE_GROUP) {
+        assert_int_equal(lbc_text_set(&step->sent.made_id, "sgp"), 0);
+    }
     if (base->ops->wait != NULL) {
         (void)snprintf(step->sent.job, sizeof(step->sent.job), "%d",
                        rule == NULL ? LBC_JOB_DONE : (int)rule->job); /* one digit */
@@ -211,6 +214,7 @@ static int group_done(struct lbc_apply *base, struct lbc_step *step)
     step->group = lbc_state_new_group(base->have, &state_type);
     assert_non_null(step->group);
     assert_int_equal(lbc_text_set(&step->group->name, step->want->name), 0);
+    step->group->id = CCM_STEAL(step->sent.made_id);
     for (size_t i = 0; i < step->backends.len; i++) {
         assert_int_equal(lbc_backends_put(&step->group->backends, &step->backends.items[i]), 0);
     }

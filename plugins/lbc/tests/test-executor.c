@@ -495,6 +495,31 @@ static void test_gone(void **state)
     toy_end(&toy);
 }
 
+/* A group whose creation was accepted is known by its id, although a later step ended the plan
+ * before its job was asked for. A group that was sent for deletion stays known. */
+static void test_end_keeps_created(void **state)
+{
+    struct toy toy;
+
+    (void)state;
+    toy_begin(&toy, &with_jobs);
+    present(&toy, 81, 1);
+    refuse_step(&toy, &(struct rule){ .type = LBC_STEP_CREATE_GROUP,
+                                      .port = 443,
+                                      .kind = CCM_ERROR_CANCELLED,
+                                      .code = "End" });
+    plan_step(&toy, 0, LBC_STEP_DELETE_GROUP, 81, 0, 0);
+    plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 80, 0, 0);
+    plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
+    assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), -EIO);
+    assert_string_equal(ccm_buf_str(&toy.log), "ungroup 81; group 80; group 443; ");
+    assert_string_equal(group_of(&toy.have, 80)->id, "sgp");
+    assert_non_null(group_of(&toy.have, 81));
+    assert_null(group_of(&toy.have, 443));
+    assert_true(toy.lbc.surprised);
+    toy_end(&toy);
+}
+
 /* A first one ends its stage without a word; a repeated one is a failure like others. */
 static void test_conflict(void **state)
 {
@@ -542,10 +567,11 @@ static void test_jobs_that_fail(void **state)
     static const struct {
         enum lbc_job_state job;
         const char *problem;
+        bool exists; /* what it creates may exist: its id is kept */
     } rows[] = {
-        { LBC_JOB_FAILED, "accepted, but its job failed, the cloud does not say why" },
-        { LBC_JOB_UNKNOWN, "accepted, but the cloud does not know its job" },
-        { LBC_JOB_RUNNING, "accepted, but its job has not ended in time" },
+        { LBC_JOB_FAILED, "accepted, but its job failed, the cloud does not say why", false },
+        { LBC_JOB_UNKNOWN, "accepted, but the cloud does not know its job", true },
+        { LBC_JOB_RUNNING, "accepted, but its job has not ended in time", true },
     };
 
     (void)state;
@@ -555,10 +581,15 @@ static void test_jobs_that_fail(void **state)
         toy_begin(&toy, &with_jobs);
         present(&toy, 80, 1);
         refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD, .port = 80, .job = rows[i].job });
+        refuse_step(
+            &toy, &(struct rule){ .type = LBC_STEP_CREATE_GROUP, .port = 443, .job = rows[i].job });
         plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
+        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
+        plan_step(&toy, 1, LBC_STEP_ADD, 443, 1, 1);
         plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 1);
         assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
-        assert_string_equal(ccm_buf_str(&toy.log), "add 80 x1; * ");
+        assert_string_equal(ccm_buf_str(&toy.log), "add 80 x1; group 443; * ");
+        assert_int_equal(group_of(&toy.have, 443) != NULL, rows[i].exists);
         assert_non_null(strstr(ccm_buf_str(&toy.problems.text), rows[i].problem));
         assert_int_equal(toy.have.groups[0]->backends.len, 1);
         assert_true(toy.lbc.surprised);
@@ -696,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_place),
         cmocka_unit_test(test_no_place_for_listeners),
         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_end_keeps_created),
         cmocka_unit_test(test_conflict),
         cmocka_unit_test(test_jobs_that_fail),
         cmocka_unit_test(test_exchange),
