@@ -277,36 +277,19 @@ static void collect_verdicts(const struct daemon_observed *seen,
     observe_set_metric(seen, &reconcile_errors, view->name, (double)failed);
 }
 
-/* Whose lists begin with the one that has waited longest. */
-static void collect_failing_since(void *arg, const struct admin_trouble_item *item)
-{
-    int64_t *since_ms = arg;
-
-    *since_ms = item->since_ms < *since_ms ? item->since_ms : *since_ms;
-}
-
-static void collect_waiting_since(void *arg, const struct daemon_held_item *item)
-{
-    int64_t *since_ms = arg;
-
-    *since_ms = item->since_ms < *since_ms ? item->since_ms : *since_ms;
-}
-
 static int64_t collect_oldest_ms(const struct daemon_runner_view *view)
 {
     const struct sched_watchdog_stats *at_work = &view->stats.running;
     const int64_t now = ccm_clock_now_ms();
-    const int64_t queued_ms = view->stats.queue.oldest_ms;
-    int64_t since_ms = now;
+    const int64_t failing_ms =
+        now - daemon_objects_sum(view->objects, DAEMON_NOTE_FAILING).since_ms;
+    const int64_t waiting_ms =
+        now - daemon_objects_sum(view->objects, DAEMON_NOTE_WAITING).since_ms;
+    int64_t oldest_ms = (int64_t)at_work->longest_ms;
 
-    admin_trouble_list(view->trouble, 1, collect_failing_since, &since_ms);
-    if (view->waiting != NULL) {
-        daemon_held_list(view->waiting, 1, collect_waiting_since, &since_ms);
-    }
-    since_ms = now - queued_ms < since_ms ? now - queued_ms : since_ms;
-    const int64_t longest_ms = (int64_t)at_work->longest_ms;
-
-    return now - since_ms > longest_ms ? now - since_ms : longest_ms;
+    oldest_ms = view->stats.queue.oldest_ms > oldest_ms ? view->stats.queue.oldest_ms : oldest_ms;
+    oldest_ms = failing_ms > oldest_ms ? failing_ms : oldest_ms;
+    return waiting_ms > oldest_ms ? waiting_ms : oldest_ms;
 }
 
 static void collect_runner(const struct daemon_observed *seen,
@@ -328,12 +311,16 @@ static void collect_runner(const struct daemon_observed *seen,
     observe_set_metric(seen, &running, view->name, (double)now->running);
     observe_set_metric(seen, &workers, view->name, (double)view->stats.workers);
     observe_set_metric(seen, &slow, view->name, (double)now->slow);
-    observe_set_metric(seen, &failing, view->name, (double)admin_trouble_count(view->trouble));
-    if (view->held != NULL) {
-        observe_set_metric(seen, &held, view->name, (double)daemon_held_sum(view->held));
-        observe_set_metric(seen, &unserved, view->name, (double)daemon_held_sum(view->unserved));
-        observe_set_metric(seen, &unserved_objects, view->name,
-                           (double)daemon_held_count(view->unserved));
+    observe_set_metric(seen, &failing, view->name,
+                       (double)daemon_objects_sum(view->objects, DAEMON_NOTE_FAILING).objects);
+    if (view->loaded != NULL) {
+        const struct daemon_note_sum ports =
+            daemon_objects_sum(view->objects, DAEMON_NOTE_NO_BACKEND);
+
+        observe_set_metric(seen, &held, view->name,
+                           (double)daemon_objects_sum(view->objects, DAEMON_NOTE_HELD).count);
+        observe_set_metric(seen, &unserved, view->name, (double)ports.count);
+        observe_set_metric(seen, &unserved_objects, view->name, (double)ports.objects);
     }
     observe_set_metric(seen, &oldest_pending, view->name, (double)collect_oldest_ms(view) / 1000);
     observe_set_metric(seen, &started, view->name, view->started ? 1 : 0);

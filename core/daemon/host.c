@@ -32,11 +32,8 @@ struct daemon_plugin_host {
     struct ccm_host table; /* table.core points back here */
     struct daemon_host_services *services;
     struct sched_controller *controller;
-    struct ccm_cancel stopped; /* of calls without a request */
-    struct daemon_held *held;
-    struct daemon_held *unserved;    /* ports that nobody serves */
-    struct daemon_held *waiting;     /* what objects wait for; the count is when they go on */
-    struct daemon_held *quotas;      /* used nearly up; the same form */
+    struct ccm_cancel stopped;       /* of calls without a request */
+    struct daemon_objects *objects;  /* notes go there; borrowed */
     struct daemon_http_calls *calls; /* that were begun and not ended */
     char name[NAME_MAX_LEN];
     const struct ccm_plugin *plugin;
@@ -537,33 +534,39 @@ static int64_t host_server_since_ms(const struct ccm_host *host)
     return kube_continuity_since(&self->services->continuity, host_collect_excused(self));
 }
 
+static void host_note(const struct ccm_host *host, const char *object, enum daemon_note_kind kind,
+                      uint64_t count, uint64_t detail, const char *text)
+{
+    (void)daemon_objects_note(self_of(host)->objects, object, kind, count, detail,
+                              text); /* whether it is new does not matter */
+}
+
 static void host_note_held(const struct ccm_host *host, const char *object, uint64_t count,
                            const char *reason)
 {
-    daemon_held_record(self_of(host)->held, object, count, reason);
+    host_note(host, object, DAEMON_NOTE_HELD, count, 0, reason);
 }
 
 static void host_note_unserved(const struct ccm_host *host, const char *object, uint64_t count,
                                const char *reason)
 {
-    daemon_held_record(self_of(host)->unserved, object, count, reason);
+    host_note(host, object, DAEMON_NOTE_NO_BACKEND, count, 0, reason);
 }
 
 static void host_note_waiting(const struct ccm_host *host, const char *object, uint64_t ms,
                               const char *what)
 {
-    daemon_held_record(self_of(host)->waiting, object,
-                       ms == 0 ? 0 : (uint64_t)ccm_clock_now_ms() + ms, what);
+    host_note(host, object, DAEMON_NOTE_WAITING, ms == 0 ? 0 : 1, (uint64_t)ccm_clock_now_ms() + ms,
+              what);
 }
 
 static void host_note_quota(const struct ccm_host *host, const char *object, const char *quota,
                             uint64_t used, uint64_t limit)
 {
     CCM_CLEANUP(ccm_freep) char *what = ccm_text_format("%s: %s", object, quota);
-    CCM_CLEANUP(ccm_freep) char *of = ccm_text_format("%" PRIu64, limit);
 
-    if (what != NULL && of != NULL) { /* out of memory loses the entry */
-        daemon_held_record(self_of(host)->quotas, what, limit == 0 ? 0 : used, of);
+    if (what != NULL) { /* else the note is dropped */
+        host_note(host, what, DAEMON_NOTE_QUOTA, limit == 0 ? 0 : used, limit, NULL);
     }
 }
 
@@ -721,28 +724,21 @@ static const struct ccm_host table_template = {
 };
 
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name, const struct ccm_plugin *plugin)
+                                                  struct daemon_objects *objects, const char *name,
+                                                  const struct ccm_plugin *plugin)
 {
     CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
-    CCM_CLEANUP(daemon_held_freep) struct daemon_held *held = daemon_held_new();
-    CCM_CLEANUP(daemon_held_freep) struct daemon_held *unserved = daemon_held_new();
-    CCM_CLEANUP(daemon_held_freep) struct daemon_held *waiting = daemon_held_new();
-    CCM_CLEANUP(daemon_held_freep) struct daemon_held *quotas = daemon_held_new();
     CCM_CLEANUP(daemon_http_calls_freep)
     struct daemon_http_calls *calls = daemon_http_calls_new(services->http);
 
-    if (self == NULL || held == NULL || unserved == NULL || waiting == NULL || quotas == NULL ||
-        calls == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+    if (self == NULL || calls == NULL || ccm_clock_cond_init(&self->woken) < 0) {
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
         ccm_cond_fini(&self->woken);
         return NULL;
     }
-    self->held = CCM_STEAL(held);
-    self->unserved = CCM_STEAL(unserved);
-    self->waiting = CCM_STEAL(waiting);
-    self->quotas = CCM_STEAL(quotas);
+    self->objects = objects;
     self->calls = CCM_STEAL(calls);
     self->table = table_template;
     self->table.core = self;
@@ -759,10 +755,6 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     }
     ccm_cond_fini(&host->woken);
     ccm_lock_fini(&host->lock);
-    daemon_held_free(host->held);
-    daemon_held_free(host->unserved);
-    daemon_held_free(host->waiting);
-    daemon_held_free(host->quotas);
     daemon_http_calls_free(host->calls);
     free(host);
 }
@@ -776,26 +768,6 @@ void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
                                        struct sched_controller *controller)
 {
     host->controller = controller;
-}
-
-struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
-{
-    return host->held;
-}
-
-struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host)
-{
-    return host->unserved;
-}
-
-struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host)
-{
-    return host->waiting;
-}
-
-struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host)
-{
-    return host->quotas;
 }
 
 void daemon_plugin_host_end_calls(struct daemon_plugin_host *host, const struct ccm_request *req)

@@ -7,7 +7,7 @@
 
 #include "ccm/plugin.h"
 #include "config/load.h"
-#include "daemon/held.h"
+#include "daemon/objects.h"
 #include "daemon/plan_book.h"
 #include "kube/cache/reflector.h"
 #include "kube/cache/store.h"
@@ -59,11 +59,10 @@ struct daemon_host_services {
 
 struct daemon_plugin_host;
 
-/* name: of the plugin as the configuration has it; copied. plugin:
- * its descriptor; borrowed. NULL on ENOMEM.
- */
+/* objects: where notes of the plugin are kept. name: of the plugin as the configuration has it;
+ * copied. plugin: its descriptor. All but the name are borrowed. NULL on ENOMEM. */
 struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
-                                                  const char *name,
+                                                  struct daemon_objects *objects, const char *name,
                                                   const struct ccm_plugin *plugin);
 
 /* After destroy() of the plugin. NULL is fine. */
@@ -75,15 +74,6 @@ const struct ccm_host *daemon_plugin_host_table(struct daemon_plugin_host *host)
 /* Where enqueue() goes. Before any change is mapped; borrowed. */
 void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
                                        struct sched_controller *controller);
-
-/* What the plugin says that it holds back; lives as long as the host. */
-struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host);
-/* And which ports it says that nobody serves. */
-struct daemon_held *daemon_plugin_host_unserved(struct daemon_plugin_host *host);
-/* The same of what they wait for; the count is the monotonic time at which they go on. */
-struct daemon_held *daemon_plugin_host_waiting(struct daemon_plugin_host *host);
-/* Quotas that are used nearly up: "object: quota", with how much of it, and its limit as reason. */
-struct daemon_held *daemon_plugin_host_quotas(struct daemon_plugin_host *host);
 
 /* The call of reconcile() with this request is over: end the HTTP exchanges that it left, and tell
  * that, once. In the thread of that call. */

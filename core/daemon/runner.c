@@ -34,8 +34,7 @@ struct runner {
     struct plugin_entry *entry;
     struct daemon_plugin_host *host;
     struct sched_controller *controller; /* NULL: the plugin was refused, or its create() failed */
-    struct admin_trouble *trouble;
-    struct daemon_ledger *ledger;
+    struct daemon_objects *objects;
     struct ccm_thread starter;
     atomic_bool started;              /* the workers run */
     struct sched_watchdog_slot stage; /* create() or start(), while it runs */
@@ -167,8 +166,7 @@ static void runner_record_settled(void *arg, const char *key, const struct ccm_e
     const struct runner *runner = arg;
     struct daemon_plan_book *book = runner->owner->setup.services->plan;
 
-    admin_trouble_record(runner->trouble, key, err, next_ms);
-    daemon_ledger_settle(runner->ledger, key, next_ms);
+    daemon_objects_settle(runner->objects, key, err, next_ms);
     if (book != NULL) { /* a dry run does not last until the next try, or takes the next word */
         daemon_plan_book_result(book, runner->entry->name, key, err == NULL ? NULL : err->message);
     }
@@ -191,7 +189,7 @@ static void runner_forget_key(const struct runner *runner, const char *key)
     if (object != NULL) {
         return;
     }
-    daemon_ledger_forget(runner->ledger, key);
+    daemon_objects_forget(runner->objects, key);
     if (desc->forget != NULL) {
         ccm_crash_begin(&call);
         desc->forget(runner->entry->self, key);
@@ -207,7 +205,7 @@ static void runner_record_ended(void *arg, const char *key, bool last)
     if (book != NULL) {
         daemon_plan_book_ended(book, runner->entry->name, key);
     }
-    daemon_ledger_end(runner->ledger, key);
+    daemon_objects_end(runner->objects, key);
     if (last) {
         runner_forget_key(runner, key);
     }
@@ -273,7 +271,8 @@ static int runner_prepare_plugin(struct runner *runner)
     };
 
     runner->mark = daemon_crash_mark_of_plugin(runner->entry->loaded);
-    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name, desc);
+    runner->host =
+        daemon_plugin_host_new(setup->services, runner->objects, runner->entry->name, desc);
     if (runner->host == NULL) {
         return -ENOMEM;
     }
@@ -363,9 +362,8 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
 
         runner->owner = runners;
         runner->entry = plugin_registry_at(setup->registry, i);
-        runner->trouble = admin_trouble_new();
-        runner->ledger = daemon_ledger_new();
-        if (runner->trouble == NULL || runner->ledger == NULL) {
+        runner->objects = daemon_objects_new();
+        if (runner->objects == NULL) {
             ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
             return -ENOMEM;
         }
@@ -551,7 +549,7 @@ static int allow_one(const struct runner *runner, struct ccm_buf *text)
         return -EAGAIN;
     }
 
-    const uint64_t held = daemon_held_sum(daemon_plugin_host_held(runner->host));
+    const uint64_t held = daemon_objects_sum(runner->objects, DAEMON_NOTE_HELD).count;
     struct ccm_crash_call call = { .plugin = name, .stage = "allow_removals" };
 
     ccm_crash_begin(&call);
@@ -703,14 +701,9 @@ bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
         .state = plugin_registry_state_name(state),
         .failed = state == PLUGIN_STATE_FAILED,
         .started = atomic_load(&runner->started),
-        .trouble = runner->trouble,
-        .ledger = runner->ledger,
+        .objects = runner->objects,
         .loaded = runner->entry->loaded,
         .self = runner->entry->self,
-        .held = runner->host == NULL ? NULL : daemon_plugin_host_held(runner->host),
-        .unserved = runner->host == NULL ? NULL : daemon_plugin_host_unserved(runner->host),
-        .waiting = runner->host == NULL ? NULL : daemon_plugin_host_waiting(runner->host),
-        .quotas = runner->host == NULL ? NULL : daemon_plugin_host_quotas(runner->host),
         .controller = runner->controller,
     };
     ccm_text_copy(ret->error, sizeof(ret->error), err.message);
@@ -912,8 +905,7 @@ void daemon_runners_free(struct daemon_runners *runners)
     for (size_t i = 0; i < runners->count; i++) {
         sched_controller_free(runners->items[i].controller);
         daemon_plugin_host_free(runners->items[i].host);
-        admin_trouble_free(runners->items[i].trouble);
-        daemon_ledger_free(runners->items[i].ledger);
+        daemon_objects_free(runners->items[i].objects);
     }
     free(runners->items);
     free(runners);

@@ -8,11 +8,10 @@
 #ifndef CCM_RUNNER_H
 #define CCM_RUNNER_H
 
-#include "admin/trouble.h"
 #include "config/load.h"
 #include "daemon/caches.h"
 #include "daemon/host.h"
-#include "daemon/ledger.h"
+#include "daemon/objects.h"
 #include "plugin/registry.h"
 #include "sched/controller.h"
 #include "util/attr.h"
@@ -104,12 +103,7 @@ struct daemon_runner_view {
     bool started;      /* its workers run */
     char error[256];   /* the latest of loading and starting, "" = none */
     struct sched_controller_stats stats;
-    struct admin_trouble *trouble;             /* what its reconciles fail at */
-    struct daemon_ledger *ledger;              /* what it has worked on */
-    struct daemon_held *held;                  /* what it holds back; NULL as the next */
-    struct daemon_held *unserved;              /* ports that nobody serves; NULL as the next */
-    struct daemon_held *waiting;               /* what objects wait for, and until when */
-    struct daemon_held *quotas;                /* what is used nearly up; NULL as the next */
+    struct daemon_objects *objects;            /* what is known and said of its objects */
     struct sched_controller *controller;       /* NULL: it has none, being left out */
     const struct plugin_loaded_plugin *loaded; /* NULL: the file was refused */
     void *self;                                /* of create(); only while `started` */

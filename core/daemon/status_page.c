@@ -392,10 +392,8 @@ struct said_section {
     const char *title; /* "%" PRIu64 behind it where `sums` */
     const char *foot;
     bool sums;
-    bool is_next;  /* the count is a time */
-    bool is_limit; /* the reason is a number, of which the count is used */
     struct admin_column columns[5];
-    struct daemon_held *(*get)(const struct daemon_runner_view *view);
+    enum daemon_note_kind kind;
 };
 
 struct said_rows {
@@ -405,54 +403,33 @@ struct said_rows {
     size_t rest; /* that there was no room for */
 };
 
-static void page_add_said_row(void *arg, const struct daemon_held_item *item)
+static void page_add_said_row(void *arg, const char *object, const struct daemon_note *note)
 {
     struct said_rows *said = arg;
-    const struct said_section *section = said->section;
+    const bool is_quota = said->section->kind == DAEMON_NOTE_QUOTA;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf url = { .max = 4096 };
-    const struct admin_cell reason = admin_cell_text(item->reason);
+    CCM_CLEANUP(ccm_freep) char *limit = ccm_text_format("%" PRIu64, note->detail);
     const struct admin_cell count =
-        section->is_next
-            ? admin_cell_span(ADMIN_CELL_NEXT, (int64_t)item->count - said->rows.now_ms)
-            : admin_cell_count(item->count);
+        said->section->kind == DAEMON_NOTE_WAITING
+            ? admin_cell_span(ADMIN_CELL_NEXT, (int64_t)note->detail - said->rows.now_ms)
+            : admin_cell_count(note->count);
 
     if (said->room == 0) {
         said->rest++;
         return;
     }
     said->room--;
-    status_link_object(said->rows.plugin, item->object, &url);
+    status_link_object(said->rows.plugin, object, &url);
 
     const struct admin_cell cells[] = {
         admin_cell_text(said->rows.plugin),
-        section->is_limit ? admin_cell_text(item->object)
-                          : admin_cell_code(item->object, ccm_buf_str(&url)),
-        section->is_limit ? count : reason,
-        section->is_limit ? reason : count,
-        admin_cell_span(ADMIN_CELL_SPAN, said->rows.now_ms - item->since_ms),
+        is_quota ? admin_cell_text(object) : admin_cell_code(object, ccm_buf_str(&url)),
+        is_quota ? count : admin_cell_text(daemon_note_text(note)),
+        is_quota ? admin_cell_text(limit == NULL ? "" : limit) : count,
+        admin_cell_span(ADMIN_CELL_SPAN, said->rows.now_ms - note->since_ms),
     };
 
     admin_page_row(said->rows.page, cells);
-}
-
-static struct daemon_held *view_get_waiting(const struct daemon_runner_view *view)
-{
-    return view->waiting;
-}
-
-static struct daemon_held *view_get_held(const struct daemon_runner_view *view)
-{
-    return view->held;
-}
-
-static struct daemon_held *view_get_unserved(const struct daemon_runner_view *view)
-{
-    return view->unserved;
-}
-
-static struct daemon_held *view_get_quotas(const struct daemon_runner_view *view)
-{
-    return view->quotas;
 }
 
 static const struct said_section said_sections[] = {
@@ -460,13 +437,12 @@ static const struct said_section said_sections[] = {
         .id = "waiting",
         .title = "Waiting objects",
         .foot = "They have not failed: they go on when it is their turn.",
-        .is_next = true,
         .columns = { { "plugin", "plugin", false, NULL },
                      { "object", "object", false, NULL },
                      { "what", "for what", false, NULL },
                      { "goes_on_s", "goes on", true, NULL },
                      { "for_s", "for", true, NULL } },
-        .get = view_get_waiting,
+        .kind = DAEMON_NOTE_WAITING,
     },
     {
         .id = "unserved",
@@ -478,7 +454,7 @@ static const struct said_section said_sections[] = {
                      { "why", "why", false, NULL },
                      { "ports", "ports", true, NULL },
                      { "for_s", "for", true, NULL } },
-        .get = view_get_unserved,
+        .kind = DAEMON_NOTE_NO_BACKEND,
     },
     {
         .id = "held",
@@ -490,19 +466,18 @@ static const struct said_section said_sections[] = {
                      { "why", "why", false, NULL },
                      { "held", "held", true, NULL },
                      { "for_s", "for", true, NULL } },
-        .get = view_get_held,
+        .kind = DAEMON_NOTE_HELD,
     },
     {
         .id = "quotas",
         .title = "Quotas used nearly up",
         .foot = "At the limit the cloud refuses what comes; limits.md has the formulas.",
-        .is_limit = true,
         .columns = { { "plugin", "plugin", false, NULL },
                      { "quota", "quota", false, NULL },
                      { "used", "used", true, NULL },
                      { "of", "of", true, NULL },
                      { "for_s", "for", true, NULL } },
-        .get = view_get_quotas,
+        .kind = DAEMON_NOTE_QUOTA,
     },
 };
 
@@ -528,7 +503,7 @@ static void page_add_said(struct admin_page *page, const struct daemon_observed 
     uint64_t total = 0;
 
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        total += section->get(&view) == NULL ? 0 : daemon_held_sum(section->get(&view));
+        total += daemon_objects_sum(view.objects, section->kind).count;
     }
     if (total == 0 && page->format != ADMIN_PAGE_JSON) {
         return;
@@ -539,9 +514,7 @@ static void page_add_said(struct admin_page *page, const struct daemon_observed 
                           CCM_ARRAY_LEN(section->columns));
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         said.rows.plugin = view.name;
-        if (section->get(&view) != NULL) {
-            daemon_held_list(section->get(&view), SIZE_MAX, page_add_said_row, &said);
-        }
+        daemon_objects_list_noted(view.objects, section->kind, page_add_said_row, &said);
     }
     admin_page_close_table(page, NULL);
     page_add_rest(page, said.rest);

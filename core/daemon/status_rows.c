@@ -78,7 +78,6 @@ struct collector {
     const struct daemon_host_services *services;
     size_t plugin_index;
     size_t first; /* row of this plugin */
-    enum status_state state;
 };
 
 static struct status_row *collector_find(const struct collector *c, const char *key)
@@ -128,18 +127,6 @@ static void status_row_set_why(struct status_row *row, const char *why)
     }
 }
 
-static void collect_ledger_row(void *arg, const struct daemon_ledger_item *item)
-{
-    struct status_row *row = collector_get(arg, item->key);
-
-    if (row != NULL) {
-        row->passes = item->passes;
-        row->last_ms = item->last_ms;
-        row->next_ms = item->next_ms;
-        row->state = item->passes > 0 ? STATUS_WELL : STATUS_NEW;
-    }
-}
-
 static void collect_known_row(void *arg, const char *key)
 {
     struct status_row *row = collector_get(arg, key);
@@ -168,42 +155,37 @@ static void collect_running_row(void *arg, const char *id, const char *what, int
     }
 }
 
-static void collect_failing_row(void *arg, const struct admin_trouble_item *item)
+/* The kinds of notes are in the order of the states. A row that only a note would have is none:
+ * what is said need not be about an object. */
+static void collect_object_row(void *arg, const struct daemon_object *object)
 {
     struct collector *c = arg;
-    struct status_row *row = collector_get(c, item->key);
+    const struct daemon_note *failing = object->notes[DAEMON_NOTE_FAILING];
+    struct status_row *row = object->passes > 0 || failing != NULL ? collector_get(c, object->key)
+                                                                   : collector_find(c, object->key);
 
-    if (row != NULL) {
-        row->state = STATUS_FAILING;
-        row->kind = item->kind;
-        row->failures = item->failures;
-        row->since_ms = item->since_ms;
-        row->next_ms = item->next_ms;
-        status_row_set_why(row, item->message);
+    if (row == NULL) {
+        return;
     }
-}
+    row->passes = object->passes;
+    row->last_ms = object->last_ms;
+    row->next_ms = object->next_ms;
+    row->state = object->passes > 0 ? STATUS_WELL : STATUS_NEW;
+    if (failing != NULL) {
+        row->kind = failing->detail;
+        row->failures = (uint32_t)failing->count;
+    }
+    for (size_t i = DAEMON_NOTE_KINDS; i-- > 0;) {
+        const struct daemon_note *note = object->notes[i];
 
-/* What plugins say of objects, which need not be keys. */
-static void collect_said_row(void *arg, const struct daemon_held_item *item)
-{
-    const struct collector *c = arg;
-    struct status_row *row = collector_find(c, item->object);
-
-    if (row != NULL && row->state > c->state) {
-        row->state = c->state;
-        row->since_ms = item->since_ms;
-        status_row_set_why(row, item->reason);
-        if (c->state == STATUS_WAITING) {
-            row->next_ms = (int64_t)item->count;
+        if (note != NULL && i < STATUS_NEW) {
+            row->state = (enum status_state)i;
+            row->since_ms = note->since_ms;
+            status_row_set_why(row, daemon_note_text(note));
         }
     }
-}
-
-static void collect_said(struct collector *c, enum status_state state, struct daemon_held *said)
-{
-    if (said != NULL) {
-        c->state = state;
-        daemon_held_list(said, SIZE_MAX, collect_said_row, c);
+    if (row->state == STATUS_WAITING) {
+        row->next_ms = (int64_t)object->notes[DAEMON_NOTE_WAITING]->detail;
     }
 }
 
@@ -268,23 +250,19 @@ static void collect_plugin(struct collector *c)
         c->rows->incomplete = true;
         return;
     }
-    daemon_ledger_list(view->ledger, collect_ledger_row, c);
     sched_controller_list_left(view->controller, &known, collect_known_row, c);
     sched_controller_list_left(view->controller, &ready, collect_queued_row, c);
+    daemon_objects_list(view->objects, collect_object_row, c);
     sched_controller_list_running(view->controller, collect_running_row, c);
-    admin_trouble_list(view->trouble, SIZE_MAX, collect_failing_row, c);
-    collect_said(c, STATUS_WAITING, view->waiting);
-    collect_said(c, STATUS_UNSERVED, view->unserved);
-    collect_said(c, STATUS_HELD, view->held);
     collector_end(c);
     ccm_strmap_free(c->by_key);
 }
 
-static void collect_nobody_row(void *arg, const struct daemon_held_item *item)
+static void collect_nobody_row(void *arg, const char *object, int64_t since_ms, const char *reason)
 {
     struct status_rows *rows = arg;
-    CCM_CLEANUP(ccm_freep) char *key = strdup(item->object);
-    CCM_CLEANUP(ccm_freep) char *why = strdup(item->reason);
+    CCM_CLEANUP(ccm_freep) char *key = strdup(object);
+    CCM_CLEANUP(ccm_freep) char *why = strdup(reason);
 
     if (key == NULL || why == NULL ||
         ccm_array_grow(&rows->items, &rows->cap, rows->len + 1, sizeof(*rows->items)) < 0) {
@@ -300,7 +278,7 @@ static void collect_nobody_row(void *arg, const struct daemon_held_item *item)
         .state = STATUS_FAILING,
         .kind = CCM_ERROR_TERMINAL,
         .cause = cause,
-        .since_ms = item->since_ms,
+        .since_ms = since_ms,
         .running_ms = -1,
         .exists = true,
         .key = CCM_STEAL(key),
@@ -323,7 +301,7 @@ void status_rows_collect(const struct daemon_observed *seen, const char *plugin,
             .plugin_index = i,
         };
 
-        if (view.controller != NULL && view.ledger != NULL && view.loaded != NULL &&
+        if (view.controller != NULL && view.loaded != NULL &&
             (plugin == NULL || ccm_text_equal(plugin, view.name))) {
             collect_plugin(&c);
         }

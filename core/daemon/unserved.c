@@ -1,7 +1,7 @@
 #include "daemon/unserved.h"
 
-#include "daemon/held.h"
 #include "daemon/journal.h"
+#include "daemon/objects.h"
 #include "daemon/plugin_options.h"
 #include "kube/cache/store.h"
 #include "kube/object/object.h"
@@ -31,7 +31,7 @@ struct taker {
 struct daemon_unserved {
     struct daemon_host_services *services;
     struct plugin_registry *registry;
-    struct daemon_held *told; /* Services that were told, since when */
+    struct daemon_objects *objects; /* those that have an event: failing */
     struct taker *items;
     size_t len;
     size_t cap;
@@ -132,8 +132,8 @@ struct daemon_unserved *daemon_unserved_new(struct daemon_host_services *service
     }
     unserved->services = services;
     unserved->registry = registry;
-    unserved->told = daemon_held_new();
-    if (unserved->told == NULL || unserved_add_configured(unserved) < 0 ||
+    unserved->objects = daemon_objects_new();
+    if (unserved->objects == NULL || unserved_add_configured(unserved) < 0 ||
         (real != NULL && unserved_add_folder(unserved, real) < 0)) {
         daemon_unserved_free(unserved);
         return NULL;
@@ -150,7 +150,7 @@ void daemon_unserved_free(struct daemon_unserved *unserved)
         plugin_free(unserved->items[i].private);
     }
     free(unserved->items);
-    daemon_held_free(unserved->told);
+    daemon_objects_free(unserved->objects);
     free(unserved);
 }
 
@@ -447,13 +447,12 @@ static bool unserved_explain(const struct daemon_unserved *unserved,
     return true;
 }
 
-/* "": nothing is told of it any more. */
-static void unserved_record(const struct daemon_unserved *unserved, const struct ccm_object *object,
+/* text "": it is claimed. Returns whether it was unclaimed before. */
+static bool unserved_record(const struct daemon_unserved *unserved, const char *key,
                             const char *text)
 {
-    if (object != NULL) {
-        daemon_held_record(unserved->told, object->key, text[0] == '\0' ? 0 : 1, text);
-    }
+    return daemon_objects_note(unserved->objects, key, DAEMON_NOTE_FAILING, text[0] == '\0' ? 0 : 1,
+                               CCM_ERROR_TERMINAL, text);
 }
 
 static void unserved_emit(const struct daemon_unserved *unserved, const struct ccm_object *object,
@@ -490,14 +489,18 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
         return;
     }
     if (after == NULL) {
-        unserved_record(unserved, before, "");
+        if (before != NULL) {
+            (void)unserved_record(unserved, before->key, ""); /* its events go with it */
+        }
         return;
     }
     if (unserved_wants(after)) {
         unknown =
             unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
     }
-    unserved_record(unserved, after, ccm_buf_str(&text));
+
+    (void)unserved_record(unserved, after->key, ccm_buf_str(&text));
+
     if (text.len > 0 || unserved_wants(before)) {
         unserved_emit(unserved, after, unknown, ccm_buf_str(&text));
     }
@@ -523,40 +526,44 @@ void daemon_unserved_look_all(struct daemon_unserved *unserved)
     kube_store_list_free(objects, count);
 }
 
-struct told_list {
-    struct daemon_held_item *items; /* copies */
+struct unclaimed {
+    char *key;
+    int64_t since_ms;
+};
+
+struct unclaimed_list {
+    struct unclaimed *items;
     size_t len;
     size_t cap;
 };
 
-static void told_copy_item(void *arg, const struct daemon_held_item *item)
+static void unclaimed_copy(void *arg, const char *key, const struct daemon_note *note)
 {
-    struct told_list *list = arg;
-    char *key = strdup(item->object);
+    struct unclaimed_list *list = arg;
+    CCM_CLEANUP(ccm_freep) char *copy = strdup(key);
 
-    if (key == NULL ||
-        ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {
-        free(key);
-        return;
+    if (copy != NULL &&
+        ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) == 0) {
+        list->items[list->len++] = (struct unclaimed){ CCM_STEAL(copy), note->since_ms };
     }
-    list->items[list->len++] =
-        (struct daemon_held_item){ .object = key, .count = 1, .since_ms = item->since_ms };
 }
 
 void daemon_unserved_list(struct daemon_unserved *unserved,
-                          void (*fn)(void *arg, const struct daemon_held_item *item), void *arg)
+                          void (*fn)(void *arg, const char *key, int64_t since_ms,
+                                     const char *reason),
+                          void *arg)
 {
-    struct told_list list = { 0 };
+    struct unclaimed_list list = { 0 };
 
     if (unserved == NULL) {
         return;
     }
-    daemon_held_list(unserved->told, SIZE_MAX, told_copy_item, &list);
+    daemon_objects_list_noted(unserved->objects, DAEMON_NOTE_FAILING, unclaimed_copy, &list);
     for (size_t i = 0; i < list.len; i++) {
         struct kube_store *store = unserved->services->stores[CCM_KIND_SERVICE];
         CCM_CLEANUP(kube_object_unrefp)
         const struct ccm_object *object =
-            store == NULL ? NULL : kube_store_get(store, list.items[i].object);
+            store == NULL ? NULL : kube_store_get(store, list.items[i].key);
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
 
         /* As it is now: a look at all may have met an older one. */
@@ -565,10 +572,9 @@ void daemon_unserved_list(struct daemon_unserved *unserved,
                                    &text);
         }
         if (text.len > 0) {
-            list.items[i].reason = ccm_buf_str(&text);
-            fn(arg, &list.items[i]);
+            fn(arg, list.items[i].key, list.items[i].since_ms, ccm_buf_str(&text));
         }
-        free((char *)(uintptr_t)list.items[i].object);
+        free(list.items[i].key);
     }
     free(list.items);
 }

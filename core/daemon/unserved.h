@@ -8,7 +8,6 @@
 #ifndef CCM_DAEMON_UNSERVED_H
 #define CCM_DAEMON_UNSERVED_H
 
-#include "daemon/held.h"
 #include "daemon/host.h"
 #include "plugin/registry.h"
 
@@ -31,9 +30,11 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
 /* The same for all that are there: this instance leads now, or a plugin has started or failed, or
  * goes on trying to start. */
 void daemon_unserved_look_all(struct daemon_unserved *unserved);
-/* The Services that nobody serves and that were told so, as daemon_held_list(): keys, texts, since
- * when. NULL: none. */
+/* Call fn for each unclaimed Service that has an event, the oldest first: its key, since when, and
+ * the reason. NULL: for none. */
 void daemon_unserved_list(struct daemon_unserved *unserved,
-                          void (*fn)(void *arg, const struct daemon_held_item *item), void *arg);
+                          void (*fn)(void *arg, const char *key, int64_t since_ms,
+                                     const char *reason),
+                          void *arg);
 
 #endif

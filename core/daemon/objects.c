@@ -1,0 +1,271 @@
+#include "daemon/objects.h"
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/strmap.h"
+#include "util/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct daemon_objects {
+    pthread_mutex_t lock; /* guards all below */
+    struct ccm_strmap *records;
+};
+
+static void note_free(struct daemon_note *note)
+{
+    if (note != NULL) {
+        free(note->text);
+        free(note);
+    }
+}
+
+static void object_free(void *value)
+{
+    struct daemon_object *object = value;
+
+    for (size_t i = 0; i < DAEMON_NOTE_KINDS; i++) {
+        note_free(object->notes[i]);
+    }
+    free(object);
+}
+
+struct daemon_objects *daemon_objects_new(void)
+{
+    struct daemon_objects *objects = calloc(1, sizeof(*objects));
+
+    if (objects == NULL) {
+        return NULL;
+    }
+    objects->records = ccm_strmap_new(object_free);
+    if (objects->records == NULL || pthread_mutex_init(&objects->lock, NULL) != 0) {
+        ccm_strmap_free(objects->records);
+        free(objects);
+        return NULL;
+    }
+    return objects;
+}
+
+void daemon_objects_free(struct daemon_objects *objects)
+{
+    if (objects != NULL) {
+        ccm_strmap_free(objects->records);
+        ccm_lock_fini(&objects->lock);
+        free(objects);
+    }
+}
+
+/* The record of a key, made when it is missing; NULL: there is no memory or no place for it. */
+static struct daemon_object *object_obtain_locked(struct daemon_objects *objects, const char *key)
+{
+    struct daemon_object *object = ccm_strmap_get(objects->records, key);
+
+    if (object != NULL || ccm_strmap_len(objects->records) >= DAEMON_OBJECTS_MAX) {
+        return object;
+    }
+    object = calloc(1, sizeof(*object));
+    if (object == NULL || ccm_strmap_set(objects->records, key, object) < 0) {
+        free(object);
+        return NULL;
+    }
+    return object;
+}
+
+static void object_set_note(struct daemon_object *object, enum daemon_note_kind kind,
+                            uint64_t count, uint64_t detail, const char *text)
+{
+    struct daemon_note *note = object->notes[kind];
+
+    if (count == 0) {
+        note_free(note);
+        object->notes[kind] = NULL;
+        return;
+    }
+    if (note == NULL) {
+        note = calloc(1, sizeof(*note));
+        if (note == NULL) {
+            return;
+        }
+        note->since_ms = ccm_clock_now_ms();
+        object->notes[kind] = note;
+    }
+    note->count = count;
+    note->detail = detail;
+    free(note->text);
+    note->text = text == NULL ? NULL : strdup(text);
+}
+
+/* Nothing is known and nothing is said of the object: its record goes. */
+static void object_drop_empty_locked(struct daemon_objects *objects, const char *key,
+                                     const struct daemon_object *object)
+{
+    bool is_empty = object->passes == 0 && object->next_ms == 0;
+
+    for (size_t i = 0; i < DAEMON_NOTE_KINDS; i++) {
+        is_empty = is_empty && object->notes[i] == NULL;
+    }
+    if (is_empty) {
+        ccm_strmap_del(objects->records, key);
+    }
+}
+
+void daemon_objects_settle(struct daemon_objects *objects, const char *key,
+                           const struct ccm_error *err, int64_t delay_ms)
+{
+    ccm_lock(&objects->lock);
+    struct daemon_object *object = object_obtain_locked(objects, key);
+
+    if (object != NULL) {
+        const struct daemon_note *failing = object->notes[DAEMON_NOTE_FAILING];
+        const uint64_t failures = failing == NULL ? 0 : failing->count;
+
+        object->next_ms = delay_ms <= 0 ? 0 : ccm_clock_now_ms() + delay_ms;
+        object_set_note(object, DAEMON_NOTE_FAILING, err == NULL ? 0 : failures + 1,
+                        err == NULL ? CCM_ERROR_NONE : err->kind,
+                        err == NULL ? NULL : err->message);
+    }
+    ccm_unlock(&objects->lock);
+}
+
+void daemon_objects_end(struct daemon_objects *objects, const char *key)
+{
+    ccm_lock(&objects->lock);
+    struct daemon_object *object = object_obtain_locked(objects, key);
+
+    if (object != NULL) {
+        object->last_ms = ccm_clock_now_ms();
+        object->passes++;
+    }
+    ccm_unlock(&objects->lock);
+}
+
+void daemon_objects_forget(struct daemon_objects *objects, const char *key)
+{
+    ccm_lock(&objects->lock);
+    struct daemon_object *object = ccm_strmap_get(objects->records, key);
+
+    if (object != NULL) {
+        object->passes = 0;
+        object->last_ms = 0;
+        object->next_ms = 0;
+        object_drop_empty_locked(objects, key, object);
+    }
+    ccm_unlock(&objects->lock);
+}
+
+bool daemon_objects_note(struct daemon_objects *objects, const char *key,
+                         enum daemon_note_kind kind, uint64_t count, uint64_t detail,
+                         const char *text)
+{
+    bool held = false;
+
+    ccm_lock(&objects->lock);
+    struct daemon_object *object =
+        count > 0 ? object_obtain_locked(objects, key) : ccm_strmap_get(objects->records, key);
+
+    if (object != NULL) {
+        held = object->notes[kind] != NULL;
+        object_set_note(object, kind, count, detail, text);
+        object_drop_empty_locked(objects, key, object);
+    }
+    ccm_unlock(&objects->lock);
+    return held;
+}
+
+void daemon_objects_list(struct daemon_objects *objects,
+                         void (*fn)(void *arg, const struct daemon_object *object), void *arg)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    const char *key = NULL;
+
+    ccm_lock(&objects->lock);
+    while (ccm_strmap_next(objects->records, &cursor, &key, &value) != 0) {
+        struct daemon_object object = *(const struct daemon_object *)value;
+
+        object.key = key;
+        fn(arg, &object);
+    }
+    ccm_unlock(&objects->lock);
+}
+
+/* --- notes of one kind --- */
+
+struct tally {
+    enum daemon_note_kind kind;
+    struct daemon_note_sum sum;
+};
+
+static void tally_add_object(void *arg, const struct daemon_object *object)
+{
+    struct tally *tally = arg;
+    const struct daemon_note *note = object->notes[tally->kind];
+
+    if (note != NULL) {
+        tally->sum.objects++;
+        tally->sum.count += note->count;
+        tally->sum.since_ms =
+            note->since_ms < tally->sum.since_ms ? note->since_ms : tally->sum.since_ms;
+    }
+}
+
+struct daemon_note_sum daemon_objects_sum(struct daemon_objects *objects,
+                                          enum daemon_note_kind kind)
+{
+    struct tally tally = { .kind = kind, .sum = { .since_ms = INT64_MAX } };
+
+    daemon_objects_list(objects, tally_add_object, &tally);
+    return tally.sum;
+}
+
+struct noted {
+    const char *key;
+    const struct daemon_note *note;
+};
+
+static int noted_compare(const void *a, const void *b)
+{
+    const struct noted *left = a;
+    const struct noted *right = b;
+
+    if (left->note->since_ms != right->note->since_ms) {
+        return left->note->since_ms < right->note->since_ms ? -1 : 1;
+    }
+    return strcmp(left->key, right->key);
+}
+
+void daemon_objects_list_noted(struct daemon_objects *objects, enum daemon_note_kind kind,
+                               void (*fn)(void *arg, const char *key,
+                                          const struct daemon_note *note),
+                               void *arg)
+{
+    CCM_CLEANUP(ccm_freep) struct noted *noted = NULL;
+    void *cursor = NULL;
+    void *value = NULL;
+    const char *key = NULL;
+    size_t count = 0;
+
+    ccm_lock(&objects->lock);
+    noted = calloc(ccm_strmap_len(objects->records) + 1, sizeof(*noted));
+    while (noted != NULL && ccm_strmap_next(objects->records, &cursor, &key, &value) != 0) {
+        const struct daemon_note *note = ((const struct daemon_object *)value)->notes[kind];
+
+        if (note != NULL) {
+            noted[count++] = (struct noted){ key, note };
+        }
+    }
+    if (count > 1) {
+        qsort(noted, count, sizeof(*noted), noted_compare);
+    }
+    for (size_t i = 0; i < count; i++) {
+        fn(arg, noted[i].key, noted[i].note);
+    }
+    ccm_unlock(&objects->lock);
+}
+
+const char *daemon_note_text(const struct daemon_note *note)
+{
+    return note->text == NULL ? "" : note->text;
+}
