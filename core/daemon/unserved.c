@@ -499,9 +499,9 @@ void daemon_unserved_look(struct daemon_unserved *unserved, const struct ccm_obj
             unserved_explain(unserved, (const struct ccm_service *)(const void *)after, &text);
     }
 
-    (void)unserved_record(unserved, after->key, ccm_buf_str(&text));
+    const bool was_unclaimed = unserved_record(unserved, after->key, ccm_buf_str(&text));
 
-    if (text.len > 0 || unserved_wants(before)) {
+    if (text.len > 0 || was_unclaimed) {
         unserved_emit(unserved, after, unknown, ccm_buf_str(&text));
     }
 }

@@ -25,6 +25,12 @@ def service(name, class_):
     return item
 
 
+def emitted(world):
+    """How many events were reported to the recorder, those that only end included."""
+    world.settled()
+    return json.loads(world.admin("/idlez")[1])["events"]["count"]
+
+
 def test_not_configured(world):
     world.kube.create(service("early", CLASS), service("foreign", "example.com/other"))
     world.start_ccmd()
@@ -57,6 +63,21 @@ def test_type_changes(world):
     world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", "loadBalancerClass": None}})
     world.settled()
     assert len(world.kube.events("web")) == 1
+
+
+def test_a_change_of_a_service_that_has_no_such_event_emits_none(world):
+    """An event ends only if it was reported before."""
+    world.kube.create(service("foreign", "example.com/other"), service("web", CLASS))
+    world.start_ccmd()
+    world.wait(lambda: world.kube.events("web"), "the event")
+    before = emitted(world)
+    for number in range(5):
+        world.kube.patch("Service", "foreign", {"metadata": {"labels": {"number": str(number)}}})
+        assert emitted(world) == before
+    world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", "loadBalancerClass": None}})
+    world.wait(lambda: emitted(world) == before + 1, "the end of the event")
+    world.kube.patch("Service", "web", {"metadata": {"labels": {"number": "1"}}})
+    assert emitted(world) == before + 1
 
 
 def test_cannot_start(world):
