@@ -32,10 +32,6 @@ function(ccm_add_plugin name)
   endif()
   target_link_libraries(${name} PRIVATE
     $<TARGET_NAME_IF_EXISTS:ccm::flags> ccm::sdk ${arg_LIBRARIES})
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-    # The compiler's helpers for atomics come with a constructor, and ccmd refuses a plugin that has some.
-    target_compile_options(${name} PRIVATE -mno-outline-atomics)
-  endif()
   target_link_options(${name} PRIVATE
     -Wl,--version-script=${map} -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
   if(NOT CCM_SANITIZE)

@@ -17,12 +17,6 @@ foreach(what include lib)
   endif()
 endforeach()
 
-# As ccm_add_plugin() does.
-set(ccm_pc_machine "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  set(ccm_pc_machine " -mno-outline-atomics")
-endif()
-
 # ccm_install_pc(NAME): cmake/NAME.pc.in, filled in.
 function(ccm_install_pc name)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/sdk/${name}.pc @ONLY)

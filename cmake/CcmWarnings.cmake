@@ -15,10 +15,6 @@ if(CMAKE_C_COMPILER_ID MATCHES "Clang")
   # A macro argument list may be empty: supported by both compilers we build with.
   target_compile_options(ccm_flags INTERFACE -Wno-gnu-zero-variadic-macro-arguments)
 endif()
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  # As in CcmPlugin.cmake: these objects go into plugins.
-  target_compile_options(ccm_flags INTERFACE -mno-outline-atomics)
-endif()
 target_link_options(ccm_flags INTERFACE -Wl,-z,relro,-z,now -Wl,-z,noexecstack)
 if(CMAKE_BUILD_TYPE MATCHES "Rel")
   target_compile_definitions(ccm_flags INTERFACE _FORTIFY_SOURCE=2)

@@ -64,8 +64,11 @@ def sections():
     for line in (ROOT / "docs/configuration.md").read_text(encoding="utf-8").splitlines():
         heading = line.removeprefix("## ").strip("`") if line.startswith("## ") else heading
         row = re.match(r"\| `([\w.]+)` \| (.*?) \| (?:required|empty|`[^`]*`) \| (.*) \|$", line)
+        retired = re.match(r"- (.*?): `([\w.]+)`: (.*)$", line)
         if row:
             found.setdefault(heading.replace("`", ""), {})[row[1]] = {**option(row[2]), "description": row[3].replace("\\|", "|")}
+        elif retired:
+            found.setdefault(retired[1].replace("`", ""), {})[retired[2]] = {"description": f"Retired, and ignored: {retired[3]}"}
     return found
 
 

@@ -28,6 +28,9 @@ int tool_command_check_config(const struct cli_command_args *args)
     if (r == 0 && setup.refused > 0) {
         r = -ENOEXEC;
     }
+    if (r == 0 && config_retired(setup.config)[0] != '\0') {
+        cli_findings_add(&findings, false, config_retired(setup.config));
+    }
     if (findings.json) {
         cli_findings_print_json(&findings, args->config, r == 0);
     } else if (r == 0) {

@@ -70,7 +70,6 @@ int tool_command_explain(const struct cli_command_args *args)
     struct tool_plugin_set set = {
         .has = explain_is_offered,
         .cannot = "tells nothing of annotations",
-        .flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U,
     };
     int r = explain_load_plugins(&set, args);
 

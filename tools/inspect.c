@@ -142,6 +142,9 @@ void tool_inspect_print(FILE *out, const struct plugin_loaded_plugin *plugin, co
     print_rights(out, desc->rights);
     (void)fprintf(out, "  options%s\n", desc->options[0] == NULL ? "   none" : "");
     for (size_t i = 0; desc->options[i] != NULL; i++) {
+        if ((desc->options[i]->flags & CCM_OPTION_RETIRED) != 0) {
+            continue;
+        }
         print_option(out, desc->options[i]);
     }
 }

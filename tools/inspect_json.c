@@ -54,6 +54,9 @@ static void json_add_options(struct ccm_jsonw *w, const struct ccm_option *const
     for (size_t i = 0; options[i] != NULL; i++) {
         const struct ccm_option *option = options[i];
 
+        if ((option->flags & CCM_OPTION_RETIRED) != 0) {
+            continue;
+        }
         ccm_jsonw_open(w, NULL, '{');
         json_add_text(w, "group", option->group);
         ccm_jsonw_str(w, "name", option->name);

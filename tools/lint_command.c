@@ -56,7 +56,6 @@ int tool_command_lint(const struct cli_command_args *args)
     struct tool_plugin_set set = {
         .has = lint_is_offered,
         .cannot = "does not check manifests",
-        .flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U,
     };
     const bool by_file = args->plugin_dir != NULL || args->plugin_count > 0;
 

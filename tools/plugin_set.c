@@ -47,7 +47,7 @@ static int set_load_plugin(struct tool_plugin_set *set, const char *spec, const 
     if (r < 0) {
         return r;
     }
-    r = plugin_load(spec, folder, set->flags, &set->loaded[set->loaded_len], &err);
+    r = plugin_load(spec, folder, &set->loaded[set->loaded_len], &err);
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message);
         return r;

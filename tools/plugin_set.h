@@ -10,11 +10,10 @@
 #include "daemon/setup.h"
 #include "plugin/loader.h"
 
-/* Zeroed but for `has`, `cannot` and `flags` before it is filled. */
+/* Zeroed but for `has` and `cannot` before it is filled. */
 struct tool_plugin_set {
     bool (*has)(const struct ccm_plugin *desc); /* what the command asks for; others stay away */
     const char *cannot;                         /* of one that was named: "does not ..." */
-    unsigned flags;                             /* PLUGIN_LOAD_* of those given by file */
     struct daemon_plugin_options *plugins;
     size_t len;
     /* Private: what keeps them alive. */

@@ -37,7 +37,7 @@ static void print_json(FILE *out, const struct plugin_loaded_plugin *plugin, con
 }
 
 /* Files given by hand: relative names are fine here, a plugin is only looked at. */
-static int inspect_file(const char *name, unsigned flags, command_print_fn print)
+static int inspect_file(const char *name, command_print_fn print)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
@@ -48,7 +48,7 @@ static int inspect_file(const char *name, unsigned flags, command_print_fn print
         return -ENOENT;
     }
 
-    const int r = plugin_load(path, NULL, flags, &plugin, &err);
+    const int r = plugin_load(path, NULL, &plugin, &err);
 
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message);
@@ -98,14 +98,13 @@ int tool_command_plugins(const struct cli_command_args *args)
                                    : args->output == CLI_OUTPUT_JSON ? print_json
                                    : args->output == CLI_OUTPUT_NAME ? print_name
                                                                      : tool_inspect_print;
-    const unsigned flags = args->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U;
     int result = 0;
 
     if (args->operand_count == 0) {
         return print_configured(args, print);
     }
     for (size_t i = 0; i < args->operand_count; i++) {
-        const int r = inspect_file(args->operands[i], flags, print);
+        const int r = inspect_file(args->operands[i], print);
 
         if (r < 0) {
             result = r;

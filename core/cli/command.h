@@ -31,7 +31,6 @@ struct cli_command_args {
     bool quotas;       /* status: rates and quotas */
     bool watch;        /* status: again and again */
     bool rbac;         /* plugins: roles with their rights */
-    bool constructors; /* plugins, lint, explain: files may have some */
     bool event;        /* plan: leave the result in an Event */
     int64_t timeout_s; /* plan; 0 = not given */
     enum cli_output output;

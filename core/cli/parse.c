@@ -259,9 +259,6 @@ static void parse_set_option(struct parse *in, const struct cli_option *option, 
     case CLI_OPTION_RBAC:
         args->rbac = true;
         break;
-    case CLI_OPTION_CONSTRUCTORS:
-        args->constructors = true;
-        break;
     case CLI_OPTION_QUOTAS:
         args->quotas = true;
         break;

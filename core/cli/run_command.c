@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+static const struct ccm_log config_log = { .part = "config" };
 static const struct ccm_log command_log = { .part = "ccmd" };
 
 /* A core dump would hold every secret that the process holds, and land where others may read it. */
@@ -44,6 +45,9 @@ int cli_command_run(const struct cli_command_args *args)
     }
     forbid_dumps(setup.config);
     ccm_log_info(&command_log, "ccmd %s, plugin ABI %u", CCM_VERSION, CCM_ABI_MAJOR);
+    if (config_retired(setup.config)[0] != '\0') {
+        ccm_log_warn(&config_log, "%s", config_retired(setup.config));
+    }
     r = daemon_run(setup.config, setup.registry);
     if (r == -ETIMEDOUT) {
         /* A plugin hangs in a call: its code and memory must stay until the process is gone. */

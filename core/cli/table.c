@@ -108,15 +108,6 @@ static const struct cli_option rbac = {
     CLI_COMPLETE_NOTHING,
     "print roles with the rights that they need, as YAML for kubectl",
 };
-static const struct cli_option constructors = {
-    CLI_OPTION_CONSTRUCTORS,
-    "constructors",
-    '\0',
-    NULL,
-    NULL,
-    CLI_COMPLETE_NOTHING,
-    "a plugin given as a file may have constructors, code that runs while it is being loaded",
-};
 static const struct cli_option all = {
     CLI_OPTION_ALL, "all", '\0', NULL, NULL, CLI_COMPLETE_NOTHING, "all Services",
 };
@@ -149,14 +140,11 @@ static const struct cli_option *const config_options[] = { &config, NULL };
 static const struct cli_option *const check_options[] = { &config, &output, NULL };
 static const struct cli_option *const plan_options[] = { &config, &kubeconfig, &context, &output,
                                                          &event,  &timeout,    NULL };
-static const struct cli_option *const lint_options[] = { &config,          &plugin,
-                                                         &plugin_dir,      &constructors,
+static const struct cli_option *const lint_options[] = { &config, &plugin, &plugin_dir,
                                                          &output_findings, NULL };
-static const struct cli_option *const explain_options[] = { &config,       &plugin,
-                                                            &plugin_dir,   &constructors,
+static const struct cli_option *const explain_options[] = { &config, &plugin, &plugin_dir,
                                                             &output_names, NULL };
-static const struct cli_option *const plugins_options[] = { &config, &output_names, &rbac,
-                                                            &constructors, NULL };
+static const struct cli_option *const plugins_options[] = { &config, &output_names, &rbac, NULL };
 static const struct cli_option *const status_options[] = { &config, &output, &all_objects,
                                                            &quotas, &watch,  NULL };
 static const struct cli_option *const resync_options[] = { &config, &all, NULL };

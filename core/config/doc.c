@@ -73,6 +73,10 @@ void config_option_doc(struct ccm_buf *buf, const char *plugin,
     ccm_buf_adds(buf, "| option | type | default | meaning |\n|---|---|---|---|\n");
     for (size_t i = 0; rows[i] != NULL; i++) {
         const struct ccm_option *row = rows[i];
+
+        if ((row->flags & CCM_OPTION_RETIRED) != 0) {
+            continue;
+        }
         const char *scope = row->group != NULL ? row->group : plugin == NULL ? "" : plugin;
 
         ccm_buf_addf(buf, "| `%s%s%s` | ", scope, *scope == '\0' ? "" : ".", row->name);

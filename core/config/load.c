@@ -177,7 +177,6 @@ static int add_entry(struct config_tree *config, config_setting_t *setting, cons
     entry->file = entry_file(config, entry);
     entry->plugin.file = entry->file;
     entry->plugin.workers = (uint32_t)own_value(config, name, "workers")->number;
-    entry->plugin.constructors = own_value(config, name, "constructors")->number != 0;
     entry->plugin.critical = own_value(config, name, "critical")->number != 0;
     entry->plugin.enabled = own_value(config, name, "enabled")->number != 0;
     return entry->file == NULL ? -ENOMEM : 0;
@@ -278,6 +277,7 @@ void config_free(struct config_tree *config)
     free(config->entries);
     ccm_strmap_free(config->values);
     ccm_buf_fini(&config->problems.text);
+    ccm_buf_fini(&config->retired);
     config_destroy(&config->tree);
     config_files_fini(&config->files);
     free(config->file);
@@ -337,15 +337,6 @@ unsigned config_line(const struct config_tree *config, const char *plugin, const
         line = at == NULL ? line : at->line;
     }
     return line == 0 && entry != NULL ? entry->plugin.line : line;
-}
-
-char *config_place(const struct config_tree *config, unsigned line)
-{
-    unsigned own = line;
-    const char *file = config_files_find(&config->files, line, &own);
-
-    return own == 0 ? strdup(file == NULL ? config->file : file)
-                    : ccm_text_format("%s:%u", file, own);
 }
 
 /* What no row can say: options that have to fit each other. */
@@ -457,6 +448,11 @@ int config_finish(struct config_tree *config, struct ccm_error *err)
 const char *config_problems(const struct config_tree *config)
 {
     return ccm_buf_str(&config->problems.text);
+}
+
+const char *config_retired(const struct config_tree *config)
+{
+    return ccm_buf_str(&config->retired);
 }
 
 size_t config_plugin_count(const struct config_tree *config)

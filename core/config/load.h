@@ -49,11 +49,10 @@ struct config_tree;
 
 /* An entry of `plugins`. */
 struct config_plugin {
-    const char *name;  /* [a-z0-9-]{1,32}, unique */
-    const char *file;  /* absolute path, or a bare file name under plugin_dir; never "" */
-    uint32_t workers;  /* 1..256 */
-    bool critical;     /* the daemon does not run without it */
-    bool constructors; /* its file may run code while it is being loaded */
+    const char *name; /* [a-z0-9-]{1,32}, unique */
+    const char *file; /* absolute path, or a bare file name under plugin_dir; never "" */
+    uint32_t workers; /* 1..256 */
+    bool critical;    /* the daemon does not run without it */
     bool enabled;
     unsigned line;
 };
@@ -128,6 +127,12 @@ CCM_NODISCARD int config_finish(struct config_tree *config, struct ccm_error *er
 
 /* All problems so far, one per line, each line ended; "" = none. */
 const char *config_problems(const struct config_tree *config);
+
+/*
+ * Whether the file has options that were retired (CCM_OPTION_RETIRED): one line without its end,
+ * which names each with its place and with what takes its place; "" = none. They are no problem.
+ */
+const char *config_retired(const struct config_tree *config);
 
 /*
  * Values. The daemon's own: plugin NULL, group "" for the top level. A plugin's own: its name and

@@ -304,26 +304,10 @@ static const struct ccm_option core_dumps = {
     .help = "Whether a crash may leave a core dump. It holds every secret that the process holds.",
 };
 
-static const struct ccm_option crash_file = {
-    HEAD,
-    .type = CCM_OPTION_PATH,
-    .group = "process",
-    .name = "crash_file",
-    .help = "File that remembers at which objects the process crashed, in a folder that it may "
-            "write to and that outlives it; empty: they are not remembered.",
-};
-
-static const struct ccm_option crash_limit = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .group = "process",
-    .name = "crash_limit",
-    .fallback = "3",
-    .min = 1,
-    .max = 100,
-    .help = "Passes in a row over one object that crash the process before it is put aside, until "
-            "it is changed, or ccmd or the plugin is another version.",
-};
+static const struct ccm_option crash_file = CCM_OPTION_RETIRED_ROW(
+    "process", "crash_file", "a crash is named in the log, and nothing is remembered of it");
+static const struct ccm_option crash_limit = CCM_OPTION_RETIRED_ROW(
+    "process", "crash_limit", "no object is put aside any more because of crashes");
 
 const struct ccm_option *const config_core_options[] = {
     &plugin_dir,
@@ -404,15 +388,8 @@ static const struct ccm_option entry_enabled = {
     .help = "Whether the plugin is loaded.",
 };
 
-static const struct ccm_option entry_constructors = {
-    HEAD,
-    .type = CCM_OPTION_BOOL,
-    .name = "constructors",
-    .fallback = "false",
-    .help = "Whether the file may have constructors, code that runs while it is being loaded, "
-            "before it is known whether it goes with this ccmd. Plugins in Rust need it, and some "
-            "in C++: their libraries have such.",
-};
+static const struct ccm_option entry_constructors =
+    CCM_OPTION_RETIRED_ROW(NULL, "constructors", "every plugin may have them");
 
 const struct ccm_option *const config_entry_options[] = {
     &entry_name,    &entry_file,         &entry_workers, &entry_critical,

@@ -155,7 +155,7 @@ static const char *fault_of(const struct ccm_option *row)
     if (row->struct_size < sizeof(*row)) {
         return "its struct_size is too small";
     }
-    if ((row->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE)) != 0) {
+    if ((row->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE | CCM_OPTION_RETIRED)) != 0) {
         return "it has flags that this version does not know";
     }
     if (!is_row_name(row->name)) {
@@ -285,6 +285,43 @@ static int apply_new(struct config_tree *config, const struct config_entry *entr
     return r;
 }
 
+char *config_place(const struct config_tree *config, unsigned line)
+{
+    unsigned own = line;
+    const char *file = config_files_find(&config->files, line, &own);
+
+    return own == 0 ? strdup(file == NULL ? config->file : file)
+                    : ccm_text_format("%s:%u", file, own);
+}
+
+/* What was an option once: its value is not looked at. */
+static int apply_retired(struct config_tree *config, const struct config_entry *entry,
+                         const struct ccm_option *row, const char *label)
+{
+    const config_setting_t *setting =
+        config_find(config, parent_of(config, entry, row),
+                    row->group == NULL ? entry->plugin.name : row->group, row);
+
+    if (setting == NULL) {
+        return 0;
+    }
+    CCM_CLEANUP(ccm_freep) char *place = config_place(config, setting->line);
+    CCM_CLEANUP(ccm_freep)
+    char *item = place == NULL ? NULL : ccm_text_format("%s (%s): %s", label, place, row->help);
+
+    if (item == NULL) {
+        return -ENOMEM;
+    }
+    if (config->retired.len == 0) {
+        ccm_buf_addf(&config->retired,
+                     "%s: retired options are ignored, and the next version refuses them: %s",
+                     config->file, item);
+    } else if (strstr(ccm_buf_str(&config->retired), item) == NULL) { /* plugins share some */
+        ccm_buf_addf(&config->retired, "; %s", item);
+    }
+    return ccm_buf_error(&config->retired);
+}
+
 static int apply_row(struct config_tree *config, const struct config_entry *entry,
                      const struct ccm_option *row, bool own)
 {
@@ -298,6 +335,10 @@ static int apply_row(struct config_tree *config, const struct config_entry *entr
     }
     config_key(key, entry == NULL ? NULL : entry->plugin.name, row->group, row->name);
     config_label(label, row->group == NULL ? entry->plugin.name : row->group, row->name);
+
+    if ((row->flags & CCM_OPTION_RETIRED) != 0) {
+        return apply_retired(config, entry, row, label);
+    }
 
     const struct config_value *value = ccm_strmap_get(config->values, key);
 

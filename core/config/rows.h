@@ -30,6 +30,7 @@ struct config_tree {
     config_t tree;
     bool parsed; /* false: there is nothing to look at */
     struct config_problems problems;
+    struct ccm_buf retired;    /* see config_retired() */
     struct ccm_strmap *values; /* "SCOPE:NAME" -> struct config_value */
     struct config_entry *entries;
     size_t entry_count;

@@ -40,6 +40,9 @@ static void offer_row(struct hint *hint, const struct place *place, const struct
     const size_t skip = strlen(place->prefix);
     const char *group = row->group;
 
+    if ((row->flags & CCM_OPTION_RETIRED) != 0) {
+        return;
+    }
     if (place->entry == NULL && *place->group == '\0' && group != NULL && *group != '\0') {
         offer_part(hint, group, strlen(group));
         return;

@@ -4,7 +4,6 @@
 #include "admin/server.h"
 #include "daemon/caches.h"
 #include "daemon/collect.h"
-#include "daemon/crash_book.h"
 #include "daemon/hang_guard.h"
 #include "daemon/journal.h"
 #include "daemon/pauses.h"
@@ -273,7 +272,6 @@ static void release_all(struct daemon_instance *daemon)
     daemon_watches_free(daemon->watches);
     sched_watchdog_free(services->watchdog);
     daemon_unserved_free(services->unserved);
-    daemon_crash_book_free(services->crashes);
     daemon_pauses_free(services->pauses);
     daemon_journal_free(services->journal);
     kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
@@ -397,23 +395,6 @@ static int await_turn(void *arg)
     const struct daemon_instance *daemon = arg;
 
     return daemon->lease == NULL ? 0 : kube_lease_await(daemon->lease);
-}
-
-/* In a dry run nothing is remembered. */
-static int open_crashes(struct daemon_instance *daemon)
-{
-    const char *path = config_string(daemon->config, NULL, "process", "crash_file");
-    const int64_t limit = config_int(daemon->config, NULL, "process", "crash_limit");
-
-    if (path[0] == '\0' || daemon->services.plan != NULL) {
-        return 0;
-    }
-    daemon->services.crashes = daemon_crash_book_open(path, (uint32_t)limit);
-    if (daemon->services.crashes == NULL) {
-        ccm_log_error(&daemon_log, "out of memory");
-        return -ENOMEM;
-    }
-    return 0;
 }
 
 static int open_runners(struct daemon_instance *daemon)
@@ -603,9 +584,6 @@ static int daemon_run_until_signal(struct daemon_instance *daemon)
 {
     int r = open_and_log_server(daemon);
 
-    if (r == 0) {
-        r = open_crashes(daemon);
-    }
     if (r == 0) {
         r = open_runners(daemon);
     }

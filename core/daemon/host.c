@@ -182,6 +182,33 @@ static struct kube_store *store_of(const struct ccm_host *host, uint64_t kind)
     return kind < DAEMON_HOST_KINDS ? self_of(host)->services->stores[kind] : NULL;
 }
 
+static struct kube_store *host_find_store(const struct daemon_host_services *services,
+                                          const struct ccm_watch *watch)
+{
+    if (watch->kind != CCM_KIND_RAW) {
+        return watch->kind < DAEMON_HOST_KINDS ? services->stores[watch->kind] : NULL;
+    }
+    for (size_t i = 0; i < services->raw_count; i++) {
+        if (services->raw[i].watch == watch) {
+            return services->raw[i].store;
+        }
+    }
+    return NULL;
+}
+
+const struct ccm_object *daemon_host_find_object(const struct daemon_host_services *services,
+                                                 const struct ccm_plugin *desc, const char *key)
+{
+    const struct ccm_object *object = NULL;
+
+    for (const struct ccm_watch *const *w = desc->watches; *w != NULL && object == NULL; w++) {
+        struct kube_store *store = host_find_store(services, *w);
+
+        object = store == NULL ? NULL : kube_store_get(store, key);
+    }
+    return object;
+}
+
 /* NULL looks like "not there", which has plugins delete things. */
 static void host_tell_unwatched(const struct ccm_host *host, const char *call, const char *what)
 {

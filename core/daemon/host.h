@@ -30,7 +30,6 @@ struct daemon_raw_store {
     struct kube_reflector *reflector;
 };
 
-struct daemon_crash_book;
 struct daemon_journal;
 struct daemon_pauses;
 struct daemon_unserved;
@@ -45,10 +44,9 @@ struct daemon_host_services {
     const struct daemon_raw_store *raw;           /* those of CCM_KIND_RAW */
     size_t raw_count;
 
-    struct daemon_unserved *unserved;  /* NULL in a dry run */
-    struct daemon_pauses *pauses;      /* named ones */
-    struct daemon_journal *journal;    /* what happened to objects; NULL in a dry run */
-    struct daemon_crash_book *crashes; /* NULL: they are not remembered */
+    struct daemon_unserved *unserved; /* NULL in a dry run */
+    struct daemon_pauses *pauses;     /* named ones */
+    struct daemon_journal *journal;   /* what happened to objects; NULL in a dry run */
 
     struct kube_continuity continuity; /* whether it is one API server that answers */
     struct ccm_metrics *metrics;       /* NULL: nobody asks for any */
@@ -56,6 +54,11 @@ struct daemon_host_services {
     struct ccm_gate gate;          /* whether this instance leads: closed until somebody opens it */
     struct daemon_plan_book *plan; /* a dry run: nothing goes out, all is noted here; NULL = none */
 };
+
+/* The object of that key that the plugin watches, the first of several: kube_object_unref() it.
+ * NULL: there is none. Any thread. */
+const struct ccm_object *daemon_host_find_object(const struct daemon_host_services *services,
+                                                 const struct ccm_plugin *desc, const char *key);
 
 struct daemon_plugin_host;
 

@@ -284,6 +284,9 @@ void daemon_reload_now(struct daemon_reload *reload)
         reload_record_failure(reload, "not taken over");
         return;
     }
+    if (config_retired(config)[0] != '\0') {
+        ccm_log_warn(&reload_log, "%s", config_retired(config));
+    }
     reload_follow_config(reload, &config);
 }
 

@@ -1,7 +1,5 @@
 #include "daemon/runner.h"
 
-#include "daemon/crash_book.h"
-#include "daemon/crash_mark.h"
 #include "daemon/unserved.h"
 #include "kube/object/object.h"
 #include "util/cleanup.h"
@@ -39,7 +37,6 @@ struct runner {
     atomic_bool started;              /* the workers run */
     struct sched_watchdog_slot stage; /* create() or start(), while it runs */
     struct sched_watchdog_slot check; /* check(), while it runs */
-    uint64_t mark;                    /* of ccmd and the plugin, see crash_mark.h */
 };
 
 struct daemon_runners {
@@ -53,53 +50,15 @@ struct daemon_runners {
 
 /* --- one plugin --- */
 
-/* An event about what the key names; message "" = what was told last is over. */
-static void runner_emit_put_aside(const struct runner *runner, const char *key, const char *message)
+static int runner_call_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                                 struct ccm_error *err)
 {
-    struct daemon_host_services *services = runner->owner->setup.services;
-    CCM_CLEANUP(kube_object_unrefp)
-    const struct ccm_object *object =
-        daemon_crash_mark_find_object(services, runner->entry->loaded->desc, key);
-    const struct ccm_event event = {
-        .struct_size = sizeof(event),
-        .object = object,
-        .component = "ccmd",
-        .reason = "PutAside",
-        .message = message,
-        .warning = 1,
-        .topic = "crash",
-        .cause = runner->entry->name,
-    };
-
-    if (object != NULL && ccm_gate_leads(&services->gate)) {
-        kube_event_emit(services->events, &event);
-    }
-}
-
-static int runner_put_aside(const struct runner *runner, const char *key, uint32_t crashes,
-                            struct ccm_error *err)
-{
-    char message[320];
-
-    ccm_text_printf(message, sizeof(message),
-                    "The last %" PRIu32
-                    " passes of plugin %s over it crashed ccmd: it is put aside "
-                    "until it is changed, or ccmd or the plugin is another version",
-                    crashes, runner->entry->name);
-    runner_emit_put_aside(runner, key, message);
-    return ccm_error_set(err, -ECANCELED, CCM_ERROR_TERMINAL, "%s", message);
-}
-
-/* The call itself, with the keys' marks on hand for a crash. */
-static int runner_call_plugin(const struct runner *runner, const struct ccm_request *req,
-                              const uint64_t *marks, struct ccm_result *ret, struct ccm_error *err)
-{
+    const struct runner *runner = arg;
     struct ccm_crash_call call = {
         .plugin = runner->entry->name,
         .stage = "reconcile",
         .keys = req->keys,
         .key_count = req->key_count,
-        .marks = marks,
     };
 
     ccm_crash_begin(&call);
@@ -109,47 +68,6 @@ static int runner_call_plugin(const struct runner *runner, const struct ccm_requ
     ccm_crash_end(&call);
     daemon_plugin_host_end_calls(runner->host, req);
     return r;
-}
-
-static int runner_call_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                                 struct ccm_error *err)
-{
-    const struct runner *runner = arg;
-    const struct daemon_host_services *services = runner->owner->setup.services;
-    struct daemon_crash_book *book = services->crashes;
-    const char *name = runner->entry->name;
-    uint64_t marks[SCHED_CONTROLLER_BATCH_MAX] = { 0 };
-
-    if (book == NULL) {
-        return runner_call_plugin(runner, req, NULL, ret, err);
-    }
-    for (uint64_t i = 0; i < req->key_count; i++) {
-        marks[i] = daemon_crash_mark_of_key(services, runner->entry->loaded->desc, runner->mark,
-                                            req->keys[i]);
-    }
-    if (!daemon_crash_book_has(book, name, req->keys[0])) { /* such a one comes alone */
-        return runner_call_plugin(runner, req, marks, ret, err);
-    }
-
-    const uint32_t crashes = daemon_crash_book_put_aside(book, name, req->keys[0], marks[0]);
-
-    if (crashes > 0) {
-        return runner_put_aside(runner, req->keys[0], crashes, err);
-    }
-
-    const int r = runner_call_plugin(runner, req, marks, ret, err);
-
-    if (daemon_crash_book_forget(book, name, req->keys[0])) {
-        runner_emit_put_aside(runner, req->keys[0], "");
-    }
-    return r;
-}
-
-static bool runner_has_crashed(void *arg, const char *key)
-{
-    const struct runner *runner = arg;
-
-    return daemon_crash_book_has(runner->owner->setup.services->crashes, runner->entry->name, key);
 }
 
 static void cancel_call(void *arg, struct ccm_cancel *flag)
@@ -178,7 +96,7 @@ static void runner_forget_key(const struct runner *runner, const char *key)
     const struct daemon_host_services *services = runner->owner->setup.services;
     const struct ccm_plugin *desc = runner->entry->loaded->desc;
     CCM_CLEANUP(kube_object_unrefp)
-    const struct ccm_object *object = daemon_crash_mark_find_object(services, desc, key);
+    const struct ccm_object *object = daemon_host_find_object(services, desc, key);
     struct ccm_crash_call call = {
         .plugin = runner->entry->name,
         .stage = "forget",
@@ -262,15 +180,12 @@ static int runner_prepare_plugin(struct runner *runner)
         .settled = runner_record_settled,
         .settled_arg = runner,
         .quiet = setup->services->plan != NULL,
-        .alone = runner_has_crashed,
-        .alone_arg = runner,
         .ended = runner_record_ended,
         .ended_arg = runner,
         .cancel = cancel_call,
         .cancel_arg = runner,
     };
 
-    runner->mark = daemon_crash_mark_of_plugin(runner->entry->loaded);
     runner->host =
         daemon_plugin_host_new(setup->services, runner->objects, runner->entry->name, desc);
     if (runner->host == NULL) {
@@ -579,23 +494,6 @@ int daemon_runners_allow_removals(struct daemon_runners *runners, const char *pl
     return -ENOENT;
 }
 
-/* What was put aside is worked on again. Whether it was. */
-static bool runner_resync_crashed(const struct runner *runner, const char *key)
-{
-    struct daemon_crash_book *book = runner->owner->setup.services->crashes;
-
-    if (!daemon_crash_book_forget(book, runner->entry->name, key)) {
-        return false;
-    }
-    if (key == NULL) {
-        (void)sched_controller_retry_now(runner->controller); /* those that fail, so these too */
-    } else {
-        runner_emit_put_aside(runner, key, "");
-        sched_controller_enqueue(runner->controller, key, CCM_LANE_SPEC, 0);
-    }
-    return true;
-}
-
 /* True: it works here. */
 static bool resync_one(const struct runner *runner, const char *key, struct ccm_buf *text)
 {
@@ -611,15 +509,11 @@ static bool resync_one(const struct runner *runner, const char *key, struct ccm_
         .key_count = key == NULL ? 0 : 1,
     };
 
-    const bool crashed = runner_resync_crashed(runner, key);
-
     ccm_crash_begin(&call);
 
-    uint64_t count = desc->resync == NULL ? 0 : desc->resync(runner->entry->self, key);
+    const uint64_t count = desc->resync == NULL ? 0 : desc->resync(runner->entry->self, key);
 
     ccm_crash_end(&call);
-    count = count == 0 && crashed ? 1 : count;
-
     if (count > 0) {
         ccm_log_info(&runner_log, "plugin %s: an operator has %" PRIu64 " object%s looked at again",
                      runner->entry->name, count, count == 1 ? "" : "s");

@@ -68,11 +68,8 @@ static int load_plugin(struct daemon_setup *setup, const struct config_plugin *p
     if (path == NULL) {
         return -ENOMEM;
     }
-
-    const unsigned flags = (plugin->critical ? PLUGIN_LOAD_CRITICAL : 0U) |
-                           (plugin->constructors ? PLUGIN_LOAD_CONSTRUCTORS : 0U);
-
-    if (plugin_registry_load(setup->registry, plugin->name, path, NULL, flags, &entry) < 0) {
+    if (plugin_registry_load(setup->registry, plugin->name, path, NULL, plugin->critical, &entry) <
+        0) {
         setup->refused++;
         if (entry != NULL && setup->tell != NULL) {
             setup_print_refusal(setup, plugin, entry);

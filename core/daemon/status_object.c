@@ -2,7 +2,6 @@
  */
 #include "daemon/status_frame.h"
 
-#include "daemon/crash_mark.h"
 #include "daemon/journal.h"
 #include "daemon/status_cause.h"
 #include "daemon/status_rows.h"
@@ -235,7 +234,7 @@ static bool runner_knows_object(const struct daemon_observed *seen,
     if (view->loaded == NULL) {
         return false;
     }
-    object = daemon_crash_mark_find_object(seen->services, view->loaded->desc, key);
+    object = daemon_host_find_object(seen->services, view->loaded->desc, key);
     if (object == NULL) {
         return false;
     }

@@ -1,6 +1,5 @@
 #include "daemon/status_rows.h"
 
-#include "daemon/crash_mark.h"
 #include "daemon/status_cause.h"
 #include "daemon/unserved.h"
 #include "kube/cache/store.h"
@@ -202,7 +201,7 @@ const struct ccm_object *status_row_find_object(const struct daemon_observed *se
     if (!daemon_runners_get_view(seen->runners, row->plugin_index, &view) || view.loaded == NULL) {
         return NULL;
     }
-    return daemon_crash_mark_find_object(seen->services, view.loaded->desc, row->key);
+    return daemon_host_find_object(seen->services, view.loaded->desc, row->key);
 }
 
 /* Keys of a plugin's own, such as that of a round over all objects, are nobody's while all is well.
@@ -222,7 +221,7 @@ static void collector_end(struct collector *c)
         struct status_row *row = &rows->items[i];
         CCM_CLEANUP(kube_object_unrefp)
         const struct ccm_object *object =
-            daemon_crash_mark_find_object(c->services, c->view->loaded->desc, row->key);
+            daemon_host_find_object(c->services, c->view->loaded->desc, row->key);
 
         row->exists = object != NULL;
         if (row->state == STATUS_FAILING) {

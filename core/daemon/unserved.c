@@ -86,7 +86,7 @@ static int unserved_add_file(struct daemon_unserved *unserved, const char *folde
     struct ccm_error err = CCM_ERROR_INIT;
     int r = 0;
 
-    if (plugin_load(file, folder, 0, &loaded, &err) < 0) {
+    if (plugin_load(file, folder, &loaded, &err) < 0) {
         ccm_log_debug(&unserved_log, "not looked at: %s", err.message);
         return 0;
     }

@@ -18,22 +18,18 @@ struct plugin_loaded_plugin {
     char *private_path;
 };
 
-/* Flags of plugin_load() and plugin_registry_load(). */
-#define PLUGIN_LOAD_CONSTRUCTORS 1U /* code of the file may run while it is being loaded */
-#define PLUGIN_LOAD_CRITICAL     2U /* registry: the daemon does not run without it */
-
 /*
- * Load the plugin `spec` (an absolute path, or a name in plugin_dir; see trust.h). flags:
- * PLUGIN_LOAD_CONSTRUCTORS, or 0.
+ * Load the plugin `spec` (an absolute path, or a name in plugin_dir; see trust.h). Constructors of
+ * the file run, as the runtimes of some languages have such.
  *
  * Refused, with a message that names file, reason and remedy: a file that others can change, one
- * that is no shared object for this machine, one that has constructors without the flag, one that
- * the dynamic linker rejects (unresolved symbols), one without the symbol `ccm_plugin`, one whose
- * descriptor is faulty (descriptor.h). The file stays mapped for good once the dynamic linker has
- * taken it, also when it is refused afterwards. 0 and *ret (free it with plugin_free), or a
- * negative errno.
+ * that is no shared object for this machine, or not all of one, one that
+ * the dynamic linker rejects (unresolved symbols, a library that is missing), one without the
+ * symbol `ccm_plugin`, one whose descriptor is faulty (descriptor.h). The file stays mapped for
+ * good once the dynamic linker has taken it, also when it is refused afterwards. 0 and *ret (free
+ * it with plugin_free), or a negative errno.
  */
-CCM_NODISCARD int plugin_load(const char *spec, const char *plugin_dir, unsigned flags,
+CCM_NODISCARD int plugin_load(const char *spec, const char *plugin_dir,
                               struct plugin_loaded_plugin **ret, struct ccm_error *err);
 
 /* Free our side; the code stays mapped. NULL is allowed. */

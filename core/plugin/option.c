@@ -212,7 +212,7 @@ int plugin_option_check(const struct ccm_option *option, struct ccm_error *err)
     if (option->type < CCM_OPTION_STRING || option->type > CCM_OPTION_PATH) {
         return option_refuse_row(option, err, "this ccmd does not know its type");
     }
-    if ((option->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE)) != 0) {
+    if ((option->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE | CCM_OPTION_RETIRED)) != 0) {
         return option_refuse_row(option, err, "this ccmd does not know one of its flags");
     }
     if (ccm_text_empty(option->help)) {

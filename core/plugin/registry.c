@@ -133,18 +133,11 @@ static int check_name(const struct plugin_registry *registry, const char *name,
     return 0;
 }
 
-/* What plugin_load() is asked for. */
-struct source {
-    const char *file;
-    const char *plugin_dir;
-    unsigned flags;
-};
-
-static int load_into(struct plugin_registry *registry, struct slot *slot,
-                     const struct source *source, struct ccm_error *err)
+static int load_into(struct plugin_registry *registry, struct slot *slot, const char *file,
+                     const char *plugin_dir, struct ccm_error *err)
 {
     CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *loaded = NULL;
-    int r = plugin_load(source->file, source->plugin_dir, source->flags, &loaded, err);
+    int r = plugin_load(file, plugin_dir, &loaded, err);
 
     if (r < 0) {
         return r;
@@ -193,16 +186,11 @@ static void log_failure(const struct slot *slot, const char *what, const struct 
 }
 
 int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
-                         const char *plugin_dir, unsigned flags, struct plugin_entry **ret)
+                         const char *plugin_dir, bool critical, struct plugin_entry **ret)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = NULL;
-    const struct source source = {
-        .file = file == NULL ? name : file,
-        .plugin_dir = plugin_dir,
-        .flags = flags,
-    };
-    int r = registry_append_slot(registry, name, (flags & PLUGIN_LOAD_CRITICAL) != 0, &slot);
+    int r = registry_append_slot(registry, name, critical, &slot);
 
     if (ret != NULL) {
         *ret = slot == NULL ? NULL : &slot->entry;
@@ -210,7 +198,7 @@ int plugin_registry_load(struct plugin_registry *registry, const char *name, con
     if (r < 0) {
         return r;
     }
-    r = load_into(registry, slot, &source, &err);
+    r = load_into(registry, slot, file == NULL ? name : file, plugin_dir, &err);
     if (r < 0) {
         if (!registry->quiet) {
             log_failure(slot, "refused", &err);

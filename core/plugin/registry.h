@@ -46,13 +46,14 @@ void plugin_registry_freep(struct plugin_registry **registry);
 
 /*
  * Load the plugin `name` from `file` (any spec of trust.h), or from NAME.so in plugin_dir when file
- * is NULL, and append it. flags: PLUGIN_LOAD_*. Besides what the loader refuses: a name that is
- * loaded already, and, of a plugin that does not allow several instances, a second one, or another
- * `name` than its own. 0, or the negative errno of the refusal: the entry is in the list, in state
- * failed. *ret (may be NULL) is the entry, or NULL if there was no memory for one.
+ * is NULL, and append it. critical: the daemon does not run without it. Besides what the loader
+ * refuses: a name that is loaded already, and, of a plugin that does not allow several instances, a
+ * second one, or another `name` than its own. 0, or the negative errno of the refusal: the entry is
+ * in the list, in state failed. *ret (may be NULL) is the entry, or NULL if there was no memory for
+ * one.
  */
 int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
-                         const char *plugin_dir, unsigned flags, struct plugin_entry **ret);
+                         const char *plugin_dir, bool critical, struct plugin_entry **ret);
 
 /* Refusals are not logged from here on: the caller tells them, from plugin_registry_status(). */
 void plugin_registry_leave_refusals(struct plugin_registry *registry);

@@ -222,56 +222,6 @@ int plugin_trust_open(const char *spec, const char *plugin_dir, char **ret_path,
     return 0;
 }
 
-/* The deepest folder of the path that exists, resolved. */
-static int find_existing(const char *path, char **ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *folder = strdup(path);
-    char *real = NULL;
-
-    if (folder == NULL) {
-        return ccm_error_nomem(err);
-    }
-    while (real == NULL) {
-        char *slash = strrchr(folder, '/');
-
-        slash[slash == folder ? 1 : 0] = '\0';
-        real = realpath(folder, NULL);
-        if (real == NULL && errno != ENOENT && errno != ENOTDIR) {
-            return errno == ENOMEM ? ccm_error_nomem(err) : refuse_errno(err, folder, errno);
-        }
-    }
-    *ret = real;
-    return 0;
-}
-
-int plugin_trust_check_missing(const char *subject, const char *path, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *folder = NULL;
-    CCM_CLEANUP(ccm_freep) char *inside = NULL;
-    struct stat st;
-    int r = find_existing(path, &folder, err);
-
-    if (r < 0) {
-        return r;
-    }
-    inside = ccm_text_format("%s/", folder);
-    if (inside == NULL) {
-        return ccm_error_nomem(err);
-    }
-    r = check_folders(subject, inside, err);
-    if (r == 0 && stat(folder, &st) < 0) {
-        r = refuse_errno(err, folder, errno);
-    }
-    /* A sticky folder protects what is in it, not the names that are still free. */
-    if (r == 0 && S_ISDIR(st.st_mode) && (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL,
-                             "%s: asks for %s, which is not there and which others could put into "
-                             "%s: take that folder out of the RUNPATH",
-                             subject, path, folder);
-    }
-    return r;
-}
-
 int plugin_trust_same(const char *path, const struct stat *st, struct ccm_error *err)
 {
     struct stat now;

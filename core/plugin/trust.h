@@ -30,14 +30,6 @@ bool plugin_trust_is_name(const char *text);
 CCM_NODISCARD int plugin_trust_open(const char *spec, const char *plugin_dir, char **ret_path,
                                     int *ret_fd, struct ccm_error *err);
 
-/*
- * Whether nobody but root and our user can put a file where there is none: the deepest folder of
- * `path` (absolute) that exists, and every folder above it, pass the rule above. `subject` is the
- * file that the message is about. 0, -EACCES, -ENOMEM, or what the file system says.
- */
-CCM_NODISCARD int plugin_trust_check_missing(const char *subject, const char *path,
-                                             struct ccm_error *err);
-
 /* 0 when the path still is the very file that fd is open on, unchanged since `st` was read from fd;
  * -EACCES and err otherwise. */
 CCM_NODISCARD int plugin_trust_same(const char *path, const struct stat *st, struct ccm_error *err);

@@ -30,7 +30,6 @@ struct worker {
     pthread_t thread;
     struct sched_watchdog_slot slot;
     struct sched_queue_item *batch; /* batch_max of each */
-    struct sched_queue_item *items; /* of the call: part of the batch */
     const char **keys;
     struct sched_verdicts verdicts;
     bool has_verdicts;
@@ -117,7 +116,7 @@ static void worker_charge_calls(struct worker *worker, size_t count)
 
     atomic_fetch_add(&worker->charged, calls);
     for (size_t i = 0; calls > 0 && i < count; i++) {
-        sched_queue_spend(worker->controller->queue, worker->items[i].key,
+        sched_queue_spend(worker->controller->queue, worker->batch[i].key,
                           (uint32_t)((calls + count - 1) / count));
     }
 }
@@ -181,7 +180,7 @@ static void log_failure(struct worker *worker, const char *what, const struct cc
 /* One key that settle() was told about. */
 static void settle_reported(struct worker *worker, size_t i, struct tally *tally)
 {
-    const struct sched_queue_item *item = &worker->items[i];
+    const struct sched_queue_item *item = &worker->batch[i];
     const struct sched_verdict *verdict = &worker->verdicts.items[i];
     struct ccm_error *err = &worker->verdicts.errors[i];
 
@@ -207,7 +206,7 @@ static void settle_call(struct worker *worker, size_t count, int result,
         sched_verdict_classify(err, result, is_stopping(worker->controller));
     }
     for (size_t i = 0; i < count; i++) {
-        const struct sched_queue_item *item = &worker->items[i];
+        const struct sched_queue_item *item = &worker->batch[i];
 
         if (worker->verdicts.items[i].reported) {
             settle_reported(worker, i, tally);
@@ -246,7 +245,7 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
 {
     struct sched_controller *controller = worker->controller;
 
-    sched_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
+    sched_measure_call(controller->options.metrics, controller->name, worker->batch, count, took_us,
                        result_name(tally));
     ccm_lock(&controller->lock);
     controller->stats.calls++;
@@ -266,7 +265,7 @@ static void worker_end_keys(struct worker *worker, size_t count, bool waits)
     struct sched_controller *controller = worker->controller;
 
     for (size_t i = 0; i < count; i++) {
-        const char *key = worker->items[i].key;
+        const char *key = worker->batch[i].key;
 
         if (controller->options.ended != NULL) {
             const bool last = (!waits || worker->verdicts.items[i].reported) &&
@@ -280,7 +279,7 @@ static void worker_end_keys(struct worker *worker, size_t count, bool waits)
     }
 }
 
-/* The keys of worker->items, from the call to the verdict. */
+/* The keys of worker->batch, from the call to the verdict. */
 static void run_call(struct worker *worker, size_t count)
 {
     struct sched_controller *controller = worker->controller;
@@ -291,9 +290,9 @@ static void run_call(struct worker *worker, size_t count)
     char id[SCHED_WATCHDOG_ID];
 
     for (size_t i = 0; i < count; i++) {
-        worker->keys[i] = worker->items[i].key;
+        worker->keys[i] = worker->batch[i].key;
     }
-    call_describe_keys(what, sizeof(what), worker->items, count);
+    call_describe_keys(what, sizeof(what), worker->batch, count);
     ccm_text_printf(id, sizeof(id), "%s-%06" PRIuFAST64, controller->name,
                     atomic_fetch_add(&controller->next_id, 1));
 
@@ -303,7 +302,7 @@ static void run_call(struct worker *worker, size_t count)
         .key_count = count,
         .deadline_ms = ccm_clock_now_ms() + atomic_load(&controller->timeout_ms),
         .id = id,
-        .lane = urgent_lane(worker->items, count),
+        .lane = urgent_lane(worker->batch, count),
         .core = &worker->cancel,
     };
 
@@ -328,41 +327,6 @@ static void run_call(struct worker *worker, size_t count)
     worker_end_keys(worker, count, result == 0 && (verdict.flags & CCM_RESULT_WAITS) != 0);
 }
 
-/* The keys that go alone to the end of the batch. Returns how many do not. */
-static size_t worker_part_batch(struct worker *worker, size_t count)
-{
-    const struct sched_controller_options *options = &worker->controller->options;
-    size_t together = count;
-
-    for (size_t i = 0; count > 1 && options->alone != NULL && i < together;) {
-        struct sched_queue_item *item = &worker->batch[i];
-
-        if (options->alone(options->alone_arg, item->key)) {
-            const struct sched_queue_item last = worker->batch[--together];
-
-            worker->batch[together] = *item;
-            *item = last;
-        } else {
-            i++;
-        }
-    }
-    return together;
-}
-
-static void worker_run_batch(struct worker *worker, size_t count)
-{
-    const size_t together = worker_part_batch(worker, count);
-
-    worker->items = worker->batch;
-    if (together > 0) {
-        run_call(worker, together);
-    }
-    for (size_t i = together; i < count; i++) {
-        worker->items = worker->batch + i;
-        run_call(worker, 1);
-    }
-}
-
 static void *worker_run_thread(void *arg)
 {
     struct worker *worker = arg;
@@ -378,7 +342,7 @@ static void *worker_run_thread(void *arg)
             break;
         }
         if (r == 0) {
-            worker_run_batch(worker, count);
+            run_call(worker, count);
         }
     }
     ccm_lock(&controller->lock);

@@ -76,10 +76,6 @@ struct sched_controller_options {
     /* Failures of keys are shown to people by settled(): the log has them at level debug alone. */
     bool quiet;
 
-    /* Whether the key is to be worked on in a call of its own. NULL = none is. */
-    bool (*alone)(void *alone_arg, const char *key);
-    void *alone_arg;
-
     /* The last word about a call with this key: it has been settled, if it was to be, and nobody
      * else works on it yet. last: see sched_queue_is_last(). Must not block. NULL = nobody wants to
      * know. */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,8 +32,7 @@ static const struct crash_signal {
 /* A signal belongs to the process, so this is one of the few places with static state. */
 static struct sigaction crash_before[SIGNAL_COUNT]; /* what the signals did: default, sanitizer */
 static atomic_bool crash_begun;
-static _Atomic uint64_t crash_records = UINT64_MAX; /* two files, 32 bits each: -1 = none */
-static pthread_key_t crash_stacks;                  /* gives that of a thread back when it ends */
+static pthread_key_t crash_stacks; /* gives that of a thread back when it ends */
 static bool crash_has_stacks;
 static _Thread_local void *crash_stack;
 static _Thread_local struct ccm_crash_call *crash_current;
@@ -184,55 +184,11 @@ static void crash_write_line(const struct ccm_crash_call *call, const char *name
     crash_write(STDERR_FILENO, &line);
 }
 
-static void crash_add_escaped(struct crash_text *text, const char *words)
-{
-    for (; *words != '\0'; words++) {
-        const unsigned char c = (unsigned char)*words;
-
-        if (c <= 0x20 || c >= 0x7f || c == '%') {
-            crash_add_char(text, '%');
-            crash_add_number(text, c, 16, 2);
-        } else {
-            crash_add_char(text, (char)c);
-        }
-    }
-}
-
-static void crash_write_records(const struct ccm_crash_call *call)
-{
-    const uint64_t both = atomic_load(&crash_records);
-    const int fd = (int)(int32_t)(uint32_t)both;
-    const int next = (int)(int32_t)(uint32_t)(both >> 32);
-    struct crash_text line;
-
-    for (size_t i = 0; fd >= 0 && call->marks != NULL && i < call->key_count; i++) {
-        line.len = 0;
-        crash_add(&line, "crash 1 ");
-        crash_add_number(&line, call->marks[i], 16, 16);
-        crash_add_char(&line, ' ');
-        crash_add_escaped(&line, call->plugin);
-        crash_add_char(&line, ' ');
-        crash_add_escaped(&line, call->keys[i]);
-        crash_add_char(&line, '\n');
-        crash_write(fd, &line);
-        if (next >= 0) {
-            crash_write(next, &line);
-        }
-    }
-}
-
-/* --- the handler ---------------------------------------------------------------------------- */
-
 static void crash_report(const struct crash_signal *signal, const siginfo_t *info)
 {
-    const struct ccm_crash_call *call = crash_current;
-
     crash_is_mine = 1;
     (void)alarm(END_S); /* what was set before does not come to its end */
-    crash_write_line(call, signal->name, info);
-    if (call != NULL) {
-        crash_write_records(call);
-    }
+    crash_write_line(crash_current, signal->name, info);
 }
 
 static void crash_handle(int number, siginfo_t *info, void *context)
@@ -306,13 +262,5 @@ void ccm_crash_end(struct ccm_crash_call *call)
     crash_current = call->outer;
     if (call->outer == NULL) {
         (void)sigaltstack(&call->before, NULL); /* what was there before */
-    }
-}
-
-void ccm_crash_set_record(int fd, int next)
-{
-    atomic_store(&crash_records, (uint64_t)(uint32_t)next << 32 | (uint32_t)fd);
-    while (crash_is_mine == 0 && atomic_load(&crash_begun)) {
-        (void)pause(); /* it goes by the files from before, which have to stay as they are */
     }
 }

@@ -11,7 +11,6 @@
 
 #include <signal.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* A call into a plugin. In the frame of the caller, from begin() to end(); texts are borrowed as
  * long. */
@@ -20,7 +19,6 @@ struct ccm_crash_call {
     const char *stage;       /* "reconcile" */
     const char *const *keys; /* what it works on, such as "default/web"; NULL = nothing */
     size_t key_count;
-    const uint64_t *marks; /* one per key: the keys are recorded with them; NULL = they are not */
 
     /* Private. */
     struct ccm_crash_call *outer;
@@ -33,14 +31,5 @@ void ccm_crash_install(void);
 /* Around each call into a plugin; they may be nested. They cost a system call each. */
 void ccm_crash_begin(struct ccm_crash_call *call);
 void ccm_crash_end(struct ccm_crash_call *call);
-
-/*
- * Where keys with marks are recorded, one line each: "crash 1 MARK PLUGIN KEY", MARK as 16
- * hexadecimal digits, KEY with what is no printable ASCII, and '%', as %XX. An open file, which is
- * borrowed; -1 = nowhere. next: another one that is about to take its place, which gets the same;
- * -1 = none. Never returns once a crash has begun, as that goes by the files from before. Any
- * thread.
- */
-void ccm_crash_set_record(int fd, int next);
 
 #endif

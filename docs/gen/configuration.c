@@ -83,8 +83,26 @@ static void page_add_options(struct ccm_buf *page, const char *title, const char
     config_option_doc(page, NULL, rows);
 }
 
+static void page_add_retired(struct ccm_buf *page, const char *title, const char *intro,
+                             const struct ccm_option *const *rows)
+{
+    (void)intro; /* it is above */
+    for (size_t i = 0; rows[i] != NULL; i++) {
+        if ((rows[i]->flags & CCM_OPTION_RETIRED) != 0) {
+            ccm_buf_addf(page, "- %s: `%s%s%s`: %s.\n", title,
+                         ccm_text_empty(rows[i]->group) ? "" : rows[i]->group,
+                         ccm_text_empty(rows[i]->group) ? "" : ".", rows[i]->name, rows[i]->help);
+        }
+    }
+}
+
 void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
                         size_t plugin_count)
 {
     docs_visit_options(plugins, plugin_count, page_add_options, page);
+    ccm_buf_adds(page,
+                 "\n## Retired options\n\nA configuration may still have these, with any "
+                 "value. They are ignored, with one Warning at the start, when the file is "
+                 "read again, and by `ccmd check-config`. The next version refuses them.\n\n");
+    docs_visit_options(plugins, plugin_count, page_add_retired, page);
 }

@@ -53,7 +53,7 @@ static int page_write(struct ccm_buf *page, const char *name, const char *text, 
     int r = 0;
 
     while (r == 0 && loaded < count && loaded < MAX_PLUGINS) {
-        r = plugin_load(files[loaded], NULL, 0, &plugins[loaded], &err);
+        r = plugin_load(files[loaded], NULL, &plugins[loaded], &err);
         loaded += r == 0 ? 1 : 0;
     }
     if (r < 0) {

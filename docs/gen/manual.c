@@ -259,6 +259,9 @@ static void man_add_rows(struct ccm_buf *page, const char *title, const char *in
     }
     ccm_buf_adds(page, ".Bl -tag -width Ds\n");
     for (size_t i = 0; rows[i] != NULL; i++) {
+        if ((rows[i]->flags & CCM_OPTION_RETIRED) != 0) {
+            continue;
+        }
         ccm_buf_addf(page, ".It Va %s%s%s\n", ccm_text_empty(rows[i]->group) ? "" : rows[i]->group,
                      ccm_text_empty(rows[i]->group) ? "" : ".", rows[i]->name);
         man_add_type(page, rows[i]);

@@ -143,11 +143,6 @@ const struct docs_reason docs_reasons[] = {
       "The load balancer stays when the Service is deleted, as "
       "annotation preserve-lb-on-delete asks for.",
       "Nothing." },
-    { "PutAside", "Warning",
-      "Passes over this object crashed ccmd several times in a row: it is not worked on, so that "
-      "the others are.",
-      "Report the line of the crash in the log. It is taken up again when it is changed, when ccmd "
-      "or the plugin is another version, and by `ccmd resync`." },
     { "QuotaNear", "Warning",
       "Four fifths of a quota of the cloud are used, on the Service or, for the account or a "
       "vSwitch, the Lease.",

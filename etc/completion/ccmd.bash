@@ -66,7 +66,7 @@ _ccmd() {
         --output | -o) _ccmd_words 'text json sarif github'; return ;;
         esac
         if [[ $cur == -* ]]; then
-            _ccmd_words ' --config --plugin --plugin-dir --constructors --output --help --version'
+            _ccmd_words ' --config --plugin --plugin-dir --output --help --version'
         else
             _ccmd_files -f
         fi
@@ -79,7 +79,7 @@ _ccmd() {
         --output | -o) _ccmd_words 'text json name'; return ;;
         esac
         if [[ $cur == -* ]]; then
-            _ccmd_words ' --config --plugin --plugin-dir --constructors --output --help --version'
+            _ccmd_words ' --config --plugin --plugin-dir --output --help --version'
         else
             _ccmd_words "$("${COMP_WORDS[0]}" explain -o name "${config[@]}" 2>/dev/null)"
         fi
@@ -100,7 +100,7 @@ _ccmd() {
         --output | -o) _ccmd_words 'text json name'; return ;;
         esac
         if [[ $cur == -* ]]; then
-            _ccmd_words ' --config --output --rbac --constructors --help --version'
+            _ccmd_words ' --config --output --rbac --help --version'
         else
             _ccmd_files -f
         fi

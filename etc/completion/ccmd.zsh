@@ -68,7 +68,6 @@ _ccmd() {
             '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
             '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
-            '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
             '(-o --output)'{-o,--output}'[how to print findings\: text (default), json, sarif (for code scanning), or github (annotations of a workflow)]:FORMAT:(text json sarif github)' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
@@ -79,7 +78,6 @@ _ccmd() {
             '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '*--plugin[ask this plugin instead of those of the configuration; may be repeated]:FILE:_files' \
             '--plugin-dir[where plugins are that are given by name; alone\: ask all that are there]:DIR:_files -/' \
-            '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
             '(-o --output)'{-o,--output}'[how to print them\: text (default), json, or their names alone]:FORMAT:(text json name)' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
@@ -96,7 +94,6 @@ _ccmd() {
             '(-c --config)'{-c,--config}'[configuration file, or folder of *.conf files (default /etc/ccmd/ccmd.conf)]:FILE:_files' \
             '(-o --output)'{-o,--output}'[how to print them\: text (default), json, or their names alone]:FORMAT:(text json name)' \
             '--rbac[print roles with the rights that they need, as YAML for kubectl]' \
-            '--constructors[a plugin given as a file may have constructors, code that runs while it is being loaded]' \
             '(-h --help)'{-h,--help}'[print this help]' \
             '(-V --version)'{-V,--version}'[print the version]' \
             '*:operand:_files'

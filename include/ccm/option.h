@@ -24,6 +24,12 @@
  * shared group an option is live when all that list it say so.
  */
 #define CCM_OPTION_LIVE UINT64_C(2)
+/*
+ * Since ABI 1.1. Flag: there was such an option once. The configuration may still have it, with any
+ * value: that is ignored, with a Warning that has `help`, which says what takes its place ("it is
+ * 10 s now"). Of such a row only group, name and help count, and the host has no value for it.
+ */
+#define CCM_OPTION_RETIRED UINT64_C(4)
 
 /*
  * Where an option stands in the file:
@@ -37,7 +43,7 @@
 struct ccm_option {
     uint64_t struct_size;
     uint64_t type;  /* CCM_OPTION_STRING ... */
-    uint64_t flags; /* CCM_OPTION_REQUIRED, CCM_OPTION_LIVE */
+    uint64_t flags; /* CCM_OPTION_REQUIRED, CCM_OPTION_LIVE, CCM_OPTION_RETIRED */
     const char *group;
     const char *name;
     const char *fallback; /* default as text: "16", "true", "a,b" for a list; NULL = "" / 0 / false
@@ -56,5 +62,12 @@ struct ccm_option {
      * TLS. */
     const char *unless;
 };
+
+/* A row of a retired option: CCM_OPTION_RETIRED. */
+#define CCM_OPTION_RETIRED_ROW(group_, name_, help_)                                               \
+    {                                                                                              \
+        .struct_size = sizeof(struct ccm_option), .type = CCM_OPTION_STRING,                       \
+        .flags = CCM_OPTION_RETIRED, .group = (group_), .name = (name_), .help = (help_),          \
+    }
 
 #endif

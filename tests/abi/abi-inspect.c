@@ -10,7 +10,7 @@ int main(int argc, char **argv)
         struct ccm_error err = CCM_ERROR_INIT;
         struct plugin_loaded_plugin *plugin = NULL;
 
-        if (plugin_load(argv[i], NULL, 0, &plugin, &err) < 0) {
+        if (plugin_load(argv[i], NULL, &plugin, &err) < 0) {
             (void)fprintf(stderr, "%s\n", err.message); /* nothing else to tell it to */
             status = 1;
             continue;

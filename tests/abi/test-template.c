@@ -139,7 +139,7 @@ static struct plugin_loaded_plugin *load(void)
     assert_int_equal(write(fd, data, len), len);
     assert_int_equal(close(fd), 0);
 
-    const int r = plugin_load("template", dir, 0, &plugin, &err);
+    const int r = plugin_load("template", dir, &plugin, &err);
 
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(dir), 0);

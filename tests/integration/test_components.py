@@ -126,7 +126,7 @@ def test_a_plugin_lives_with_the_rights_of_its_component(build, tmp_path, names)
                            election="enabled = true;", name="site.conf")
         shutil.move(os.path.join(world.folder, "site.conf"), folder)
         with open(os.path.join(folder, "z.conf"), "w", encoding="utf-8") as file:
-            file.write(f'metrics: {{ listen = ""; }}; process: {{ crash_file = ""; }};\n{ROUTE if "route" in names else ""}')
+            file.write(f'metrics: {{ listen = ""; }}; \n{ROUTE if "route" in names else ""}')
         world.config = folder
         world.start_ccmd()
         world.kube.create(*[node(f"node-{number}") for number in (1, 2)])

@@ -254,7 +254,7 @@ def test_the_overlay_of_the_manual(base, tmp_path):
     volumes = {one["name"]: one for one in pod["volumes"]}
     assert volumes["credentials"]["secret"] == {"secretName": "ccmd-credentials", "defaultMode": 0o440} and "config" in volumes
     assert {m["name"]: m["mountPath"] for m in main["volumeMounts"]} == {
-        "config": "/etc/ccmd", "state": "/var/lib/ccmd", "credentials": "/etc/ccmd-credentials"}
+        "config": "/etc/ccmd", "credentials": "/etc/ccmd-credentials"}
 
 
 def test_each_manifest_has_the_same_labels(base):
@@ -302,7 +302,7 @@ def test_chart_takes_values(helm):
     assert chart[("Deployment", "ccmd")]["spec"]["replicas"] == 3
     assert main["image"] == "registry/ccmd:7" and main["env"] == [{"name": "A", "value": "b"}]
     assert [v["name"] for v in pod["volumes"]] == [m["name"] for m in main["volumeMounts"]] == [
-        "config", "state", "credentials", "tls"]
+        "config", "credentials", "tls"]
     assert chart[("ConfigMap", "ccmd")]["data"]["ccmd.conf"] == "alicloud: { };\n"
     assert [main[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")] == [
         {"scheme": "HTTPS", "host": "10.0.0.1", "port": 9443, "path": path} for path in ("/livez", "/livez", "/readyz")]
@@ -372,7 +372,7 @@ def test_chart_writes_the_configuration(helm, prefix, tmp_path):
     assert settings_of(text) == {
         "kubernetes": {"kubeconfig": ""}, "leader_election": {"enabled": True, "namespace": "kube-system", "name": "other"},
         "admin": {"listen": "127.0.0.1:9443"}, "metrics": {"listen": "0.0.0.0:9444"}, "log": {"level": "debug", "format": "json"},
-        "process": {"crash_file": "/var/lib/ccmd/crashes"}, "controller": {"timeout_s": 300},
+        "controller": {"timeout_s": 300},
         "alicloud": {"cluster_id": "c-1", "region": "cn-hangzhou", "vpc_id": "vpc-1", "vswitch_ids": ["vsw-1", "cn-hangzhou-b:vsw-2"],
                      "network": "public", "credentials": {"source": "file", "file": "/etc/ccmd-credentials/ak.json"},
                      "quotas": {"slb_write": 45}, "resource_group_id": "rg-1"},

@@ -108,7 +108,7 @@ def start_ccmd(reader):
     maps = world.kube.http.request("GET", CONFIGMAPS)["items"]
     text = next(item["data"]["ccmd.conf"] for item in maps if "ccmd.conf" in item["data"])
     for told, here in (('kubeconfig = "";', f'kubeconfig = "{os.path.abspath(world.kubeconfig)}";'), ("127.0.0.1:10258", "127.0.0.1:0"),
-                       ("/var/lib/ccmd/crashes", f"{reader.work}/crashes"), ('cluster_id = "my-cluster";', 'cluster_id = "my-cluster"; plain_http = true;')):
+                       ('cluster_id = "my-cluster";', 'cluster_id = "my-cluster"; plain_http = true;')):
         assert text.count(told) == 1, told
         text = text.replace(told, here)
     plugins = os.path.abspath(os.path.join(world.build, "plugins"))

@@ -235,7 +235,7 @@ def test_the_sanitizer_sees_what_a_plugin_does(build, shell):
     line = text[:text.index("    *ret_self = template;")].count("\n") + 1
     shell.run(found[0])
     shell.run('cat >hello.conf <<END\nkubernetes: { kubeconfig = "$KUBECONFIG"; };\nleader_election: { enabled = false; };\n'
-              'admin: { listen = "127.0.0.1:0"; };\nplugins = ( { name = "template"; file = "$PWD/checked.so"; constructors = true; } );\nEND\n')
+              'admin: { listen = "127.0.0.1:0"; };\nplugins = ( { name = "template"; file = "$PWD/checked.so"; } );\nEND\n')
     told = shell.run('export LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0\n'
                      'if timeout 60 ccmd run --config hello.conf 2>told; then exit 1; fi\nunset LD_PRELOAD\ncat told')
     assert "heap-buffer-overflow" in told and f"plugin.c:{line}" in told

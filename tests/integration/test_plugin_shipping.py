@@ -77,7 +77,7 @@ def check_first(found):
     pod = found[("Deployment", "ccmd")]["spec"]["template"]["spec"]
     assert [one["name"] for one in pod["initContainers"]] == ["plugin-hello"]
     mounts = {one["name"]: one for one in pod["containers"][0]["volumeMounts"]}
-    assert set(mounts) == {"config", "state", "plugins"} == {one["name"] for one in pod["volumes"]}
+    assert set(mounts) == {"config", "plugins"} == {one["name"] for one in pod["volumes"]}
     assert mounts["plugins"]["subPath"] == "plugins" and mounts["plugins"]["readOnly"] is True
     config = next(document for (kind, _), document in found.items() if kind == "ConfigMap")
     assert f'file = "{mounts["plugins"]["mountPath"]}/hello.so"' in config["data"]["ccmd.conf"]

@@ -52,17 +52,17 @@ def world_writable(build, folder):
     return path, "writ"
 
 
-def not_elf(build, folder):
+def no_shared_object(build, folder):
     path = folder / "bad.so"
     path.write_text("#!/bin/sh\n")
-    return path, "ELF"
+    return path, "not a shared object"
 
 
 def missing(build, folder):
     return folder / "bad.so", "no such file"
 
 
-@pytest.mark.parametrize("make", [wrong_major, no_symbol, failing_create, world_writable, not_elf, missing])
+@pytest.mark.parametrize("make", [wrong_major, no_symbol, failing_create, world_writable, no_shared_object, missing])
 def test_refused_while_the_others_run(world, build, plugin_dir, make):
     path, reason = make(build, plugin_dir)
     name = "failing-create" if make is failing_create else "bad"

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.support import objects, views
+from tests.support import objects, proc, views
 from tests.support import scenario_route as route
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
@@ -320,6 +320,21 @@ def test_a_bad_file(world, bad, problem):
     replace(world.config, good)
     world.wait(lambda: world.metrics()["ccmd_config_last_reload_successful"] == 1, "the good file")
     world.logged("taken over: log.level")
+
+
+def test_retired_options(world, build):
+    """One Warning at the start, one for each file that is read, one of check-config; plugins work whatever values they have."""
+    def told(text, *names):
+        (line,) = [line for line in text.splitlines() if "retired options are ignored, and the next version refuses them: " in line]
+        assert re.findall(r"([\w.]+) \(\S+:\d+\): ", line) == list(names), line
+
+    start(world, extra='process: { crash_file = 7; };')
+    told(world.ccmd.err(), "process.crash_file")
+    told(reload(world, extra='process: { crash_file = 7; crash_limit = "many"; }; controller: { timeout_s = 60; };'), "process.crash_file", "process.crash_limit")
+    result, out, err = proc.run([os.path.join(build, "bin", "ccmd"), "check-config", "--config", world.config])
+    assert result == 0 and ": ok" in out, err
+    told(err, "process.crash_file", "process.crash_limit")
+    assert "retired options" not in reload(world)
 
 
 def test_what_needs_a_restart(world):

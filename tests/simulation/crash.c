@@ -21,9 +21,3 @@ void ccm_crash_end(struct ccm_crash_call *call)
     (void)call;
     sim_set_key("");
 }
-
-void ccm_crash_set_record(int fd, int next)
-{
-    (void)fd;
-    (void)next;
-}

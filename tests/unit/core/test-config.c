@@ -108,9 +108,13 @@ static const struct ccm_option bytes = {
     .help = "Bytes.",
 };
 
+/* What was an option once: plugins have it in their tables. */
+static const struct ccm_option old_shared =
+    CCM_OPTION_RETIRED_ROW("alicloud", "endpoints.old", "it is 7 now");
+
 static const struct ccm_option *const clb_options[] = {
-    &region,  &network, &vswitches, &plain_http, &slb,      &retries,     &weight,
-    &dry_run, &ca_file, &zones,     &bytes,      &clb_word, &clb_guarded, NULL,
+    &region,  &network, &vswitches, &plain_http, &slb,         &retries,    &weight, &dry_run,
+    &ca_file, &zones,   &bytes,     &clb_word,   &clb_guarded, &old_shared, NULL,
 };
 
 static const struct ccm_option nlb_region = {
@@ -130,7 +134,8 @@ static const struct ccm_option nlb_level = {
     .values = "error|warn|info|debug",
     .help = "Reading along.",
 };
-static const struct ccm_option *const nlb_options[] = { &nlb_region, &nlb_level, NULL };
+static const struct ccm_option *const nlb_options[] = { &nlb_region, &nlb_level, &old_shared,
+                                                        NULL };
 
 /* --- files ---------------------------------------------------------------------------------- */
 
@@ -223,9 +228,8 @@ static void test_everything(void **state)
     assert_string_equal(clb->name, "clb");
     assert_string_equal(clb->file, "clb.so");
     assert_int_equal(clb->workers, 16);
-    assert_true(clb->critical && clb->enabled && !clb->constructors);
+    assert_true(clb->critical && clb->enabled);
     assert_int_equal(clb->line, 8);
-    assert_true(nlb->constructors);
     assert_string_equal(nlb->file, "/lib/other.so");
     assert_int_equal(nlb->workers, 16);
     assert_false(nlb->critical);
@@ -260,6 +264,35 @@ static void test_everything(void **state)
     assert_null(config_strings(config, "clb", NULL, "default_weight"));
     assert_null(config_strings(config, "nlb", "alicloud", "vswitch_ids"));
     config_free(config);
+}
+
+/* What was an option once is no problem, whatever it holds, and all are named in one line. */
+static void test_retired(void **state)
+{
+    static const char *const values[] = {
+        "7", "\"\"", "true", "1.5", "{ a = { b = 1; }; }", "( 1 )"
+    };
+    const char *file = ((struct fixture *)*state)->path;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(values); i++) {
+        CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
+        struct ccm_error err = CCM_ERROR_INIT;
+        char text[1024];
+
+        (void)snprintf(
+            text, sizeof(text),
+            "alicloud: { region = \"r\";\n endpoints: { old = %s; }; };\n"
+            "plugins = ( { name = \"clb\"; constructors = %s; }, { name = \"nlb\"; } );\n",
+            values[i], values[i]);
+        write_file(*state, text, strlen(text));
+        assert_int_equal(run_steps(*state, &config, &err), 0);
+        (void)snprintf(text, sizeof(text),
+                       "%s: retired options are ignored, and the next version refuses them: "
+                       "clb.constructors (%s:3): every plugin may have them; "
+                       "alicloud.endpoints.old (%s:2): it is 7 now",
+                       file, file, file);
+        assert_string_equal(config_retired(config), text);
+    }
 }
 
 static void test_defaults(void **state)
@@ -598,7 +631,7 @@ static const struct {
     { { .struct_size = 8, .type = CCM_OPTION_INT, .name = "x" },
       "option 'x': its struct_size is too small" },
     { { HEAD, .type = 77, .name = "x" }, "option 'clb.x': its type is unknown" },
-    { { HEAD, .type = CCM_OPTION_INT, .name = "x", .flags = 4 }, "option 'x': it has flags" },
+    { { HEAD, .type = CCM_OPTION_INT, .name = "x", .flags = 8 }, "option 'x': it has flags" },
     { {
           HEAD,
           .type = CCM_OPTION_INT,
@@ -943,6 +976,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONFIG_TEST(test_everything),
+        CONFIG_TEST(test_retired),
         CONFIG_TEST(test_defaults),
         CONFIG_TEST(test_faults),
         CONFIG_TEST(test_each_step_tells_its_own),

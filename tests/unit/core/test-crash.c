@@ -15,14 +15,13 @@
 
 #include <cmocka.h>
 
-/* Its standard error is a pipe that takes nothing more; records go to fd. */
-static void child_crash(int fd)
+/* Its standard error is a pipe that takes nothing more. */
+static void child_crash(void)
 {
     static const char bytes[4096];
     const char *const keys[] = { "default/web" };
-    const uint64_t marks[] = { 7 };
     struct ccm_crash_call call = {
-        .plugin = "toy", .stage = "reconcile", .keys = keys, .key_count = 1, .marks = marks
+        .plugin = "toy", .stage = "reconcile", .keys = keys, .key_count = 1
     };
     const struct rlimit none = { 0, 0 };
     int ends[2];
@@ -37,37 +36,26 @@ static void child_crash(int fd)
         _exit(1);
     }
     ccm_crash_install();
-    ccm_crash_set_record(fd, -1);
     ccm_crash_begin(&call);
     (void)raise(SIGABRT);
     _exit(1);
 }
 
-/* It ends by the signal, and what crashed is on record. */
+/* It ends by the signal. */
 static void test_log_that_nobody_reads(void **state)
 {
-    char name[] = "/tmp/test-crash-XXXXXX";
-    const int fd = mkstemp(name);
-    char record[128] = "";
     int status = 0;
-
-    (void)state;
-    assert_true(fd >= 0);
-    assert_int_equal(unlink(name), 0);
-
     const pid_t child = fork();
 
+    (void)state;
     assert_true(child >= 0);
     if (child == 0) {
         (void)alarm(60); /* a handler that waits for ever */
-        child_crash(fd);
+        child_crash();
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
-    assert_true(pread(fd, record, sizeof(record) - 1, 0) > 0);
-    assert_string_equal(record, "crash 1 0000000000000007 toy default/web\n");
-    assert_int_equal(close(fd), 0);
 }
 
 int main(void)

@@ -83,7 +83,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   "leader_election" (dict "enabled" true "namespace" .Values.leaseNamespace "name" .Values.leaseName)
   "admin" (dict "listen" $listen)
   "log" (dict "level" .Values.logLevel "format" .Values.logFormat)
-  "process" (dict "crash_file" "/var/lib/ccmd/crashes")
   "alicloud" (dict "cluster_id" $cluster "region" .Values.region "vpc_id" .Values.vpcId "vswitch_ids" .Values.vswitchIds
     "network" .Values.network "credentials" $credentials) }}
 {{- if .Values.metrics.enabled }}
