@@ -357,6 +357,7 @@ static int watches_publish_store(struct daemon_watches *watches, const struct so
 
     if (source->watch->kind != CCM_KIND_RAW) {
         services->stores[source->watch->kind] = source->store;
+        services->reflectors[source->watch->kind] = source->reflector;
         return 0;
     }
     for (size_t i = 0; i < plugin_registry_len(registry); i++) {

@@ -2,6 +2,7 @@
 
 #include "daemon/http_calls.h"
 #include "daemon/journal.h"
+#include "daemon/own_write.h"
 #include "daemon/pauses.h"
 #include "daemon/raw_cache.h"
 #include "kube/client/fetch.h"
@@ -403,8 +404,21 @@ static int host_patch(const struct ccm_host *host, const struct ccm_request *req
     if (host_dry_run(host)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run: nothing is changed");
     }
-    return kube_patch(self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
-                      patch, err);
+
+    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
+    struct daemon_own_write own;
+
+    daemon_own_write_begin(&own, self->services,
+                           &(const struct daemon_own_object){ .kind = patch->kind,
+                                                              .namespace_ = patch->namespace_,
+                                                              .name = patch->name,
+                                                              .subresource = patch->subresource });
+
+    const int r = kube_patch(self->services->kube, cancel_of(self, req),
+                             deadline_of(req, API_TIMEOUT_MS), patch, &response, err);
+
+    daemon_own_write_finish(&own, response);
+    return r;
 }
 
 static int host_fetch(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
@@ -429,7 +443,22 @@ static int host_do_raw(const struct ccm_host *host, const struct ccm_request *re
     if (verb != KUBE_RAW_FETCH && host_dry_run(host)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run: nothing is changed");
     }
-    return kube_raw(self->services->kube, verb, call, &limits, ret, err);
+
+    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
+    const bool changes = verb == KUBE_RAW_UPDATE || verb == KUBE_RAW_PATCH;
+    struct daemon_own_write own = { .count = 0 };
+
+    if (changes) {
+        daemon_own_write_begin(&own, self->services,
+                               &(const struct daemon_own_object){ CCM_KIND_RAW, call->api_version,
+                                                                  call->resource, call->namespace_,
+                                                                  call->name, call->subresource });
+    }
+
+    const int r = kube_raw(self->services->kube, verb, call, &limits, &response, err);
+
+    daemon_own_write_finish(&own, response);
+    return r < 0 || ret == NULL ? r : kube_raw_take(verb, call, response, ret, err);
 }
 
 static int host_fetch_raw(const struct ccm_host *host, const struct ccm_request *req,

@@ -227,7 +227,11 @@ struct ccm_host {
     /* --- writes to the API server --- */
 
     /* Blocks until answered (or until the request's deadline). A 404 is CCM_ERROR_NOT_FOUND, a 409
-     * or a failed precondition (resourceVersion, uid) CCM_ERROR_CONFLICT. No retry inside. */
+     * or a failed precondition (resourceVersion, uid) CCM_ERROR_CONFLICT. No retry inside. When it
+     * returns 0, get() and list() show the object as the server has answered, or newer, if they
+     * hold it; the change is mapped when the watch shows it. The same holds for update_raw() and
+     * patch_raw(). (Without memory, or after a list that began before, the watch shows it first.)
+     */
     int (*patch)(const struct ccm_host *host, const struct ccm_request *req,
                  const struct ccm_patch *patch, struct ccm_error *err);
 

@@ -35,6 +35,7 @@ static void fill_defaults(struct kube_reflector_config *config)
     default_if_zero(&timing->initial_ms, 10000);
     default_if_zero(&timing->paged_ms, 600000);
     default_if_zero(&timing->head_ms, 65000);
+    default_if_zero(&timing->own_ms, 30000);
     default_if_zero(&timing->watch_min_s, 300);
     default_if_zero(&timing->watch_max_s, 600);
     default_if_zero(&config->page_limit, 500);
@@ -71,6 +72,7 @@ struct kube_reflector *kube_reflector_new(const struct kube_reflector_config *co
     }
     r->config = *config;
     fill_defaults(&r->config);
+    r->written = config->kind;
     r->cache = config->continuity == NULL ? 0 : kube_continuity_add(config->continuity);
     r->random = r->config.timing.seed;
     r->streaming = true;

@@ -40,6 +40,7 @@ struct kube_reflector_timing {
     uint32_t paged_ms;    /* lists are paged for so long after a streaming one failed; doubles with
                              each further failure, 64 times as long at most (600,000) */
     uint32_t head_ms;     /* longest wait for the head of an answer (65,000) */
+    uint32_t own_ms;      /* longest that an own write hides what the watch says (30,000) */
     /* A watch is asked to end after a random time in this range (300 to 600). */
     uint32_t watch_min_s;
     uint32_t watch_max_s;
@@ -119,6 +120,17 @@ CCM_NODISCARD int kube_reflector_fetch(struct kube_reflector *reflector,
 CCM_NODISCARD int kube_reflector_wait_fetched(struct kube_reflector *reflector,
                                               int64_t deadline_ms);
 void kube_reflector_recheck(struct kube_reflector *reflector);
+
+/*
+ * Around a write to an object with this key, from any thread: when end_write() returns the store
+ * shows what was written, whatever the watch has shown so far. text: the answer of the server, the
+ * whole object; NULL = the write failed. What cannot be decoded, or is not held, is left to the
+ * watch; so is all of a reflector with a `keep`. begin_write() returns NULL when there is nothing
+ * to end.
+ */
+struct kube_write *kube_reflector_begin_write(struct kube_reflector *reflector, const char *key);
+void kube_reflector_end_write(struct kube_reflector *reflector, struct kube_write *write,
+                              const char *text, size_t len);
 
 /* List everything again. Any thread, returns at once. */
 void kube_reflector_relist(struct kube_reflector *reflector);

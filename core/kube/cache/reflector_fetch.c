@@ -59,6 +59,31 @@ void kube_reflector_relist(struct kube_reflector *r)
     kube_stream_wake(r->main);
 }
 
+struct kube_write *kube_reflector_begin_write(struct kube_reflector *r, const char *key)
+{
+    return r->config.keep == NULL ? kube_store_begin_write(r->config.store, key) : NULL;
+}
+
+void kube_reflector_end_write(struct kube_reflector *r, struct kube_write *write, const char *text,
+                              size_t len)
+{
+    CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = NULL;
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (write == NULL) {
+        return;
+    }
+    if (text != NULL) {
+        builder = kube_builder_new();
+    }
+    if (builder != NULL && kube_decode(builder, &r->written, text, len, &object, &err) < 0) {
+        object = NULL; /* it was written all the same, and the watch will show it */
+    }
+    kube_store_end_write(r->config.store, write, object,
+                         ccm_clock_now_ms() + r->config.timing.own_ms);
+}
+
 static void drop_unkept(struct kube_reflector *r)
 {
     const struct ccm_object *const *objects;
@@ -125,6 +150,7 @@ static void reflector_end_requests(struct kube_reflector *r)
 
 int kube_reflector_serve(struct kube_reflector *r, struct ccm_error *err)
 {
+    kube_store_expire_writes(r->config.store, ccm_clock_now_ms(), r->config.change, r->config.arg);
     for (;;) {
         CCM_CLEANUP(ccm_freep) char *selector = NULL;
         bool recheck;

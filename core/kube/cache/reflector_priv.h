@@ -16,6 +16,7 @@
 
 struct kube_reflector {
     struct kube_reflector_config config; /* defaults filled in */
+    struct kube_decode_kind written;     /* of answers to our own writes; unchanged, any thread */
     struct kube_stream *main;            /* list and watch */
     struct kube_stream *side;            /* fetches while the watch is open */
     struct kube_builder *builder;

@@ -26,6 +26,22 @@ void kube_reflector_path(const struct kube_reflector *r, struct ccm_buf *path, c
     kube_reflector_add_param(path, "fieldSelector", r->config.field_selector);
 }
 
+/* Nothing came, but something else is to be done in between. */
+static bool pump_is_due(const struct kube_reflector_pump *p, int got, int64_t deadline)
+{
+    return got == KUBE_STREAM_WOKEN ||
+           (got == -ETIME && p->serve != NULL && ccm_clock_now_ms() < deadline);
+}
+
+/* How long to wait for the next bytes. */
+static int64_t pump_wait_ms(const struct kube_reflector_pump *p, int64_t deadline)
+{
+    const int64_t due =
+        p->serve == NULL ? deadline : kube_store_writes_due(p->reflector->config.store);
+
+    return due < deadline ? due : deadline;
+}
+
 /* The longest silence is over, or the scan has failed, or the answer has ended: why. */
 static int pump_end(struct kube_reflector_pump *p, int code)
 {
@@ -78,14 +94,14 @@ int kube_reflector_pump(struct kube_reflector_pump *p, const char *path)
 
         kube_reflector_set_due(p->reflector, deadline);
 
-        const int got = kube_stream_read(p->stream, deadline, &data, &len, p->err);
+        const int got = kube_stream_read(p->stream, pump_wait_ms(p, deadline), &data, &len, p->err);
 
         if (got == 1) {
             code = pump_feed(p, data, len);
             if (len == 0 || p->pieces != before) {
                 deadline = ccm_clock_now_ms() + p->silence_ms;
             }
-        } else if (got != KUBE_STREAM_WOKEN) {
+        } else if (!pump_is_due(p, got, deadline)) {
             code = pump_end(p, got);
             break;
         }

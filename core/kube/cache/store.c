@@ -1,5 +1,6 @@
 #include "kube/cache/store.h"
 
+#include "kube/cache/own_write.h"
 #include "kube/object/object.h"
 #include "util/array.h"
 #include "util/cidr.h"
@@ -27,9 +28,10 @@ struct table {
 };
 
 struct kube_store {
-    pthread_mutex_t lock; /* guards `table` and what it points to against readers; leaf. The writer
-                             reads without it */
+    pthread_mutex_t lock; /* guards `own`, and `table` and what it points to against readers; leaf.
+                             The writer reads the table without it */
     struct table *table;
+    struct kube_own_writes own;
     struct kube_index indexes[KUBE_STORE_INDEXES];
     size_t index_count;
 };
@@ -376,7 +378,8 @@ struct kube_store *kube_store_new(const struct kube_index *indexes, size_t count
     if (store->table == NULL) {
         return NULL;
     }
-    if (pthread_mutex_init(&store->lock, NULL) != 0) {
+    if (kube_own_writes_init(&store->own) < 0 || pthread_mutex_init(&store->lock, NULL) != 0) {
+        kube_own_writes_fini(&store->own);
         table_free(store->table);
         return NULL;
     }
@@ -386,6 +389,7 @@ struct kube_store *kube_store_new(const struct kube_index *indexes, size_t count
 void kube_store_free(struct kube_store *store)
 {
     if (store != NULL) {
+        kube_own_writes_fini(&store->own);
         table_free(store->table);
         ccm_lock_fini(&store->lock);
         free(store);
@@ -404,7 +408,7 @@ const struct ccm_object *kube_store_get(struct kube_store *store, const char *ke
     const struct ccm_object *object = table_get(store->table, key);
 
     if (object != NULL) {
-        (void)kube_object_ref(object); /* returns its argument */
+        object = kube_object_ref(kube_own_writes_see(&store->own, object));
     }
     ccm_unlock(&store->lock);
     return object;
@@ -426,15 +430,15 @@ static int list_all_locked(const struct kube_store *store, const struct ccm_obje
     }
     for (size_t i = 0; i < count; i++) {
         (void)ccm_strmap_next(store->table->objects, &cursor, NULL, &value); /* there are `count` */
-        objects[i] = kube_object_ref(value);
+        objects[i] = kube_object_ref(kube_own_writes_see(&store->own, value));
     }
     *ret = objects;
     *ret_count = count;
     return 0;
 }
 
-static int list_bucket_locked(const struct bucket *bucket, const struct ccm_object ***ret,
-                              size_t *ret_count)
+static int list_bucket_locked(const struct kube_store *store, const struct bucket *bucket,
+                              const struct ccm_object ***ret, size_t *ret_count)
 {
     if (bucket == NULL) {
         *ret = NULL;
@@ -448,7 +452,7 @@ static int list_bucket_locked(const struct bucket *bucket, const struct ccm_obje
         return -ENOMEM;
     }
     for (size_t i = 0; i < bucket->len; i++) {
-        objects[i] = kube_object_ref(bucket->items[i]);
+        objects[i] = kube_object_ref(kube_own_writes_see(&store->own, bucket->items[i]));
     }
     *ret = objects;
     *ret_count = bucket->len;
@@ -473,7 +477,8 @@ int kube_store_list(struct kube_store *store, const char *index, const char *val
     if (index == NULL) {
         r = list_all_locked(store, &objects, &count);
     } else {
-        r = list_bucket_locked(ccm_strmap_get(store->table->buckets[i], value), &objects, &count);
+        r = list_bucket_locked(store, ccm_strmap_get(store->table->buckets[i], value), &objects,
+                               &count);
     }
     ccm_unlock(&store->lock);
     if (r == 0) {
@@ -571,6 +576,9 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
 
     const int r = table_put(store->table, &fresh, &old);
 
+    if (r == 0) {
+        kube_own_writes_note(&store->own, object);
+    }
     ccm_unlock(&store->lock);
     if (r == 0) {
         store_emit_difference(fn, arg, old, object);
@@ -588,9 +596,59 @@ void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn
     CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *old = table_take(store->table, key, &values);
 
+    kube_own_writes_forget(&store->own, key);
     ccm_unlock(&store->lock);
     if (old != NULL) {
         store_emit_change(fn, arg, CCM_CHANGE_DELETED, old, NULL);
+    }
+}
+
+struct kube_write *kube_store_begin_write(struct kube_store *store, const char *key)
+{
+    ccm_lock(&store->lock);
+
+    const struct ccm_object *object = table_get(store->table, key);
+    struct kube_write *write = object == NULL ? NULL : kube_own_writes_begin(&store->own, object);
+
+    ccm_unlock(&store->lock);
+    return write;
+}
+
+void kube_store_end_write(struct kube_store *store, struct kube_write *write,
+                          const struct ccm_object *answer, int64_t until_ms)
+{
+    if (write != NULL) {
+        ccm_lock(&store->lock);
+        kube_own_writes_end(&store->own, write, answer,
+                            answer == NULL ? NULL : table_get(store->table, answer->key), until_ms);
+        ccm_unlock(&store->lock);
+    }
+}
+
+int64_t kube_store_writes_due(struct kube_store *store)
+{
+    ccm_lock(&store->lock);
+
+    const int64_t due_ms = kube_own_writes_due(&store->own);
+
+    ccm_unlock(&store->lock);
+    return due_ms;
+}
+
+void kube_store_expire_writes(struct kube_store *store, int64_t now_ms, kube_change_fn fn,
+                              void *arg)
+{
+    for (;;) {
+        ccm_lock(&store->lock);
+
+        CCM_CLEANUP(kube_object_unrefp)
+        const struct ccm_object *ours = kube_own_writes_expire(&store->own, now_ms);
+
+        ccm_unlock(&store->lock);
+        if (ours == NULL) {
+            return;
+        }
+        store_emit_difference(fn, arg, ours, table_get(store->table, ours->key));
     }
 }
 
@@ -665,6 +723,7 @@ void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_
 
     ccm_lock(&store->lock);
     store->table = after;
+    kube_own_writes_clear(&store->own);
     ccm_unlock(&store->lock);
     stage->table = NULL;
     kube_stage_free(stage);

@@ -4,6 +4,9 @@
  * whatever happens to the store. A lock is held for a look-up or the exchange of a pointer, never
  * over a callback; a whole new list is built beside the old one and takes its place in one step, so
  * a reader sees either the old or the new state, never a mixture.
+ *
+ * Whoever writes to an object that the store holds sees it as written from then on, before the
+ * watch has shown it. Changes are reported when the watch shows them, and indexes go by the watch.
  */
 #ifndef CCM_KUBE_STORE_H
 #define CCM_KUBE_STORE_H
@@ -73,7 +76,31 @@ size_t kube_store_len(struct kube_store *store);
 /* How many of them were too large to be held as a whole. */
 size_t kube_store_too_large(struct kube_store *store);
 
+/* --- our own writes, any thread --- */
+
+struct kube_write;
+
+/* Before an object with this key is written. NULL: the store does not hold it, or there is no
+ * memory; the write can be made all the same. */
+struct kube_write *kube_store_begin_write(struct kube_store *store, const char *key);
+/*
+ * It has ended. answer: the object as the server answered, decoded as the store has it; NULL = it
+ * failed, or nobody can say. Readers see it in place of older versions until a list or watch shows
+ * it. Never what is older than the store has: see own_write.h. When the watch shows other versions,
+ * and this one has not come by until_ms (monotonic), readers see what the watch shows. Once for
+ * each begin_write(); a NULL write is fine.
+ */
+void kube_store_end_write(struct kube_store *store, struct kube_write *write,
+                          const struct ccm_object *answer, int64_t until_ms);
+
 /* --- the writer --- */
+
+/* When expire_writes() has something to do next; INT64_MAX = nothing so far. */
+int64_t kube_store_writes_due(struct kube_store *store);
+/* End the writes that the watch should have shown by now: reported as UPDATED, from what was
+ * written to what the watch shows. */
+void kube_store_expire_writes(struct kube_store *store, int64_t now_ms, kube_change_fn fn,
+                              void *arg);
 
 /*
  * Add or replace one object; the store takes its own reference. No change is reported when the

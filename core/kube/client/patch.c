@@ -21,7 +21,7 @@ static const char *content_type_of(uint64_t type)
 }
 
 int kube_patch(struct kube_client *client, const struct ccm_cancel *cancel, int64_t deadline_ms,
-               const struct ccm_patch *patch, struct ccm_error *err)
+               const struct ccm_patch *patch, struct ccm_http_response **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = KUBE_PATH_MAX };
     const char *type = content_type_of(patch->type);
@@ -51,5 +51,5 @@ int kube_patch(struct kube_client *client, const struct ccm_cancel *cancel, int6
         .cancel = cancel,
     };
 
-    return kube_do(client, &call, NULL, err);
+    return kube_do(client, &call, ret, err);
 }

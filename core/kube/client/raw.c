@@ -117,9 +117,9 @@ static bool raw_is_asked(const struct ccm_object *object, const struct ccm_raw_c
            ccm_text_equal(object->namespace_, call->namespace_ == NULL ? "" : call->namespace_);
 }
 
-static int raw_take_answer(enum kube_raw_verb verb, const struct ccm_raw_call *call,
-                           const struct ccm_http_response *response, const struct ccm_object **ret,
-                           struct ccm_error *err)
+int kube_raw_take(enum kube_raw_verb verb, const struct ccm_raw_call *call,
+                  const struct ccm_http_response *response, const struct ccm_object **ret,
+                  struct ccm_error *err)
 {
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
@@ -148,12 +148,11 @@ static int raw_take_answer(enum kube_raw_verb verb, const struct ccm_raw_call *c
 }
 
 int kube_raw(struct kube_client *client, enum kube_raw_verb verb, const struct ccm_raw_call *call,
-             const struct kube_raw_limits *limits, const struct ccm_object **ret,
+             const struct kube_raw_limits *limits, struct ccm_http_response **ret,
              struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = KUBE_PATH_MAX };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
-    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
     const struct kube_path_raw parts = {
         .api_version = call->api_version,
         .resource = call->resource,
@@ -181,12 +180,5 @@ int kube_raw(struct kube_client *client, enum kube_raw_verb verb, const struct c
     }
     http.path = ccm_buf_str(&path);
     r = raw_make_body(verb, call, &body, &http.body, err);
-    if (r < 0) {
-        return r;
-    }
-    r = kube_do(client, &http, &response, err);
-    if (r < 0 || ret == NULL) {
-        return r;
-    }
-    return raw_take_answer(verb, call, response, ret, err);
+    return r < 0 ? r : kube_do(client, &http, ret, err);
 }

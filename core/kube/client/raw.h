@@ -13,20 +13,25 @@ enum kube_raw_verb {
     KUBE_RAW_DELETE
 };
 
-/*
- * What host->fetch_raw() and the four that write do; see there what counts of `call`. deadline_ms
- * is monotonic (0 = 20 s from now); cancel may be NULL. ret may be NULL; *ret: one reference, the
- * caller's, or NULL after a write whose answer is no object. 0, or negative with err: as
- * kube_do(); TERMINAL when what was fetched cannot be decoded, TRANSIENT when it is another object;
- * CCM_ERROR_BUG (-EINVAL) for a call that cannot be sent.
- */
 struct kube_raw_limits {
-    const struct ccm_cancel *cancel;
-    int64_t deadline_ms;
+    const struct ccm_cancel *cancel; /* may be NULL */
+    int64_t deadline_ms;             /* monotonic; 0 = 20 s from now */
 };
 
+/*
+ * What host->fetch_raw() and the four that write do; see there what counts of `call`. *ret: the
+ * answer, the caller's. 0, or negative with err: as kube_do(); CCM_ERROR_BUG (-EINVAL) for a call
+ * that cannot be sent.
+ */
 CCM_NODISCARD int kube_raw(struct kube_client *client, enum kube_raw_verb verb,
                            const struct ccm_raw_call *call, const struct kube_raw_limits *limits,
-                           const struct ccm_object **ret, struct ccm_error *err);
+                           struct ccm_http_response **ret, struct ccm_error *err);
+
+/* The object of such an answer. *ret: one reference, the caller's, or NULL after a write whose
+ * answer is no object. 0, or negative with err: TERMINAL when what was fetched cannot be decoded,
+ * TRANSIENT when it is another object. */
+CCM_NODISCARD int kube_raw_take(enum kube_raw_verb verb, const struct ccm_raw_call *call,
+                                const struct ccm_http_response *response,
+                                const struct ccm_object **ret, struct ccm_error *err);
 
 #endif

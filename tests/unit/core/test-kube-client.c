@@ -545,7 +545,7 @@ static void test_patch(void **state CCM_UNUSED)
     fixture_open(&f, &script, "token: abc");
     for (size_t i = 0; i < CCM_ARRAY_LEN(patch_cases); i++) {
         struct ccm_test_request request = { 0 };
-        const int r = kube_patch(f.client, NULL, 0, &patch_cases[i].patch, &f.err);
+        const int r = kube_patch(f.client, NULL, 0, &patch_cases[i].patch, NULL, &f.err);
 
         if (patch_cases[i].target == NULL) {
             assert_int_equal(r, -EINVAL);
@@ -574,8 +574,8 @@ static void test_patch_lost(void **state CCM_UNUSED)
     };
 
     fixture_open(&f, &script, "token: abc");
-    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
-    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), -ECONNRESET);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, NULL, &f.err), 0);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, NULL, &f.err), -ECONNRESET);
     kube_client_free(f.client);
     net_http_free(f.http);
     f.client = NULL;
@@ -691,12 +691,12 @@ static void test_patch_answered_by_a_page(void **state CCM_UNUSED)
     fixture_open(&f, &script, "");
     for (int i = 0; i < 2; i++) {
         ccm_error_clear(&f.err);
-        assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), -EBADMSG);
+        assert_int_equal(kube_patch(f.client, NULL, 0, &patch, NULL, &f.err), -EBADMSG);
         assert_int_equal(f.err.kind, CCM_ERROR_TRANSIENT);
         assert_non_null(strstr(f.err.message, "is not a JSON object"));
     }
     ccm_error_clear(&f.err);
-    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, NULL, &f.err), 0);
     fixture_close(&f);
 }
 

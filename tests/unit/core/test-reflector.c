@@ -292,6 +292,97 @@ static void test_wait_for_a_fetch(void **state)
     finish(w);
 }
 
+/* --- our own writes --- */
+
+static bool answer_own(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)n;
+    (void)target;
+    return begin_stream(conn) &&
+           ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "1")) END_MARK("1")) &&
+           (wait_gate(w, 1), true) &&
+           ccm_test_conn_chunk(conn, EVENT("MODIFIED", OBJECT("a", "2"))) &&
+           (wait_gate(w, 2), true) &&
+           ccm_test_conn_chunk(conn, EVENT("MODIFIED", OBJECT("a", "9"))) && hold(conn, "");
+}
+
+/* answer: NULL = the write failed. Returns whether there was something to end. */
+static bool own_write(struct world *w, const char *key, const char *answer)
+{
+    struct kube_write *write = kube_reflector_begin_write(w->reflector, key);
+
+    kube_reflector_end_write(w->reflector, write, answer, answer == NULL ? 0 : strlen(answer));
+    return write != NULL;
+}
+
+static void expect_version(struct world *w, const char *version)
+{
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = kube_store_get(w->store, "a");
+
+    assert_non_null(object);
+    assert_string_equal(object->resource_version, version);
+}
+
+static struct world *own_start(bool filtered, uint32_t own_ms)
+{
+    struct world *w = world_new(answer_own);
+    struct kube_reflector_config config = config_of(w);
+
+    config.keep = filtered ? keep : NULL;
+    config.timing.own_ms = own_ms;
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
+    expect_told(w, "+a:1 ");
+    expect_synced(w);
+    return w;
+}
+
+static void test_own_writes_are_shown_at_once(void **state)
+{
+    struct world *w = own_start(false, 0);
+
+    (void)state;
+    assert_true(own_write(w, "a", NULL));
+    assert_true(own_write(w, "a", "{"));
+    assert_true(own_write(w, "a", STATUS(200, "what is no object")));
+    assert_true(own_write(w, "a", OBJECT("b", "9")));
+    assert_false(own_write(w, "b", OBJECT("b", "9")));
+    expect_version(w, "1");
+    assert_true(own_write(w, "a", OBJECT("a", "9")));
+    expect_version(w, "9");
+    open_gate(w, 1);
+    expect_told(w, "+a:1 ~a:1>2 ");
+    expect_version(w, "9");
+    open_gate(w, 2);
+    expect_told(w, "+a:1 ~a:1>2 ~a:2>9 ");
+    w->store_was_behind = false; /* it was ahead */
+    finish(w);
+}
+
+static void test_own_writes_that_never_come(void **state)
+{
+    struct world *w = own_start(false, 50);
+
+    (void)state;
+    assert_true(own_write(w, "a", OBJECT("a", "7")));
+    expect_version(w, "7");
+    open_gate(w, 1);
+    expect_told(w, "+a:1 ~a:1>2 ~a:7>2 ");
+    expect_version(w, "2");
+    w->store_was_behind = false; /* it was ahead */
+    finish(w);
+}
+
+static void test_own_writes_beside_a_filter(void **state)
+{
+    struct world *w = own_start(true, 0);
+
+    (void)state;
+    assert_false(own_write(w, "a", OBJECT("a", "9")));
+    expect_version(w, "1");
+    finish(w);
+}
+
 /* --- one after the other --- */
 
 #define NODES_REQUEST                                                                              \
@@ -469,6 +560,9 @@ int main(void)
         cmocka_unit_test(test_events_before_the_end_mark),
         cmocka_unit_test(test_fetch_and_recheck),
         cmocka_unit_test(test_wait_for_a_fetch),
+        cmocka_unit_test(test_own_writes_are_shown_at_once),
+        cmocka_unit_test(test_own_writes_that_never_come),
+        cmocka_unit_test(test_own_writes_beside_a_filter),
         cmocka_unit_test(test_after_another),
         cmocka_unit_test(test_slow_reader_makes_the_server_wait),
         cmocka_unit_test(test_selectors_and_waiting),

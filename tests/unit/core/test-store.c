@@ -361,6 +361,173 @@ static void test_stage_edits(void **state)
     expect_index(w, "d/web", "a");
 }
 
+/* Steps with what readers see after each: the version of "a", "-" = it is not there. "1" to "9":
+ * the watch shows that version, with "'" behind it that of another object of the same name; "l1" a
+ * list does, "l-" a list has none; "d" it is deleted; "b" and "B" two writers begin, "e2" and "E2"
+ * are answered with that version, "f" fails; "t" 29,999 ms, "T" 30,000 ms are over. */
+static const struct own_case {
+    const char *name;
+    const char *steps;
+    const char *seen;
+    const char *told;
+} own_cases[] = {
+    { "shown at once", "1 b e2 2", "1 1 2 2", "+a:1 ~a:1>2 " },
+    { "older events are hidden, and reported", "1 b e3 2 3 4", "1 1 3 3 3 4",
+      "+a:1 ~a:1>2 ~a:2>3 ~a:3>4 " },
+    { "the watch was faster", "1 b 2 e2 3", "1 1 2 2 3", "+a:1 ~a:1>2 ~a:2>3 " },
+    { "the watch was much faster", "1 b 2 3 e2", "1 1 2 3 3", "+a:1 ~a:1>2 ~a:2>3 " },
+    { "it changed nothing", "1 b e1 2", "1 1 1 2", "+a:1 ~a:1>2 " },
+    { "it changed nothing, somebody else did", "1 b 2 e1", "1 1 2 2", "+a:1 ~a:1>2 " },
+    { "the second write changed nothing", "1 b e2 b e2 2", "1 1 2 2 2 2", "+a:1 ~a:1>2 " },
+    { "two writes before the watch shows one", "1 b e2 b e3 2 3", "1 1 2 2 3 3 3",
+      "+a:1 ~a:1>2 ~a:2>3 " },
+    { "two writers", "1 b B e2 E3 2 3", "1 1 1 2 3 3 3", "+a:1 ~a:1>2 ~a:2>3 " },
+    { "two writers, the later answer first", "1 b B E3 e2 2 3", "1 1 1 3 2 2 3",
+      "+a:1 ~a:1>2 ~a:2>3 " },
+    { "two writers, one answer late", "1 b B E3 2 e2 3", "1 1 1 3 3 3 3", "+a:1 ~a:1>2 ~a:2>3 " },
+    { "a lost answer", "1 b f 2", "1 1 1 2", "+a:1 ~a:1>2 " },
+    { "deleted after it", "1 b e2 d", "1 1 2 -", "+a:1 -a:1 " },
+    { "deleted meanwhile", "1 b d e2", "1 1 - -", "+a:1 -a:1 " },
+    { "another one has the name meanwhile", "1 b d 5' e2", "1 1 - 5 5", "+a:1 -a:1 +a:5 " },
+    { "another one has the name after it", "1 b e2 5'", "1 1 2 5", "+a:1 -a:1 +a:5 " },
+    { "answered for another one of the name", "1 b e5'", "1 1 1", "+a:1 " },
+    { "an older list", "1 b e2 l1 2", "1 1 2 1 2", "+a:1 ~a:1>2 " },
+    { "a later list", "1 b e2 l3", "1 1 2 3", "+a:1 ~a:1>3 " },
+    { "a later list meanwhile", "1 b l3 e2", "1 1 3 3", "+a:1 ~a:1>3 " },
+    { "a list without it", "1 b e2 l-", "1 1 2 -", "+a:1 !a:1 " },
+    { "it never comes", "1 b e9 2 t 3 T", "1 1 9 9 9 9 3", "+a:1 ~a:1>2 ~a:2>3 ~a:9>3 " },
+    { "the watch says nothing", "1 b e2 T 2", "1 1 2 2 2", "+a:1 ~a:1>2 " },
+    { "the watch says nothing for long, and then not that", "1 b e9 T 2 T", "1 1 9 9 9 2",
+      "+a:1 ~a:1>2 ~a:9>2 " },
+    { "not held", "b e1 1", "- - 1", "+a:1 " },
+};
+
+/* The object with the version, and "'" behind it when it is another one. */
+static const struct ccm_object *own_build(struct world *w, const char *step)
+{
+    const char version[] = { step[0], '\0' };
+    const struct ccm_object *object =
+        slice_build(w->builder, "a", step[1] == '\'' ? "u2" : "u1", version, "web");
+
+    assert_non_null(object);
+    return object;
+}
+
+static void own_list(struct world *w, const char *step)
+{
+    struct kube_stage *next = kube_stage_new(w->store);
+
+    assert_non_null(next);
+    if (step[0] != '-') {
+        CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = own_build(w, step);
+
+        assert_int_equal(kube_stage_put(next, object), 0);
+    }
+    kube_store_commit(w->store, next, on_change, w);
+}
+
+static void own_answer(struct world *w, struct kube_write **write, const char *step)
+{
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = own_build(w, step);
+
+    kube_store_end_write(w->store, *write, object, 30000);
+    *write = NULL;
+}
+
+static void own_step(struct world *w, struct kube_write *writes[static 2], const char *step)
+{
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
+
+    switch (step[0]) {
+    case 'b':
+    case 'B':
+        writes[step[0] == 'B'] = kube_store_begin_write(w->store, "d/a");
+        break;
+    case 'e':
+    case 'E':
+        own_answer(w, &writes[step[0] == 'E'], step + 1);
+        break;
+    case 'f':
+        kube_store_end_write(w->store, writes[0], NULL, 30000);
+        writes[0] = NULL;
+        break;
+    case 'd':
+        kube_store_delete(w->store, "d/a", on_change, w);
+        break;
+    case 'l':
+        own_list(w, step + 1);
+        break;
+    case 't':
+    case 'T':
+        kube_store_expire_writes(w->store, step[0] == 't' ? 29999 : 30000, on_change, w);
+        break;
+    default:
+        object = own_build(w, step);
+        assert_int_equal(kube_store_put(w->store, object, on_change, w), 0);
+        break;
+    }
+}
+
+static void own_see(struct world *w, struct ccm_buf *seen)
+{
+    CCM_CLEANUP(kube_object_unrefp)
+    const struct ccm_object *object = kube_store_get(w->store, "d/a");
+    const struct ccm_object *const *all;
+    size_t count;
+
+    ccm_buf_addf(seen, "%s%s", seen->len == 0 ? "" : " ",
+                 object == NULL ? "-" : object->resource_version);
+    for (int i = 0; i < 2; i++) { /* lists say the same */
+        assert_int_equal(
+            kube_store_list(w->store, i == 0 ? NULL : "service", "d/web", &all, &count), 0);
+        assert_int_equal(count, object == NULL ? 0 : 1);
+        assert_true(count == 0 || all[0] == object);
+        kube_store_list_free(all, count);
+    }
+}
+
+static void test_own_writes(void **state)
+{
+    struct world *w = *state;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(own_cases); i++) {
+        const struct own_case *c = &own_cases[i];
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf seen = { .max = 0 };
+        struct kube_write *writes[2] = { NULL, NULL };
+
+        for (const char *step = c->steps; step != NULL; step = strchr(step, ' ')) {
+            step += step[0] == ' ' ? 1 : 0;
+            own_step(w, writes, step);
+            own_see(w, &seen);
+        }
+        if (strcmp(ccm_buf_str(&seen), c->seen) != 0 ||
+            strcmp(ccm_buf_str(&w->told), c->told) != 0) {
+            print_error("%s: seen %s, told %s\n", c->name, ccm_buf_str(&seen),
+                        ccm_buf_str(&w->told));
+            fail();
+        }
+        kube_store_delete(w->store, "d/a", NULL, NULL);
+        ccm_buf_reset(&w->told);
+    }
+}
+
+/* When the reflector has to come back. */
+static void test_own_writes_are_due(void **state)
+{
+    struct world *w = *state;
+    struct kube_write *writes[2] = { NULL, NULL };
+
+    own_step(w, writes, "1");
+    own_step(w, writes, "b");
+    own_step(w, writes, "e3");
+    assert_true(kube_store_writes_due(w->store) == INT64_MAX); /* it hides nothing */
+    own_step(w, writes, "2");
+    assert_int_equal(kube_store_writes_due(w->store), 30000);
+    own_step(w, writes, "3");
+    assert_true(kube_store_writes_due(w->store) == INT64_MAX);
+    own_step(w, writes, "b"); /* one that never ends is freed with the store */
+}
+
 static void test_too_many_indexes(void **state)
 {
     const struct kube_index many[KUBE_STORE_INDEXES + 1] = { kube_index_service };
@@ -452,6 +619,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_commit_tells_exactly_the_differences, fixture_begin,
                                         fixture_end),
         cmocka_unit_test_setup_teardown(test_stage_edits, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_own_writes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_own_writes_are_due, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_too_many_indexes, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_readers_see_whole_lists, fixture_begin, fixture_end),
     };
