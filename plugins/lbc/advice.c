@@ -60,7 +60,8 @@ void lbc_pass_end_advice(struct lbc_pass *pass, bool complete)
     pass->advice = NULL;
     pass->advice_count = 0;
     pass->advice_cap = 0;
-    pass->entry->advised = pass->entry->advised || complete || !pass->known;
+    pass->entry->advised =
+        pass->entry->advised || complete || !lbc_hash_may_hold(pass->hash_verdict);
 }
 
 /* --- what is the same for all --- */

@@ -44,7 +44,8 @@ static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *pres
     const struct ccm_object *meta = &pass->service->meta;
     const char *marks = ccm_object_label(meta, lbc_names.tags_label);
     struct lbc_entry *entry = pass->entry;
-    int r = pass->known ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
+    const bool same = pass->hash_verdict == LBC_HASH_SAME;
+    int r = same ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
 
     for (size_t i = 0; r == 0 && i < present->len; i++) {
         const struct lbc_tag *tag = &present->items[i];
@@ -53,7 +54,7 @@ static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *pres
             r = lbc_tags_put(&entry->applied, tag->key, tag->value);
         }
     }
-    entry->applied_known = r == 0 && (pass->known || marks != NULL);
+    entry->applied_known = r == 0 && (same || marks != NULL);
     return r;
 }
 

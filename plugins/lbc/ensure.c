@@ -34,9 +34,8 @@ static int pass_compare_hash(struct lbc_pass *pass, struct ccm_error *err)
     if (lbc_hash_service(pass->service, pass->hash) < 0) {
         return ccm_error_nomem(err);
     }
-    pass->known =
-        ccm_text_equal(ccm_object_label(&pass->service->meta, lbc_names.hash_label), pass->hash);
-    pass->returning = pass->known && !pass->entry->advised;
+    pass->hash_verdict = lbc_hash_compare(pass->service, pass->hash);
+    pass->returning = lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->advised;
     return 0;
 }
 
@@ -316,7 +315,9 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
         pass->entry->health.text == NULL && pass->lbc->conditions) {
         state.condition = &ready;
     }
-    state.hash = complete ? pass->hash : NULL;
+    /* That the label gets another form is no change that a rehearsal has to show. */
+    state.hash =
+        complete && !(pass->dry && pass->hash_verdict == LBC_HASH_FOREIGN) ? pass->hash : NULL;
     state.tags = remember_tags(pass, complete, tags);
     if (needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
         state.extra = NULL; /* the next pass may make it */
@@ -333,7 +334,7 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }
-    pass->hashed = written && state.hash != NULL && !pass->known;
+    pass->hashed = written && state.hash != NULL && !lbc_hash_may_hold(pass->hash_verdict);
     return 0;
 }
 

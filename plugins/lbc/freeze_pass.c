@@ -412,7 +412,8 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
     int r = 0;
 
     for (size_t i = 0; i < freeze->len; i++) {
-        if (!pass->entry->looked && pass->known && freeze->mode == LBC_MODE_CLUSTER) {
+        if (!pass->entry->looked && lbc_hash_may_hold(pass->hash_verdict) &&
+            freeze->mode == LBC_MODE_CLUSTER) {
             freeze_record_earlier(freeze, &freeze->groups[i], now);
         }
         freeze_decide_group(freeze, &freeze->groups[i], now);

@@ -76,7 +76,8 @@ static bool look_uses_mirror_alone(const struct lbc_pass *pass)
 /* The hash label says that all is done. What we have written and is not shown yet was said. */
 static bool look_is_new_success(const struct lbc_pass *pass)
 {
-    return pass->problems.count == 0 && pass->refused.problems.count == 0 && !pass->known &&
+    return pass->problems.count == 0 && pass->refused.problems.count == 0 &&
+           pass->hash_verdict != LBC_HASH_SAME &&
            !lbc_life_has_written(&pass->life, LBC_LIFE_HASH, pass->hash);
 }
 

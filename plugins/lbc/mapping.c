@@ -175,8 +175,7 @@ static bool has_lost_hash(const struct ccm_service *before, const struct ccm_ser
     char hash[LBC_HASH_TEXT];
 
     return has_lost_label(before, after, lbc_names.hash_label) &&
-           (lbc_hash_service(after, hash) < 0 ||
-            !ccm_text_equal(ccm_object_label(&after->meta, lbc_names.hash_label), hash));
+           (lbc_hash_service(after, hash) < 0 || lbc_hash_compare(after, hash) != LBC_HASH_SAME);
 }
 
 /* Clearing the status is how an operator asks for a new load balancer. */

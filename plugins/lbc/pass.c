@@ -123,7 +123,7 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
                                            lbc->life.finalizer) && /* who would have hashed it */
            !lbc_owns(lbc, service) &&
            lbc_hash_service(service, hash) == 0 &&
-           ccm_text_equal(ccm_object_label(&service->meta, lbc_names.hash_label), hash);
+           lbc_hash_may_hold(lbc_hash_compare(service, hash));
 }
 
 /* Annotation id was set before its own load balancer served it. */

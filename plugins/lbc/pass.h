@@ -66,14 +66,14 @@ struct lbc_pass {
     const struct ccm_object *const *slices; /* of this Service */
     size_t slice_count;
     struct lbc_readiness readiness; /* of pods that are not ready yet */
-    bool audit;      /* believe only what this pass has read, not the inventory either; audit.h */
-    bool looked;     /* the same because of a person's edit: the mirror was put aside */
-    bool asked;      /* the same because an operator asked for it: the answer is an event */
-    bool put_off;    /* a person's edit that is looked after later, see look.h */
-    bool dry;        /* sync and release read and plan, but print their steps to `steps` */
-    bool known;      /* the hash label matches: this specification was complete once */
-    bool remembered; /* it goes by a mirror that an earlier pass left */
-    bool returning;  /* known, and not advised yet by this process: a restart */
+    bool audit;   /* believe only what this pass has read, not the inventory either; audit.h */
+    bool looked;  /* the same because of a person's edit: the mirror was put aside */
+    bool asked;   /* the same because an operator asked for it: the answer is an event */
+    bool put_off; /* a person's edit that is looked after later, see look.h */
+    bool dry;     /* sync and release read and plan, but print their steps to `steps` */
+    enum lbc_hash_verdict hash_verdict; /* what the hash label says about the Service as it is */
+    bool remembered;                    /* it goes by a mirror that an earlier pass left */
+    bool returning; /* complete before this process, which has not advised yet: a restart */
     char hash[LBC_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
 
     /* Out. */

@@ -64,7 +64,8 @@ static bool pass_keeps_quiet(const struct lbc_pass *pass)
         (memory != NULL && memory->parts[LBC_LIFE_READY].what != 0)) {
         return false;
     }
-    return pass->known && pass->writes == 0 && !pass->hashed && !pass->audit;
+    return lbc_hash_may_hold(pass->hash_verdict) && pass->writes == 0 && !pass->hashed &&
+           !pass->audit;
 }
 
 /* The next try of what failed may be an hour away; that its condition could not be written is no

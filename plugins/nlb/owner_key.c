@@ -20,14 +20,12 @@ struct part {
 
 /* --- making --- */
 
-static int name_hash_text(const char *text, char ret[LBC_HASH_TEXT])
+/* Groups in the cloud have such names: the text that is hashed cannot change. */
+static int name_hash_key(const char *key, char ret[LBC_HASH_DIGEST])
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
+    CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("- %s\n", key);
 
-    if (list == NULL || !cJSON_AddItemToArray(list, cJSON_CreateString(text))) {
-        return -1;
-    }
-    return lbc_hash_list(list, ret);
+    return text == NULL ? -ENOMEM : lbc_hash_text(text, ret);
 }
 
 static char *name_shorten_key(const char *whole, const char *head, const struct ccm_object *service,
@@ -38,9 +36,9 @@ static char *name_shorten_key(const char *whole, const char *head, const struct 
     const size_t space = strlen(service->namespace_);
     const size_t half = space < room / 2 ? room - space : room - room / 2;
     const size_t name = strlen(service->name) < half ? strlen(service->name) : half;
-    char hash[LBC_HASH_TEXT];
+    char hash[LBC_HASH_DIGEST];
 
-    if (name_hash_text(whole, hash) < 0) {
+    if (name_hash_key(whole, hash) < 0) {
         return NULL;
     }
     return ccm_text_format("%s%.*s.%.*s.%.*s", head, (int)name, service->name, (int)(room - name),

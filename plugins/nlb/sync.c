@@ -124,7 +124,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const struct nlb_need need = {
         .want = &model->want,
         .listeners = exists,
-        .scan = model->lbc.reused && !pass->known,
+        .scan = model->lbc.reused && !lbc_hash_may_hold(pass->hash_verdict),
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
         .before = (const struct nlb_state *)pass->entry->aside,

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from tests.support import objects, reference, scenario_look, views
+from tests.support import objects, reference, scenario_look, service_hash, views
 from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.world import World
 
@@ -222,9 +222,8 @@ def test_a_cluster_that_has_them_is_taken_over(world, product, table):
     set_up(world, product, table)
     world.stop_ccmd()
     for number, (_, name, value, _) in enumerate(table):
-        service = world.kube.patch("Service", name_of(number), {"metadata": {"annotations": {PREFIX + name: value}}})
-        world.kube.patch("Service", name_of(number), {"metadata": {"labels": {
-            reference.HASH_LABEL: reference.service_hash(service)}}})
+        world.kube.patch("Service", name_of(number), {"metadata": {"annotations": {PREFIX + name: value},
+                                                                   "labels": {reference.HASH_LABEL: reference.HASH}}})
     before = product.find(world)
     cloud = world.cloud.mark()
     world.start_ccmd()
@@ -275,8 +274,7 @@ def one(world, product, ports=((80, "TCP"),), options="", **annotations):
 
 
 def hash_is_current(world):
-    service = world.kube.get("Service", name_of(0))
-    return service["metadata"]["labels"].get(reference.HASH_LABEL) == reference.service_hash(service)
+    return service_hash.is_current(world.kube.get("Service", name_of(0)))
 
 
 def test_all_of_them_are_told_at_once_and_nothing_is_made(world, product):

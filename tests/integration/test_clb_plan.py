@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support import objects, proc, reference, views
+from tests.support import objects, proc, reference, service_hash, views
 from tests.support.products import PREFIX, Clb, Nlb, default_name
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
@@ -96,7 +96,7 @@ def test_changes_say_from_what_to_what(world):
     code, lines = plan(world)
     assert code == 3
     old = world.kube.get("Service", "web")["metadata"]["labels"][reference.HASH_LABEL]
-    new = reference.service_hash(world.kube.get("Service", "web"))
+    new = service_hash.of(world.kube.get("Service", "web"))
     assert re.fullmatch("    set label service.k8s.alibaba/additional-tags: none -> [A-Za-z0-9]{4}", lines.pop(-2))
     assert lines == [
         "clb default/web",
@@ -204,7 +204,7 @@ def test_deletion(world):
     world.kube.delete("Service", "web")
     code, lines = plan(world)
     assert code == 3
-    found = [re.sub(r"[0-9a-f]{56}|lb-\S+|\d+\.\d+\.\d+\.\d+", "X", line) for line in lines]
+    found = [re.sub(r"v2-[0-9a-f]{56}|lb-\S+|\d+\.\d+\.\d+\.\d+", "X", line) for line in lines]
     assert found == [
         "clb default/web",
         "    switch deletion protection off",

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from tests.support import objects, proc, reference, views
+from tests.support import objects, proc, service_hash, views
 from tests.support.owned import Console
 from tests.support.products import OWNER_TAG, PREFIX, default_name
 
@@ -81,7 +81,7 @@ def fails(world, name="web"):
 
 def is_current(world, name="web"):
     service = world.kube.get("Service", name)
-    return service["metadata"]["labels"].get(reference.HASH_LABEL) == reference.service_hash(service) and not fails(world, name)
+    return service_hash.is_current(service) and not fails(world, name)
 
 
 def lb_of(world, name="web"):

@@ -1,6 +1,6 @@
 """A Service from creation to deletion: what the cloud holds, what the API server shows, what the user reads."""
 
-from tests.support import objects, views
+from tests.support import objects, service_hash, views
 
 FINALIZER = "service.k8s.alibaba/resources"
 HASH_LABEL = "service.beta.kubernetes.io/hash"
@@ -54,7 +54,7 @@ def test_creation_and_deletion(world):
     )
     assert FINALIZER in service["metadata"]["finalizers"]
     assert service["metadata"]["labels"][ID_LABEL] == lb["LoadBalancerId"]
-    assert len(service["metadata"]["labels"][HASH_LABEL]) == 56
+    assert service_hash.is_current(service)
     assert ("Normal", "EnsuredLoadBalancer", f"Ensured load balancer [{lb['LoadBalancerId']}]", 1) in (
         world.kube.events("web")
     )

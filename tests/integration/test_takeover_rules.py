@@ -350,11 +350,12 @@ def test_an_api_server_that_does_not_answer_decides_nothing(every):
     for name, n in HOSTED:
         one.pod(name, NODE[n])
     one.pods(*[(NODE[n], n, name) for name, n in HOSTED], (OWN[1], 1, "own"), left=[NODE[1], OWN[1]])
-    one.kube.fault(action="GET /api/v1/namespaces/default/pods/*", count=1, http=500)
+    one.kube.fault(action="GET /api/v1/namespaces/default/pods/*", count=1000, http=500)
     assert one.take("BackendsFrozen") == []
     assert one.servers() == [NODE[1], OWN[1]]
     assert one.events("BackendsFrozen")[0].startswith("1 backend(s) are kept as they are (address of a node, and its pod cannot be read: host-1)")
     assert re.search(r"warn .*pod default/host-[12] has the address of a node, and cannot be read: ", one.world.log())
+    one.kube.clear_faults()
     one.world.wait(lambda: one.servers() == sorted([NODE[1], NODE[2], OWN[1]]), "the next try", timeout=30)
     one.world.wait(lambda: one.events("BackendsReleased"), "the end of it")
 

@@ -6,7 +6,7 @@ import re
 import signal
 import time
 
-from . import objects, proc
+from . import objects, proc, service_hash
 from . import scenario_look as look
 from .scenario import ScenarioError, ScenarioFailure, ScenarioLate
 from .products import PRODUCTS, Clb, default_name
@@ -684,7 +684,7 @@ class Runner:
         labels = live["metadata"].get("labels", {})
         lines = [] if self._ingress(live) else ["ok: no address in the status"]
         lines += look.match(lb["LoadBalancerId"], labels.get(look.ID_LABEL), "ok: label of the id")
-        lines += look.match("~^[0-9a-f]{56}$", labels.get(look.HASH_LABEL), "ok: label of the hash")
+        lines += look.match(service_hash.of(live), labels.get(look.HASH_LABEL), "ok: label of the hash")
         lines += [] if self.product.finalizer in live["metadata"].get("finalizers", []) else ["ok: no finalizer"]
         if not any(e[:3] == (live["metadata"]["name"], "Normal", "EnsuredLoadBalancer") for e in self._events()):
             lines.append("ok: no event EnsuredLoadBalancer")

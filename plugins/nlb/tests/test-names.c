@@ -151,6 +151,18 @@ static void test_short_differ(void **state)
     assert_string_equal(whole, "k8s.80.TCP." LONG "." LONG "." CLUSTER);
 }
 
+/* Groups in the cloud have this name. */
+static void test_short_stays(void **state)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *got = nlb_name_format("80", LBC_TCP, named(LONG, LONG), CLUSTER, NLB_NAME_MAX);
+
+    (void)state;
+    assert_string_equal(got, "k8s.80.TCP.a234567890-234567890-234567890-234567890-2."
+                             "a234567890-234567890-234567890-234567890-."
+                             "5ccdf44ffa9c4738e3c4e167cba586c5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +171,7 @@ int main(void)
         cmocka_unit_test_teardown(test_parse, obj_end),
         cmocka_unit_test_teardown(test_short, obj_end),
         cmocka_unit_test_teardown(test_short_differ, obj_end),
+        cmocka_unit_test_teardown(test_short_stays, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
