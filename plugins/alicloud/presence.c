@@ -4,12 +4,11 @@
 #include "alicloud/params.h"
 #include "alicloud/presence_cache.h"
 #include "util/array.h"
+#include "util/book.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +20,7 @@
 #define KNOWN_MAX 20000 /* then everything is forgotten */
 
 struct ali_presence {
-    pthread_mutex_t lock; /* guards the rest; a leaf lock, not held over a call */
-    struct ccm_strmap *known;
+    struct ccm_book known; /* its lock guards the rest, and is not held over a call */
     bool asking;
     int64_t failed_ms; /* monotonic; 0 = it did not */
 };
@@ -58,9 +56,7 @@ struct ali_presence *ali_presence_new(void)
     if (presence == NULL) {
         return NULL;
     }
-    presence->known = ccm_strmap_new(free);
-    if (presence->known == NULL || pthread_mutex_init(&presence->lock, NULL) != 0) {
-        ccm_strmap_free(presence->known);
+    if (ccm_book_init(&presence->known, free) < 0) {
         free(presence);
         return NULL;
     }
@@ -72,8 +68,7 @@ void ali_presence_free(struct ali_presence *presence)
     if (presence == NULL) {
         return;
     }
-    ccm_strmap_free(presence->known);
-    ccm_lock_fini(&presence->lock);
+    ccm_book_fini(&presence->known);
     free(presence);
 }
 
@@ -82,7 +77,7 @@ void ali_presence_free(struct ali_presence *presence)
 static const struct heard *find_known_locked(const struct ali_presence *presence, const char *id,
                                              int64_t now)
 {
-    const struct heard *heard = ccm_strmap_get(presence->known, id);
+    const struct heard *heard = ccm_strmap_get(presence->known.map, id);
 
     return heard != NULL && now - heard->at_ms < KNOWN_MS ? heard : NULL;
 }
@@ -122,14 +117,14 @@ static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, 
     struct ali_presence *presence = inquiry->by->client->presence;
     const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
-    ccm_lock(&presence->lock);
+    (void)ccm_book_open(&presence->known);
     int r = sort_known_locked(presence, ids, count, now, ret_gone, ret);
 
     if (r == 0 && ret->len > 0) {
         r = refusal_locked(presence, now);
     }
     presence->asking = presence->asking || (r == 0 && ret->len > 0);
-    ccm_unlock(&presence->lock);
+    ccm_book_close(&presence->known);
     return r;
 }
 
@@ -137,24 +132,20 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 {
     struct ali_presence *presence = inquiry->by->client->presence;
 
-    ccm_lock(&presence->lock);
+    (void)ccm_book_open(&presence->known);
     presence->asking = false;
     presence->failed_ms = failed ? inquiry->by->host->now_ms(inquiry->by->host) : 0;
-    ccm_unlock(&presence->lock);
+    ccm_book_close(&presence->known);
 }
 
 /* Out of memory forgets it, then it is asked for again. */
 static void presence_record_locked(struct ali_presence *presence, const char *id, bool gone,
                                    int64_t now)
 {
-    CCM_CLEANUP(ccm_freep) struct heard *heard = malloc(sizeof(*heard));
+    struct heard *heard = ccm_book_make(&presence->known, id, sizeof(*heard));
 
-    if (heard == NULL) {
-        return;
-    }
-    *heard = (struct heard){ .gone = gone, .at_ms = now };
-    if (ccm_strmap_set(presence->known, id, heard) == 0) {
-        (void)CCM_STEAL(heard); /* the map owns it now */
+    if (heard != NULL) {
+        *heard = (struct heard){ .gone = gone, .at_ms = now };
     }
 }
 
@@ -240,19 +231,20 @@ static void presence_record_chunk(const struct inquiry *inquiry, const char *con
     const bool telling = ccm_strmap_len(present) > 0;
     const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
-    ccm_lock(&presence->lock);
-    if (ccm_strmap_len(presence->known) > KNOWN_MAX) {
+    struct ccm_strmap *known = ccm_book_open(&presence->known);
+
+    if (ccm_strmap_len(known) > KNOWN_MAX) {
         void *cursor = NULL;
         const char *id = NULL;
 
-        while (ccm_strmap_next(presence->known, &cursor, &id, NULL)) {
-            ccm_strmap_del(presence->known, id);
+        while (ccm_strmap_next(known, &cursor, &id, NULL)) {
+            ccm_strmap_del(known, id);
         }
     }
     for (size_t i = 0; i < count; i++) {
         presence_record_locked(presence, ids[i], telling && !ccm_strmap_has(present, ids[i]), now);
     }
-    ccm_unlock(&presence->lock);
+    ccm_book_close(&presence->known);
 }
 
 static int ask_all(const struct inquiry *inquiry, const struct asked *asked, struct ccm_error *err)
@@ -278,13 +270,13 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     struct ali_presence *presence = inquiry->by->client->presence;
     const int64_t now = inquiry->by->host->now_ms(inquiry->by->host);
 
-    ccm_lock(&presence->lock);
+    (void)ccm_book_open(&presence->known);
     for (size_t i = 0; i < count; i++) {
         const struct heard *heard = find_known_locked(presence, ids[i], now);
 
         ret_gone[i] = heard != NULL && heard->gone;
     }
-    ccm_unlock(&presence->lock);
+    ccm_book_close(&presence->known);
 }
 
 int ali_find_gone_instances(const struct ali_caller *by, const struct ali_inquiry *about,

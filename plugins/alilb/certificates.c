@@ -2,13 +2,11 @@
 
 #include "alicloud/error.h"
 #include "alicloud/params.h"
+#include "util/book.h"
 #include "util/cleanup.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +38,9 @@ static const struct alilb_action action_remove = {
 };
 
 struct alilb_certificates {
-    pthread_mutex_t lock;   /* guards the rest; a leaf */
-    struct ccm_strmap *ids; /* by name; heap */
-    bool known;             /* the list was read */
-    uint64_t changes;       /* of `ids` by writes, and what is forgotten */
+    struct ccm_book ids; /* by name; heap; its lock guards the rest */
+    bool known;          /* the list was read */
+    uint64_t changes;    /* of `ids` by writes, and what is forgotten */
 };
 
 struct alilb_certificates *alilb_certificates_new(void)
@@ -53,9 +50,7 @@ struct alilb_certificates *alilb_certificates_new(void)
     if (certificates == NULL) {
         return NULL;
     }
-    certificates->ids = ccm_strmap_new(free);
-    if (certificates->ids == NULL || pthread_mutex_init(&certificates->lock, NULL) != 0) {
-        ccm_strmap_free(certificates->ids);
+    if (ccm_book_init(&certificates->ids, free) < 0) {
         free(certificates);
         return NULL;
     }
@@ -67,17 +62,16 @@ void alilb_certificates_free(struct alilb_certificates *certificates)
     if (certificates == NULL) {
         return;
     }
-    ccm_lock_fini(&certificates->lock);
-    ccm_strmap_free(certificates->ids);
+    ccm_book_fini(&certificates->ids);
     free(certificates);
 }
 
 void alilb_certificates_forget(struct alilb_certificates *certificates)
 {
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     certificates->known = false;
     certificates->changes++;
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
 }
 
 /* --- the list --- */
@@ -115,23 +109,23 @@ static int list_read(struct alilb_certificates *certificates, struct alilb_call 
     if (ids == NULL) {
         return ccm_error_nomem(err);
     }
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     changes = certificates->changes;
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
     r = alilb_list(call, &action_list, ALILB_TEXTS(NULL), list_take_item, ids, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "certificates");
     }
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     if (changes == certificates->changes) {
-        struct ccm_strmap *old = certificates->ids;
+        struct ccm_strmap *old = certificates->ids.map;
 
-        certificates->ids = ids;
+        certificates->ids.map = ids;
         ids = old;
         certificates->known = true;
         r = 1;
     }
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
     return r;
 }
 
@@ -141,9 +135,9 @@ static int list_know(struct alilb_certificates *certificates, struct alilb_call 
     bool known = false;
     int r = 0;
 
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     known = certificates->known;
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
     for (int i = 0; !known && r == 0 && i < READS_MAX; i++) {
         r = list_read(certificates, call, err);
     }
@@ -164,12 +158,12 @@ static int ids_find_locked(const struct alilb_certificates *certificates, const 
     void *cursor = NULL;
     void *value = NULL;
 
-    while (starts && ccm_strmap_next(certificates->ids, &cursor, &key, &value)) {
+    while (starts && ccm_strmap_next(certificates->ids.map, &cursor, &key, &value)) {
         if (ccm_text_starts(key, name) && (found == NULL || strcmp(key, found) < 0)) {
             found = key;
         }
     }
-    value = found == NULL ? NULL : ccm_strmap_get(certificates->ids, found);
+    value = found == NULL ? NULL : ccm_strmap_get(certificates->ids.map, found);
     if (value == NULL) {
         return 0;
     }
@@ -190,9 +184,9 @@ int alilb_certificates_find(struct alilb_certificates *certificates, struct alil
     if (r < 0) {
         return r;
     }
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     r = ids_find_locked(certificates, name, starts, ret_id, ret_name);
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
@@ -208,12 +202,12 @@ int alilb_certificates_names(struct alilb_certificates *certificates, struct ali
     if (r < 0) {
         return r;
     }
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     r = certificates->known ? 0 : 1;
-    while (r == 0 && ccm_strmap_next(certificates->ids, &cursor, &key, &value)) {
+    while (r == 0 && ccm_strmap_next(certificates->ids.map, &cursor, &key, &value)) {
         r = ccm_text_starts(key, prefix) ? lbc_texts_put(ret, key) : 0;
     }
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
@@ -222,14 +216,14 @@ int alilb_certificates_names(struct alilb_certificates *certificates, struct ali
 /* id NULL: it is not there any more. What cannot be remembered is read again. */
 static void ids_note(struct alilb_certificates *certificates, const char *name, const char *id)
 {
-    ccm_lock(&certificates->lock);
+    (void)ccm_book_open(&certificates->ids);
     certificates->changes++;
     if (id == NULL) {
-        ccm_strmap_del(certificates->ids, name);
-    } else if (ids_put(certificates->ids, name, id) < 0) {
+        ccm_strmap_del(certificates->ids.map, name);
+    } else if (ids_put(certificates->ids.map, name, id) < 0) {
         certificates->known = false;
     }
-    ccm_unlock(&certificates->lock);
+    ccm_book_close(&certificates->ids);
 }
 
 static int certificate_send(struct alilb_certificates *certificates, struct alilb_call *call,

@@ -1,11 +1,10 @@
 #include "past.h"
 
 #include "lbc/custom/parameters.h"
+#include "util/book.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,7 @@ struct one {
 };
 
 struct gateway_past {
-    pthread_mutex_t lock;      /* guards the rest; a leaf */
-    struct ccm_strmap *by_key; /* struct one */
+    struct ccm_book by_key; /* struct one */
 };
 
 static void one_free(void *value)
@@ -34,9 +32,7 @@ struct gateway_past *gateway_past_new(void)
     if (past == NULL) {
         return NULL;
     }
-    past->by_key = ccm_strmap_new(one_free);
-    if (past->by_key == NULL || pthread_mutex_init(&past->lock, NULL) != 0) {
-        ccm_strmap_free(past->by_key);
+    if (ccm_book_init(&past->by_key, one_free) < 0) {
         free(past);
         return NULL;
     }
@@ -46,8 +42,7 @@ struct gateway_past *gateway_past_new(void)
 void gateway_past_free(struct gateway_past *past)
 {
     if (past != NULL) {
-        ccm_lock_fini(&past->lock);
-        ccm_strmap_free(past->by_key);
+        ccm_book_fini(&past->by_key);
         free(past);
     }
 }
@@ -97,39 +92,34 @@ static struct one *one_new(const char *uid, const struct ccm_strmap *annotations
 void gateway_past_put(struct gateway_past *past, const char *key, const char *uid,
                       const struct ccm_strmap *annotations)
 {
-    const struct one *found = NULL;
+    struct ccm_strmap *by_key = ccm_book_open(&past->by_key);
+    const struct one *found = ccm_strmap_get(by_key, key);
     struct one *next = NULL;
 
-    ccm_lock(&past->lock);
-    found = ccm_strmap_get(past->by_key, key);
     if (found == NULL || strcmp(found->uid, uid) != 0 ||
         !maps_are_equal(found->annotations, annotations)) {
         next = one_new(uid, annotations);
     }
-    if (next != NULL && ccm_strmap_set(past->by_key, key, next) < 0) {
+    if (next != NULL && ccm_strmap_set(by_key, key, next) < 0) {
         one_free(next);
     }
-    ccm_unlock(&past->lock);
+    ccm_book_close(&past->by_key);
 }
 
 int gateway_past_get(struct gateway_past *past, const char *key, const char *uid,
                      struct ccm_strmap *to)
 {
-    const struct one *found = NULL;
+    const struct one *found = ccm_strmap_get(ccm_book_open(&past->by_key), key);
     int r = 0;
 
-    ccm_lock(&past->lock);
-    found = ccm_strmap_get(past->by_key, key);
     if (found != NULL && strcmp(found->uid, uid) == 0) {
         r = maps_copy(to, found->annotations) < 0 ? -ENOMEM : 1;
     }
-    ccm_unlock(&past->lock);
+    ccm_book_close(&past->by_key);
     return r;
 }
 
 void gateway_past_forget(struct gateway_past *past, const char *key)
 {
-    ccm_lock(&past->lock);
-    ccm_strmap_del(past->by_key, key);
-    ccm_unlock(&past->lock);
+    ccm_book_forget(&past->by_key, key);
 }

@@ -1,10 +1,8 @@
 #include "lbc/figures.h"
 
-#include "util/strmap.h"
+#include "util/book.h"
 #include "util/text.h"
-#include "util/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 static const char *const labels[] = { "type", NULL };
@@ -47,9 +45,8 @@ struct figure {
 struct lbc_figures {
     const struct ccm_host *host;
     const char *type;
-    pthread_mutex_t lock;     /* guards the rest */
-    struct ccm_strmap *items; /* by key of the Service */
-    size_t unhealthy;         /* of all */
+    struct ccm_book items; /* by key of the Service; its lock guards the rest */
+    size_t unhealthy;      /* of all */
     bool works;
 };
 
@@ -62,9 +59,7 @@ struct lbc_figures *lbc_figures_new(const struct ccm_host *host, const char *typ
     }
     figures->host = host;
     figures->type = type;
-    figures->items = ccm_strmap_new(free);
-    if (figures->items == NULL || pthread_mutex_init(&figures->lock, NULL) != 0) {
-        ccm_strmap_free(figures->items);
+    if (ccm_book_init(&figures->items, free) < 0) {
         free(figures);
         return NULL;
     }
@@ -76,8 +71,7 @@ void lbc_figures_free(struct lbc_figures *figures)
     if (figures == NULL) {
         return;
     }
-    ccm_strmap_free(figures->items);
-    ccm_lock_fini(&figures->lock);
+    ccm_book_fini(&figures->items);
     free(figures);
 }
 
@@ -89,27 +83,11 @@ static void figures_write(const struct lbc_figures *figures, const struct ccm_me
     figures->host->metric(figures->host, metric, values, value);
 }
 
-/* Made when it is missing. NULL: out of memory. */
-static struct figure *figures_get_item_locked(struct lbc_figures *figures, const char *key)
-{
-    struct figure *item = ccm_strmap_get(figures->items, key);
-
-    if (item != NULL) {
-        return item;
-    }
-    item = calloc(1, sizeof(*item));
-    if (item == NULL || ccm_strmap_set(figures->items, key, item) < 0) {
-        free(item);
-        return NULL;
-    }
-    return item;
-}
-
 static void figures_drop_empty_locked(struct lbc_figures *figures, const char *key,
                                       const struct figure *item)
 {
     if (item->unhealthy == 0 && item->ends_ms == 0 && item->wished_ms == 0) {
-        ccm_strmap_del(figures->items, key);
+        ccm_strmap_del(figures->items.map, key);
     }
 }
 
@@ -125,7 +103,7 @@ static void figures_write_certificate_locked(const struct lbc_figures *figures)
     void *value = NULL;
     int64_t first_ms = 0;
 
-    while (ccm_strmap_next(figures->items, &cursor, NULL, &value) != 0) {
+    while (ccm_strmap_next(figures->items.map, &cursor, NULL, &value) != 0) {
         const int64_t ends_ms = ((const struct figure *)value)->ends_ms;
 
         first_ms = ends_ms != 0 && (first_ms == 0 || ends_ms < first_ms) ? ends_ms : first_ms;
@@ -144,29 +122,29 @@ static void figures_change_unhealthy_locked(struct lbc_figures *figures, struct 
 
 void lbc_figures_start(struct lbc_figures *figures)
 {
-    ccm_lock(&figures->lock);
+    (void)ccm_book_open(&figures->items);
     figures->works = true;
     figures_write_unhealthy_locked(figures);
     figures_write_certificate_locked(figures);
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }
 
 void lbc_figures_set_unhealthy(struct lbc_figures *figures, const char *key, size_t backends)
 {
-    ccm_lock(&figures->lock);
-    struct figure *item = figures_get_item_locked(figures, key);
+    (void)ccm_book_open(&figures->items);
+    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
 
     if (item != NULL) {
         figures_change_unhealthy_locked(figures, item, backends);
         figures_drop_empty_locked(figures, key, item);
     }
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }
 
 void lbc_figures_set_certificate(struct lbc_figures *figures, const char *key, int64_t ends_ms)
 {
-    ccm_lock(&figures->lock);
-    struct figure *item = figures_get_item_locked(figures, key);
+    (void)ccm_book_open(&figures->items);
+    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
 
     if (item != NULL && item->ends_ms != ends_ms) {
         item->ends_ms = ends_ms;
@@ -175,43 +153,42 @@ void lbc_figures_set_certificate(struct lbc_figures *figures, const char *key, i
     if (item != NULL) {
         figures_drop_empty_locked(figures, key, item);
     }
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }
 
 void lbc_figures_forget(struct lbc_figures *figures, const char *key)
 {
-    ccm_lock(&figures->lock);
-    struct figure *item = ccm_strmap_get(figures->items, key);
+    struct figure *item = ccm_strmap_get(ccm_book_open(&figures->items), key);
 
     if (item != NULL) {
         const bool had_certificate = item->ends_ms != 0;
 
         figures_change_unhealthy_locked(figures, item, 0);
-        ccm_strmap_del(figures->items, key);
+        ccm_strmap_del(figures->items.map, key);
         if (had_certificate) {
             figures_write_certificate_locked(figures);
         }
     }
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }
 
 void lbc_figures_begin_wish(struct lbc_figures *figures, const char *key)
 {
-    ccm_lock(&figures->lock);
-    struct figure *item = figures_get_item_locked(figures, key);
+    (void)ccm_book_open(&figures->items);
+    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
 
     if (item != NULL && item->wished_ms == 0) {
         item->wished_ms = figures->host->now_ms(figures->host);
     }
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }
 
 void lbc_figures_meet_wish(struct lbc_figures *figures, const char *key)
 {
-    ccm_lock(&figures->lock);
+    (void)ccm_book_open(&figures->items);
     const bool works = figures->works;
 
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
     if (!works) {
         lbc_figures_end_wish(figures, key, false);
     }
@@ -219,8 +196,7 @@ void lbc_figures_meet_wish(struct lbc_figures *figures, const char *key)
 
 void lbc_figures_end_wish(struct lbc_figures *figures, const char *key, bool created)
 {
-    ccm_lock(&figures->lock);
-    struct figure *item = ccm_strmap_get(figures->items, key);
+    struct figure *item = ccm_strmap_get(ccm_book_open(&figures->items), key);
 
     if (item != NULL) {
         if (created && item->wished_ms != 0) {
@@ -231,5 +207,5 @@ void lbc_figures_end_wish(struct lbc_figures *figures, const char *key, bool cre
         item->wished_ms = 0;
         figures_drop_empty_locked(figures, key, item);
     }
-    ccm_unlock(&figures->lock);
+    ccm_book_close(&figures->items);
 }

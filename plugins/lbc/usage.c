@@ -1,10 +1,8 @@
 #include "lbc/usage.h"
 
 #include "util/array.h"
-#include "util/strmap.h"
-#include "util/thread.h"
+#include "util/book.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +14,7 @@ struct spread {
 };
 
 struct lbc_usage {
-    pthread_mutex_t lock;       /* guards all below */
-    struct ccm_strmap *servers; /* id -> number of groups, as a pointer */
+    struct ccm_book servers; /* id -> number of groups, as a pointer; its lock guards the rest */
     struct spread spread[LBC_QUOTA_SERVERS + 1];
     size_t sum[LBC_QUOTA_COUNT];
     size_t claims;
@@ -30,9 +27,7 @@ struct lbc_usage *lbc_usage_new(void)
     if (usage == NULL) {
         return NULL;
     }
-    usage->servers = ccm_strmap_new(NULL);
-    if (usage->servers == NULL || pthread_mutex_init(&usage->lock, NULL) != 0) {
-        ccm_strmap_free(usage->servers);
+    if (ccm_book_init(&usage->servers, NULL) < 0) {
         free(usage);
         return NULL;
     }
@@ -47,8 +42,7 @@ void lbc_usage_free(struct lbc_usage *usage)
     for (size_t i = 0; i <= LBC_QUOTA_SERVERS; i++) {
         free(usage->spread[i].at);
     }
-    ccm_strmap_free(usage->servers);
-    ccm_lock_fini(&usage->lock);
+    ccm_book_fini(&usage->servers);
     free(usage);
 }
 
@@ -90,7 +84,7 @@ struct lbc_counts lbc_usage_count(const struct lbc_state *state, bool reused)
 void lbc_usage_replace(struct lbc_usage *usage, struct lbc_counts *old,
                        const struct lbc_counts *fresh)
 {
-    ccm_lock(&usage->lock);
+    (void)ccm_book_open(&usage->servers);
     for (size_t i = 0; i < LBC_QUOTA_COUNT; i++) {
         if (i < LBC_QUOTA_SERVERS) {
             spread_move(&usage->spread[i], old->of[i], fresh->of[i]);
@@ -98,18 +92,18 @@ void lbc_usage_replace(struct lbc_usage *usage, struct lbc_counts *old,
         usage->sum[i] += fresh->of[i];
         usage->sum[i] -= old->of[i];
     }
-    ccm_unlock(&usage->lock);
+    ccm_book_close(&usage->servers);
     *old = *fresh;
 }
 
 static void usage_move_server(struct lbc_usage *usage, const char *id, bool comes)
 {
-    const size_t old = (size_t)(uintptr_t)ccm_strmap_get(usage->servers, id);
+    const size_t old = (size_t)(uintptr_t)ccm_strmap_get(usage->servers.map, id);
     const size_t fresh = comes ? old + 1 : old - (old > 0 ? 1 : 0);
 
     if (fresh == 0) {
-        ccm_strmap_del(usage->servers, id);
-    } else if (ccm_strmap_set(usage->servers, id, (void *)(uintptr_t)fresh) < 0) {
+        ccm_strmap_del(usage->servers.map, id);
+    } else if (ccm_strmap_set(usage->servers.map, id, (void *)(uintptr_t)fresh) < 0) {
         return;
     }
     spread_move(&usage->spread[LBC_QUOTA_SERVERS], old, fresh);
@@ -117,7 +111,7 @@ static void usage_move_server(struct lbc_usage *usage, const char *id, bool come
 
 static void usage_move_servers(struct lbc_usage *usage, const struct lbc_state *state, bool come)
 {
-    ccm_lock(&usage->lock);
+    (void)ccm_book_open(&usage->servers);
     for (size_t i = 0; i < state->group_count; i++) {
         const struct lbc_backends *set = &state->groups[i]->backends;
 
@@ -127,7 +121,7 @@ static void usage_move_servers(struct lbc_usage *usage, const struct lbc_state *
             }
         }
     }
-    ccm_unlock(&usage->lock);
+    ccm_book_close(&usage->servers);
 }
 
 void lbc_usage_add_servers(struct lbc_usage *usage, const struct lbc_state *state)
@@ -142,20 +136,20 @@ void lbc_usage_remove_servers(struct lbc_usage *usage, const struct lbc_state *s
 
 void lbc_usage_claim(struct lbc_usage *usage, bool begins)
 {
-    ccm_lock(&usage->lock);
+    (void)ccm_book_open(&usage->servers);
     usage->claims += begins ? 1 : 0;
     usage->claims -= begins ? 0 : 1;
-    ccm_unlock(&usage->lock);
+    ccm_book_close(&usage->servers);
 }
 
 size_t lbc_usage_top(struct lbc_usage *usage, enum lbc_quota quota, bool *ret_whole)
 {
-    ccm_lock(&usage->lock);
+    (void)ccm_book_open(&usage->servers);
     const bool summed = quota == LBC_QUOTA_GROUPS || quota == LBC_QUOTA_LBS;
     const size_t top = summed ? usage->sum[quota] : usage->spread[quota].top;
 
     *ret_whole = quota != LBC_QUOTA_SERVERS || usage->claims == 0;
-    ccm_unlock(&usage->lock);
+    ccm_book_close(&usage->servers);
     return top;
 }
 
@@ -166,12 +160,13 @@ bool lbc_usage_find_server(struct lbc_usage *usage, char **ret)
     const char *id = NULL;
 
     *ret = NULL;
-    ccm_lock(&usage->lock);
-    while (*ret == NULL && ccm_strmap_next(usage->servers, &cursor, &id, &value)) {
+    const struct ccm_strmap *servers = ccm_book_open(&usage->servers);
+
+    while (*ret == NULL && ccm_strmap_next(servers, &cursor, &id, &value)) {
         if ((size_t)(uintptr_t)value == usage->spread[LBC_QUOTA_SERVERS].top) {
             *ret = strdup(id);
         }
     }
-    ccm_unlock(&usage->lock);
+    ccm_book_close(&usage->servers);
     return *ret != NULL;
 }

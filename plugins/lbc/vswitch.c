@@ -1,14 +1,12 @@
 #include "lbc/vswitch.h"
 
 #include "lbc/instance.h"
+#include "util/book.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
 #include "util/quota_use.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct vswitch {
@@ -21,8 +19,7 @@ struct vswitch {
 struct lbc_vswitches {
     const struct ccm_host *host;
     const struct lbc_product *product;
-    pthread_mutex_t lock; /* guards all below */
-    struct ccm_strmap *items;
+    struct ccm_book items;       /* its lock guards all below */
     struct lbc_vswitch_use told; /* as in the metrics */
     bool failed;                 /* the last read; so it is logged once */
 };
@@ -47,9 +44,7 @@ struct lbc_vswitches *lbc_vswitches_new(const struct ccm_host *host,
     }
     set->host = host;
     set->product = product;
-    set->items = ccm_strmap_new(vswitch_free);
-    if (set->items == NULL || pthread_mutex_init(&set->lock, NULL) != 0) {
-        ccm_strmap_free(set->items);
+    if (ccm_book_init(&set->items, vswitch_free) < 0) {
         free(set);
         return NULL;
     }
@@ -61,15 +56,14 @@ void lbc_vswitches_free(struct lbc_vswitches *set)
     if (set == NULL) {
         return;
     }
-    ccm_strmap_free(set->items);
-    ccm_lock_fini(&set->lock);
+    ccm_book_fini(&set->items);
     free(set);
 }
 
 /* Made when missing; NULL on ENOMEM. */
 static struct vswitch *vswitch_get(struct lbc_vswitches *set, const char *id)
 {
-    struct vswitch *item = ccm_strmap_get(set->items, id);
+    struct vswitch *item = ccm_strmap_get(set->items.map, id);
 
     if (item != NULL) {
         return item;
@@ -79,7 +73,7 @@ static struct vswitch *vswitch_get(struct lbc_vswitches *set, const char *id)
         return NULL;
     }
     item->users = ccm_strmap_new(NULL);
-    if (item->users == NULL || ccm_strmap_set(set->items, id, item) < 0) {
+    if (item->users == NULL || ccm_strmap_set(set->items.map, id, item) < 0) {
         vswitch_free(item);
         return NULL;
     }
@@ -142,7 +136,7 @@ static void vswitches_measure(struct lbc_vswitches *set)
     void *value = NULL;
     const char *id = NULL;
 
-    while (ccm_strmap_next(set->items, &cursor, &id, &value)) {
+    while (ccm_strmap_next(set->items.map, &cursor, &id, &value)) {
         const struct vswitch *item = value;
 
         if (use_is_fuller(&item->use, &top)) {
@@ -175,7 +169,7 @@ static void vswitches_leave(struct lbc_vswitches *set, const char *key, const ch
     void *value = NULL;
     const char *id = NULL;
 
-    while (ccm_strmap_next(set->items, &cursor, &id, &value)) {
+    while (ccm_strmap_next(set->items.map, &cursor, &id, &value)) {
         struct vswitch *item = value;
 
         if (ids_have(ids, count, id)) {
@@ -185,7 +179,7 @@ static void vswitches_leave(struct lbc_vswitches *set, const char *key, const ch
         if (ccm_strmap_len(item->users) == 0) {
             item->use = (struct lbc_vswitch_use){ 0, 0 };
             vswitch_tell(set, id, item);
-            ccm_strmap_del(set->items, id);
+            ccm_strmap_del(set->items.map, id);
         }
     }
 }
@@ -193,18 +187,18 @@ static void vswitches_leave(struct lbc_vswitches *set, const char *key, const ch
 void lbc_vswitches_hold(struct lbc_vswitches *set, const char *key, const char *const *ids,
                         size_t count)
 {
-    ccm_lock(&set->lock);
+    (void)ccm_book_open(&set->items);
     vswitches_leave(set, key, ids, count);
     for (size_t i = 0; i < count; i++) {
         struct vswitch *item = vswitch_get(set, ids[i]);
 
         if (item != NULL && ccm_strmap_set(item->users, key, NULL) < 0 &&
             ccm_strmap_len(item->users) == 0) {
-            ccm_strmap_del(set->items, ids[i]);
+            ccm_strmap_del(set->items.map, ids[i]);
         }
     }
     vswitches_measure(set);
-    ccm_unlock(&set->lock);
+    ccm_book_close(&set->items);
 }
 
 bool lbc_vswitches_take_turn(struct lbc_vswitches *set, const char *id, int64_t interval_ms)
@@ -212,33 +206,30 @@ bool lbc_vswitches_take_turn(struct lbc_vswitches *set, const char *id, int64_t 
     const int64_t now = set->host->now_ms(set->host);
     bool due = false;
 
-    ccm_lock(&set->lock);
-    struct vswitch *item = ccm_strmap_get(set->items, id);
+    struct vswitch *item = ccm_strmap_get(ccm_book_open(&set->items), id);
 
     if (item != NULL && (item->read_ms == 0 || now - item->read_ms >= interval_ms)) {
         item->read_ms = now;
         due = true;
     }
-    ccm_unlock(&set->lock);
+    ccm_book_close(&set->items);
     return due;
 }
 
 void lbc_vswitches_return_turn(struct lbc_vswitches *set, const char *id)
 {
-    ccm_lock(&set->lock);
-    struct vswitch *item = ccm_strmap_get(set->items, id);
+    struct vswitch *item = ccm_strmap_get(ccm_book_open(&set->items), id);
 
     if (item != NULL) {
         item->read_ms = 0;
     }
-    ccm_unlock(&set->lock);
+    ccm_book_close(&set->items);
 }
 
 void lbc_vswitches_record(struct lbc_vswitches *set, const char *id,
                           const struct lbc_vswitch_use *use)
 {
-    ccm_lock(&set->lock);
-    struct vswitch *item = ccm_strmap_get(set->items, id);
+    struct vswitch *item = ccm_strmap_get(ccm_book_open(&set->items), id);
 
     set->failed = false;
     if (item != NULL) {
@@ -246,18 +237,18 @@ void lbc_vswitches_record(struct lbc_vswitches *set, const char *id,
         vswitch_tell(set, id, item);
         vswitches_measure(set);
     }
-    ccm_unlock(&set->lock);
+    ccm_book_close(&set->items);
 }
 
 /* --- in a pass --- */
 
 static void vswitch_log(struct lbc_vswitches *set, const struct ccm_error *err)
 {
-    ccm_lock(&set->lock);
+    (void)ccm_book_open(&set->items);
     const bool first = !set->failed;
 
     set->failed = true;
-    ccm_unlock(&set->lock);
+    ccm_book_close(&set->items);
     if (first) {
         set->host->log(set->host, CCM_LEVEL_WARN, NULL,
                        "how many addresses vSwitches have left is not known: %s", err->message);

@@ -1,11 +1,11 @@
 #include "view.h"
 
 #include "gone.h"
+#include "util/book.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/span_text.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 #define STATUS_SIZE 24
 
 struct node_views {
-    pthread_mutex_t lock; /* guards the map; a leaf lock */
-    struct ccm_strmap *nodes;
+    struct ccm_book nodes;
 };
 
 /* The last look at a node. */
@@ -43,9 +42,7 @@ struct node_views *node_views_new(void)
     if (views == NULL) {
         return NULL;
     }
-    views->nodes = ccm_strmap_new(view_free);
-    if (views->nodes == NULL || pthread_mutex_init(&views->lock, NULL) != 0) {
-        ccm_strmap_free(views->nodes);
+    if (ccm_book_init(&views->nodes, view_free) < 0) {
         free(views);
         return NULL;
     }
@@ -57,16 +54,13 @@ void node_views_free(struct node_views *views)
     if (views == NULL) {
         return;
     }
-    ccm_strmap_free(views->nodes);
-    ccm_lock_fini(&views->lock);
+    ccm_book_fini(&views->nodes);
     free(views);
 }
 
 void node_views_forget(struct node_views *views, const char *name)
 {
-    ccm_lock(&views->lock);
-    ccm_strmap_del(views->nodes, name);
-    ccm_unlock(&views->lock);
+    ccm_book_forget(&views->nodes, name);
 }
 
 /* ---- what a call has found out ---- */
@@ -102,11 +96,10 @@ void node_views_take(struct node_run *run)
         if (view == NULL) {
             continue;
         }
-        ccm_lock(&views->lock);
-        if (ccm_strmap_set(views->nodes, item->object->name, view) < 0) {
+        if (ccm_strmap_set(ccm_book_open(&views->nodes), item->object->name, view) < 0) {
             view_free(view);
         }
-        ccm_unlock(&views->lock);
+        ccm_book_close(&views->nodes);
     }
 }
 
@@ -286,16 +279,14 @@ static void described_tell_all(const struct described *d)
 
 static void views_copy(struct node_views *views, const char *name, struct described *ret)
 {
-    ccm_lock(&views->lock);
-
-    const struct view *view = ccm_strmap_get(views->nodes, name);
+    const struct view *view = ccm_strmap_get(ccm_book_open(&views->nodes), name);
 
     if (view != NULL) {
         ret->seen = true;
         ret->view = *view;
         ret->view.note = view->note == NULL ? NULL : strdup(view->note);
     }
-    ccm_unlock(&views->lock);
+    ccm_book_close(&views->nodes);
 }
 
 int node_views_describe(const struct node_control *control, const char *name,

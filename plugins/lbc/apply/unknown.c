@@ -1,9 +1,8 @@
 #include "lbc/apply/unknown.h"
 
+#include "util/book.h"
 #include "util/cleanup.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,7 @@
 
 struct lbc_unknown {
     const struct ccm_host *host;
-    pthread_mutex_t lock; /* guards the rest */
-    struct ccm_strmap *servers;
+    struct ccm_book servers;
 };
 
 struct refused {
@@ -33,9 +31,7 @@ struct lbc_unknown *lbc_unknown_new(const struct ccm_host *host)
         return NULL;
     }
     unknown->host = host;
-    unknown->servers = ccm_strmap_new(free);
-    if (unknown->servers == NULL || pthread_mutex_init(&unknown->lock, NULL) != 0) {
-        ccm_strmap_free(unknown->servers);
+    if (ccm_book_init(&unknown->servers, free) < 0) {
         free(unknown);
         return NULL;
     }
@@ -47,8 +43,7 @@ void lbc_unknown_free(struct lbc_unknown *unknown)
     if (unknown == NULL) {
         return;
     }
-    ccm_strmap_free(unknown->servers);
-    ccm_lock_fini(&unknown->lock);
+    ccm_book_fini(&unknown->servers);
     free(unknown);
 }
 
@@ -58,15 +53,15 @@ static char *unknown_key(const struct lbc_backend *one, const char *service)
                            one->type == LBC_BACKEND_INTERFACE ? one->server_ip : "", service);
 }
 
-static void unknown_forget_locked(struct lbc_unknown *unknown, int64_t until_ms)
+static void unknown_forget_locked(struct ccm_strmap *servers, int64_t until_ms)
 {
     void *cursor = NULL;
     void *refused = NULL;
     const char *key = NULL;
 
-    while (ccm_strmap_next(unknown->servers, &cursor, &key, &refused)) {
+    while (ccm_strmap_next(servers, &cursor, &key, &refused)) {
         if (((const struct refused *)refused)->until_ms <= until_ms) {
-            ccm_strmap_del(unknown->servers, key);
+            ccm_strmap_del(servers, key);
         }
     }
 }
@@ -95,22 +90,23 @@ uint64_t lbc_unknown_record(struct lbc_unknown *unknown, const struct lbc_backen
     if (key == NULL || next == NULL) {
         return FIRST_MS;
     }
-    ccm_lock(&unknown->lock);
-    if (ccm_strmap_len(unknown->servers) >= COUNT_MAX) {
-        unknown_forget_locked(unknown, now - MOST_MS);
+    struct ccm_strmap *servers = ccm_book_open(&unknown->servers);
+
+    if (ccm_strmap_len(servers) >= COUNT_MAX) {
+        unknown_forget_locked(servers, now - MOST_MS);
     }
-    if (ccm_strmap_len(unknown->servers) >= COUNT_MAX) {
-        unknown_forget_locked(unknown, INT64_MAX);
+    if (ccm_strmap_len(servers) >= COUNT_MAX) {
+        unknown_forget_locked(servers, INT64_MAX);
     }
-    const int64_t wait_ms = refused_next_wait(ccm_strmap_get(unknown->servers, key), one, now);
+    const int64_t wait_ms = refused_next_wait(ccm_strmap_get(servers, key), one, now);
 
     next->wait_ms = wait_ms;
     next->until_ms = now + wait_ms;
     ccm_error_copy(&next->why, why);
-    if (ccm_strmap_set(unknown->servers, key, next) == 0) {
+    if (ccm_strmap_set(servers, key, next) == 0) {
         (void)CCM_STEAL(next); /* the map owns it now */
     }
-    ccm_unlock(&unknown->lock);
+    ccm_book_close(&unknown->servers);
     return (uint64_t)wait_ms;
 }
 
@@ -120,7 +116,7 @@ static uint64_t unknown_find_locked(const struct lbc_unknown *unknown,
 {
     const int64_t now = unknown->host->now_ms(unknown->host);
     CCM_CLEANUP(ccm_freep) char *key = unknown_key(one, service);
-    const struct refused *found = key == NULL ? NULL : ccm_strmap_get(unknown->servers, key);
+    const struct refused *found = key == NULL ? NULL : ccm_strmap_get(unknown->servers.map, key);
 
     if (found == NULL || found->until_ms + (is_late ? MOST_MS : 0) <= now) {
         return 0;
@@ -134,21 +130,19 @@ uint64_t lbc_unknown_find(struct lbc_unknown *unknown, const struct lbc_backend 
 {
     uint64_t left_ms = 0;
 
-    ccm_lock(&unknown->lock);
-    if (ccm_strmap_len(unknown->servers) > 0) {
+    if (ccm_strmap_len(ccm_book_open(&unknown->servers)) > 0) {
         left_ms = unknown_find_locked(unknown, one, "", is_late, ret_why);
         left_ms =
             left_ms > 0 ? left_ms : unknown_find_locked(unknown, one, service, is_late, ret_why);
     }
-    ccm_unlock(&unknown->lock);
+    ccm_book_close(&unknown->servers);
     return left_ms;
 }
 
 void lbc_unknown_forget(struct lbc_unknown *unknown)
 {
-    ccm_lock(&unknown->lock);
-    unknown_forget_locked(unknown, INT64_MAX);
-    ccm_unlock(&unknown->lock);
+    unknown_forget_locked(ccm_book_open(&unknown->servers), INT64_MAX);
+    ccm_book_close(&unknown->servers);
 }
 
 /* --- of a pass --- */
