@@ -1,9 +1,7 @@
 #include "alicloud/pace.h"
 
-#include "util/strmap.h"
-#include "util/thread.h"
+#include "util/book.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +41,8 @@ struct tries {
 };
 
 struct ali_paces {
-    pthread_mutex_t lock; /* guards all; a leaf lock */
-    struct ccm_strmap *all;
-    struct ccm_strmap *tries; /* by key of the call */
+    struct ccm_book all;
+    struct ccm_book tries; /* by key of the call */
 };
 
 struct ali_paces *ali_paces_new(void)
@@ -55,11 +52,12 @@ struct ali_paces *ali_paces_new(void)
     if (paces == NULL) {
         return NULL;
     }
-    paces->all = ccm_strmap_new(free);
-    paces->tries = ccm_strmap_new(free);
-    if (paces->all == NULL || paces->tries == NULL || pthread_mutex_init(&paces->lock, NULL) != 0) {
-        ccm_strmap_free(paces->all);
-        ccm_strmap_free(paces->tries);
+    if (ccm_book_init(&paces->all, free) < 0) {
+        free(paces);
+        return NULL;
+    }
+    if (ccm_book_init(&paces->tries, free) < 0) {
+        ccm_book_fini(&paces->all);
         free(paces);
         return NULL;
     }
@@ -71,9 +69,8 @@ void ali_paces_free(struct ali_paces *paces)
     if (paces == NULL) {
         return;
     }
-    ccm_strmap_free(paces->all);
-    ccm_strmap_free(paces->tries);
-    ccm_lock_fini(&paces->lock);
+    ccm_book_fini(&paces->all);
+    ccm_book_fini(&paces->tries);
     free(paces);
 }
 
@@ -85,10 +82,10 @@ static bool pace_is_old(const struct pace *pace, int64_t now)
 /* NULL: it has refused nothing lately. */
 static struct pace *pace_find_locked(const struct ali_paces *paces, const char *id, int64_t now)
 {
-    struct pace *pace = ccm_strmap_get(paces->all, id);
+    struct pace *pace = ccm_strmap_get(paces->all.map, id);
 
     if (pace != NULL && pace_is_old(pace, now)) {
-        ccm_strmap_del(paces->all, id);
+        ccm_strmap_del(paces->all.map, id);
         return NULL;
     }
     return pace;
@@ -100,10 +97,10 @@ static void paces_purge_locked(struct ali_paces *paces, int64_t now)
     const char *id = NULL;
     void *value = NULL;
 
-    while (ccm_strmap_len(paces->all) >= PURGE_COUNT &&
-           ccm_strmap_next(paces->all, &cursor, &id, &value)) {
+    while (ccm_strmap_len(paces->all.map) >= PURGE_COUNT &&
+           ccm_strmap_next(paces->all.map, &cursor, &id, &value)) {
         if (pace_is_old(value, now)) {
-            ccm_strmap_del(paces->all, id);
+            ccm_strmap_del(paces->all.map, id);
         }
     }
 }
@@ -113,13 +110,9 @@ static struct pace *pace_new_locked(struct ali_paces *paces, const char *id, int
     struct pace *fresh = NULL;
 
     paces_purge_locked(paces, sent);
-    fresh = calloc(1, sizeof(*fresh));
+    fresh = ccm_book_make(&paces->all, id, sizeof(*fresh));
     if (fresh != NULL) {
         fresh->last_ms = sent;
-        if (ccm_strmap_set(paces->all, id, fresh) < 0) {
-            free(fresh);
-            fresh = NULL;
-        }
     }
     return fresh;
 }
@@ -157,7 +150,7 @@ int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms
     const struct pace *pace = NULL;
     int64_t wait = 0;
 
-    ccm_lock(&paces->lock);
+    (void)ccm_book_open(&paces->all);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL && pace->high_ms > 0) {
         wait = pace->last_ms + pace_next_ms(pace) - now_ms;
@@ -165,7 +158,7 @@ int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms
     if (pace != NULL && pace->again_ms - now_ms > wait) {
         wait = pace->again_ms - now_ms;
     }
-    ccm_unlock(&paces->lock);
+    ccm_book_close(&paces->all);
     return wait > 0 ? wait : 0;
 }
 
@@ -173,7 +166,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
 {
     struct pace *pace = NULL;
 
-    ccm_lock(&paces->lock);
+    (void)ccm_book_open(&paces->all);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL) {
         const int64_t most = 2 * (pace->denied_ms + FIRST_MS); /* as far as retries are apart */
@@ -191,7 +184,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
         pace->last_ms = now_ms;
         pace->again_ms = 0;
     }
-    ccm_unlock(&paces->lock);
+    ccm_book_close(&paces->all);
 }
 
 /* Again when it is known to be enough; else after pauses that double. */
@@ -241,7 +234,7 @@ int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_m
     struct pace *pace = NULL;
     int64_t wait;
 
-    ccm_lock(&paces->lock);
+    (void)ccm_book_open(&paces->all);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace == NULL) {
         pace = pace_new_locked(paces, id, sent_ms);
@@ -254,7 +247,7 @@ int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_m
     if (pace != NULL) {
         pace->again_ms = now_ms + wait;
     }
-    ccm_unlock(&paces->lock);
+    ccm_book_close(&paces->all);
     return wait;
 }
 
@@ -266,27 +259,25 @@ static void tries_purge_locked(struct ali_paces *paces, int64_t now)
     const char *key = NULL;
     void *value = NULL;
 
-    while (ccm_strmap_len(paces->tries) >= PURGE_COUNT &&
-           ccm_strmap_next(paces->tries, &cursor, &key, &value)) {
+    while (ccm_strmap_len(paces->tries.map) >= PURGE_COUNT &&
+           ccm_strmap_next(paces->tries.map, &cursor, &key, &value)) {
         if (now >= ((const struct tries *)value)->until_ms) {
-            ccm_strmap_del(paces->tries, key);
+            ccm_strmap_del(paces->tries.map, key);
         }
     }
 }
 
 unsigned ali_pace_take_tries(struct ali_paces *paces, const char *key, int64_t now_ms)
 {
+    struct ccm_strmap *map = ccm_book_open(&paces->tries);
+    const struct tries *tries = ccm_strmap_get(map, key);
     unsigned count = 0;
-
-    ccm_lock(&paces->lock);
-
-    const struct tries *tries = ccm_strmap_get(paces->tries, key);
 
     if (tries != NULL) {
         count = now_ms < tries->until_ms ? tries->count : 0;
-        ccm_strmap_del(paces->tries, key);
+        ccm_strmap_del(map, key);
     }
-    ccm_unlock(&paces->lock);
+    ccm_book_close(&paces->tries);
     return count;
 }
 
@@ -294,14 +285,11 @@ void ali_pace_keep_tries(struct ali_paces *paces, const char *key, unsigned coun
 {
     struct tries *fresh = NULL;
 
-    ccm_lock(&paces->lock);
+    (void)ccm_book_open(&paces->tries);
     tries_purge_locked(paces, now_ms);
-    fresh = calloc(1, sizeof(*fresh));
+    fresh = ccm_book_make(&paces->tries, key, sizeof(*fresh));
     if (fresh != NULL) {
         *fresh = (struct tries){ .count = count, .until_ms = now_ms + TRIES_MS };
-        if (ccm_strmap_set(paces->tries, key, fresh) < 0) {
-            free(fresh);
-        }
     }
-    ccm_unlock(&paces->lock);
+    ccm_book_close(&paces->tries);
 }

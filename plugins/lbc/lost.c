@@ -5,13 +5,12 @@
 #include "lbc/instance.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
+#include "util/book.h"
 #include "util/cleanup.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +25,10 @@ struct lost_item {
 };
 
 struct lbc_lost {
-    pthread_mutex_t lock;     /* guards the rest; a leaf */
-    struct ccm_strmap *items; /* by key of the Service */
-    bool scheduled;           /* the look comes */
-    bool proven;              /* the last list is one of the right account */
-    bool told;                /* that it was not */
+    struct ccm_book items; /* by key of the Service; its lock guards the rest */
+    bool scheduled;        /* the look comes */
+    bool proven;           /* the last list is one of the right account */
+    bool told;             /* that it was not */
 };
 
 struct lbc_lost *lbc_lost_new(void)
@@ -40,9 +38,7 @@ struct lbc_lost *lbc_lost_new(void)
     if (lost == NULL) {
         return NULL;
     }
-    lost->items = ccm_strmap_new(free);
-    if (lost->items == NULL || pthread_mutex_init(&lost->lock, NULL) != 0) {
-        ccm_strmap_free(lost->items);
+    if (ccm_book_init(&lost->items, free) < 0) {
         free(lost);
         return NULL;
     }
@@ -52,8 +48,7 @@ struct lbc_lost *lbc_lost_new(void)
 void lbc_lost_free(struct lbc_lost *lost)
 {
     if (lost != NULL) {
-        ccm_strmap_free(lost->items);
-        ccm_lock_fini(&lost->lock);
+        ccm_book_fini(&lost->items);
     }
     free(lost);
 }
@@ -84,17 +79,12 @@ static bool lost_is_certain_locked(const struct lbc_lost *lost, const struct los
 /* Out of memory: NULL, its own tries find it. */
 static struct lost_item *lost_get_locked(struct lbc_lost *lost, const char *key, int64_t now_ms)
 {
-    struct lost_item *item = ccm_strmap_get(lost->items, key);
+    const bool is_new = !ccm_strmap_has(lost->items.map, key);
+    struct lost_item *item = ccm_book_make(&lost->items, key, sizeof(*item));
 
-    if (item != NULL) {
-        return item;
+    if (item != NULL && is_new) {
+        item->since_ms = now_ms;
     }
-    item = calloc(1, sizeof(*item));
-    if (item == NULL || ccm_strmap_set(lost->items, key, item) < 0) {
-        free(item);
-        return NULL;
-    }
-    item->since_ms = now_ms;
     return item;
 }
 
@@ -108,7 +98,7 @@ static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
     if (lbc->dry || period == 0) { /* a dry run sees it for the first time */
         return deleted && period == 0;
     }
-    ccm_lock(&lost->lock);
+    (void)ccm_book_open(&lost->items);
     struct lost_item *item = lost_get_locked(lost, key, now);
     const bool schedule = item != NULL && !lost->scheduled;
     bool certain = false;
@@ -123,7 +113,7 @@ static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
         item->deleted = deleted;
         certain = lost_is_certain_locked(lost, item, period, now);
     }
-    ccm_unlock(&lost->lock);
+    ccm_book_close(&lost->items);
     if (schedule) {
         lbc->host->enqueue(lbc->host, LBC_LOST_KEY, CCM_LANE_BULK, (uint64_t)period);
     }
@@ -132,9 +122,7 @@ static bool lost_record(struct lbc_instance *lbc, const char *key, bool deleted)
 
 void lbc_lost_forget(struct lbc_instance *lbc, const char *key)
 {
-    ccm_lock(&lbc->lost->lock);
-    ccm_strmap_del(lbc->lost->items, key);
-    ccm_unlock(&lbc->lost->lock);
+    ccm_book_forget(&lbc->lost->items, key);
 }
 
 /* --- a pass --- */
@@ -242,14 +230,14 @@ static char **lost_copy_keys(struct lbc_lost *lost, size_t *ret_count)
     const char *key = NULL;
     size_t count = 0;
 
-    ccm_lock(&lost->lock);
-    char **keys = calloc(ccm_strmap_len(lost->items) + 1, sizeof(*keys));
+    (void)ccm_book_open(&lost->items);
+    char **keys = calloc(ccm_strmap_len(lost->items.map) + 1, sizeof(*keys));
 
-    while (keys != NULL && ccm_strmap_next(lost->items, &cursor, &key, NULL) != 0) {
+    while (keys != NULL && ccm_strmap_next(lost->items.map, &cursor, &key, NULL) != 0) {
         keys[count] = strdup(key);
         count += keys[count] == NULL ? 0 : 1;
     }
-    ccm_unlock(&lost->lock);
+    ccm_book_close(&lost->items);
     *ret_count = count;
     return keys;
 }
@@ -292,15 +280,15 @@ static bool lost_may_be_made(struct lbc_instance *lbc, const char *key)
     const bool recreates = lost_recreates(lbc);
     bool may = false;
 
-    ccm_lock(&lbc->lost->lock);
-    struct lost_item *item = ccm_strmap_get(lbc->lost->items, key);
+    (void)ccm_book_open(&lbc->lost->items);
+    struct lost_item *item = ccm_strmap_get(lbc->lost->items.map, key);
 
     if (item != NULL && recreates && !item->woken &&
         lost_is_certain_locked(lbc->lost, item, period, now)) {
         item->woken = true;
         may = true;
     }
-    ccm_unlock(&lbc->lost->lock);
+    ccm_book_close(&lbc->lost->items);
     return may;
 }
 
@@ -362,12 +350,12 @@ static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_items *
 {
     const bool proven = ccm_strmap_len(shown) < 2 || lbc_items_count_known(items) > 0;
 
-    ccm_lock(&lbc->lost->lock);
+    (void)ccm_book_open(&lbc->lost->items);
     const bool is_news = !proven && !lbc->lost->told;
 
     lbc->lost->proven = proven;
     lbc->lost->told = !proven;
-    ccm_unlock(&lbc->lost->lock);
+    ccm_book_close(&lbc->lost->items);
     if (is_news) {
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
                        "the cloud lists none of the %zu load balancers that Services show: are "
@@ -406,11 +394,11 @@ static uint64_t lost_schedule_next(struct lbc_instance *lbc)
 {
     const int64_t period = lost_period_ms(lbc);
 
-    ccm_lock(&lbc->lost->lock);
-    lbc->lost->scheduled = period > 0 && ccm_strmap_len(lbc->lost->items) > 0;
+    (void)ccm_book_open(&lbc->lost->items);
+    lbc->lost->scheduled = period > 0 && ccm_strmap_len(lbc->lost->items.map) > 0;
     const bool scheduled = lbc->lost->scheduled;
 
-    ccm_unlock(&lbc->lost->lock);
+    ccm_book_close(&lbc->lost->items);
     return scheduled ? (uint64_t)period : 0;
 }
 

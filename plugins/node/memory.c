@@ -1,10 +1,9 @@
 #include "memory.h"
 
+#include "util/book.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <stdlib.h>
 
@@ -12,8 +11,7 @@
 #define REPAIR_GAP_MS INT64_C(60000)
 
 struct node_memory {
-    pthread_mutex_t lock; /* guards the map; a leaf lock */
-    struct ccm_strmap *traces;
+    struct ccm_book traces;
 };
 
 struct trace {
@@ -30,9 +28,7 @@ struct node_memory *node_memory_new(void)
     if (memory == NULL) {
         return NULL;
     }
-    memory->traces = ccm_strmap_new(free);
-    if (memory->traces == NULL || pthread_mutex_init(&memory->lock, NULL) != 0) {
-        ccm_strmap_free(memory->traces);
+    if (ccm_book_init(&memory->traces, free) < 0) {
         free(memory);
         return NULL;
     }
@@ -44,8 +40,7 @@ void node_memory_free(struct node_memory *memory)
     if (memory == NULL) {
         return;
     }
-    ccm_strmap_free(memory->traces);
-    ccm_lock_fini(&memory->lock);
+    ccm_book_fini(&memory->traces);
     free(memory);
 }
 
@@ -98,21 +93,6 @@ static uint64_t look_compute(const struct ccm_node *node, const struct node_want
 
 /* ---- traces ---- */
 
-/* The trace, made where there is none; NULL: out of memory. */
-static struct trace *trace_make_locked(struct node_memory *memory, const char *name)
-{
-    struct trace *trace = ccm_strmap_get(memory->traces, name);
-
-    if (trace == NULL) {
-        trace = calloc(1, sizeof(*trace));
-        if (trace != NULL && ccm_strmap_set(memory->traces, name, trace) < 0) {
-            free(trace);
-            trace = NULL;
-        }
-    }
-    return trace;
-}
-
 void node_memory_expect(struct node_memory *memory, const struct ccm_node *node,
                         const struct node_want *want, uint32_t facts, int64_t now_ms)
 {
@@ -120,9 +100,9 @@ void node_memory_expect(struct node_memory *memory, const struct ccm_node *node,
     const uint64_t between = look_compute(node, want, NULL);
     const bool repairs = !want->untaint && (want->set_addresses || node_want_has_object(want));
 
-    ccm_lock(&memory->lock);
+    (void)ccm_book_open(&memory->traces);
 
-    struct trace *trace = trace_make_locked(memory, node->meta.name);
+    struct trace *trace = ccm_book_make(&memory->traces, node->meta.name, sizeof(*trace));
 
     if (trace != NULL) {
         trace->look = look;
@@ -130,17 +110,15 @@ void node_memory_expect(struct node_memory *memory, const struct ccm_node *node,
         trace->facts = facts;
         trace->repaired_ms = repairs ? now_ms : trace->repaired_ms;
     }
-    ccm_unlock(&memory->lock);
+    ccm_book_close(&memory->traces);
 }
 
 uint32_t node_memory_facts(struct node_memory *memory, const char *name)
 {
-    ccm_lock(&memory->lock);
-
-    const struct trace *trace = ccm_strmap_get(memory->traces, name);
+    const struct trace *trace = ccm_strmap_get(ccm_book_open(&memory->traces), name);
     const uint32_t facts = trace == NULL ? 0 : trace->facts;
 
-    ccm_unlock(&memory->lock);
+    ccm_book_close(&memory->traces);
     return facts;
 }
 
@@ -151,22 +129,18 @@ bool node_memory_is_changed(struct node_memory *memory, const struct ccm_node *b
     bool changed = look != look_compute(before, NULL, NULL);
     int64_t wait_ms = 0;
 
-    ccm_lock(&memory->lock);
-
-    const struct trace *trace = ccm_strmap_get(memory->traces, after->meta.name);
+    const struct trace *trace = ccm_strmap_get(ccm_book_open(&memory->traces), after->meta.name);
 
     changed = changed && trace != NULL && look != trace->look && look != trace->between;
     if (changed && trace->repaired_ms != 0) {
         wait_ms = trace->repaired_ms + REPAIR_GAP_MS - now_ms;
     }
-    ccm_unlock(&memory->lock);
+    ccm_book_close(&memory->traces);
     *ret_wait_ms = wait_ms > 0 ? (uint64_t)wait_ms : 0;
     return changed;
 }
 
 void node_memory_forget(struct node_memory *memory, const char *name)
 {
-    ccm_lock(&memory->lock);
-    ccm_strmap_del(memory->traces, name);
-    ccm_unlock(&memory->lock);
+    ccm_book_forget(&memory->traces, name);
 }
