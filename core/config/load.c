@@ -343,21 +343,7 @@ unsigned config_line(const struct config_tree *config, const char *plugin, const
 static void check_election(struct config_tree *config)
 {
     static const char group[] = "leader_election";
-    const int64_t duration = config_int(config, NULL, group, "lease_duration_s");
-    const int64_t renew = config_int(config, NULL, group, "renew_deadline_s");
 
-    if (renew >= duration) {
-        config_problems_add(&config->problems,
-                            config_line(config, NULL, "leader_election.renew_deadline_s"),
-                            "'leader_election': renew_deadline_s has to be less than "
-                            "lease_duration_s");
-    }
-    if (config_int(config, NULL, group, "retry_period_ms") >= renew * 1000) {
-        config_problems_add(&config->problems,
-                            config_line(config, NULL, "leader_election.retry_period_ms"),
-                            "'leader_election': retry_period_ms has to be less than "
-                            "renew_deadline_s");
-    }
     if (config_string(config, NULL, group, "name")[0] == '\0' ||
         config_string(config, NULL, group, "namespace")[0] == '\0') {
         config_problems_add(&config->problems, config_line(config, NULL, group),

@@ -46,19 +46,8 @@ static const struct ccm_option settle = {
             "consistently before anything is changed, in the cluster or in the cloud.",
 };
 
-static const struct ccm_option event_repeat = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .group = "kubernetes",
-    .name = "event_repeat_s",
-    .fallback = "1800",
-    .min = 0,
-    .max = 86400,
-    .help = "How often an event about something that lasts, such as a failure, is written again: "
-            "more often than the API server forgets Events (its --event-ttl, an hour by default). "
-            "0 = never.",
-};
+static const struct ccm_option event_repeat =
+    CCM_OPTION_RETIRED_ROW("kubernetes", "event_repeat_s", "it is 1800 s");
 
 static const struct ccm_option election = {
     HEAD,
@@ -99,32 +88,15 @@ static const struct ccm_option election_duration = {
     .min = 2,
     .max = 600,
     .help = "How long others wait for a leader that says nothing, in seconds; the same for all "
-            "instances.",
+            "instances. The leader renews its Lease each two fifteenths of it; two thirds of it "
+            "after the last renewal it stops writing, and ends.",
 };
 
-static const struct ccm_option election_renew = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .group = "leader_election",
-    .name = "renew_deadline_s",
-    .fallback = "10",
-    .min = 1,
-    .max = 599,
-    .help = "How long after its last renewal a leader may write and then ends, in seconds; less "
-            "than lease_duration_s.",
-};
+static const struct ccm_option election_renew = CCM_OPTION_RETIRED_ROW(
+    "leader_election", "renew_deadline_s", "it is two thirds of lease_duration_s");
 
-static const struct ccm_option election_retry = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .group = "leader_election",
-    .name = "retry_period_ms",
-    .fallback = "2000",
-    .min = 100,
-    .max = 300000,
-    .help = "Time between two renewals, and at most between two looks of an instance that stands "
-            "by, in milliseconds; less than renew_deadline_s.",
-};
+static const struct ccm_option election_retry = CCM_OPTION_RETIRED_ROW(
+    "leader_election", "retry_period_ms", "it is two fifteenths of lease_duration_s");
 
 static const struct ccm_option admin_listen = {
     HEAD,
@@ -257,31 +229,11 @@ static const struct ccm_option timeout_s = {
     .help = "Deadline of one reconcile call, in seconds.",
 };
 
-static const struct ccm_option slow_s = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .group = "controller",
-    .name = "slow_s",
-    .fallback = "30",
-    .min = 1,
-    .max = 3600,
-    .help = "A call into a plugin (create, start, map, reconcile) that takes longer than so many "
-            "seconds is named in the log, and again as long as it lasts.",
-};
+static const struct ccm_option slow_s =
+    CCM_OPTION_RETIRED_ROW("controller", "slow_s", "it is 30 s");
 
-static const struct ccm_option hang_s = {
-    HEAD,
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .group = "controller",
-    .name = "hang_s",
-    .fallback = "120",
-    .min = 0,
-    .max = 86400,
-    .help = "A call into a plugin that takes three times timeout_s (start(): at least 30 s) makes "
-            "/livez fail; so many seconds later the process ends by itself. 0 = never.",
-};
+static const struct ccm_option hang_s =
+    CCM_OPTION_RETIRED_ROW("controller", "hang_s", "it is 120 s");
 
 static const struct ccm_option stop_s = {
     HEAD,

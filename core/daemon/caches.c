@@ -18,7 +18,6 @@
 
 #define SYNC_REPORT_MS 30000 /* how often a missing cache is mentioned */
 #define FETCH_WAIT_MS  2000
-#define SLOW_MS        30000
 #define MAP_LONG_MS    5000 /* a map() takes no time: this one hangs */
 
 static const struct ccm_log watch_log = { .part = "caches" };
@@ -521,7 +520,8 @@ static int watches_add_kind(struct daemon_watches *watches, uint64_t kind)
 
 static void watches_add_place(struct daemon_watches *watches)
 {
-    sched_watchdog_init(&watches->place, watches->services->watchdog, watch_log.part, SLOW_MS);
+    sched_watchdog_init(&watches->place, watches->services->watchdog, watch_log.part,
+                        SCHED_WATCHDOG_SLOW_MS);
     watches->place.call = "map()";
     for (size_t i = 0; i < watches->len; i++) {
         sched_watchdog_add_slot(&watches->place, &watches->items[i]->running);
@@ -558,11 +558,6 @@ struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
     }
     watches_add_place(watches);
     return watches;
-}
-
-void daemon_watches_set_slow(struct daemon_watches *watches, uint32_t slow_ms)
-{
-    sched_watchdog_set_slow(&watches->place, slow_ms == 0 ? SLOW_MS : slow_ms);
 }
 
 void daemon_watches_list_running(struct daemon_watches *watches,

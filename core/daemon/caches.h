@@ -19,9 +19,6 @@ struct daemon_watches;
 struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
                                           struct plugin_registry *registry);
 
-/* A map() that takes longer is named in the log; 0 as long as nobody says so: 30 s. Any thread. */
-void daemon_watches_set_slow(struct daemon_watches *watches, uint32_t slow_ms);
-
 /* Call fn for every map() that runs, with plugin, object and age; it may only copy. Any thread. */
 void daemon_watches_list_running(struct daemon_watches *watches,
                                  void (*fn)(void *arg, const char *plugin, const char *what,

@@ -101,13 +101,6 @@ static void emit_lease_event(const struct daemon_instance *daemon, bool warning,
     kube_event_emit(daemon->services.events, &event);
 }
 
-static int64_t daemon_read_event_period(void *arg)
-{
-    const struct daemon_host_services *services = arg;
-
-    return config_int(services->config, NULL, "kubernetes", "event_repeat_s") * 1000;
-}
-
 /* Whether what an event is about is still there; what nobody watches is. */
 static bool daemon_has_object(void *arg, const struct kube_occurrence *occurrence)
 {
@@ -164,6 +157,8 @@ static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
                              strerror(-r));
     }
 
+    const uint32_t duration_ms =
+        (uint32_t)config_int(config, NULL, group, "lease_duration_s") * 1000;
     const struct kube_lease_config lease = {
         .client = daemon->services.kube,
         .namespace_ = config_string(config, NULL, group, "namespace"),
@@ -171,9 +166,9 @@ static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
         .identity = daemon->identity,
         .gate = &daemon->services.gate,
         .continuity = &daemon->services.continuity,
-        .duration_ms = (uint32_t)config_int(config, NULL, group, "lease_duration_s") * 1000,
-        .renew_ms = (uint32_t)config_int(config, NULL, group, "renew_deadline_s") * 1000,
-        .retry_ms = (uint32_t)config_int(config, NULL, group, "retry_period_ms"),
+        .duration_ms = duration_ms,
+        .renew_ms = duration_ms / 3 * 2, /* as of client-go's defaults: 15 s, 10 s, 2 s */
+        .retry_ms = duration_ms / 15 * 2,
         .won = on_lease_won,
         .lost = on_lease_lost,
         .arg = daemon,
@@ -226,8 +221,7 @@ static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
     }
     kube_continuity_set_gate(&services->continuity, &services->gate);
 
-    const struct kube_event_lasting lasting = { daemon_read_event_period, daemon_has_object,
-                                                services };
+    const struct kube_event_lasting lasting = { .exists = daemon_has_object, .arg = services };
 
     services->events = kube_event_recorder_new(services->kube, &lasting, err);
     return services->events == NULL ? ccm_error_nomem(err) : open_election(daemon, err);

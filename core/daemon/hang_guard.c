@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define HANG_MS    120000 /* beyond what /livez bears */
 #define LOOK_MS    1000
 #define SPARE_MS   10000 /* beyond what the end may take, and until it begins */
 #define STOPPED_MS 5000  /* a look that comes so late: the whole process stood still */
@@ -52,13 +53,12 @@ static void guard_note_time_locked(struct daemon_hang_guard *guard, int64_t now)
 
 static void guard_look_locked(struct daemon_hang_guard *guard, int64_t now)
 {
-    const int64_t hang_s = config_int(guard->seen->services->config, NULL, "controller", "hang_s");
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
 
-    if (hang_s == 0 || guard->begin_ms > 0 || now - guard->awake_ms < hang_s * 1000) {
+    if (guard->begin_ms > 0 || now - guard->awake_ms < HANG_MS) {
         return;
     }
-    daemon_observe_hung(guard->seen, hang_s * 1000, &wrong);
+    daemon_observe_hung(guard->seen, HANG_MS, &wrong);
     if (wrong.len == 0) {
         return;
     }

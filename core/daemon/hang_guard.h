@@ -1,6 +1,6 @@
 /*
  * Ends the process by itself when a call into a plugin hangs for so long that nothing but a new
- * process helps: longer than /livez bears it, and option controller.hang_s more. Also when the end
+ * process helps: longer than /livez bears it, and two minutes more. Also when the end
  * of the process hangs, or does not begin. A process that stood still as a whole, stopped or
  * frozen, hangs no earlier than that option after it goes on. A thread of its own, because it may
  * be the main one that hangs.

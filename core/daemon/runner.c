@@ -129,11 +129,11 @@ static void runner_record_ended(void *arg, const char *key, bool last)
     }
 }
 
-static uint32_t seconds_option(const struct runner *runner, const char *name)
+static uint32_t runner_read_timeout(const struct runner *runner)
 {
     const struct config_tree *config = runner->owner->setup.services->config;
 
-    return (uint32_t)config_int(config, NULL, "controller", name) * 1000;
+    return (uint32_t)config_int(config, NULL, "controller", "timeout_s") * 1000;
 }
 
 static uint32_t workers_of(const struct runner *runner)
@@ -170,8 +170,7 @@ static int runner_prepare_plugin(struct runner *runner)
         .kept_workers = 1,
         .batch_max = cut_u32(desc->batch_max),
         .batch_wait_ms = cut_u32(desc->batch_wait_ms),
-        .timeout_ms = seconds_option(runner, "timeout_s"),
-        .slow_ms = seconds_option(runner, "slow_s"),
+        .timeout_ms = runner_read_timeout(runner),
         .metrics = setup->services->metrics,
         .gate = &setup->services->gate,
         .watchdog = setup->services->watchdog,
@@ -248,9 +247,8 @@ static bool runners_must_end_daemon(struct daemon_runners *runners)
 static void runners_add_place(struct daemon_runners *runners)
 {
     const struct daemon_host_services *services = runners->setup.services;
-    const int64_t slow_ms = config_int(services->config, NULL, "controller", "slow_s") * 1000;
 
-    sched_watchdog_init(&runners->place, services->watchdog, "plugin", slow_ms);
+    sched_watchdog_init(&runners->place, services->watchdog, "plugin", SCHED_WATCHDOG_SLOW_MS);
     runners->place.call = "";
     for (size_t i = 0; i < runners->count; i++) {
         sched_watchdog_add_slot(&runners->place, &runners->items[i].stage);
@@ -385,22 +383,9 @@ static void runner_run_starter(void *arg)
     }
 }
 
-/* What takes long in a plugin is named, whoever calls it. */
-static void set_slow(struct daemon_runners *runners)
-{
-    const int64_t slow_s =
-        config_int(runners->setup.services->config, NULL, "controller", "slow_s");
-
-    sched_watchdog_set_slow(&runners->place, slow_s * 1000);
-    if (runners->watches != NULL) {
-        daemon_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
-    }
-}
-
 int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *watches)
 {
     runners->watches = watches;
-    set_slow(runners);
     for (size_t i = 0; i < runners->count; i++) {
         struct runner *runner = &runners->items[i];
 
@@ -420,13 +405,11 @@ int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *
 
 void daemon_runners_reconfigure(struct daemon_runners *runners)
 {
-    set_slow(runners);
     for (size_t i = 0; i < runners->count; i++) {
         const struct runner *runner = &runners->items[i];
 
         if (runner->controller != NULL) {
-            sched_controller_set_times(runner->controller, seconds_option(runner, "timeout_s"),
-                                       seconds_option(runner, "slow_s"));
+            sched_controller_set_timeout(runner->controller, runner_read_timeout(runner));
         }
     }
 }

@@ -194,8 +194,7 @@ static int patch_series(struct kube_event_recorder *recorder, const struct kube_
 
 static int64_t recorder_read_period(const struct kube_event_recorder *recorder)
 {
-    return recorder->lasting.period_ms == NULL ? KUBE_EVENT_PERIOD_MS
-                                               : recorder->lasting.period_ms(recorder->lasting.arg);
+    return recorder->lasting.period_ms == 0 ? KUBE_EVENT_PERIOD_MS : recorder->lasting.period_ms;
 }
 
 /* What an Event says that is there already: how often, and how long ago for the last time; -1: it

@@ -22,16 +22,17 @@
 
 struct kube_event_recorder;
 
-/* How what lasts is said again. Called by the recorder's thread; nothing blocks. */
+/* How what lasts is said again. Called by the
+ * recorder's thread; nothing blocks. */
 struct kube_event_lasting {
-    int64_t (*period_ms)(void *arg); /* 0 = never */
+    int64_t period_ms; /* 0 = KUBE_EVENT_PERIOD_MS */
     /* Whether the object is still there; NULL = always. */
     bool (*exists)(void *arg, const struct kube_occurrence *occurrence);
     void *arg;
 };
 
-/* The thread is started. client is borrowed and must live longer; lasting is copied, NULL = every
- * KUBE_EVENT_PERIOD_MS, whatever becomes of objects. NULL and err on failure. */
+/* The thread is started. client is borrowed and must live longer; lasting is copied, NULL =
+ * whatever becomes of objects. NULL and err on failure. */
 struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
                                                     const struct kube_event_lasting *lasting,
                                                     struct ccm_error *err);

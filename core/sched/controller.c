@@ -20,7 +20,6 @@
 
 #define NAME_SIZE          33
 #define DEFAULT_TIMEOUT_MS 120000
-#define DEFAULT_SLOW_MS    30000
 /* A worker without work looks around this often; nothing depends on it. */
 #define IDLE_MS 60000
 
@@ -400,7 +399,7 @@ static void set_options(struct sched_controller *controller,
                              ? own->batch_wait_ms
                              : SCHED_CONTROLLER_BATCH_WAIT_MAX_MS;
     own->timeout_ms = own->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : own->timeout_ms;
-    own->slow_ms = own->slow_ms == 0 ? DEFAULT_SLOW_MS : own->slow_ms;
+    own->slow_ms = own->slow_ms == 0 ? SCHED_WATCHDOG_SLOW_MS : own->slow_ms;
 }
 
 /* Most workers that take keys of any lane; 0 = all do. */
@@ -471,11 +470,9 @@ int sched_controller_new(const struct sched_controller_options *options,
     return 0;
 }
 
-void sched_controller_set_times(struct sched_controller *controller, uint32_t timeout_ms,
-                                uint32_t slow_ms)
+void sched_controller_set_timeout(struct sched_controller *controller, uint32_t timeout_ms)
 {
     atomic_store(&controller->timeout_ms, timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms);
-    sched_watchdog_set_slow(&controller->place, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
 }
 
 void sched_controller_free(struct sched_controller *controller)

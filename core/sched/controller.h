@@ -104,10 +104,9 @@ struct sched_controller_stats {
 CCM_NODISCARD int sched_controller_new(const struct sched_controller_options *options,
                                        struct sched_controller **ret, struct ccm_error *err);
 
-/* Other times than the options gave, 0 as there: for calls that begin from now on, and slow_ms for
- * those that run too. Any thread. */
-void sched_controller_set_times(struct sched_controller *controller, uint32_t timeout_ms,
-                                uint32_t slow_ms);
+/* Another deadline than the options gave, 0 as there: for calls that begin from now on. Any thread.
+ */
+void sched_controller_set_timeout(struct sched_controller *controller, uint32_t timeout_ms);
 
 /* Have the key worked on, now or after delay_ms. Any thread, also before start(), never blocks. A
  * key that cannot be queued (see sched_queue_add()) is named in the log. */

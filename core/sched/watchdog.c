@@ -287,11 +287,3 @@ void sched_watchdog_remove(struct sched_watchdog_place *place)
     ccm_unlock(&place->dog->lock);
     place->dog = NULL;
 }
-
-void sched_watchdog_set_slow(struct sched_watchdog_place *place, int64_t slow_ms)
-{
-    ccm_lock(&place->dog->lock);
-    place->slow_ms = slow_ms;
-    ccm_wake_one(&place->dog->woken);
-    ccm_unlock(&place->dog->lock);
-}

@@ -37,6 +37,8 @@ CCM_NODISCARD int sched_watchdog_new(struct sched_watchdog **ret);
 /* After every place was removed; takes no longer than a line of the log. NULL is fine. */
 void sched_watchdog_free(struct sched_watchdog *dog);
 
+#define SCHED_WATCHDOG_SLOW_MS 30000 /* a call that takes longer is named in the log */
+
 struct sched_watchdog_place {
     struct sched_watchdog *dog;
     const char *part; /* name in the log; borrowed */
@@ -56,9 +58,6 @@ void sched_watchdog_init(struct sched_watchdog_place *place, struct sched_watchd
 void sched_watchdog_add_slot(struct sched_watchdog_place *place, struct sched_watchdog_slot *slot);
 /* The thread looks at it no more. Repeating it, or a zeroed place, is fine. */
 void sched_watchdog_remove(struct sched_watchdog_place *place);
-
-/* Another limit, for running calls too. */
-void sched_watchdog_set_slow(struct sched_watchdog_place *place, int64_t slow_ms);
 
 /* Around each call of a worker. end() returns how long it took, in microseconds. */
 void sched_watchdog_begin(struct sched_watchdog_place *place, struct sched_watchdog_slot *slot,

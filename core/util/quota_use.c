@@ -1,6 +1,10 @@
 #include "util/quota_use.h"
 
+#include "util/parse.h"
+#include "util/text.h"
+
 #include <stddef.h>
+#include <string.h>
 
 static const char *const labels[] = { "type", "quota", NULL };
 static const struct ccm_metric used_metric = {
@@ -17,6 +21,27 @@ static const struct ccm_metric limit_metric = {
     .help = "The quota, as configured or as the cloud tells it; 0: nobody looks at it.",
     .labels = labels,
 };
+
+uint64_t ccm_quota_limit(const struct ccm_host *host, const char *name, uint64_t published)
+{
+    const char *cursor = host->option_string(host, NULL, CCM_QUOTA_OPTION_NAME);
+    const size_t len = strlen(name);
+    const char *start = NULL;
+    size_t piece = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &start, &piece)) {
+        start += strspn(start, " ");
+        if (strncmp(start, name, len) == 0 && start[len] == '=') {
+            char number[12];
+            uint32_t limit = 0;
+
+            ccm_text_printf(number, sizeof(number), "%.*s",
+                            (int)strspn(&start[len + 1], "0123456789"), &start[len + 1]);
+            return ccm_parse_u32(number, 0, UINT32_MAX, &limit) < 0 ? published : limit;
+        }
+    }
+    return published;
+}
 
 bool ccm_quota_is_near(uint64_t used, uint64_t limit, bool was_near)
 {

@@ -7,6 +7,7 @@
 #define CCM_UTIL_QUOTA_USE_H
 
 #include "ccm/host.h"
+#include "ccm/option.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,24 @@
  * up and down with each rollout is said once. */
 #define CCM_QUOTA_NEAR 80
 #define CCM_QUOTA_FAR  70
+
+/* The option that says what the account has: "backends=400, routes=300". Rows of plugins have it,
+ * with a pattern of the names that they count. */
+#define CCM_QUOTA_OPTION_NAME "account_quotas"
+#define CCM_QUOTA_OPTION(names, published)                                                         \
+    {                                                                                              \
+        .struct_size = sizeof(struct ccm_option), .type = CCM_OPTION_STRING,                       \
+        .flags = CCM_OPTION_LIVE, .name = CCM_QUOTA_OPTION_NAME,                                   \
+        .pattern = "((" names ")=[0-9]{1,7}(, *|$))*",                                             \
+        .help = "Quotas of the account where they are others than those published (" published     \
+                "), as NAME=NUMBER, separated by commas. From 80 % on there is a Warning "         \
+                "(QuotaNear), metrics and /statusz tell. 0 = nobody looks.",                       \
+    }
+#define CCM_QUOTA_RETIRED_ROW(name)                                                                \
+    CCM_OPTION_RETIRED_ROW(NULL, "quota_" name, "say " name "=NUMBER in account_quotas")
+
+/* What the option says of the name; without that, what is published. */
+uint64_t ccm_quota_limit(const struct ccm_host *host, const char *name, uint64_t published);
 
 /* was_near: what it said the last time. limit 0: nobody looks at it. */
 bool ccm_quota_is_near(uint64_t used, uint64_t limit, bool was_near);

@@ -59,7 +59,7 @@ const struct docs_message docs_messages[] = {
       "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
       "was "
       "an existing one whose id annotation was removed. All that are missing are looked for "
-      "together, once per lost_period_s: one that has its tag back is used at once.",
+      "together, once a minute: one that has its tag back is used at once.",
       "As the message says: it has the command that makes a new one (option recreate_deleted does "
       "that by itself), and the tag that is to be put back on the old one. A load balancer of a "
       "person is used again once the id annotation names it; until then its backends follow. An "

@@ -181,7 +181,7 @@ const struct docs_reason docs_reasons[] = {
       SERVICE_ITSELF },
     { "UnclearValue", "Warning",
       "A value had no effect under the controller that ccmd replaces, and is left alone.",
-      "Write it as the annotation wants, or set option loose_switches." },
+      "Write it as the annotation wants." },
     { "UnevenLoad", "Normal",
       "Nodes weigh differently with policy Local, and the scheduler takes no notice of weights.",
       "Set annotation scheduler to wrr." },

@@ -32,8 +32,7 @@ struct ali_config {
     char *ca_file; /* "" = the system's */
     char *overrides[ALI_ENDPOINT_PRODUCTS];
     char *user_agent; /* whole header line */
-    bool sign_v1;
-    bool plain_http; /* endpoints without TLS are taken */
+    bool plain_http;  /* endpoints without TLS are taken */
 };
 
 struct ali_client {

@@ -149,10 +149,10 @@ static int64_t bucket_careful_ms(const struct ali_bucket *bucket, int64_t over)
     return took * (1 + over / CAREFUL_CALLS);
 }
 
-int64_t ali_bucket_poll_ms(struct ali_bucket *bucket, const struct ali_ticket *ticket,
-                           struct ali_bucket_mode mode, int64_t now_ms)
+int64_t ali_bucket_poll_ms(struct ali_bucket *bucket, const struct ali_ticket *ticket, bool careful,
+                           int64_t now_ms)
 {
-    ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms, mode.beyond);
+    ali_share_rise(&bucket->share, now_ms, bucket->rate.window_ms);
 
     struct spread spread = spread_begin(bucket, now_ms);
 
@@ -173,9 +173,7 @@ int64_t ali_bucket_poll_ms(struct ali_bucket *bucket, const struct ali_ticket *t
         const int64_t behind = spread.blocked[1] + (claim.first ? 0 : spread.blocked[0]);
 
         wait = bucket_wait_ms(bucket, spread.used + behind - claim.limit, claim.limit, now_ms);
-        bucket->share.used_up =
-            bucket->share.used_up || ticket->priority != ALI_PRIO_RETRY || bucket->heals;
-    } else if (mode.careful && over >= 0) {
+    } else if (careful && over >= 0) {
         wait = bucket_careful_ms(bucket, over);
     }
     return held > wait ? held : wait;

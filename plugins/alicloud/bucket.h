@@ -24,12 +24,6 @@ struct ali_bucket {
     bool heals;      /* the last call of what failed again and again succeeded */
 };
 
-/* What holds for all actions of the product. */
-struct ali_bucket_mode {
-    bool careful; /* something was throttled not long ago: few calls at once */
-    bool beyond;  /* the share may rise above the quota */
-};
-
 /* NULL on ENOMEM. */
 struct ali_bucket *ali_bucket_new(enum ali_product product, const char *action);
 /* A struct ali_bucket, or NULL. */
@@ -44,8 +38,8 @@ void ali_bucket_age(struct ali_bucket *bucket, struct ali_ticket *ticket, int64_
 int64_t ali_bucket_age_ms(const struct ali_bucket *bucket, const struct ali_ticket *ticket,
                           int64_t now_ms);
 /* Ms until the turn of the ticket, which is in the line; 0 = now. */
-int64_t ali_bucket_poll_ms(struct ali_bucket *bucket, const struct ali_ticket *ticket,
-                           struct ali_bucket_mode mode, int64_t now_ms);
+int64_t ali_bucket_poll_ms(struct ali_bucket *bucket, const struct ali_ticket *ticket, bool careful,
+                           int64_t now_ms);
 /* It is served: it leaves the line, and its call is one of the window. */
 void ali_bucket_serve(struct ali_bucket *bucket, struct ali_ticket *ticket, int64_t now_ms);
 /* The call is over, after so long; it counts from now on. */

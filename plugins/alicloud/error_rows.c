@@ -118,7 +118,7 @@ const struct ali_error_row ali_error_rows[] = {
     { "IncompleteSignature", NULL, ALI_CLASS_CREDENTIAL, "The signature does not fit the request.",
       "Check the access key secret, and that no proxy changes requests." },
     { "InvalidSignatureMethod", NULL, ALI_CLASS_CREDENTIAL, "This way of signing is refused.",
-      "Change alicloud.signature." },
+      "Check the endpoints: the service there does not take ACS3-HMAC-SHA256." },
     { "SignatureNonceUsed", NULL, ALI_CLASS_CREDENTIAL, "The request arrived twice.", NULL },
     { "InvalidTimeStamp*", NULL, ALI_CLASS_CREDENTIAL,
       "The clock of the machine that ccmd runs on and that of the cloud differ.",
@@ -342,9 +342,7 @@ const struct ali_error_row ali_error_rows[] = {
       "Set annotation service.beta.kubernetes.io/alibaba-cloud-loadbalancer-delete-protection: "
       "\"off\", or switch it off in the console." },
     { "OperationDenied.DeletionProtectionEnabled", NULL, ALI_CLASS_STATE,
-      "Deletion protection is on.",
-      "Switch it off in the console, or, with option loose_switches of plugin nlb, set annotation "
-      "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-delete-protection: \"off\"." },
+      "Deletion protection is on.", "Switch it off in the console." },
     { "ResourceInUse.*", NULL, ALI_CLASS_STATE, "The resource is still used by another.", NULL },
     { "DependencyViolation*", NULL, ALI_CLASS_STATE, "The resource is still used by another.",
       NULL },

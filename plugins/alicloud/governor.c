@@ -28,8 +28,6 @@ struct ali_governor {
     struct ccm_strmap *buckets;
     struct ali_quota quotas[ALI_ENDPOINT_PRODUCTS];
     int64_t careful_ms[ALI_ENDPOINT_PRODUCTS]; /* until then */
-    int64_t window_ms;                         /* of the quotas */
-    bool beyond;                               /* shares may rise above the quotas */
 };
 
 struct ali_governor *ali_governor_new(void)
@@ -49,7 +47,6 @@ struct ali_governor *ali_governor_new(void)
         governor->quotas[i] = ali_quota_default((enum ali_product)i);
         governor->careful_ms[i] = INT64_MIN;
     }
-    governor->window_ms = ALI_QUOTA_WINDOW_MS;
     return governor;
 }
 
@@ -67,8 +64,7 @@ void ali_governor_free(struct ali_governor *governor)
 static struct ali_rate bucket_rate(const struct ali_governor *governor,
                                    const struct ali_bucket *bucket)
 {
-    return ali_quota_rate(&governor->quotas[bucket->product], governor->window_ms, bucket->product,
-                          bucket->action);
+    return ali_quota_rate(&governor->quotas[bucket->product], bucket->product, bucket->action);
 }
 
 /* Under the lock; NULL on ENOMEM. */
@@ -125,11 +121,8 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
     ali_line_drop_old(&bucket->line, now_ms);
     ali_bucket_age(bucket, ticket, now_ms);
 
-    const struct ali_bucket_mode mode = {
-        .careful = now_ms < governor->careful_ms[bucket->product],
-        .beyond = governor->beyond,
-    };
-    const int64_t wait = ali_bucket_poll_ms(bucket, ticket, mode, now_ms);
+    const bool careful = now_ms < governor->careful_ms[bucket->product];
+    const int64_t wait = ali_bucket_poll_ms(bucket, ticket, careful, now_ms);
 
     if (wait == 0) {
         ali_bucket_serve(bucket, ticket, now_ms);
@@ -214,7 +207,7 @@ void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum
         ali_share_succeed(&bucket->share, turn->began_ms);
     } else if (end == ALI_TURN_THROTTLED) {
         ali_share_fall(&bucket->share, turn->began_ms, now_ms, bucket->rate.window_ms, hint_ms);
-        governor->careful_ms[bucket->product] = now_ms + CAREFUL_WINDOWS * governor->window_ms;
+        governor->careful_ms[bucket->product] = now_ms + CAREFUL_WINDOWS * ALI_QUOTA_WINDOW_MS;
     }
     ccm_unlock(&governor->lock);
 }
@@ -298,18 +291,14 @@ void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *h
 
     const struct ali_quota given = { .write = option_value(host, rows[product].write),
                                      .read = option_value(host, rows[product].read) };
-    const int64_t window_ms = option_value(host, &ali_opt_quota_window) * 1000;
     struct ali_quota *quota = &governor->quotas[product];
 
-    if (given.write <= 0 || given.read <= 0 || window_ms <= 0) {
+    if (given.write <= 0 || given.read <= 0) {
         return; /* this plugin lists no quotas */
     }
     ccm_lock(&governor->lock);
-    governor->beyond = option_value(host, &ali_opt_quota_grow) != 0;
-    if (quota->write != given.write || quota->read != given.read ||
-        governor->window_ms != window_ms) {
+    if (quota->write != given.write || quota->read != given.read) {
         *quota = given;
-        governor->window_ms = window_ms;
         follow_locked(governor);
     }
     ccm_unlock(&governor->lock);
@@ -383,7 +372,7 @@ static int64_t ticket_again_ms(struct ali_governor *governor, const struct ali_t
     const struct ali_bucket *bucket = ticket->bucket;
     const int64_t age = ali_bucket_age_ms(bucket, ticket, now_ms);
     const bool ages = age > 0 && age < wait_ms;
-    const int64_t most = LOOK_WINDOWS * governor->window_ms;
+    const int64_t most = LOOK_WINDOWS * ALI_QUOTA_WINDOW_MS;
 
     ccm_unlock(&governor->lock);
 

@@ -203,7 +203,6 @@ static int config_read_options(struct ali_config *config, const struct ccm_host 
                                struct ccm_error *err)
 {
     const char *ca_file = host->option_string(host, GROUP, "ca_file");
-    const char *signature = host->option_string(host, GROUP, "signature");
     const int r = config_read_ids(config, host, err);
 
     if (r < 0) {
@@ -225,12 +224,6 @@ static int config_read_options(struct ali_config *config, const struct ccm_host 
                              "alicloud.region: \"%s\" is no region (letters, digits, - and _)",
                              config->region);
     }
-    if (!ccm_text_empty(signature) && strcmp(signature, "v1") != 0 &&
-        strcmp(signature, "v3") != 0) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "alicloud.signature: \"%.16s\" is neither v3 nor v1", signature);
-    }
-    config->sign_v1 = ccm_text_equal(signature, "v1");
     config->plain_http = host->option_int(host, GROUP, "plain_http") != 0;
     config->ca_file = strdup(ca_file == NULL ? "" : ca_file);
     config->user_agent = ccm_text_format("ccmd/%s ClusterId/%s", CCM_VERSION, config->cluster_id);
@@ -286,11 +279,11 @@ static int make_metadata(struct ali_client *ali, const struct ccm_host *host, st
     return ali->metadata == NULL ? ccm_error_nomem(err) : 0;
 }
 
-static int make_governor(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
+static int make_governor(struct ali_client *ali, struct ccm_error *err)
 {
     ali->governor = ali_governor_new(); /* each call takes the quotas over */
     ali->eni = ali_eni_cache_new(ENI_ENTRIES);
-    ali->jobs = ali_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
+    ali->jobs = ali_jobs_new();
     ali->presence = ali_presence_new();
     ali->paces = ali_paces_new();
     return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL ||
@@ -356,7 +349,7 @@ static int ali_new(const struct ccm_host *host, struct ali_client **ret, struct 
         r = ali_make_credentials(ali, host, err);
     }
     if (r == 0) {
-        r = make_governor(ali, host, err);
+        r = make_governor(ali, err);
     }
     if (r < 0) {
         return r;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CHUNK     20      /* ids per ListAsynJobs */
-#define ROUND_MS  2200    /* the longest pause between two questions, unless configured otherwise */
+#define ROUND_MS  2200    /* the longest pause between two questions */
 #define FIRST_MS  250     /* a job is first asked for so long after it was started */
 #define CROWD     16      /* from so many waiters on rounds are ROUND_MS apart */
 #define SLICE_MS  100     /* a sleeper looks up this often: for cancellation and new jobs */
@@ -43,7 +43,6 @@ struct ali_jobs {
     struct waiter *waiters;
     size_t away;
     const struct waiter *leader; /* the one that polls for all; NULL = nobody */
-    int64_t round_ms;            /* fixed */
     uint64_t round;
     int64_t asked_ms; /* when the last round began */
     int64_t denied_until_ms;
@@ -59,7 +58,7 @@ struct turn {
     struct waiter *self;
 };
 
-struct ali_jobs *ali_jobs_new(int64_t round_ms)
+struct ali_jobs *ali_jobs_new(void)
 {
     struct ali_jobs *jobs = calloc(1, sizeof(*jobs));
 
@@ -77,7 +76,6 @@ struct ali_jobs *ali_jobs_new(int64_t round_ms)
     }
     atomic_init(&jobs->degraded, false);
     jobs->asked_ms = INT64_MIN / 2;
-    jobs->round_ms = round_ms > 0 ? round_ms : ROUND_MS;
     return jobs;
 }
 
@@ -141,11 +139,6 @@ static void jobs_record_status_locked(struct ali_jobs *jobs, const char *id, con
 
 /* --- when --- */
 
-static int64_t first_ms(const struct ali_jobs *jobs)
-{
-    return jobs->round_ms < FIRST_MS ? jobs->round_ms : FIRST_MS;
-}
-
 /* Between the beginnings of two rounds. A few waiters are served soon, many share their questions.
  */
 static int64_t gap_ms_locked(const struct ali_jobs *jobs)
@@ -156,8 +149,8 @@ static int64_t gap_ms_locked(const struct ali_jobs *jobs)
     for (const struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
         waiting += first_running(waiter) != NULL ? 1 : 0;
     }
-    gap = jobs->round_ms * (waiting < CROWD ? waiting : CROWD) / CROWD;
-    return gap > first_ms(jobs) ? gap : first_ms(jobs);
+    gap = ROUND_MS * (waiting < CROWD ? waiting : CROWD) / CROWD;
+    return gap > FIRST_MS ? gap : FIRST_MS;
 }
 
 /* Ms until the next round, 0 = now. */
@@ -338,9 +331,9 @@ static void set_due_locked(struct ali_jobs *jobs, int64_t now)
         if (waiter->round == jobs->round) {
             waiter->asked += waiter->asked < 16 ? 1 : 0;
 
-            const int64_t pause = first_ms(jobs) << waiter->asked;
+            const int64_t pause = FIRST_MS << waiter->asked;
 
-            waiter->due_ms = now + (pause < jobs->round_ms ? pause : jobs->round_ms);
+            waiter->due_ms = now + (pause < ROUND_MS ? pause : ROUND_MS);
         }
     }
 }
@@ -413,7 +406,7 @@ static bool turn_is_over(const struct turn *turn, int64_t now, int64_t *ret_ms)
         return false;
     }
     again = again > self->due_ms ? again : self->due_ms;
-    *ret_ms = again - now > first_ms(jobs) ? again - now : first_ms(jobs);
+    *ret_ms = again - now > FIRST_MS ? again - now : FIRST_MS;
     return true;
 }
 
@@ -565,7 +558,7 @@ int ali_job_wait(const struct ali_caller *by, struct ali_job *jobs, size_t count
         .jobs = jobs,
         .count = count,
         .since_ms = now,
-        .due_ms = now + first_ms(by->client->jobs),
+        .due_ms = now + FIRST_MS,
         .end_ms = now + timeout_ms,
         .patient_ms = patience_ms > 0 ? now + patience_ms : 0,
     };

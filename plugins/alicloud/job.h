@@ -47,9 +47,8 @@ ALI_API bool ali_job_degraded(const struct ali_client *ali);
 
 struct ali_jobs;
 
-/* The waiter, a part of struct ali_client. round_ms: the longest pause; 0 = the 2.2 s above. NULL
- * on ENOMEM. */
-struct ali_jobs *ali_jobs_new(int64_t round_ms);
+/* The waiter, a part of struct ali_client. NULL on ENOMEM. */
+struct ali_jobs *ali_jobs_new(void);
 /* NULL is fine. Nobody waits any more. */
 void ali_jobs_free(struct ali_jobs *jobs);
 

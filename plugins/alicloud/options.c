@@ -82,8 +82,8 @@ TEXT_OPTION(resource_group_id, "resource_group_id", "", NULL,
             "Resource group of what is created; empty: the account's default group.");
 TEXT_OPTION(network, "network", "vpc", "vpc|public",
             "Which endpoints to call: vpc (reachable from inside a VPC) or public.");
-TEXT_OPTION(signature, "signature", "v3", "v3|v1",
-            "How requests are signed: v3 (ACS3-HMAC-SHA256) or v1 (HMAC-SHA1 of the parameters).");
+const struct ccm_option ali_opt_signature =
+    CCM_OPTION_RETIRED_ROW("alicloud", "signature", "requests are always signed with v3");
 TEXT_OPTION(credentials_source, "credentials.source", "auto", "auto|env|file|addon|oidc|ram-role",
             "Where credentials come from: env (ACCESS_KEY_ID, ACCESS_KEY_SECRET and, if there is "
             "one, SECURITY_TOKEN), file, addon (the token file of managed clusters), oidc (a role "
@@ -148,37 +148,9 @@ QUOTA_OPTION(quota_nlb_read, "quotas.nlb_read", "1200",
              "Calls per 60 s that each reading action of NLB may make.");
 QUOTA_OPTION(quota_vpc, "quotas.vpc", "300", "Calls per 60 s that each action of VPC may make.");
 QUOTA_OPTION(quota_ecs, "quotas.ecs", "300", "Calls per 60 s that each action of ECS may make.");
-const struct ccm_option ali_opt_quota_window = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .group = "alicloud",
-    .name = "quotas.window_s",
-    .fallback = "60",
-    .min = 1,
-    .max = 3600,
-    .help = "Length of the window that the quotas are for, where the account has another one than "
-            "the published 60 s.",
-};
-const struct ccm_option ali_opt_quota_grow = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .flags = CCM_OPTION_LIVE,
-    .group = "alicloud",
-    .name = "quotas.grow",
-    .fallback = "false",
-    .help = "Try whether the account has more than these quotas: the rate of an action that uses "
-            "up all of its own rises by a 32nd part per window, up to ten times the quota, and "
-            "halves when the cloud throttles it.",
-};
-const struct ccm_option ali_opt_job_poll = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .group = "alicloud",
-    .name = "job_poll_ms",
-    .fallback = "2200",
-    .min = 100,
-    .max = 30000,
-    .help = "Outstanding jobs of NLB are asked for together: first after 250 ms, then after pauses "
-            "that grow up to so many milliseconds.",
-};
+const struct ccm_option ali_opt_quota_window =
+    CCM_OPTION_RETIRED_ROW("alicloud", "quotas.window_s", "it is 60 s");
+const struct ccm_option ali_opt_quota_grow = CCM_OPTION_RETIRED_ROW(
+    "alicloud", "quotas.grow", "give the quotas of the account with the other options of quotas");
+const struct ccm_option ali_opt_job_poll =
+    CCM_OPTION_RETIRED_ROW("alicloud", "job_poll_ms", "it is 2200 ms");

@@ -27,8 +27,8 @@ static bool action_reads(const char *action)
            ccm_text_starts(action, "Get");
 }
 
-struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
-                               enum ali_product product, const char *action)
+struct ali_rate ali_quota_rate(const struct ali_quota *quota, enum ali_product product,
+                               const char *action)
 {
     /* Published rates that are others; as a factor, so that a configured quota moves them too. */
     static const struct {
@@ -43,7 +43,8 @@ struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
         { ALI_NLB, "GetListenerHealthStatus", 1, 2 },
     };
     const bool reads = action_reads(action);
-    struct ali_rate rate = { .count = reads ? quota->read : quota->write, .window_ms = window_ms };
+    struct ali_rate rate = { .count = reads ? quota->read : quota->write,
+                             .window_ms = ALI_QUOTA_WINDOW_MS };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(special); i++) {
         if (special[i].product == product && strcmp(special[i].action, action) == 0) {

@@ -24,10 +24,10 @@ struct ali_rate {
 /* What is published; for what is not, the lowest that is known of its kind. */
 struct ali_quota ali_quota_default(enum ali_product product);
 
-/* By the quota of its product. window_ms is that of the quota: the rates of some actions count in
- * shorter ones, in proportion. At least one call. */
-struct ali_rate ali_quota_rate(const struct ali_quota *quota, int64_t window_ms,
-                               enum ali_product product, const char *action);
+/* By the quota of its product. The rates of some actions count in shorter windows, in proportion.
+ * At least one call. */
+struct ali_rate ali_quota_rate(const struct ali_quota *quota, enum ali_product product,
+                               const char *action);
 
 /*
  * How many of so many calls of an action this priority leaves to others: a twentieth for removals

@@ -142,39 +142,6 @@ static int sign_v3(const struct ali_client *ali, const struct ali_call *call, co
     return r;
 }
 
-static int sign_v1(const struct ali_client *ali, const struct ali_call *call, const char *date,
-                   const char *nonce, struct ali_try *try_, struct lines *lines)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    common_params(ali, call, &params);
-    ali_param_add(&params, "Action", call->action);
-    ali_param_add(&params, "Version", ali_endpoint_product(call->product)->version);
-    ali_param_add(&params, "Format", "JSON");
-    ali_param_add(&params, "AccessKeyId", try_->credential->key_id);
-    ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
-    ali_param_add(&params, "SignatureVersion", "1.0");
-    ali_param_add(&params, "SignatureType", "");
-    ali_param_add(&params, "SignatureNonce", nonce);
-    ali_param_add(&params, "Timestamp", date);
-    ali_param_opt(&params, "SecurityToken", ccm_secret_text(&try_->credential->token));
-
-    CCM_CLEANUP(ali_params_fini) struct ali_params all = { 0 };
-
-    ali_params_extend(&all, &params);
-    ali_params_extend(&all, call->query);
-
-    const int r =
-        ali_sign_v1(&all, &try_->credential->secret, &try_->authorization, try_->string_hash);
-
-    if (r < 0) {
-        return r;
-    }
-    ali_param_add(&params, "Signature", ccm_buf_str(&try_->authorization));
-    lines_add(lines, "content-type", FORM);
-    return ali_params_encode(&params, &try_->body);
-}
-
 static char *make_url(const struct ali_endpoint *endpoint, const struct ccm_buf *query)
 {
     return ccm_text_format("%s://%s/%s%s", endpoint->plain_http ? "http" : "https", endpoint->host,
@@ -217,9 +184,7 @@ int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, struct ali_try *
         r = encode_query(call, try_);
     }
     if (r == 0) {
-        r = ali->config.sign_v1 && try_->credential != NULL
-                ? sign_v1(ali, call, date, nonce, try_, &lines)
-                : sign_v3(ali, call, date, nonce, try_, &lines);
+        r = sign_v3(ali, call, date, nonce, try_, &lines);
     }
     lines_add(&lines, "accept", "application/json");
     lines_add(&lines, "user-agent", ali->config.user_agent);

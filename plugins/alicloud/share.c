@@ -30,7 +30,7 @@ void ali_share_follow(struct ali_share *share, int64_t quota)
     share->quota = quota;
 }
 
-void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms, bool beyond)
+void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms)
 {
     const int64_t step = part_of(share->quota, RISE_PART);
 
@@ -38,16 +38,10 @@ void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms, 
         if (share->allowed < share->quota) {
             share->allowed += step;
             share->allowed = share->allowed > share->quota ? share->quota : share->allowed;
-        } else if (beyond && share->used_up && share->allowed < ALI_SHARE_GROWTH * share->quota) {
-            share->allowed += step;
         } else { /* as long as that was: nothing happens */
             share->rise_ms = now_ms;
         }
-        share->used_up = false;
         share->rise_ms += window_ms;
-    }
-    if (!beyond && share->allowed > share->quota) {
-        share->allowed = share->quota;
     }
 }
 
@@ -74,7 +68,6 @@ void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, in
         share->hold_ms = now_ms + pause;
     }
     share->rise_ms = share->hold_ms + window_ms;
-    share->used_up = false;
 }
 
 void ali_share_succeed(struct ali_share *share, int64_t sent_ms)

@@ -9,8 +9,6 @@
  * After it nothing is sent for a while, but for probes: one call that cannot wait, soon; once it
  * was not throttled, the next one.
  *
- * Above the quota it rises only where that is allowed, and only while all of it is in use.
- *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
 #ifndef CCM_ALICLOUD_SHARE_H
@@ -18,8 +16,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define ALI_SHARE_GROWTH 10 /* times the quota: the most that a share rises to */
 
 struct ali_share {
     int64_t quota;     /* calls per window */
@@ -30,7 +26,6 @@ struct ali_share {
     int64_t probe_ms;  /* nor these before */
     bool probed;       /* one was sent, and no more are until something was not throttled */
     unsigned refusals; /* in a row */
-    bool used_up;      /* all of it, since the last rise */
 };
 
 /* All of it. */
@@ -39,8 +34,8 @@ void ali_share_init(struct ali_share *share, int64_t quota, int64_t now_ms, int6
 /* The quota is another one now. */
 void ali_share_follow(struct ali_share *share, int64_t quota);
 
-/* Let it rise as of now. beyond: also above the quota. */
-void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms, bool beyond);
+/* Let it rise as of now. */
+void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms);
 
 /* A call that was sent at sent_ms was throttled. hint_ms: the wish of the cloud when to come back,
  * of which a minute is believed; 0 = none, then the pause is a 64th part of a window, and twice as

@@ -1,10 +1,8 @@
 #include "alicloud/sign.h"
 
 #include "alicloud/params.h"
-#include "util/base64.h"
 #include "util/cleanup.h"
 #include "util/text.h"
-#include "util/url.h"
 
 #define ALGORITHM "ACS3-HMAC-SHA256"
 
@@ -61,38 +59,4 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
         memcpy(ret_hash, hash, sizeof(hash));
     }
     return ccm_buf_error(authorization);
-}
-
-int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
-                struct ccm_buf *signature, char ret_hash[CCM_DIGEST_HEX])
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf query = { .max = ALI_PARAMS_MAX, .wipe = true };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 3 * ALI_PARAMS_MAX, .wipe = true };
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret key = { 0 };
-    const size_t len = strlen(ccm_secret_text(secret));
-    int r = ali_params_encode(params, &query);
-
-    if (r < 0) {
-        return r;
-    }
-    ccm_buf_adds(&text, "POST&%2F&");
-    ccm_url_escape(&text, ccm_buf_str(&query));
-    key.hidden = calloc(1, len + 2);
-    if (key.hidden == NULL || ccm_buf_error(&text) < 0) {
-        return key.hidden == NULL ? -ENOMEM : ccm_buf_error(&text);
-    }
-    memcpy(key.hidden, ccm_secret_text(secret), len);
-    key.hidden[len] = '&';
-
-    struct ccm_mac mac;
-
-    r = ccm_digest_hmac(CCM_DIGEST_SHA1, &key, ccm_buf_str(&text), &mac);
-    if (r < 0) {
-        return r;
-    }
-    ccm_base64_encode(signature, mac.bytes, mac.len);
-    if (ret_hash != NULL) {
-        ccm_digest_sha256_hex(ccm_buf_str(&text), text.len, ret_hash);
-    }
-    return ccm_buf_error(signature);
 }

@@ -1,6 +1,6 @@
 /*
- * The two signatures of the cloud, as functions of their inputs: nothing is fetched, no clock is
- * read. Every thread.
+ * The signature of the cloud, as a function of its inputs: nothing is fetched, no clock is read.
+ * Every thread.
  */
 #ifndef CCM_ALICLOUD_SIGN_H
 #define CCM_ALICLOUD_SIGN_H
@@ -36,11 +36,5 @@ struct ali_sign_v3 {
  */
 CCM_NODISCARD int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
                               char ret_hash[CCM_DIGEST_HEX]);
-
-/* RPC1 (HMAC-SHA1) of a POST to "/" with these parameters, query and form alike, without
- * "Signature": append the base64 text, not escaped. ret_hash (may be NULL) gets the hex SHA-256 of
- * the string that was signed. 0, -ENOMEM or -EMSGSIZE. */
-CCM_NODISCARD int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
-                              struct ccm_buf *signature, char ret_hash[CCM_DIGEST_HEX]);
 
 #endif

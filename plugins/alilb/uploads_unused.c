@@ -213,8 +213,7 @@ void alilb_uploads_collect_left_over(struct alilb_uploads *uploads, struct alilb
     const struct ccm_host *host = call->host;
     struct ccm_removal_rule rule = { 0 };
 
-    if (alilb_uploads_are_on(host) &&
-        host->option_int(host, NULL, lbc_opt_orphan_period.name) != 0 &&
+    if (alilb_uploads_are_on(host) && host->option_int(host, NULL, lbc_opt_audit.name) != 0 &&
         host->option_int(host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
         strcmp(call->cluster_id, LBC_CLUSTER_UNNAMED) != 0) {
         ccm_removal_rule_read(&rule, host);

@@ -15,15 +15,8 @@
 
 /* --- what it is --- */
 
-const struct ccm_option clb_opt_batch = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .name = "backends_per_call",
-    .fallback = "40",
-    .min = 1,
-    .max = CLB_BATCH_DEFAULT,
-    .help = "Most backends in one call; lowered to 20 by itself when the cloud refuses more.",
-};
+const struct ccm_option clb_opt_batch = CCM_OPTION_RETIRED_ROW(
+    NULL, "backends_per_call", "it is 40, and 20 once the cloud refuses more");
 
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
  * that there is one. */
@@ -82,7 +75,6 @@ static const struct lbc_read_ops read_ops = {
 static const struct lbc_change_ops change_ops = {
     .rules = &clb_plan_ops,
     .prints_present = true,
-    .batch = &clb_opt_batch,
     .steps = &clb_apply_ops.lbc,
     .apply = alilb_apply_plan,
     .release_rest = clb_release_acl,

@@ -48,13 +48,14 @@ CCM_NODISCARD int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err);
 
 /* --- quotas.c --- */
 
+extern const struct ccm_option clb_opt_quotas;
 extern const struct ccm_option clb_opt_quota_backends;
 extern const struct ccm_option clb_opt_quota_listeners;
 extern const struct ccm_option clb_opt_quota_attachments;
 extern const struct ccm_option clb_opt_quota_load_balancers;
 #define CLB_QUOTA_OPTIONS                                                                          \
-    &clb_opt_quota_backends, &clb_opt_quota_listeners, &clb_opt_quota_attachments,                 \
-        &clb_opt_quota_load_balancers
-extern const struct ccm_option *const clb_quotas[];
+    &clb_opt_quotas, &clb_opt_quota_backends, &clb_opt_quota_listeners,                            \
+        &clb_opt_quota_attachments, &clb_opt_quota_load_balancers
+extern const struct lbc_quota_limit clb_quotas[];
 
 #endif

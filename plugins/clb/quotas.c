@@ -1,20 +1,21 @@
-/* The limits of CLB that are seen ahead: published defaults. */
+/* The limits of CLB that are seen ahead: what is published. */
 #include "controller.h"
 
 #include "lbc/quota.h"
+#include "util/quota_use.h"
 
-const struct ccm_option clb_opt_quota_backends =
-    LBC_QUOTA_OPTION("backends", "200", "Backends of one load balancer, in all its server groups");
-const struct ccm_option clb_opt_quota_listeners =
-    LBC_QUOTA_OPTION("listeners", "50", "Listeners of one load balancer");
-const struct ccm_option clb_opt_quota_attachments =
-    LBC_QUOTA_OPTION("attachments", "50", "Server groups that one instance may be in");
-const struct ccm_option clb_opt_quota_load_balancers = LBC_QUOTA_OPTION(
-    "load_balancers", "60", "Load balancers of the account; those are counted that Services have");
+const struct ccm_option clb_opt_quotas = CCM_QUOTA_OPTION(
+    "backends|listeners|attachments|load_balancers",
+    "backends=200: of a load balancer, listeners=50: of a load balancer, attachments=50: server "
+    "groups that one instance may be in, load_balancers=60: of those that Services have");
+const struct ccm_option clb_opt_quota_backends = CCM_QUOTA_RETIRED_ROW("backends");
+const struct ccm_option clb_opt_quota_listeners = CCM_QUOTA_RETIRED_ROW("listeners");
+const struct ccm_option clb_opt_quota_attachments = CCM_QUOTA_RETIRED_ROW("attachments");
+const struct ccm_option clb_opt_quota_load_balancers = CCM_QUOTA_RETIRED_ROW("load_balancers");
 
-const struct ccm_option *const clb_quotas[LBC_QUOTA_COUNT] = {
-    [LBC_QUOTA_BACKENDS] = &clb_opt_quota_backends,
-    [LBC_QUOTA_LISTENERS] = &clb_opt_quota_listeners,
-    [LBC_QUOTA_SERVERS] = &clb_opt_quota_attachments,
-    [LBC_QUOTA_LBS] = &clb_opt_quota_load_balancers,
+const struct lbc_quota_limit clb_quotas[LBC_QUOTA_COUNT] = {
+    [LBC_QUOTA_BACKENDS] = { "backends", 200 },
+    [LBC_QUOTA_LISTENERS] = { "listeners", 50 },
+    [LBC_QUOTA_SERVERS] = { "attachments", 50 },
+    [LBC_QUOTA_LBS] = { "load_balancers", 60 },
 };

@@ -107,7 +107,7 @@ static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
     }
 }
 
-/* Who rehearses a take-over has to know; else who lets them count knows already. */
+/* In a rehearsal each time. */
 static void advice_emit_unclear(struct lbc_pass *pass)
 {
     const char *text = ccm_buf_str(&pass->refused.unclear);
@@ -115,7 +115,7 @@ static void advice_emit_unclear(struct lbc_pass *pass)
     if (pass->dry) {
         lbc_pass_emit_event(pass, true, "UnclearValue", "UnclearValue", text);
     } else {
-        lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue", pass->lbc->loose ? "" : text);
+        lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue", text);
     }
 }
 

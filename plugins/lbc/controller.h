@@ -35,6 +35,12 @@ struct lbc_health;      /* health.h */
 struct lbc_vswitch_use; /* vswitch.h */
 struct lbc_vswitches;
 
+/* A limit of the account: its name in option account_quotas, and what is published. */
+struct lbc_quota_limit {
+    const char *name;
+    uint64_t published;
+};
+
 /* What the product is, and how it is called: data and pure functions. */
 struct lbc_product {
     const char *name;        /* of the plugin, for people */
@@ -85,8 +91,8 @@ struct lbc_product {
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
      * nothing is left, and with the release. NULL = never. */
     bool (*needs_mark)(const struct lbc_instance *lbc, const struct ccm_service *service);
-    /* Limits of the account, by enum lbc_quota, see quota.h; NULL, as one of them: nobody looks. */
-    const struct ccm_option *const *quotas;
+    /* Limits of the account, by enum lbc_quota; NULL, as the name of one: nobody looks. */
+    const struct lbc_quota_limit *quotas;
     /* Add what cannot be used of a Service beside annotations, by lbc_refusals_add(): 0 or -ENOMEM.
      * NULL = nothing. */
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
@@ -133,7 +139,6 @@ struct lbc_read_ops {
 struct lbc_change_ops {
     const struct lbc_plan_ops *rules;
     bool prints_present;               /* a printed plan has present values */
-    const struct ccm_option *batch;    /* INT: backends per call; NULL = as the rules say */
     const struct lbc_apply_ops *steps; /* how they are carried out */
     /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(); NULL = calls need
      * nothing but what the pass gives. Blocks. Failures go to pass->problems; negative: it was
@@ -188,11 +193,9 @@ struct lbc_instance {
     struct lbc_choice choice; /* for takes(), which goes before is_ours(); NULL = there is none */
     bool any_node;            /* of struct lbc_model_ops */
     bool pods_by_default;
-    bool filter_nodes;    /* changes of nodes concern only Services that choose their nodes */
     bool dry;             /* host->dry_run() */
     int64_t started_ms;   /* wall clock: since when this process makes anything; 0 = not yet */
     int64_t began_ms;     /* the same, monotonic */
-    bool loose;           /* option `loose` of struct lbc_lint_rules */
     atomic_uint batch;    /* backends per call; only ever lowered; 0 = as the rules say */
     atomic_uint reported; /* events that are about no single Service, once; bits of the plugin */
     unsigned extras;      /* options that serve more of the specification; bits of the plugin */

@@ -117,7 +117,7 @@ static int check_manifest(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_instance *lbc = pass->lbc;
     struct lbc_refusals *refused = &pass->refused;
-    int r = lbc_refusals_collect(refused, lbc->ops->product->rules, pass->service, lbc->loose);
+    int r = lbc_refusals_collect(refused, lbc->ops->product->rules, pass->service);
 
     if (r == 0) {
         r = lbc_reuse_check_option(pass, err);

@@ -132,35 +132,14 @@ static void instance_read_options(struct lbc_instance *lbc)
     atomic_store(&lbc->disable_public, option != NULL && host->option_int(host, NULL, option) != 0);
 }
 
-static unsigned instance_read_batch(const struct lbc_instance *lbc)
-{
-    const struct ccm_option *option = lbc->ops->change->batch;
-
-    if (option == NULL) {
-        return 0;
-    }
-    const int64_t batch = lbc->host->option_int(lbc->host, NULL, option->name);
-
-    return (unsigned)(batch < option->min || batch > option->max ? option->max : batch);
-}
-
-/* Of a product that has the option. */
-static bool instance_has_option(const struct lbc_instance *lbc, const struct ccm_option *option)
-{
-    return option != NULL && lbc->host->option_int(lbc->host, option->group, option->name) != 0;
-}
-
 static void instance_configure(struct lbc_instance *lbc)
 {
-    const struct lbc_lint_rules *rules = lbc->ops->product->rules;
     const struct ccm_host *host = lbc->host;
 
     lbc->pods_by_default =
         ccm_text_equal(host->option_string(host, NULL, lbc_opt_backend_type.name), lbc_names.pods);
-    lbc->loose = instance_has_option(lbc, rules->loose);
-    atomic_init(&lbc->batch, instance_read_batch(lbc));
+    atomic_init(&lbc->batch, (unsigned)lbc->ops->change->rules->batch);
     instance_read_options(lbc);
-    lbc->filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
 }
 
 void lbc_plugin_destroy(void *self)

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOPIC   "recreated" /* of the event */
-#define MISSING "%scan not find loadbalancer, but it's defined in service [%s]"
+#define TOPIC          "recreated" /* of the event */
+#define LOST_PERIOD_MS 60000       /* between two looks */
+#define MISSING        "%scan not find loadbalancer, but it's defined in service [%s]"
 
 /* One Service. */
 struct lost_item {
@@ -58,9 +59,7 @@ void lbc_lost_free(struct lbc_lost *lost)
 /* Between two looks; 0 = there are none. */
 static int64_t lost_period_ms(const struct lbc_instance *lbc)
 {
-    return lbc->ops->inventory == NULL || lbc->ops->inventory->list == NULL
-               ? 0
-               : lbc->host->option_int(lbc->host, NULL, lbc_opt_lost.name) * 1000;
+    return lbc->ops->inventory == NULL || lbc->ops->inventory->list == NULL ? 0 : LOST_PERIOD_MS;
 }
 
 static bool lost_recreates(const struct lbc_instance *lbc)

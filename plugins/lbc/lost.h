@@ -1,7 +1,7 @@
 /*
  * Services whose load balancer is gone although their status shows one: deleted by somebody else,
  * or without its ownership tag. Their passes fail, and all of them are looked for together, by one
- * list per option lost_period_s: a Service whose load balancer is there again has its pass at once.
+ * list per minute: a Service whose load balancer is there again has its pass at once.
  * Option recreate_deleted: one that the cloud says does not exist, and that was missing for a whole
  * period, is made again; not so while a list shows none of all that Services show (two and more),
  * as that of another account would. Every thread, but for the look, which one thread does at a

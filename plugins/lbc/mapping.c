@@ -340,17 +340,7 @@ static bool node_matters(const struct ccm_change *change)
 /* Whether nodes are backends of the Service, whatever its pods do. */
 static bool depends_on_nodes(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    switch (lbc_backend_mode(service, lbc->pods_by_default)) {
-    case LBC_MODE_PODS:
-        return false;
-    case LBC_MODE_CLUSTER:
-        return true;
-    case LBC_MODE_LOCAL:
-    default:
-        return !lbc->filter_nodes ||
-               !ccm_text_empty(lbc_anno_get(&service->meta, "backend-label")) ||
-               !ccm_text_empty(lbc_anno_get(&service->meta, "remove-unscheduled-backend"));
-    }
+    return lbc_backend_mode(service, lbc->pods_by_default) != LBC_MODE_PODS;
 }
 
 /* It would take traffic if anybody could tell which instance it is. A node that joins has no

@@ -25,8 +25,9 @@ const struct ccm_option lbc_opt_audit = {
     .help =
         "How often each load balancer is compared with its Service although nothing changed in "
         "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
-        "time, up to a fifth earlier or later. 0 = never. A new value counts for a Service from "
-        "its next look or change on.",
+        "time, up to a fifth earlier or later. As often the cloud is asked for what carries the "
+        "cluster's mark and has no Service: a call per hundred load balancers, groups or lists. "
+        "0 = never. A new value counts for a Service from its next look or change on.",
 };
 const struct ccm_option lbc_opt_unserved = {
     .struct_size = sizeof(struct ccm_option),
@@ -40,18 +41,7 @@ const struct ccm_option lbc_opt_unserved = {
             "told: Warning UnAvailableLoadBalancer with the cause, and the condition. The metric "
             "ccmd_unserved_ports and /statusz show it at once.",
 };
-const struct ccm_option lbc_opt_lost = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .name = "lost_period_s",
-    .fallback = "60",
-    .min = 0,
-    .max = 86400,
-    .help = "How often load balancers that are gone, deleted by somebody else or without their "
-            "ownership tag, are looked for, all of them by one list. 0 = never: only by the tries "
-            "of their Services.",
-};
+const struct ccm_option lbc_opt_lost = CCM_OPTION_RETIRED_ROW(NULL, "lost_period_s", "it is 60 s");
 const struct ccm_option lbc_opt_health = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,
@@ -74,32 +64,15 @@ const struct ccm_option lbc_opt_recreate = {
     .name = "recreate_deleted",
     .fallback = "false",
     .help = "Make another load balancer, with another address, for a Service whose own was deleted "
-            "by somebody else: when the cloud has said for lost_period_s that there is none of the "
+            "by somebody else: when the cloud has said for a minute that there is none of the "
             "id in the Service's label, and lists one of the others, where there are any. Else the "
             "Service is told how to ask for it.",
 };
-const struct ccm_option lbc_opt_filter = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .name = "filter_services_on_node_change",
-    .fallback = "false",
-    .help = "After a change of a node look only at Services that it can concern: those with "
-            "externalTrafficPolicy Cluster, and those with annotation backend-label or "
-            "remove-unscheduled-backend. Others notice such a change with the next one of their "
-            "endpoints.",
-};
-const struct ccm_option lbc_opt_orphan_period = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .name = "orphan_period_s",
-    .fallback = "3600",
-    .min = 0,
-    .max = 86400,
-    .help =
-        "How often the cloud is asked for what carries the cluster's mark and has no Service: a "
-        "call per hundred load balancers, groups or lists. 0 = never.",
-};
+const struct ccm_option lbc_opt_filter = CCM_OPTION_RETIRED_ROW(
+    NULL, "filter_services_on_node_change",
+    "all Services that a node can concern are looked at, which costs no call");
+const struct ccm_option lbc_opt_orphan_period =
+    CCM_OPTION_RETIRED_ROW(NULL, "orphan_period_s", "it is audit_interval_s");
 const struct ccm_option lbc_opt_orphan_cleanup = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,

@@ -404,7 +404,7 @@ static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
 
 static int64_t orphans_period_ms(const struct lbc_instance *lbc)
 {
-    return lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_period.name) * 1000;
+    return lbc->host->option_int(lbc->host, NULL, lbc_opt_audit.name) * 1000;
 }
 
 void lbc_orphans_start(struct lbc_instance *lbc)

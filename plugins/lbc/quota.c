@@ -32,21 +32,22 @@ static const struct quota_words words[LBC_QUOTA_COUNT] = {
                         "let Services share load balancers (annotation id)" },
 };
 
-static const struct ccm_option *quota_option(const struct lbc_instance *lbc, enum lbc_quota quota)
+/* NULL: the product does not have it. */
+static const char *quota_name(const struct lbc_instance *lbc, enum lbc_quota quota)
 {
-    const struct ccm_option *const *options = lbc->ops->product->quotas;
+    const struct lbc_quota_limit *limits = lbc->ops->product->quotas;
 
-    return options == NULL ? NULL : options[quota];
+    return limits == NULL ? NULL : limits[quota].name;
 }
 
 /* 0: nobody looks at it. */
 static uint64_t quota_limit(const struct lbc_instance *lbc, enum lbc_quota quota)
 {
-    const struct ccm_option *option = quota_option(lbc, quota);
-    const int64_t limit =
-        option == NULL ? 0 : lbc->host->option_int(lbc->host, option->group, option->name);
+    const char *name = quota_name(lbc, quota);
 
-    return limit < 0 ? 0 : (uint64_t)limit;
+    return name == NULL
+               ? 0
+               : ccm_quota_limit(lbc->host, name, lbc->ops->product->quotas[quota].published);
 }
 
 /* Without the figures of the moment: else each backend would be an event. */
@@ -55,9 +56,9 @@ static void quota_describe(const struct lbc_instance *lbc, enum lbc_quota quota,
 {
     ccm_buf_addf(text,
                  "%s80 %% or more of %llu %s are used; beyond them the cloud refuses: %s, or raise "
-                 "the quota, and option %s of plugin %s with it",
+                 "the quota, and %s in option account_quotas of plugin %s with it",
                  whose, (unsigned long long)limit, words[quota].what, words[quota].remedy,
-                 quota_option(lbc, quota)->name, lbc->ops->product->name);
+                 quota_name(lbc, quota), lbc->ops->product->name);
 }
 
 /* --- one load balancer --- */
@@ -90,7 +91,7 @@ void lbc_quota_emit(struct lbc_pass *pass)
     const struct lbc_counts counts = lbc_usage_count(pass->entry->state, pass->model->reused);
 
     for (unsigned i = 0; i < LBC_QUOTA_COUNT && !pass->dry; i++) {
-        if (words[i].topic != NULL && quota_option(pass->lbc, (enum lbc_quota)i) != NULL) {
+        if (words[i].topic != NULL && quota_name(pass->lbc, (enum lbc_quota)i) != NULL) {
             quota_emit_one(pass, (enum lbc_quota)i, counts.of[i]);
         }
     }
@@ -153,7 +154,7 @@ void lbc_quota_publish(struct lbc_instance *lbc)
 
         const uint64_t figures = limit << 32 | (used & UINT32_MAX);
 
-        if (quota_option(lbc, quota) == NULL ||
+        if (quota_name(lbc, quota) == NULL ||
             (!whole && figures <= atomic_load(&lbc->quota_told[i]))) {
             continue;
         }
@@ -177,19 +178,21 @@ void lbc_quota_tell(const struct lbc_instance *lbc, const struct ccm_view_sink *
         bool whole = false;
         char used[24];
         char allowed[24];
+        char option[64];
 
-        if (quota_option(lbc, quota) == NULL) {
+        if (quota_name(lbc, quota) == NULL) {
             continue;
         }
         ccm_text_printf(used, sizeof(used), "%zu", lbc_usage_top(lbc->usage, quota, &whole));
+        ccm_text_printf(option, sizeof(option), CCM_QUOTA_OPTION_NAME ": %s",
+                        quota_name(lbc, quota));
         ccm_text_printf(allowed, sizeof(allowed), "%llu", (unsigned long long)limit);
 
         const char *const cells[] = { words[i].what,
                                       words[i].topic != NULL       ? "the load balancer with most"
                                       : quota == LBC_QUOTA_SERVERS ? "the server in most"
                                                                    : "all Services",
-                                      used, limit == 0 ? "not looked at" : allowed,
-                                      quota_option(lbc, quota)->name };
+                                      used, limit == 0 ? "not looked at" : allowed, option };
 
         sink->row(sink, cells);
     }

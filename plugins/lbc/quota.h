@@ -9,17 +9,6 @@
 
 #include "lbc/pass.h"
 
-/* The option of a product for one quota, with its default; the words before the help, which goes on
- * with what happens. */
-#define LBC_QUOTA_OPTION(word, number, what)                                                       \
-    {                                                                                              \
-        .struct_size = sizeof(struct ccm_option), .type = CCM_OPTION_INT,                          \
-        .flags = CCM_OPTION_LIVE, .name = "quota_" word, .fallback = number, .min = 0,             \
-        .max = 1000000,                                                                            \
-        .help = what ", as the account allows it. From 80 % on there is a Warning (QuotaNear), "   \
-                     "metrics and /statusz tell. 0 = nobody looks."                                \
-    }
-
 /* End of a pass that ensures: about its load balancer, as the mirror has it. */
 void lbc_quota_emit(struct lbc_pass *pass);
 /* A claim was given back: metrics, and about what all share. */

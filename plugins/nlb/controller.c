@@ -15,15 +15,8 @@
 
 /* --- what it is --- */
 
-const struct ccm_option nlb_opt_batch = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .name = "backends_per_call",
-    .fallback = "200",
-    .min = 1,
-    .max = NLB_BATCH_MAX,
-    .help = "Most backends in one call.",
-};
+const struct ccm_option nlb_opt_batch =
+    CCM_OPTION_RETIRED_ROW(NULL, "backends_per_call", "it is 200");
 
 /* A security group for spec.loadBalancerSourceRanges. */
 static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
@@ -82,7 +75,6 @@ static const struct lbc_read_ops read_ops = {
 
 static const struct lbc_change_ops change_ops = {
     .rules = &nlb_plan_ops,
-    .batch = &nlb_opt_batch,
     .steps = &nlb_apply_ops.lbc,
     .apply = alilb_apply_plan,
     .record = nlb_sync_record,

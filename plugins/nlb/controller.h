@@ -40,14 +40,15 @@ CCM_NODISCARD int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- quotas.c --- */
 
+extern const struct ccm_option nlb_opt_quotas;
 extern const struct ccm_option nlb_opt_quota_backends;
 extern const struct ccm_option nlb_opt_quota_listeners;
 extern const struct ccm_option nlb_opt_quota_attachments;
 extern const struct ccm_option nlb_opt_quota_groups;
 extern const struct ccm_option nlb_opt_quota_load_balancers;
 #define NLB_QUOTA_OPTIONS                                                                          \
-    &nlb_opt_quota_backends, &nlb_opt_quota_listeners, &nlb_opt_quota_attachments,                 \
-        &nlb_opt_quota_groups, &nlb_opt_quota_load_balancers
-extern const struct ccm_option *const nlb_quotas[];
+    &nlb_opt_quotas, &nlb_opt_quota_backends, &nlb_opt_quota_listeners,                            \
+        &nlb_opt_quota_attachments, &nlb_opt_quota_groups, &nlb_opt_quota_load_balancers
+extern const struct lbc_quota_limit nlb_quotas[];
 
 #endif

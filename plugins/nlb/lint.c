@@ -12,16 +12,8 @@
 
 #define PATH_MAX_BYTES 64
 
-const struct ccm_option nlb_opt_loose = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .name = "loose_switches",
-    .fallback = "false",
-    .help = "Let switches take true for on, and honour delete-protection off and "
-            "modification-protection NonProtection. Without it such values are left alone with a "
-            "Warning, because the controller that ccmd replaces took no notice of them: what the "
-            "cloud has stays as it is.",
-};
+const struct ccm_option nlb_opt_loose = CCM_OPTION_RETIRED_ROW(
+    NULL, "loose_switches", "true for on, and the protections that it was about, are left alone");
 
 /* --- what is our own --- */
 
@@ -124,5 +116,4 @@ const struct lbc_lint_rules nlb_rules = {
     .has_ranges = true,
     .more = lint_more,
     .unclear = nlb_annotation_unclear,
-    .loose = &nlb_opt_loose,
 };

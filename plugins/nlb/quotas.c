@@ -1,25 +1,22 @@
-/* The limits of NLB that are seen ahead: published defaults. */
+/* The limits of NLB that are seen ahead: what is published. */
 #include "controller.h"
 
 #include "lbc/quota.h"
+#include "util/quota_use.h"
 
-const struct ccm_option nlb_opt_quota_backends =
-    LBC_QUOTA_OPTION("backends", "400", "Backends of one load balancer, in all its server groups");
-const struct ccm_option nlb_opt_quota_listeners =
-    LBC_QUOTA_OPTION("listeners", "50", "Listeners of one load balancer");
-const struct ccm_option nlb_opt_quota_attachments =
-    LBC_QUOTA_OPTION("attachments", "200", "Server groups that one instance may be in");
-const struct ccm_option nlb_opt_quota_groups = LBC_QUOTA_OPTION(
-    "groups", "3000",
-    "Server groups of the account in the region; those are counted that Services have");
-const struct ccm_option nlb_opt_quota_load_balancers = LBC_QUOTA_OPTION(
-    "load_balancers", "60",
-    "Load balancers of the account in the region; those are counted that Services have");
+const struct ccm_option nlb_opt_quotas = CCM_QUOTA_OPTION(
+    "backends|listeners|attachments|groups|load_balancers",
+    "backends=400: of a load balancer, listeners=50: of a load balancer, attachments=200: server "
+    "groups that one instance may be in, groups=3000 and load_balancers=60: of those that "
+    "Services have");
+const struct ccm_option nlb_opt_quota_backends = CCM_QUOTA_RETIRED_ROW("backends");
+const struct ccm_option nlb_opt_quota_listeners = CCM_QUOTA_RETIRED_ROW("listeners");
+const struct ccm_option nlb_opt_quota_attachments = CCM_QUOTA_RETIRED_ROW("attachments");
+const struct ccm_option nlb_opt_quota_groups = CCM_QUOTA_RETIRED_ROW("groups");
+const struct ccm_option nlb_opt_quota_load_balancers = CCM_QUOTA_RETIRED_ROW("load_balancers");
 
-const struct ccm_option *const nlb_quotas[LBC_QUOTA_COUNT] = {
-    [LBC_QUOTA_BACKENDS] = &nlb_opt_quota_backends,
-    [LBC_QUOTA_LISTENERS] = &nlb_opt_quota_listeners,
-    [LBC_QUOTA_SERVERS] = &nlb_opt_quota_attachments,
-    [LBC_QUOTA_GROUPS] = &nlb_opt_quota_groups,
-    [LBC_QUOTA_LBS] = &nlb_opt_quota_load_balancers,
+const struct lbc_quota_limit nlb_quotas[LBC_QUOTA_COUNT] = {
+    [LBC_QUOTA_BACKENDS] = { "backends", 400 },   [LBC_QUOTA_LISTENERS] = { "listeners", 50 },
+    [LBC_QUOTA_SERVERS] = { "attachments", 200 }, [LBC_QUOTA_GROUPS] = { "groups", 3000 },
+    [LBC_QUOTA_LBS] = { "load_balancers", 60 },
 };

@@ -139,12 +139,11 @@ int node_address_look(struct node_run *run)
             items[len++] = item;
         }
     }
-    for (size_t first = 0; first < len && r == 0; first += run->control->batch) {
+    for (size_t first = 0; first < len && r == 0; first += NODE_BATCH_MAX) {
         const size_t rest = len - first;
         struct query_batch batch = { .run = run,
                                      .items = items + first,
-                                     .len =
-                                         rest < run->control->batch ? rest : run->control->batch };
+                                     .len = rest < NODE_BATCH_MAX ? rest : NODE_BATCH_MAX };
 
         r = batch_query(&batch);
     }

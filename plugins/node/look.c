@@ -244,7 +244,7 @@ static int batch_ask(struct batch *batch)
 static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
 {
     const char *region = items[0]->subject.region;
-    const size_t most = batch->run->control->batch;
+    const size_t most = NODE_BATCH_MAX;
 
     batch->items = items;
     while (batch->len < len && batch->len < most &&

@@ -40,7 +40,6 @@ struct node_control {
     /* Of the one call of reconcile that runs. */
     int64_t period_ms;
     int64_t confirm_ms; /* between the two looks that lead to a deletion */
-    size_t batch;
     struct ccm_removal_rule rule;
     struct node_absences *absences;
     char *page_after; /* the periodic look goes on behind this place, see page.h; NULL = at the

@@ -105,7 +105,7 @@ static int64_t round_left_ms(const struct node_control *control, int64_t now_ms)
 static size_t round_share(const struct node_control *control, size_t pages, int64_t now_ms)
 {
     const size_t calls = (size_t)(round_left_ms(control, now_ms) / NODE_BURST_MS) + 1;
-    const size_t most = NODE_KEYS_MAX / control->batch;
+    const size_t most = NODE_KEYS_MAX / NODE_BATCH_MAX;
     const size_t share = (pages + calls - 1) / calls;
 
     return share < most ? share : most;
@@ -122,8 +122,8 @@ static size_t round_take(struct node_run *run, const struct entry *entries, size
     if (control->page_after == NULL) {
         control->round_ms = run->started_ms;
     }
-    (void)pages_measure(entries, len, control->batch, SIZE_MAX, &pages);
-    taken = pages_measure(entries, len, control->batch,
+    (void)pages_measure(entries, len, NODE_BATCH_MAX, SIZE_MAX, &pages);
+    taken = pages_measure(entries, len, NODE_BATCH_MAX,
                           round_share(control, pages, run->started_ms), &taken_pages);
     run->page_rest = pages - taken_pages;
     return taken;

@@ -39,7 +39,7 @@ INT_OPTION(period, "period_s", "300", 1, 86400,
            "spread over half of that time (up to five hundred at a time when it is short): what "
            "somebody changed in the cloud comes to the nodes, and nodes whose instances are gone "
            "are found.");
-INT_OPTION(batch, "batch", "100", 1, 100, "Most nodes in one call of the cloud.");
+static const struct ccm_option opt_batch = CCM_OPTION_RETIRED_ROW(NULL, "batch", "it is 100");
 BOOL_OPTION(
     network, "network_condition", "false",
     "A new node gets the condition NetworkUnavailable before its taint goes, so that no pod "
@@ -151,7 +151,6 @@ static void instance_read_options(struct node_control *control)
 
     control->period_ms = host->option_int(host, NULL, opt_period.name) * 1000;
     control->confirm_ms = host->option_int(host, NULL, opt_confirm.name) * 1000;
-    control->batch = (size_t)host->option_int(host, NULL, opt_batch.name);
     control->rule.share_percent = (uint32_t)host->option_int(host, NULL, opt_share.name);
     control->rule.window_ms = host->option_int(host, NULL, opt_window.name) * 1000;
     control->rule.released_until_ms = atomic_load(&control->released_until_ms);

@@ -330,7 +330,7 @@ static void work_send_batch(struct work *work, struct route_item *items, size_t 
 
 static int work_run_type(struct route_run *run, size_t table, enum route_step_type type)
 {
-    const size_t batch = run->route->batch;
+    const size_t batch = ROUTE_BATCH_MAX;
     CCM_CLEANUP(ccm_freep) struct route_item *items = calloc(batch, sizeof(*items));
     struct work work = {
         .run = run,

@@ -1,6 +1,6 @@
-/* Carries out the steps of a plan in calls of up to `batch` entries, one call at a time: the cloud
- * refuses two changes of one VPC at once. Keeps the tables in line and notes what becomes of each
- * key. */
+/* Carries out the steps of a plan in calls of up to ROUTE_BATCH_MAX entries, one call at a time:
+ * the cloud refuses two changes of one VPC at once. Keeps the tables in line and notes what becomes
+ * of each key. */
 #ifndef CCM_ROUTE_APPLY_H
 #define CCM_ROUTE_APPLY_H
 

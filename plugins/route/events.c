@@ -184,22 +184,21 @@ static void quota_stand(struct route *route, const struct route_table *table, co
 
 static void emit_quota(struct route *route, struct route_table *table, size_t used)
 {
-    const int64_t limit = route->host->option_int(route->host, NULL, ROUTE_QUOTA_OPTION);
-    const bool near = ccm_quota_is_near(used, (uint64_t)limit, table->near);
+    const uint64_t limit = ccm_quota_limit(route->host, "routes", ROUTE_QUOTA);
+    const bool near = ccm_quota_is_near(used, limit, table->near);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 600 };
 
     if (near || table->near) {
-        ccm_quota_note(route->host, table->id, "routes of the table", used,
-                       near ? (uint64_t)limit : 0);
+        ccm_quota_note(route->host, table->id, "routes of the table", used, near ? limit : 0);
     }
     if (near) {
-        ccm_buf_addf(
-            &text,
-            "Route table %s: %d %% or more of %lld custom entries are used, and each node "
-            "needs one: delete entries nobody needs, or have quota "
-            "vpc_quota_route_entrys_num of the table raised, and option " ROUTE_QUOTA_OPTION
-            " of plugin route with it",
-            table->id, CCM_QUOTA_NEAR, (long long)limit);
+        ccm_buf_addf(&text,
+                     "Route table %s: %d %% or more of %llu custom entries are used, and each node "
+                     "needs one: delete entries nobody needs, or have quota "
+                     "vpc_quota_route_entrys_num of the table raised, and routes in option "
+                     "account_quotas of plugin "
+                     "route with it",
+                     table->id, CCM_QUOTA_NEAR, (unsigned long long)limit);
     }
     if (near || table->near) {
         quota_stand(route, table, ccm_buf_str(&text));

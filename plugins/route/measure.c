@@ -120,7 +120,7 @@ void route_measure_world(const struct route_run *run)
         closed += route->tables[t].full ? 1 : 0;
     }
     ccm_quota_measure(host, "route", "routes-per-table", most,
-                      (uint64_t)host->option_int(host, NULL, ROUTE_QUOTA_OPTION));
+                      ccm_quota_limit(host, "routes", ROUTE_QUOTA));
     host->metric(host, &entries, NULL, (double)ours);
     host->metric(host, &full, NULL, (double)closed);
     measure_nodes(run);

@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 #include "util/lease_event.h"
 #include "util/parse.h"
+#include "util/quota_use.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -44,15 +45,8 @@ static const struct ccm_option opt_period = {
         "How often the tables are listed and compared with all nodes, within 10 %, to repair what "
         "somebody changed in the cloud. Each time costs one call per table and 100 routes.",
 };
-static const struct ccm_option opt_batch = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .name = "routes_per_call",
-    .fallback = "50",
-    .min = 1,
-    .max = 50,
-    .help = "Most routes in one call that creates or deletes.",
-};
+static const struct ccm_option opt_batch =
+    CCM_OPTION_RETIRED_ROW(NULL, "routes_per_call", "it is 50");
 static const struct ccm_option opt_orphans = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,
@@ -71,20 +65,12 @@ static const struct ccm_option opt_ipv6 = {
     .help = "Also make routes for the IPv6 pod CIDRs of nodes; cluster_cidr has to name their "
             "network too.",
 };
-static const struct ccm_option opt_quota = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_INT,
-    .flags = CCM_OPTION_LIVE,
-    .name = ROUTE_QUOTA_OPTION,
-    .fallback = "200",
-    .min = 0,
-    .max = 1000000,
-    .help = "Custom entries of one route table, whoever made them, as the account allows it. From "
-            "80 % on there is a Warning (QuotaNear), metrics and /statusz tell. 0 = nobody looks.",
-};
+static const struct ccm_option opt_quotas =
+    CCM_QUOTA_OPTION("routes", "routes=200: custom entries of a table, whoever made them");
+static const struct ccm_option opt_quota = CCM_QUOTA_RETIRED_ROW("routes");
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS, &opt_cluster_cidr,   &opt_tables,       &opt_period, &opt_batch, &opt_orphans,
-    &opt_ipv6,   CCM_REMOVAL_OPTIONS, CCM_LEASE_OPTIONS, &opt_quota,  NULL,
+    &opt_ipv6,   CCM_REMOVAL_OPTIONS, CCM_LEASE_OPTIONS, &opt_quotas, &opt_quota, NULL,
 };
 
 /* ---- watching ---- */
@@ -234,7 +220,6 @@ static int instance_configure(struct route *route, struct ccm_error *err)
 {
     const struct ccm_host *host = route->host;
 
-    route->batch = (size_t)host->option_int(host, NULL, opt_batch.name);
     instance_read_options(route);
     route->ipv6 = host->option_int(host, NULL, opt_ipv6.name) != 0;
     route->messages = ccm_strmap_new(free);

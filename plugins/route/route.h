@@ -13,10 +13,11 @@
 
 #define ROUTE_COMPONENT "route-controller"
 /* The key of the periodic pass: no name of a node. */
-#define ROUTE_PASS_KEY     "all nodes"
-#define ROUTE_QUOTA_OPTION "quota_routes"
+#define ROUTE_PASS_KEY "all nodes"
+#define ROUTE_QUOTA    200 /* custom entries of a table, as published */
 /* So many keys in one call of reconcile: ten batches of the cloud. */
-#define ROUTE_KEYS_MAX 500
+#define ROUTE_KEYS_MAX  500
+#define ROUTE_BATCH_MAX 50 /* entries per call of the cloud */
 
 struct route {
     /* Fixed after create(). */
@@ -24,7 +25,6 @@ struct route {
     struct ali_client *ali;
     struct route_nets cluster;
     char **table_ids; /* NULL-terminated; empty = to be found */
-    size_t batch;     /* entries per call */
     bool ipv6;
 
     struct route_pasts *pasts;         /* any thread */

@@ -390,7 +390,7 @@ static void gateway_build_model(const struct gateway *self, const struct ccm_ser
     struct lbc_model *model = calloc(1, self->model.size);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (model != NULL && lbc_refusals_collect(&refused, &self->rules, service, false) == 0) {
+    if (model != NULL && lbc_refusals_collect(&refused, &self->rules, service) == 0) {
         in.service = lbc_refusals_view(&refused);
         FUZZ_REQUIRE(in.service == NULL ||
                      lbc_model_build(model, &self->model, &in, &problems, &err) == 0 ||

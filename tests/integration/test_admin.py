@@ -16,7 +16,7 @@ from tests.support.world import World, wait
 
 pytestmark = pytest.mark.time_scale(10)
 PORTS = ((80, "TCP"),)
-SHORT = "lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;"
+SHORT = "lease_duration_s = 3;"
 
 
 def ready(world, process=None):
@@ -87,7 +87,7 @@ def test_a_standby_is_ready_and_the_next_leader_too(world):
 
 
 def test_an_instance_that_cannot_see_the_lease(world):
-    world.start_ccmd(world.write_config(election="renew_deadline_s = 14;"))
+    world.start_ccmd(world.write_config(election=""))
     world.wait(lambda: ready(world), "readiness")
     world.kubesim.popen.send_signal(signal.SIGSTOP)
     try:
@@ -121,7 +121,7 @@ def hanging(build, tmp_path, request):
         world.kube.create(objects.service("web", PORTS))
         world.config = world.write_config(
             plugins=f'{{ name = "{name}"; }}', plugin_dir=os.path.join(build, "tests", "abi"),
-            extra="controller: { timeout_s = 5; slow_s = 1; stop_s = 1; };")
+            extra="controller: { timeout_s = 20; stop_s = 1; };")
         with open(world.config, encoding="utf-8") as file:
             text = re.sub(r"^alicloud: \{.*?^\};$", "", file.read(), flags=re.M | re.S)  # no plugin that knows it
         with open(world.config, "w", encoding="utf-8") as file:
@@ -139,9 +139,9 @@ def test_only_a_restart_helps(hanging):
     assert live(hanging)  # it may still heed its deadline
     page = hanging.admin("/statusz")[1]
     assert "default/key" in page
-    hanging.wait(lambda: hanging.admin("/livez")[0] == 503, "a verdict", timeout=40)
+    hanging.wait(lambda: hanging.admin("/livez")[0] == 503, "a verdict", timeout=100)
     text = hanging.admin("/livez")[1]
-    assert re.fullmatch(r"plugin hanging-reconcile: a reconcile has been running for 1[5-9] s "
+    assert re.fullmatch(r"plugin hanging-reconcile: a reconcile has been running for 6\d s "
                         r"and heeds no cancellation\n", text)
     hanging.ccmd.popen.send_signal(signal.SIGTERM)
     hanging.wait(lambda: "shutting down" in hanging.admin("/readyz")[1], "what it says while it ends", timeout=5)
@@ -152,13 +152,13 @@ def test_only_a_restart_helps(hanging):
 def test_a_map_that_hangs(hanging):
     """Who it is, and at what: in the log, on the page, and when only a restart helps."""
     hanging.wait(lambda: re.search(r" warn  caches services default/web: hanging-map: map\(\) runs since \d+ ms\n", hanging.log()),
-                 "the line", timeout=5)
+                 "the line", timeout=50)
     assert live(hanging)
     running = json.loads(hanging.admin("/statusz?format=json")[1])["running"]
     assert [(one["plugin"], one["object"]) for one in running] == [("hanging-map", "map() of services default/web")]
-    hanging.wait(lambda: hanging.admin("/livez")[0] == 503, "a verdict", timeout=20)
+    hanging.wait(lambda: hanging.admin("/livez")[0] == 503, "a verdict", timeout=60)
     text = hanging.admin("/livez")[1]
-    assert re.fullmatch(r"plugin hanging-map: map\(\) has been running for 1[5-9] s at services default/web, "
+    assert re.fullmatch(r"plugin hanging-map: map\(\) has been running for 6\d s at services default/web, "
                         r"and its cache stands still\n", text), text
     hanging.ccmd.popen.send_signal(signal.SIGTERM)
     assert hanging.ccmd.wait_exit() == 1

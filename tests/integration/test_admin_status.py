@@ -130,7 +130,7 @@ def test_what_runs(world):
 
 
 def test_leader_and_standby(world):
-    config = world.write_config(election="lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;")
+    config = world.write_config(election="lease_duration_s = 3;")
     leader = world.start_ccmd(config)
     world.wait(lambda: "Leads as" in page(world).text, "the lease")
     standby = world.start_ccmd(config)

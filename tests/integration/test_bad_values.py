@@ -404,19 +404,6 @@ def test_a_switch_that_was_on_stays_on(nlb):
     nlb.wait(lambda: [str(value).lower() for value in holds()] == ["false", "5", "true"], "the defaults")
 
 
-def test_loose_switches_count_where_the_operator_says_so(nlb):
-    product = Nlb()
-    one(nlb, product, options="loose_switches = true;")
-    annotate(nlb, proxy_protocol="True", delete_protection="off", modification_protection="NonProtection")
-
-    def done():
-        lb = product.only(nlb)
-        return str(lb["Listeners"][0]["ProxyProtocolEnabled"]).lower() == "true" and "NonProtection" in str(lb) and hash_is_current(nlb)
-
-    nlb.wait(done, "all three")
-    assert warnings(nlb) == {}
-
-
 # --- weights of a load balancer that several Services share ---------------------------------------------------------
 
 

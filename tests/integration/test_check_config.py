@@ -104,7 +104,7 @@ CASES = [
     ("listen", extra('admin: {\n    listen = "localhost";\n};\n'), 7, "is no ADDRESS:PORT"),
     ("cert-alone", extra('admin: {\n    tls_cert_file = "D/key.json";\n};\n'), 6, "tls_cert_file and tls_key_file go together"),
     ("cert-missing", extra('admin: {\n    tls_cert_file = "D/no.pem";\n    tls_key_file = "D/no.key";\n};\n'), 7, "D/no.pem: No such file"),
-    ("lease", extra("leader_election: {\n    renew_deadline_s = 20;\n};\n"), 7, "renew_deadline_s has to be less than"),
+    ("lease", extra("leader_election: {\n    name = \"\";\n};\n"), 6, "name and namespace may not be empty"),
     ("no-plugins", 'alicloud: {\n    cluster_id = "c-test";\n};\n', 0, "option 'plugins' is required"),
     # --- the API server ---
     ("kubeconfig-missing", kube("D/no"), 7, "D/no: No such file or directory"),

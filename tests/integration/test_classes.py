@@ -10,7 +10,6 @@ from tests.support.products import Nlb
 from tests.support.world import World
 
 BOTH = '{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }'
-FAST = "job_poll_ms = 100;"
 CLB, NLB = "service.k8s.alibaba/resources", "service.k8s.alibaba/nlb"
 ZONES = Nlb().new("x", [(80, "TCP")])["metadata"]["annotations"]
 
@@ -31,7 +30,7 @@ def service(name, class_=None):
 
 
 def configure(world, alicloud="", plugins=BOTH, **more):
-    world.config = world.write_config(plugins=plugins, alicloud=f"{FAST} {alicloud}", **more)
+    world.config = world.write_config(plugins=plugins, alicloud=alicloud, **more)
 
 
 def finalizers(world, name):
@@ -158,8 +157,8 @@ def test_the_way_back_from_nlb(world, build):
 def test_two_with_one_cluster_id(world):
     """Against the advice of operations.md: what one has, orphans included, the other leaves alone, because names of Services and instances
     differ; only the tag of the cluster is the same."""
-    more = ", ".join(f'{{ name = "{name}"; workers = 2; orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 1; }}' for name in ("clb", "nlb"))
-    configs = [world.write_config(plugins=more, alicloud=f"{FAST} {own}", name=f"{name}.conf", cluster_id="c-same", election=election(f"ccm-{name}"))
+    more = ", ".join(f'{{ name = "{name}"; workers = 2; orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 1; }}' for name in ("clb", "nlb"))
+    configs = [world.write_config(plugins=more, alicloud=own, name=f"{name}.conf", cluster_id="c-same", election=election(f"ccm-{name}"))
                for name, own in (("first", FIRST), ("second", SECOND))]
     first, second = (world.start_ccmd(config) for config in configs)
     try:
@@ -213,13 +212,13 @@ FIRST = 'clb_class = "example.com/clb-a"; other_class = "example.com/clb-b, exam
 
 
 def election(name):
-    return f'name = "{name}"; lease_duration_s = 4; renew_deadline_s = 3; retry_period_ms = 200;'
+    return f'name = "{name}"; lease_duration_s = 4;'
 
 
 def test_two_side_by_side(world, build):
     """Two processes, clusters' names and leases: Services, finalizers, tags and orphans of one are nothing to the other."""
-    more = '{{ name = "clb"; workers = 2; orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 1; }}, {{ name = "nlb"; workers = 2; orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 1; }}'.replace("{{", "{").replace("}}", "}")
-    configs = [world.write_config(plugins=more, alicloud=f"{FAST} {own}", name=f"{name}.conf", cluster_id=f"c-{name}", election=election(f"ccm-{name}"))
+    more = '{{ name = "clb"; workers = 2; orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 1; }}, {{ name = "nlb"; workers = 2; orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 1; }}'.replace("{{", "{").replace("}}", "}")
+    configs = [world.write_config(plugins=more, alicloud=own, name=f"{name}.conf", cluster_id=f"c-{name}", election=election(f"ccm-{name}"))
                for name, own in (("first", FIRST), ("second", SECOND))]
     for config in configs:
         assert proc.run([os.path.join(build, "bin", "ccmd"), "check-config", "--config", config],

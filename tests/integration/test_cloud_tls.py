@@ -14,7 +14,7 @@ from tests.support.world import ACCESS_KEY, World
 PORTS = ((80, "TCP"),)
 PRODUCTS = ("slb", "nlb", "vpc", "ecs", "sts")
 ROLE = "acs:ram::7:role/ccmd"
-REGION = 'region = "cn-hangzhou"; vpc_id = "vpc-test"; job_poll_ms = 100;'
+REGION = 'region = "cn-hangzhou"; vpc_id = "vpc-test";'
 VPC = {f"{product}-vpc.cn-hangzhou.aliyuncs.com" for product in PRODUCTS}
 PUBLIC = {"slb.aliyuncs.com", "nlb.cn-hangzhou.aliyuncs.com", "vpc.aliyuncs.com", "ecs-cn-hangzhou.aliyuncs.com",
           "sts.cn-hangzhou.aliyuncs.com"}

@@ -122,7 +122,7 @@ def test_a_plugin_lives_with_the_rights_of_its_component(build, tmp_path, names)
         world, folder = guarded.world, str(tmp_path / "config")
         kustomize.write_config(documents, folder)
         entries = ", ".join(f'{{ name = "{name}"; }}' for name in names)
-        world.write_config(plugins=entries, alicloud="job_poll_ms = 100;",
+        world.write_config(plugins=entries,
                            election="enabled = true;", name="site.conf")
         shutil.move(os.path.join(world.folder, "site.conf"), folder)
         with open(os.path.join(folder, "z.conf"), "w", encoding="utf-8") as file:

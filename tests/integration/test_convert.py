@@ -58,8 +58,7 @@ def test_everything_that_has_a_counterpart(build, files, tmp_path):
     for line in ('cluster_id = "c-1";', 'region = "cn-hangzhou";', 'vpc_id = "vpc-1";', 'resource_group_id = "rg-1";',
                  'vswitch_ids = [ "cn-hangzhou-h:vsw-1", "cn-hangzhou-g:vsw-2" ];', 'network = "public";',
                  'table_ids = [ "vtb-1", "vtb-2" ];', 'cluster_cidr = "172.20.0.0/16";', "period_s = 180;",
-                 'name = "clb"; default_backend_type = "eni"; disable_public_slb = true; '
-                 "filter_services_on_node_change = true;"):
+                 'name = "clb"; default_backend_type = "eni"; disable_public_slb = true;'):
         assert line in done.stdout, line
     assert 'name = "node";\n      network_condition = true;' in done.stdout
     assert "node is not part" not in done.stderr
@@ -130,9 +129,9 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--leader-elect-resource-namespace=other", 'namespace = "other";', ""),
     ("--leader-elect-resource-name=ccm-2", 'name = "ccm-2";', ""),
     ("--leader-elect-lease-duration=1m30s", "lease_duration_s = 90;", ""),
-    ("--leader-elect-renew-deadline=12s", "renew_deadline_s = 12;", ""),
-    ("--leader-elect-retry-period=3s", "retry_period_ms = 3000;", ""),
-    ("--leader-elect-retry-period=soon", None, "--leader-elect-retry-period: is no duration"),
+    ("--leader-elect-renew-deadline=12s", None, "--leader-elect-renew-deadline: it is two thirds of"),
+    ("--leader-elect-retry-period=3s", None, "--leader-elect-retry-period: it is two fifteenths of"),
+    ("--leader-elect-lease-duration=soon", None, "--leader-elect-lease-duration: is no duration"),
     ("--v=5", 'level = "debug";', ""),
     ("--network=public", 'network = "public";', ""),
     ("--route-reconciliation-period=1h", "period_s = 3600;", ""),
@@ -144,16 +143,14 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--dry-run=true", None, "--dry-run: use `ccmd plan`"),
     ("--enable-imdsv2=false", None, "--enable-imdsv2: session tokens are used"),
     ("--skip-disable-source-dest-check=true", "disable_source_dest_check = false;", ""),
-    ("--node-reconcile-batch-size=50", "batch = 50;", ""),
-    ("--node-reconcile-batch-size=500", None, "--node-reconcile-batch-size: at most 100 nodes"),
+    ("--node-reconcile-batch-size=50", None, "--node-reconcile-batch-size: up to 100 nodes"),
     ("--controllers=node,route,service,nlb,ingress", None, "--controllers: ingress is not part of ccmd"),
     ("--controllers=node,route,service,nlb,pvtz", None, "--controllers: pvtz is not part of ccmd"),
     ("--address=0.0.0.0", None, "--address: is not known, and left out"),
     ("--feature-gates=ServiceNodeExclusion=true", None, "--feature-gates: is not known, and left out"),
     ("--master=https://k", None, "--master: is not known, and left out"),
     ("--v=2", None, "--v: below 5 is level info"),
-    ("--sg-batch-size=20", "backends_per_call = 20;", ""),
-    ("--sg-batch-size=400", None, "--sg-batch-size: is no number from 1 to 40"),
+    ("--sg-batch-size=20", None, "--sg-batch-size: up to 40 backends"),
     ("--cloud-provider=alibabacloud", None, "--cloud-provider: the plugins are"),
     ("--cluster-name=k", None, "--cluster-name: alicloud.cluster_id is"),
     ("--allocate-node-cidrs=true", None, "--allocate-node-cidrs: pod CIDRs come from"),

@@ -144,7 +144,7 @@ def fixture_kitchen(build, tmp_path):
     with World(build, tmp_path, kube_args=["--dual-stack"]) as world:
         world.cloud.http.request("POST", "/_sim/instances", CLOUD)
         world.config = world.write_config(
-            plugins='{ name = "clb"; source_ranges = true; }, { name = "nlb"; }', alicloud='vpc_id = "vpc-cook"; vswitch_ids = ["vsw-zone-h"]; job_poll_ms = 100;')
+            plugins='{ name = "clb"; source_ranges = true; }, { name = "nlb"; }', alicloud='vpc_id = "vpc-cook"; vswitch_ids = ["vsw-zone-h"];')
         for number in (1, 2):
             world.kube.create(objects.node(f"node-{number}", f"i-cook-{number}"))
         yield world

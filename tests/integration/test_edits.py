@@ -29,8 +29,8 @@ def world(build, tmp_path):
         quotas = " ".join(f"{name} = 1000000;" for product in PRODUCTS.values() for name in product.quotas if name not in (
             "vpc", "ecs"))
         instance.config = instance.write_config(
-            plugins='{ name = "clb"; workers = 8; }, { name = "nlb"; workers = 8; loose_switches = true; }',
-            alicloud=f"job_poll_ms = 100; quotas: {{ {quotas} vpc = 1000000; ecs = 1000000; }};")
+            plugins='{ name = "clb"; workers = 8; }, { name = "nlb"; workers = 8; }',
+            alicloud=f"quotas: {{ {quotas} vpc = 1000000; ecs = 1000000; }};")
         views.nodes(instance, 3)
         yield instance
 

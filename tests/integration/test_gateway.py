@@ -547,8 +547,8 @@ def test_definitions_that_come_later(world):
 
 def test_beside_services(world, api):
     """A Service of the same name with plugin nlb: neither takes what is the other's, and neither counts it as left over."""
-    api.configure("orphan_period_s = 1; orphan_cleanup = true; missing_wait_s = 0;",
-                  '{ name = "nlb"; workers = 4; orphan_period_s = 1; orphan_cleanup = true; missing_wait_s = 0; }, ')
+    api.configure("audit_interval_s = 1; orphan_cleanup = true; missing_wait_s = 0;",
+                  '{ name = "nlb"; workers = 4; audit_interval_s = 1; orphan_cleanup = true; missing_wait_s = 0; }, ')
     world.kube.create(objects.service("web", loadBalancerClass="alibabacloud.com/nlb", annotations={
         PREFIX + "zone-maps": "cn-hangzhou-h:vsw-a,cn-hangzhou-i:vsw-b"}))
     api.make_gateway(listener("tcp", 80))

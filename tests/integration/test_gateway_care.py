@@ -109,7 +109,7 @@ def test_what_somebody_changes_in_the_cloud_is_put_back(world, api):
 
 def test_quotas_metrics_and_pages(world, api):
     """Who is told is the Gateway, and what is counted has its type."""
-    api.configure("quota_listeners = 1; quota_load_balancers = 1;")
+    api.configure('account_quotas = "listeners=1, load_balancers=1";')
     world.start_ccmd()
     world.wait(api.programmed, "the Gateway")
     world.wait(lambda: "80 % or more of 1 listeners of its load balancer are used" in told(world, "web").get("QuotaNear", ""), "the event")

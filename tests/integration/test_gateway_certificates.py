@@ -306,7 +306,7 @@ def test_a_plan_says_what_would_be_uploaded(world, api):
 
 def test_left_over(world, api):
     """What another process of this cluster has left goes with orphan_cleanup, after a while; what others have made never does."""
-    api.configure(ON + " orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 0;")
+    api.configure(ON + " orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 0;")
     api.make_secret("cert", "one")
     api.make_secret("gone", "two")
     api.make_gateway(tls_listener("tls", 443, ref("cert")))

@@ -334,7 +334,7 @@ def test_an_id_that_never_was(world, api):
 @pytest.mark.parametrize("fault", ["the Secret answers 500", "the list answers 500"])
 def test_nothing_is_deleted_on_the_strength_of_a_failed_read(world, api, fault):
     """What the Secret that is not read stood for stays; nothing goes as long as it is not known what there is."""
-    api.configure(ON + " orphan_cleanup = true; orphan_period_s = 1; missing_wait_s = 0;")
+    api.configure(ON + " orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 0;")
     api.make_secret("cert", "one")
     api.make_secret("a", "two")
     api.make_gateway(tls_listener("tls", 443, ref("cert")), tls_listener("more", 444, ref("a")))

@@ -71,7 +71,7 @@ def test_an_annotation_under_its_old_name_goes_before_the_defaults(world, api):
 @pytest.mark.parametrize("labels", [{}, {"team": "x"}], ids=["alone", "with labels"])
 def test_tags_without_end(world, api, labels):
     """They are refused by name, and what is done for all Gateways is done for the others."""
-    api.configure("orphan_period_s = 1; missing_wait_s = 0;")
+    api.configure("audit_interval_s = 1; missing_wait_s = 0;")
     long = make_map(world, "long", {"additional-resource-tags": ",".join(f"key-{n}=value" for n in range(3000))})
     api.make_gateway(listener("tcp", 80), name="long", parametersRef=long, labels=labels)
     api.make_gateway(listener("tcp", 80))

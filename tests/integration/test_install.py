@@ -364,7 +364,7 @@ def test_chart_writes_the_configuration(helm, prefix, tmp_path):
                  logLevel="debug", logFormat="text", credentialsSecret="key", credentialsKey="ak.json", leaseName="other", adminPort=9443,
                  metrics={"port": 9444},
                  plugins={"clb": {"default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, "nlb": {"enabled": False},
-                          "route": {"enabled": True, "cluster_cidr": "172.20.0.0/16", "quota_routes": 1000000}},
+                          "route": {"enabled": True, "cluster_cidr": "172.20.0.0/16", "account_quotas": "routes=1000000"}},
                  extraPlugins=[{"name": "hello", "image": "a", "options": {"greeting": 'say "hi"', "loud": True}}],
                  options={"alicloud": {"quotas": {"slb_write": 45}, "resource_group_id": "rg-1"}, "controller": {"timeout_s": 300},
                           "log": {"format": "json"}})
@@ -377,7 +377,7 @@ def test_chart_writes_the_configuration(helm, prefix, tmp_path):
                      "network": "public", "credentials": {"source": "file", "file": "/etc/ccmd-credentials/ak.json"},
                      "quotas": {"slb_write": 45}, "resource_group_id": "rg-1"},
         "plugins": [{"name": "clb", "default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, {"name": "node"},
-                    {"name": "route", "cluster_cidr": "172.20.0.0/16", "quota_routes": 1000000},
+                    {"name": "route", "cluster_cidr": "172.20.0.0/16", "account_quotas": "routes=1000000"},
                     {"name": "hello", "file": "/usr/local/lib/ccmd/plugins/hello.so", "greeting": 'say "hi"', "loud": True}]}
     _, main = container(chart)
     assert main["livenessProbe"]["httpGet"]["port"] == 9443 and main["ports"] == [{"name": "metrics", "containerPort": 9444}]

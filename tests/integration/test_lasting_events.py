@@ -12,13 +12,13 @@ REFUSED = {"http": 403, "code": "Forbidden.RAM", "message": "User not authorized
 
 @pytest.fixture
 def world(build, tmp_path):
-    with World(build, tmp_path, kube_args=["--event-ttl-ms", "8000"]) as world:
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "3600000"]) as world:
         views.nodes(world, 2)
         yield world
 
 
-def start(world, repeat_s):
-    world.config = world.write_config(kubernetes=f"event_repeat_s = {repeat_s};")
+def start(world):
+    world.config = world.write_config()
     world.start_ccmd()
 
 
@@ -33,27 +33,29 @@ def failing(world):
     return world.wait(lambda: failures(world), "the event")[0]
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 def test_is_told_again_before_it_expires(world):
-    start(world, 1)
+    start(world)
     failing(world)
-    world.wait(lambda: [event for event in failures(world) if event["count"] >= 12], "that it is told again and again", timeout=40)
+    world.wait(lambda: [event for event in failures(world) if event["count"] >= 3], "that it is told again and again", timeout=7200)
     world.cloud.clear_faults()
     world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": "now"}}})
     world.wait(lambda: world.kube.ingress("web"), "an address")
-    world.wait(lambda: not failures(world), "that it is over", timeout=30)
+    world.wait(lambda: not failures(world), "that it is over", timeout=3600)
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 def test_ends_with_its_object(world):
-    start(world, 1)
+    start(world)
     failing(world)
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "the deletion")
-    world.wait(lambda: not failures(world), "that it is over", timeout=30)
+    world.wait(lambda: not failures(world), "that it is over", timeout=3600)
 
 
 def test_once_per_period_after_a_restart(build, tmp_path):
     with World(build, tmp_path) as world:
-        start(world, 1800)
+        start(world)
         first = failing(world)
         for _ in range(3):
             world.settled()
@@ -65,15 +67,16 @@ def test_once_per_period_after_a_restart(build, tmp_path):
         assert [(event["metadata"]["uid"], event["count"]) for event in failures(world)] == [(first["metadata"]["uid"], 1)]
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 def test_goes_on_counting_after_a_restart(build, tmp_path):
     with World(build, tmp_path) as world:
-        start(world, 1)
+        start(world)
         first = failing(world)
-        world.wait(lambda: failures(world)[0]["count"] >= 2, "that it is told again", timeout=30)
+        world.wait(lambda: failures(world)[0]["count"] >= 2, "that it is told again", timeout=7200)
         world.kill_ccmd()
         count = failures(world)[0]["count"]
         world.start_ccmd()
-        world.wait(lambda: failures(world)[0]["count"] >= count + 2, "that it is told again", timeout=30)
+        world.wait(lambda: failures(world)[0]["count"] >= count + 1, "that it is told again", timeout=7200)
         assert [event["metadata"]["uid"] for event in failures(world)] == [first["metadata"]["uid"]]
 
 
@@ -93,7 +96,7 @@ def test_says_when_it_is_tried_again(build, tmp_path, fault, words):
 
 # --- plugin route, and what is about all objects ---
 
-ROUTE = f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = 1; quota_routes = 4; }}'
+ROUTE = f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = 1; account_quotas = "routes=4"; }}'
 
 
 def on_lease(world, reason):
@@ -101,46 +104,48 @@ def on_lease(world, reason):
     return [e for e in items if e["involvedObject"]["kind"] == "Lease" and e["reason"] == reason]
 
 
-def start_route(world, repeat_s):
-    world.config = world.write_config(plugins=ROUTE, kubernetes=f"event_repeat_s = {repeat_s};")
+def start_route(world):
+    world.config = world.write_config(plugins=ROUTE)
     world.start_ccmd()
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 def test_a_node_without_a_route_is_told_again(build, tmp_path):
-    with World(build, tmp_path, kube_args=["--event-ttl-ms", "8000"]) as world:
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "3600000"]) as world:
         world.kube.create(node("node-1"), objects.node("node-9", "i-gone"))
         world.kube.patch("Node", "node-9", {"spec": {"podCIDR": "10.96.9.0/24", "podCIDRs": ["10.96.9.0/24"]}})
-        start_route(world, 1)
+        start_route(world)
 
         def told():
             return [e for e in world.kube.items("Event") if e["involvedObject"]["name"] == "node-9" and e["reason"] == "CreateRouteFailed"]
 
-        world.wait(lambda: told() and told()[0]["count"] >= 4, "that it is told again and again", timeout=40)
+        world.wait(lambda: told() and told()[0]["count"] >= 2, "that it is told again", timeout=7200)
         message = told()[0]["message"]
         assert "Check spec.providerID of the node" in message and "Tried again as soon as the node changes, else within" in message
         world.kube.delete("Node", "node-9")
-        world.wait(lambda: not told(), "that it is over", timeout=30)
+        world.wait(lambda: not told(), "that it is over", timeout=3600)
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 def test_a_route_table_that_cannot_be_changed_is_told_again(build, tmp_path):
-    with World(build, tmp_path, kube_args=["--event-ttl-ms", "8000"]) as world:
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "3600000"]) as world:
         world.cloud.fault("Create*", count=1000000, **REFUSED)
         world.kube.create(node("node-1"))
-        start_route(world, 1)
-        world.wait(lambda: [e for e in on_lease(world, "SyncRouteFailed") if e["count"] >= 4], "that it is told again and again", timeout=40)
+        start_route(world)
+        world.wait(lambda: [e for e in on_lease(world, "SyncRouteFailed") if e["count"] >= 2], "that it is told again", timeout=7200)
         message = on_lease(world, "SyncRouteFailed")[0]["message"]
         assert "1 node waits for it: node-1" in message and "Tried again within" in message and "RequestId" in message
         world.cloud.clear_faults()
         world.kube.create(node("node-2"))
-        world.wait(lambda: not on_lease(world, "SyncRouteFailed"), "that it is over", timeout=60)
+        world.wait(lambda: not on_lease(world, "SyncRouteFailed"), "that it is over", timeout=7200)
 
 
 @pytest.mark.parametrize("kind", ("quota-of-routes", "quota-of-a-service", "quota-of-all", "orphans"))
 def test_what_is_near_or_left_is_told_once_per_period_after_a_restart(build, tmp_path, kind):
     with World(build, tmp_path) as world:
-        clb = '{ name = "clb"; workers = 4; quota_listeners = 1; quota_load_balancers = 1; orphan_period_s = 1; orphan_cleanup = false; }'
+        clb = '{ name = "clb"; workers = 4; account_quotas = "listeners=1, load_balancers=1"; audit_interval_s = 1; orphan_cleanup = false; }'
         route = kind == "quota-of-routes"
-        world.config = world.write_config(plugins=ROUTE if route else clb, kubernetes="event_repeat_s = 1800;")
+        world.config = world.write_config(plugins=ROUTE if route else clb)
         for n in range(1, 5):
             world.kube.create(node(f"node-{n}"))
         if not route:

@@ -72,7 +72,7 @@ class Guarded:
                 "users": [{"name": "c", "user": {"token": TOKEN}}],
                 "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}]}, file)
         world.kubeconfig = path
-        world.config = world.write_config(plugins=PLUGINS, alicloud="job_poll_ms = 100;", election="enabled = true;")
+        world.config = world.write_config(plugins=PLUGINS, election="enabled = true;")
         return self
 
     def __exit__(self, *what):

@@ -5,6 +5,7 @@ import pytest
 from tests.support import views
 from tests.support.products import OWNER_TAG, PREFIX, Clb, Nlb, default_name
 
+pytestmark = pytest.mark.time_scale(30)  # they are looked for every minute
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
 NAMES = ("web0", "web1", "web2")
 TYPES = {"clb": "loadbalancer", "nlb": "nlb"}
@@ -15,7 +16,7 @@ MISSING = "can not find loadbalancer, but it's defined in service"
 
 def begin(world, product, options="", others=()):
     """Three Services with load balancers that bear names of their own, and others. Name -> (id, value of the ownership tag)."""
-    product.configure(world, f"lost_period_s = 1; {options}")
+    product.configure(world, options)
     views.nodes(world, 2)
     world.start_ccmd()
     for name in (*NAMES, *others):
@@ -70,7 +71,7 @@ def test_tags_that_are_put_back_are_seen_by_one_list(world, product):
         world.cloud.edit("update", type=TYPES[product.name], id=known[name][0], tags={OWNER_TAG: None})
         touch(world, name)
     for name in NAMES:
-        world.wait(lambda n=name: failed(world, n, "it is looked for every 1 s"), f"{name} to miss its own")
+        world.wait(lambda n=name: failed(world, n, "it is looked for every 60 s"), f"{name} to miss its own")
         assert f"has lost its tag {OWNER_TAG}={known[name][1]}" in failed(world, name)[0]
         world.wait(lambda n=name: condition_fails(world, n), "the condition")
     only_looks(world, product)
@@ -98,7 +99,7 @@ def test_deleted_ones_are_told_with_the_command_and_looked_for(world, product):
         message = failed(world, name)[0]
         assert f"{known[name][0]} does not exist any more" in message
         assert f"kubectl patch service {name} -n default --subresource=status --type=merge -p " in message
-        assert "it is looked for every 1 s" in message and "recreate_deleted" not in message
+        assert "it is looked for every 60 s" in message and "recreate_deleted" not in message
     only_looks(world, product)
     assert product.find(world) == []
     for name in NAMES:  # what the message says

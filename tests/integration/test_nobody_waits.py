@@ -91,10 +91,11 @@ def test_namespaces_take_turns(world):
     assert any(name in text for text in creations[:2]), creations[:2]
 
 
+@pytest.mark.time_scale(1)  # all of it is within one window of the quota
 def test_a_crowd_leaves_first_calls(world):
     """One namespace has used up all that it may of a window that does not end; another one's new Service waits for nothing."""
     world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
-                                      alicloud="quotas: { window_s = 3600; slb_write = 20; };")
+                                      alicloud="quotas: { slb_write = 20; };")
     views.nodes(world, 3)
     world.start_ccmd()
     crowd(world, "default")
@@ -106,10 +107,11 @@ def test_a_crowd_leaves_first_calls(world):
                "that of the other namespace")
 
 
+@pytest.mark.time_scale(1)  # all of it is within one window of the quota
 def test_a_service_that_is_gone_holds_nobody(world):
     """What it waited for is the next one's, at once."""
     world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
-                                      alicloud="quotas: { window_s = 3600; slb_write = 2; };")
+                                      alicloud="quotas: { slb_write = 2; };")
     views.nodes(world, 3)
     world.start_ccmd()
     world.kube.create(objects.service("first"), objects.service("second"))
@@ -121,7 +123,7 @@ def test_a_service_that_is_gone_holds_nobody(world):
     world.wait(lambda: world.kube.get("Service", "waits") is None, "the deletion")
     world.settled()
     world.config = world.write_config(log_level="info", plugins=f'{{ name = "clb"; workers = {WORKERS}; }}',
-                                      alicloud="quotas: { window_s = 3600; slb_write = 3; };")
+                                      alicloud="quotas: { slb_write = 3; };")
     os.kill(world.ccmd.popen.pid, signal.SIGHUP)
     world.wait(lambda: ": taken over: " in world.log(), "the new options")
     world.kube.create(objects.service("next"))

@@ -15,7 +15,7 @@ from tests.support.world import World
 pytestmark = pytest.mark.time_scale(10)
 ALL = 100  # so that the share saves nobody
 UNLIMITED = "quotas: { ecs = 1000000; };"
-SHORT = "lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;"
+SHORT = "lease_duration_s = 3;"
 
 
 def names(world):

@@ -73,7 +73,7 @@ def gauge(world, product):
 def test_named(world, product):
     lost, kept = lose_service(world, product)
     before = things(world)
-    configure(world, product, orphan_period_s=1)
+    configure(world, product, audit_interval_s=1)
     world.start_ccmd()
     world.wait(lambda: gauge(world, product) == len(lost), "the metric", 30)
     (reason, message), = {e for e in lease_events(world) if e[0] == "OrphanLoadBalancers"}
@@ -91,7 +91,7 @@ def test_deleted(world, product):
     def call(action, params):
         return world.cloud.edit("call", product=product.product, action=action, params=params)["answer"]
     other = type(product)(call).make_lb("other", {}, {OWNER_TAG: "a" + "0" * 31, "ack.aliyun.com": CLUSTER_ID + "2"})[0]
-    configure(world, product, orphan_period_s=1, orphan_cleanup="true", missing_wait_s=0, removal_window_s=1)
+    configure(world, product, audit_interval_s=1, orphan_cleanup="true", missing_wait_s=0, removal_window_s=1)
     world.start_ccmd()
     world.wait(lambda: things(world) == {**kept, "a" + "0" * 31: {other}}, f"the end of {lost}", 60)
     world.wait(lambda: gauge(world, product) == 0, "the metric", 30)
@@ -105,7 +105,7 @@ def test_without_any_service(world, product):
     world.kube.delete("Service", "kept")
     world.kube.create(objects.service("kubernetes", PORTS, type="ClusterIP", externalTrafficPolicy=None))  # each server has this one
     before = things(world)
-    configure(world, product, orphan_period_s=1, orphan_cleanup="true", missing_wait_s=0, removal_window_s=1)
+    configure(world, product, audit_interval_s=1, orphan_cleanup="true", missing_wait_s=0, removal_window_s=1)
     world.start_ccmd()
     world.wait(lambda: gauge(world, product) == sum(len(ids) for ids in before.values()), "the metric", 30)
     since = world.cloud.mark()
@@ -113,7 +113,7 @@ def test_without_any_service(world, product):
     assert things(world) == before
 
 
-CLEANUP = {"orphan_period_s": 1, "orphan_cleanup": "true", "missing_wait_s": 0}
+CLEANUP = {"audit_interval_s": 1, "orphan_cleanup": "true", "missing_wait_s": 0}
 LIST = {"clb": "DescribeLoadBalancers", "nlb": "ListLoadBalancers"}
 KINDS = {"clb": "loadbalancer", "nlb": "nlb"}
 PROTECTIONS = {"clb": ("DeleteProtection", "on"), "nlb": ("DeletionProtectionEnabled", "true")}

@@ -231,7 +231,7 @@ def test_a_server_that_somebody_added_goes_and_is_told_as_that(world, cloud):
 
 
 def test_one_that_somebody_deleted_is_missed_by_a_provider_that_lists_none(world, cloud):
-    start(world, cloud, options="lost_period_s = 1;")
+    start(world, cloud)
     world.settled()
     with cloud.lock:
         cloud.load_balancers.clear()
@@ -249,7 +249,7 @@ def orphan(number, **tags):
 
 
 def test_orphans_go_but_those_that_somebody_uses(world, cloud):
-    start(world, cloud, options="orphan_period_s = 1; orphan_cleanup = true; missing_wait_s = 0; removal_window_s = 1;")
+    start(world, cloud, options="audit_interval_s = 1; orphan_cleanup = true; missing_wait_s = 0; removal_window_s = 1;")
     used = orphan(101, **{"balancer-used": "true"})
     with cloud.lock:
         cloud.load_balancers.update({one["Id"]: one for one in (used, orphan(102))})

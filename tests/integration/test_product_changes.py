@@ -17,7 +17,7 @@ REFUSED = {"clb": "DeleteLoadBalancerListener", "nlb": "DeleteListener"}
 
 def begin(world):
     """Both plugins, and the load balancers of a person, by product."""
-    world.config = world.write_config(plugins=PLUGINS, alicloud="job_poll_ms = 100;")
+    world.config = world.write_config(plugins=PLUGINS)
     views.nodes(world, 2)
     found = {}
     for kind in (Clb, Nlb):

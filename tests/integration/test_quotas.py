@@ -44,7 +44,7 @@ def test_backends_and_listeners_of_a_load_balancer(build, tmp_path, product):
     """Once at 80 %, not again with each further one; gone from the page when there is room again."""
     product = product()
     with World(build, tmp_path) as world:
-        product.configure(world, "quota_backends = 10; quota_listeners = 2;")
+        product.configure(world, 'account_quotas = "backends=10, listeners=2";')
         nodes(world, 1, 3)
         world.start_ccmd()
         world.kube.create(product.new("web", ((80, "TCP"), (81, "TCP"))))
@@ -57,7 +57,7 @@ def test_backends_and_listeners_of_a_load_balancer(build, tmp_path, product):
         lb = product.only(world)["LoadBalancerId"]
         assert warning[0] == "Warning"
         assert f"load balancer [{lb}]: 80 % or more of 10 backends of its load balancer are used" in warning[2]
-        assert "option quota_backends of plugin" in warning[2]
+        assert "backends in option account_quotas of plugin" in warning[2]
         world.settled()
         assert metric(world, product, "used", "backends-per-load-balancer") == 8
         assert metric(world, product, "limit", "backends-per-load-balancer") == 10
@@ -78,7 +78,7 @@ def test_backends_and_listeners_of_a_load_balancer(build, tmp_path, product):
 def test_a_restart_tells_no_second_time(build, tmp_path, product):
     product = product()
     with World(build, tmp_path) as world:
-        product.configure(world, "quota_backends = 3;")
+        product.configure(world, 'account_quotas = "backends=3";')
         nodes(world, 1, 3)
         world.start_ccmd()
         world.kube.create(product.new("web"))
@@ -97,7 +97,7 @@ def test_what_all_services_share(build, tmp_path, product):
     """How many groups a server is in, and load balancers, are told at the Lease, once."""
     product = product()
     with World(build, tmp_path) as world:
-        product.configure(world, "quota_attachments = 5; quota_load_balancers = 3;")
+        product.configure(world, 'account_quotas = "attachments=5, load_balancers=3";')
         nodes(world, 1, 1)
         world.start_ccmd()
         for n in range(5):
@@ -141,7 +141,7 @@ def test_a_batch_over_the_limit_is_filled_up_to_it(build, tmp_path, product):
 
 def test_routes_of_a_table(world):
     """One entry per node; what a person has in the table counts as well."""
-    world.config = world.write_config(plugins=f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = 1; quota_routes = 5; }}')
+    world.config = world.write_config(plugins=f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = 1; account_quotas = "routes=5"; }}')
     for n in range(1, 4):
         world.kube.create(node(f"node-{n}"))
     world.start_ccmd()

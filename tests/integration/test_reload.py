@@ -120,10 +120,10 @@ def test_a_deadline(world):
     """controller.timeout_s of 120 would keep the call for two minutes; with 5 it is cancelled."""
     start(world, log_level="info")
     views.nodes(world, 1)
-    reload(world, log_level="info", extra="controller: { timeout_s = 5; slow_s = 1; };")
+    reload(world, log_level="info", extra="controller: { timeout_s = 5; };")
     world.cloud.fault(action="CreateLoadBalancer", delay_ms=600000)
     world.kube.create(objects.service("web", PORTS))
-    world.wait(lambda: "reconcile runs since" in world.log(), "the watchdog")
+    world.wait(lambda: "CreateLoadBalancer" in world.cloud.actions(), "the call")
     world.wait(lambda: world.kube.ingress("web"), "the next try", timeout=40)
 
 
@@ -417,7 +417,7 @@ def test_a_folder_as_a_config_map(world):
 @pytest.mark.time_scale(1)  # the person who types does not type faster
 def test_a_file_that_is_written_slowly(world):
     """What stands in it in between is valid, and the default of what is still missing would count."""
-    start(world, log_level="debug", extra="controller: { slow_s = 7; };")
+    start(world, log_level="debug", extra="controller: { stop_s = 7; };")
     text = read(world.config)
     half = text[:text.index("log:")] + text[text.index("alicloud:"):text.index("controller:")]
     stop = time.monotonic() + 3
@@ -427,9 +427,9 @@ def test_a_file_that_is_written_slowly(world):
             file.write("# more\n")
             file.flush()
             threading.Event().wait(0.05)
-        file.write(text[text.index("log:"):text.index("alicloud:")] + "controller: { slow_s = 8; };\n")
+        file.write(text[text.index("log:"):text.index("alicloud:")] + "controller: { stop_s = 8; };\n")
     world.wait(lambda: "taken over: " in world.log(), "the whole file")
-    assert re.findall(r"taken over: (.*)", world.log()) == ["controller.slow_s"]
+    assert re.findall(r"taken over: (.*)", world.log()) == ["controller.stop_s"]
 
 
 def test_signal_while_it_starts(world):

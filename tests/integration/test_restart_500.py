@@ -28,8 +28,8 @@ READS = {
 }
 
 
-NO_QUOTAS = {"clb": "quota_load_balancers = 0; quota_attachments = 0;",
-             "nlb": "quota_load_balancers = 0; quota_attachments = 0; quota_groups = 0;"}
+NO_QUOTAS = {"clb": 'account_quotas = "load_balancers=0, attachments=0";',
+             "nlb": 'account_quotas = "load_balancers=0, attachments=0, groups=0";'}
 
 
 def new(product, number):

@@ -10,7 +10,7 @@ from tests.support.products import OWNER_TAG, Clb, Nlb, default_name
 
 PORTS = [(80, "TCP")]
 PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
-LOOKS = "orphan_period_s = 1; missing_wait_s = 0; removal_window_s = 1;"
+LOOKS = "audit_interval_s = 1; missing_wait_s = 0; removal_window_s = 1;"
 
 
 def owners(world, product):

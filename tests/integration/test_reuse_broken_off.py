@@ -17,7 +17,7 @@ KINDS = pytest.mark.parametrize("kind", [Clb, Nlb], ids=["clb", "nlb"])
 
 def begin(world, *names):
     """Both plugins, and load balancers of a person by those names: their ids."""
-    world.config = world.write_config(plugins=PLUGINS, alicloud="job_poll_ms = 100;")
+    world.config = world.write_config(plugins=PLUGINS)
     views.nodes(world, 2)
     found = []
     for name in names:

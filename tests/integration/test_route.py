@@ -62,7 +62,7 @@ def add_instances(world, numbers):
 def big(build, tmp_path):
     with World(build, tmp_path, cloud_args=["--limit=routes=2000"]) as world:
         add_instances(world, range(1, MANY + 1))
-        configure(world, removal_share_percent=100, quota_routes=0)  # all go at once; the table takes them
+        configure(world, removal_share_percent=100, account_quotas='"routes=0"')  # all go at once; the table takes them
         yield world
 
 

@@ -57,7 +57,7 @@ def test_what_it_prints(asked):
     code, text, _ = status(asked, "--all")
     assert code == 0 and text.index("default/gone") < text.index("default/web")
     code, text, _ = status(asked, "--quotas")
-    assert code == 0 and "CreateLoadBalancer" in text and "quota_load_balancers" in text
+    assert code == 0 and "CreateLoadBalancer" in text and "account_quotas: load_balancers" in text
 
 
 def test_what_it_cannot_print(asked):

@@ -172,8 +172,8 @@ def test_quotas_and_rates(world):
     made = rates["CreateLoadBalancer"]
     assert made["product"] == "slb" and int(made["used"]) == 1 and int(made["allowed"]) == int(made["quota"]) > 0
     quotas = {one["option"]: one for one in told["quotas"]}
-    assert int(quotas["quota_load_balancers"]["used"]) == 1 and int(quotas["quota_load_balancers"]["allowed"]) > 1
-    assert int(quotas["quota_listeners"]["used"]) == 2
+    assert int(quotas["account_quotas: load_balancers"]["used"]) == 1 and int(quotas["account_quotas: load_balancers"]["allowed"]) > 1
+    assert int(quotas["account_quotas: listeners"]["used"]) == 2
     world.cloud.fault(action="CreateLoadBalancer", count=1000, code="Throttling.User", http=400, message="too many")
     world.kube.create(*[objects.service(f"more-{n}", PORTS) for n in range(3)])
 

@@ -13,7 +13,7 @@ IN_FIXTURES = 5  # of these nodes cloudsim has instances from the start
 REUSED = 3  # load balancers of each product that Services may use
 PERSONS_PORT = 8888  # of the listener that a person has on each of them
 LEASE_S = 5
-ELECTION = "enabled = true; lease_duration_s = {}; renew_deadline_s = {}; retry_period_ms = 500;"
+ELECTION = "enabled = true; lease_duration_s = {};"
 PATIENCE = "removal_window_s = 4; missing_wait_s = 12;"  # what goes slowly by default
 QUOTAS = {"slb_write": 600, "slb_read": 20000, "nlb_write": 1200, "nlb_read": 8000, "vpc": 2000, "ecs": 2000}
 QUOTA_SCALE = 5  # cloudsim grants so many times the published rates: less than ccmd expects
@@ -70,12 +70,12 @@ class Setting:
     @staticmethod
     def _election(trouble):
         """Short leases while there is trouble; at rest nobody is to lose one on a slow machine."""
-        return ELECTION.format(LEASE_S, LEASE_S - 1) if trouble else ELECTION.format(3 * LEASE_S, 2 * LEASE_S)
+        return ELECTION.format(LEASE_S if trouble else 3 * LEASE_S)
 
     def configure(self, audit_s=None):
         """Looks at the cloud every few seconds while there is trouble; audit_s = 0: never, for what is looked at at rest."""
         audit = (15 if self.chaos else 0) if audit_s is None else audit_s
-        orphans = f"orphan_cleanup = true; orphan_period_s = {10 if audit else 0};"
+        orphans = "orphan_cleanup = true;"
         quotas = " ".join(f"{name} = {value * self.more if self.chaos else 1000000};" for name, value in QUOTAS.items())
         plugins = [
             f'{{ name = "clb"; workers = 8; audit_interval_s = {audit}; source_ranges = true; {orphans} {PATIENCE} }}',
@@ -84,7 +84,7 @@ class Setting:
             f'{{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; period_s = {audit or 3600}; orphan_cleanup = true; {PATIENCE} }}']
         written = self.world.write_config(
             name="next.conf",
-            plugins=", ".join(plugins), alicloud=f"job_poll_ms = 200; quotas: {{ {quotas} }};", log_level="info",
+            plugins=", ".join(plugins), alicloud=f"quotas: {{ {quotas} }};", log_level="info",
             election=self._election(audit) if self.chaos else "enabled = false;", settle_s=2 if self.chaos else 0)
         os.replace(written, self.world.config)  # a ccmd that runs reads it at any moment
 

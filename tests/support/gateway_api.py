@@ -48,7 +48,7 @@ class GatewayWorld:
 
     def configure(self, options="", others="", extra=""):
         own = f'{{ name = "gateway"; workers = 4; backend_health = false; unserved_wait_s = 3600; {options} }}'
-        self.world.config = self.world.write_config(plugins=others + own, alicloud="job_poll_ms = 100;", extra=extra)
+        self.world.config = self.world.write_config(plugins=others + own, extra=extra)
 
     def version(self, kind):
         return VERSIONS.get(kind, self.routes if kind.endswith("Route") else "v1")

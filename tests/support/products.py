@@ -27,7 +27,6 @@ class Product:
     """call(action, params, product): an action of the cloud, carried out behind ccmd's back; fails when it is refused.
     None: for looking only."""
 
-    settings = {}  # of group alicloud, so that tests need not wait
 
     def __init__(self, call=None):
         self.call = call
@@ -43,11 +42,9 @@ class Product:
 
     def configure(self, world, options="", unlimited=False, **config):
         """Let ccmd run with this plugin alone."""
-        settings = " ".join(f"{name} = {value};" for name, value in self.settings.items())
-        if unlimited:
-            settings += " quotas: { " + " ".join(f"{name} = 1000000;" for name in self.quotas) + " };"
-        world.config = world.write_config(plugins=f'{{ name = "{self.name}"; workers = 4; {options} }}', alicloud=settings,
-                                          **config)
+        quotas = " ".join(f"{name} = 1000000;" for name in self.quotas)
+        world.config = world.write_config(plugins=f'{{ name = "{self.name}"; workers = 4; {options} }}',
+                                          alicloud=f"quotas: {{ {quotas} }};" if unlimited else "", **config)
 
     def new(self, name, ports=((80, "TCP"),), **options):
         """A Service object of this kind, see objects.service()."""
@@ -154,7 +151,6 @@ class Nlb(Product):
     product = "nlb"
     quotas = ("nlb_write", "nlb_read", "vpc", "ecs")
     limits = ("nlb-load-balancers", "nlb-server-groups", "nlb-server-uses")
-    settings = {"job_poll_ms": 100}
     finalizer = "service.k8s.alibaba/nlb"
     running = {"ListenerStatus": "Running"}
     service_class = "alibabacloud.com/nlb"

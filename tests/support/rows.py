@@ -70,8 +70,6 @@ SWITCH, OFF_ON = (("on", "true"), ("off", "false")), (("off", "false"), ("on", "
 
 NLB = [
     Row("name", "lb", "LoadBalancerName", ("tcp",), ("one", "two")),
-    Row("delete-protection", "lb", "DeletionProtectionEnabled", ("tcp",), OFF_ON),
-    Row("modification-protection", "lb", "ModificationProtectionStatus", ("tcp",), ("NonProtection", "ConsoleProtection")),
     Row("cross-zone-enabled", "lb", "CrossZoneEnabled", ("tcp",), OFF_ON),
     Row("additional-resource-tags", "lb", "Tags", ("tcp",), (("a=1", {"a": "1"}), ("a=2", {"a": "2"}))),
     Row("idle-timeout", "listener", "IdleTimeout", ("tcp", "tcpssl"), ("30", "40")),
@@ -112,5 +110,5 @@ ELSEWHERE = {
     "ipv6-address-type": "nlb/022", "security-group-ids": "nlb/030", "bandwidth-package-id": "nlb/025",
     "instance-charge-type": "scenario 024: one way only", "protocol-port": "scenarios 053 and nlb/032", "cert-id": "scenarios 054 and nlb/033", "domain-extensions": "scenario 055",
     "forward-port": "scenarios 057, 065 to 069", "acl-id": "scenarios 046 and 047", "listener-port-range": "nlb/036",
-    "cacert-id": "nlb/033", "cacert": "nlb/033", "additional-cert-ids": "nlb/033", "server-group-type": "nlb/043",
+    "delete-protection": "nlb/110", "modification-protection": "nlb/110", "cacert-id": "nlb/033", "cacert": "nlb/033", "additional-cert-ids": "nlb/033", "server-group-type": "nlb/043",
 }

@@ -123,7 +123,7 @@ class Runner:
             self.world.cloud.http.request("POST", "/_sim/instances", self._expanded(fixtures))
         plugins = [f'{{ name = "{self.product.name}"; workers = 4; {lines(given.get("options"))} }}']
         plugins += [f'{{ name = "{name}"; }}' for name in given.get("plugins") or []]
-        self.world.config = self.world.write_config(plugins=", ".join(plugins), alicloud=lines({**self.product.settings, **(given.get("alicloud") or {})}))
+        self.world.config = self.world.write_config(plugins=", ".join(plugins), alicloud=lines(given.get("alicloud")))
 
     @staticmethod
     def _expanded(fixtures):

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLANKS         " \t\r\n"
-#define BATCH_SIZE_MAX 40  /* of --sg-batch-size */
-#define NODE_BATCH_MAX 100 /* of --node-reconcile-batch-size */
+#define BLANKS " \t\r\n"
 
 struct writer {
     const struct convert_input *in;
@@ -33,11 +31,15 @@ static const struct remark remarks[] = {
     { "--cloud-provider", "the plugins are what serves a cloud" },
     { "--cluster-name", "alicloud.cluster_id is what marks resources, there as here" },
     { "--allocate-node-cidrs", "pod CIDRs come from kube-controller-manager" },
+    { "--leader-elect-renew-deadline", "it is two thirds of leader_election.lease_duration_s" },
+    { "--leader-elect-retry-period", "it is two fifteenths of leader_election.lease_duration_s" },
     { "--use-service-account-credentials", "one identity serves all plugins" },
     { "--allow-untagged-cloud", "alicloud.cluster_id is required" },
     { "--leader-elect-resource-lock", "the lock is a Lease" },
     { "--concurrent-service-syncs", "workers are an option of each plugin, 16 by default" },
     { "servicemaxconcurrentreconciles", "workers are an option of each plugin, 16 by default" },
+    { "--sg-batch-size", "up to 40 backends are changed per call, up to 200 of an NLB" },
+    { "--node-reconcile-batch-size", "up to 100 nodes are read per call" },
     { "--route-reconcile-batch-size", "up to 50 routes are changed per call" },
     { "--max-concurrent-actions", "workers of each plugin and the quotas limit what runs at once" },
     { "--max-throttling-retry-times", "throttled calls are retried until the call's deadline" },
@@ -189,8 +191,6 @@ static void write_election(const struct writer *w)
     add_text(w, "    ", "namespace", writer_get_value(w, "--leader-elect-resource-namespace"));
     add_text(w, "    ", "name", writer_get_value(w, "--leader-elect-resource-name"));
     add_duration(w, "    ", "lease_duration_s", "--leader-elect-lease-duration", 1);
-    add_duration(w, "    ", "renew_deadline_s", "--leader-elect-renew-deadline", 1);
-    add_duration(w, "    ", "retry_period_ms", "--leader-elect-retry-period", 1000);
     ccm_buf_adds(w->out, "};\n");
 }
 
@@ -314,25 +314,10 @@ static void begin_entry(const struct writer *w)
     ccm_buf_adds(w->out, ccm_text_ends(ccm_buf_str(w->out), "(") ? "\n    " : ",\n    ");
 }
 
-/* Backends of one call; 0: not set, or of no use. */
-static int64_t batch_size(const struct writer *w)
-{
-    const char *value = writer_get_value(w, "--sg-batch-size");
-    int64_t number = 0;
-
-    if (value[0] != '\0' && ccm_parse_i64(value, 1, BATCH_SIZE_MAX, &number) < 0) {
-        writer_add_remark(w, "--sg-batch-size", "is no number from 1 to 40, and left out");
-        return 0;
-    }
-    return number;
-}
-
 static void write_balancers(const struct writer *w, const char *controllers)
 {
     const bool eni = strcmp(writer_get_value(w, "servicebackendtype"), "eni") == 0;
     const bool private_only = strcmp(writer_get_value(w, "disablepublicslb"), "true") == 0;
-    const bool filter = writer_has_feature_gate(w, "FilterServiceOnNodeChange");
-    const int64_t batch = batch_size(w);
     static const char *const names[][2] = { { "service", "clb" }, { "nlb", "nlb" } };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
@@ -347,10 +332,6 @@ static void write_balancers(const struct writer *w, const char *controllers)
             ccm_buf_adds(w->out, " default_backend_type = \"eni\";");
         }
         add_flag(w, "disable_public_slb", clb && private_only);
-        add_flag(w, "filter_services_on_node_change", filter);
-        if (batch > 0) {
-            ccm_buf_addf(w->out, " backends_per_call = %" PRId64 ";", batch);
-        }
         ccm_buf_adds(w->out, " }");
     }
 }
@@ -368,30 +349,12 @@ static void write_route(const struct writer *w)
     }
 }
 
-/* A batch of 0 is the default there, and larger ones break the call. */
-static void add_node_batch(const struct writer *w)
-{
-    const char *text = writer_get_value(w, "--node-reconcile-batch-size");
-    int64_t batch = 0;
-
-    if (text[0] == '\0' || ccm_parse_i64(text, 0, INT32_MAX, &batch) < 0 || batch == 0) {
-        return;
-    }
-    if (batch > NODE_BATCH_MAX) {
-        writer_add_remark(w, "--node-reconcile-batch-size",
-                          "at most 100 nodes are asked about at once");
-        return;
-    }
-    ccm_buf_addf(w->out, "      batch = %" PRId64 ";\n", batch);
-}
-
 /* routes: nodes wait for theirs. */
 static void write_node(const struct writer *w, bool routes)
 {
     begin_entry(w);
     ccm_buf_adds(w->out, "{ name = \"node\";\n");
     add_duration(w, "      ", "period_s", "--node-monitor-period", 1);
-    add_node_batch(w);
     if (routes) {
         ccm_buf_adds(w->out, "      network_condition = true;\n");
     }
@@ -440,8 +403,6 @@ static bool is_used(const char *key)
         "--leader-elect-resource-namespace",
         "--leader-elect-resource-name",
         "--leader-elect-lease-duration",
-        "--leader-elect-renew-deadline",
-        "--leader-elect-retry-period",
         "--health-probe-bind-addr",
         "--metrics-bind-addr",
         "--v",
@@ -449,11 +410,9 @@ static bool is_used(const char *key)
         "--controllers",
         "--configure-cloud-routes",
         "--node-monitor-period",
-        "--node-reconcile-batch-size",
         "--skip-disable-source-dest-check",
         "--cluster-cidr",
         "--route-reconciliation-period",
-        "--sg-batch-size",
         "accesskeyid",
         "accesskeysecret",
         "clusterid",

@@ -762,7 +762,6 @@ static void test_configuration_errors(void **state)
         { "region", "no such region" },
         { "region", "a/b" },
         { "network", "intranet" },
-        { "signature", "v2" },
         { "cluster_id", "c1\r\nx: y" },
         { "endpoints.slb", "http://host/path" },
         { "endpoints.metadata", "gopher://host" },

@@ -29,8 +29,7 @@ static void test_rates(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const struct ali_quota quota = ali_quota_default(rows[i].product);
-        const struct ali_rate rate =
-            ali_quota_rate(&quota, ALI_QUOTA_WINDOW_MS, rows[i].product, rows[i].action);
+        const struct ali_rate rate = ali_quota_rate(&quota, rows[i].product, rows[i].action);
 
         assert_int_equal(rate.count, rows[i].count);
         assert_int_equal(rate.window_ms, rows[i].window_ms);
@@ -46,16 +45,16 @@ static void test_configured_quotas_move_all(void **state)
         int64_t count;
         int64_t window_ms;
     } rows[] = {
-        { { 180, 60 }, ALI_SLB, "SetLoadBalancerModificationProtection", 800, 10000 },
-        { { 180, 60 }, ALI_SLB, "DescribeRegions", 60, 10000 },
-        { { 2, 30 }, ALI_NLB, "ListListeners", 1, 166 }, /* never nothing */
-        { { 2, 2400 }, ALI_NLB, "ListListeners", 40, 166 },
+        { { 180, 60 }, ALI_SLB, "SetLoadBalancerModificationProtection", 800, 60000 },
+        { { 180, 60 }, ALI_SLB, "DescribeRegions", 60, 60000 },
+        { { 2, 30 }, ALI_NLB, "ListListeners", 1, 1000 }, /* never nothing */
+        { { 2, 2400 }, ALI_NLB, "ListListeners", 40, 1000 },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const struct ali_rate rate =
-            ali_quota_rate(&rows[i].quota, 10000, rows[i].product, rows[i].action);
+            ali_quota_rate(&rows[i].quota, rows[i].product, rows[i].action);
 
         assert_int_equal(rate.count, rows[i].count);
         assert_int_equal(rate.window_ms, rows[i].window_ms);

@@ -11,7 +11,7 @@
 static void test_falls_and_rises(void **state)
 {
     static const struct {
-        char act; /* t: throttled, s: success, r: time goes by, R: also beyond, u: all in use */
+        char act; /* t: throttled, s: success, r: time goes by */
         int64_t sent_ms;
         int64_t now_ms;
         int64_t hint_ms;
@@ -38,15 +38,6 @@ static void test_falls_and_rises(void **state)
         { 'r', 0, 420101, 0, 12, 0 },
         { 'r', 0, 600100, 0, 18, 0 },
         { 'r', 0, 9000000, 0, 96, 0 },
-        { 'R', 0, 9060000, 0, 96, 0 }, /* nobody needs more */
-        { 'u', 0, 0, 0, 96, 0 },
-        { 'r', 0, 9120000, 0, 96, 0 },
-        { 'u', 0, 0, 0, 96, 0 },
-        { 'R', 0, 9180000, 0, 99, 0 },
-        { 'R', 0, 9240000, 0, 99, 0 },
-        { 'u', 0, 0, 0, 99, 0 },
-        { 'R', 0, 9300000, 0, 102, 0 },
-        { 'r', 0, 9300001, 0, 96, 0 }, /* the option was switched off */
     };
     struct ali_share share;
 
@@ -62,11 +53,8 @@ static void test_falls_and_rises(void **state)
         case 's':
             ali_share_succeed(&share, rows[i].sent_ms);
             break;
-        case 'u':
-            share.used_up = true;
-            break;
         default:
-            ali_share_rise(&share, rows[i].now_ms, WINDOW, rows[i].act == 'R');
+            ali_share_rise(&share, rows[i].now_ms, WINDOW);
         }
         if (share.allowed != rows[i].allowed) {
             fail_msg("row %zu: %d instead of %d", i, (int)share.allowed, (int)rows[i].allowed);
@@ -139,7 +127,7 @@ static void test_small_quotas(void **state)
         ali_share_fall(&share, now, now, WINDOW, 1);
         assert_int_equal(share.allowed, 1);
     }
-    ali_share_rise(&share, 40 * WINDOW, WINDOW, false);
+    ali_share_rise(&share, 40 * WINDOW, WINDOW);
     assert_int_equal(share.allowed, 2);
 }
 
@@ -181,7 +169,7 @@ static void account_run_window(struct account *account, int64_t now)
     bool anybody = true;
 
     for (size_t i = 0; i < account->count; i++) {
-        ali_share_rise(&account->shares[i], now, WINDOW, false);
+        ali_share_rise(&account->shares[i], now, WINDOW);
     }
     while (anybody) {
         anybody = false;

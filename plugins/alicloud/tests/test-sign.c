@@ -248,100 +248,6 @@ static void test_v3_covers_added_headers(void **state)
     assert_string_not_equal(hash, v3_cases[0].hash);
 }
 
-struct v1_case {
-    const char *name;
-    const char *version;
-    const char *action;
-    const char *params[8]; /* name, value, ... */
-    const char *signature;
-    bool recorded; /* the key, time and nonce of the recording */
-    const char *nonce;
-    const char *time;
-};
-
-static const struct v1_case v1_cases[] = {
-    { .name = "R1",
-      .version = "2014-05-15",
-      .action = "DescribeLoadBalancers",
-      .params = { "Tags", "[{\"TagKey\":\"kubernetes.do.not.delete\",\"TagValue\":"
-                          "\"a5e4dbfc9c2ae4642b0335607860aef6\"}]" },
-      .signature = "1HP8a69K8GGU+89WS7NF5AZGSwQ=" },
-    { .name = "R2",
-      .version = "2014-05-15",
-      .action = "AddVServerGroupBackendServers",
-      .params = { "VServerGroupId", "rsp-1", "BackendServers",
-                  "[{\"ServerId\":\"i-1\",\"Port\":\"30080\",\"Weight\":\"100\",\"Type\":\"ecs\","
-                  "\"Description\":\"k8s/30080/web/default/c1\"}]" },
-      .signature = "FbgL1+0ACGfKtf6yC+RbF2ajAoo=" },
-    { .name = "R3",
-      .version = "2016-04-28",
-      .action = "CreateRouteEntries",
-      .params = { "RouteEntries.1.RouteTableId", "vtb-1", "RouteEntries.1.DstCidrBlock",
-                  "10.1.0.0/26", "RouteEntries.1.NextHop", "i-1", "RouteEntries.1.NextHopType",
-                  "Instance" },
-      .signature = "clOxZWwsJMtcp/Qw5dUHUj1HbLw=" },
-    { .name = "R4",
-      .version = "2014-05-26",
-      .action = "DescribeInstances",
-      .params = { "InstanceIds", "[\"i-1\",\"i-2\"]", "MaxResults", "100", "AdditionalAttributes.1",
-                  "NETWORK_PRIMARY_ENI_IP", "SecurityToken", "testSecurityToken" },
-      .signature = "pQioukkLU3Z/lQK+zEA8RN1HrmM=" },
-    { .name = "R5",
-      .version = "2014-05-26",
-      .action = "DescribeSecurityGroups",
-      .params = { "Tag.1.Key", "k ey*~", "Tag.1.Value", "v/\xC3\xA9+&=" },
-      .signature = "qp9VzuCX06jSYb+xws291bv/IDw=" },
-    { .name = "C5",
-      .version = "2014-05-15",
-      .action = "DescribeLoadBalancers",
-      .params = { "Tags", "[{\"TagValue\":\"a5e4dbfc9c2ae4642b0335607860aef6\",\"TagKey\":"
-                          "\"kubernetes.do.not.delete\"}]" },
-      .signature = "fggh7W+DABN7J1LU1HXFF/ST1vI=",
-      .recorded = true,
-      .nonce = "7da93c5ba4ca646b2b2abfa6fe3e6832",
-      .time = "2026-11-20T16:36:07Z" },
-    { .name = "C6",
-      .version = "2014-05-26",
-      .action = "DescribeInstances",
-      .params = { "AdditionalAttributes.1", "NETWORK_PRIMARY_ENI_IP", "InstanceIds",
-                  "[\"i-1\",\"i-2\"]", "MaxResults", "100", "SecurityToken", "STSTOKEN" },
-      .signature = "5wwGSoNN6oq3X77cWBpUKkMyf8k=",
-      .recorded = true,
-      .nonce = "58fbf570b6553a66dbdf13983a26418d",
-      .time = "2026-11-20T16:36:22Z" },
-};
-
-static void test_v1_vectors(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < CCM_ARRAY_LEN(v1_cases); i++) {
-        const struct v1_case *c = &v1_cases[i];
-        CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-        CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
-
-        print_message("%s\n", c->name);
-        assert_int_equal(
-            ccm_secret_set(&secret, c->recorded ? "testSecret" : "testAccessKeySecret"), 0);
-        for (size_t k = 0; k + 1 < CCM_ARRAY_LEN(c->params) && c->params[k] != NULL; k += 2) {
-            ali_param_add(&params, c->params[k], c->params[k + 1]);
-        }
-        ali_param_add(&params, "Version", c->version);
-        ali_param_add(&params, "Action", c->action);
-        ali_param_add(&params, "Format", "JSON");
-        ali_param_add(&params, "AccessKeyId", c->recorded ? "testAK" : "testAccessKeyId");
-        ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
-        ali_param_add(&params, "SignatureVersion", "1.0");
-        ali_param_add(&params, "SignatureType", "");
-        ali_param_add(&params, "SignatureNonce",
-                      c->recorded ? c->nonce : "0123456789abcdef0123456789abcdef");
-        ali_param_add(&params, "Timestamp", c->recorded ? c->time : "2026-01-02T03:04:05Z");
-        ali_param_add(&params, "RegionId", "cn-hangzhou");
-        assert_int_equal(ali_sign_v1(&params, &secret, &got, NULL), 0);
-        assert_string_equal(ccm_buf_str(&got), c->signature);
-    }
-}
-
 static void test_order(void **state)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
@@ -380,8 +286,9 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_v3_vectors), cmocka_unit_test(test_v3_covers_added_headers),
-        cmocka_unit_test(test_v1_vectors), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_v3_vectors),
+        cmocka_unit_test(test_v3_covers_added_headers),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_limits),
     };
 

@@ -10,7 +10,6 @@
 static void world_begin_lost(struct world *world, const char *recreate)
 {
     world_begin(world);
-    fake_host_option(world->fake, NULL, "lost_period_s", "60");
     fake_host_option(world->fake, NULL, "recreate_deleted", recreate);
     world_steady(world);
 }
@@ -96,7 +95,6 @@ static void test_tag_comes_back(void **state)
 
     (void)state;
     world_begin(&world);
-    fake_host_option(world.fake, NULL, "lost_period_s", "60");
     fake_host_option(world.fake, NULL, "recreate_deleted", "true");
     obj_annotate(&world.service->meta, P "name", "mine");
     world_steady(&world);

@@ -156,6 +156,7 @@ static void test_many(void **state)
 
     (void)state;
     world_begin(&world);
+    fake_host_option(world.fake, NULL, "account_quotas", "backends=0, listeners=0");
     add_ports(&world, 1001, 1100);
     no_room(codes[0], 3);
     assert_true(world_run(&world) < 0);

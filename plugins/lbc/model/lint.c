@@ -75,18 +75,12 @@ static void lint_checks(const struct lint *lint)
     }
 }
 
-void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc_anno *row,
-                            const char *words, bool loose, struct ccm_buf *text)
+void lbc_lint_write_unclear(const struct lbc_anno *row, const char *words, struct ccm_buf *text)
 {
     ccm_buf_addf(text,
-                 "%sannotation %s: %s was without effect under the controller that ccmd replaces, ",
+                 "%sannotation %s: %s was without effect under the controller that ccmd replaces, "
+                 "so it is left alone",
                  text->len == 0 ? "" : "; ", row->name, words);
-    if (loose) {
-        ccm_buf_addf(text, "and counts here (option %s)", rules->loose->name);
-    } else {
-        ccm_buf_addf(text, "so it is left alone (option %s lets it count)",
-                     rules->loose == NULL ? "" : rules->loose->name);
-    }
 }
 
 /* Values that are left alone because they may not mean what they say. */
@@ -94,9 +88,7 @@ static void lint_unclear(const struct lint *lint)
 {
     const struct lbc_lint_rules *rules = lint->rules;
 
-    if (rules->unclear == NULL ||
-        (rules->loose != NULL &&
-         lint->sink->option_int(lint->sink, rules->loose->group, rules->loose->name) != 0)) {
+    if (rules->unclear == NULL) {
         return;
     }
     for (size_t i = 0; i < rules->annotations->count; i++) {
@@ -106,7 +98,7 @@ static void lint_unclear(const struct lint *lint)
         char key[LBC_ANNO_KEY_MAX];
 
         if (words != NULL) {
-            lbc_lint_write_unclear(rules, row, words, false, &text);
+            lbc_lint_write_unclear(row, words, &text);
             lint->sink->finding(lint->sink, CCM_LEVEL_WARN,
                                 lbc_anno_key(&lint->service->meta, row, key), ccm_buf_str(&text));
         }

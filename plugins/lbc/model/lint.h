@@ -50,12 +50,10 @@ struct lbc_lint_rules {
     /* A value that may not mean what it says, and so is left alone, in a few words; NULL = it is
      * none. */
     const char *(*unclear)(const struct lbc_anno *row, const char *value);
-    const struct ccm_option *loose; /* BOOL: then it means what it says; NULL = there is none */
 };
 
 /* Append the sentence about a value that is `unclear`. */
-void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc_anno *row,
-                            const char *words, bool loose, struct ccm_buf *text);
+void lbc_lint_write_unclear(const struct lbc_anno *row, const char *words, struct ccm_buf *text);
 
 /* Whether a good value of the row's annotation would do anything for the Service: there are
  * listeners of its protocols that are ours to manage, and no hint says otherwise. */

@@ -82,7 +82,7 @@ int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix, const st
     return row == NULL ? 0 : refusal_put(refusals, row, err->message);
 }
 
-static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row, bool loose)
+static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row)
 {
     const struct lbc_lint_rules *rules = refusals->rules;
     const struct ccm_object *meta = &refusals->service->meta;
@@ -91,9 +91,7 @@ static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (unclear != NULL) {
-        lbc_lint_write_unclear(rules, row, unclear, loose, &refusals->unclear);
-    }
-    if (unclear != NULL && !loose) {
+        lbc_lint_write_unclear(row, unclear, &refusals->unclear);
         return refusal_put(refusals, row, NULL);
     }
     return lbc_anno_check(row, meta, &err) < 0 ? refusal_add_bad_value(refusals, row, &err) : 0;
@@ -144,14 +142,14 @@ static int collect_ports(struct lbc_refusals *refusals)
 }
 
 int lbc_refusals_collect(struct lbc_refusals *refusals, const struct lbc_lint_rules *rules,
-                         const struct ccm_service *service, bool loose)
+                         const struct ccm_service *service)
 {
     int r = 0;
 
     refusals->rules = rules;
     refusals->service = service;
     for (size_t i = 0; r == 0 && i < rules->annotations->count; i++) {
-        r = collect_row(refusals, &rules->annotations->rows[i], loose);
+        r = collect_row(refusals, &rules->annotations->rows[i]);
     }
     if (r == 0) {
         r = collect_ports(refusals);

@@ -47,11 +47,11 @@ struct lbc_refusals {
 
 void lbc_refusals_fini(struct lbc_refusals *refusals);
 
-/* All that can be found without the cloud, into an initialised struct. loose: `unclear` of the
- * rules does not count. Borrows rules and Service. 0 or -ENOMEM. */
+/* All that can be found without the cloud, into an initialised struct. Borrows rules and Service. 0
+ * or -ENOMEM. */
 CCM_NODISCARD int lbc_refusals_collect(struct lbc_refusals *refusals,
                                        const struct lbc_lint_rules *rules,
-                                       const struct ccm_service *service, bool loose);
+                                       const struct ccm_service *service);
 
 /* One more that fails: `suffix` is in the table, err says why; one that was refused before stays
  * so. NULL: no annotation is to blame, and the model finds out by itself what stays. 0 or -ENOMEM.

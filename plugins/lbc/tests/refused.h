@@ -4,12 +4,12 @@
 
 #include "lbc/model/refusal.h"
 
-/* All that fails, as one error; switches mean what they say. 0, or -EINVAL. */
+/* All that fails, as one error. 0, or -EINVAL. */
 static inline int refused_by(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                              struct ccm_error *err)
 {
     struct lbc_refusals refusals = LBC_REFUSALS_INIT;
-    int r = lbc_refusals_collect(&refusals, rules, service, true);
+    int r = lbc_refusals_collect(&refusals, rules, service);
 
     r = r < 0 ? r : lbc_refusals_sum(&refusals, err);
     lbc_refusals_fini(&refusals);

@@ -56,14 +56,12 @@ static const char *row_say_unclear(const struct lbc_anno *row, const char *value
     return row->type == LBC_ANNO_BOOL && strcmp(value, "true") == 0 ? "true" : NULL;
 }
 
-static const struct ccm_option loose = { .name = "loose" };
 static const struct lbc_lint_rules rules = {
     .annotations = &table,
     .checks = checks,
     .hints = hints,
     .protocols = &protocols,
     .unclear = row_say_unclear,
-    .loose = &loose,
 };
 
 static struct ccm_service *with(const char *const (*pairs)[2])
@@ -84,51 +82,38 @@ static void test_collected(void **state)
         const char *fails;
         const char *idle;
         const char *unclear;
-        bool loose;
     } cases[] = {
-        { { { P "size", "3" }, { P "mode", "fast" } }, "", "", "", false },
+        { { { P "size", "3" }, { P "mode", "fast" } }, "", "", "" },
         { { { P "size", "10" }, { P "mode", "x" } },
           "size must be integer, got [10], error: value out of range (annotation " P
           "size must be an integer from 0 to 9); annotation " P
           "mode must be one of [fast|slow], got [x]",
           "",
-          "",
-          false },
+          "" },
         { { { P "size", "7" }, { P "tls", "x" } },
           "size must not be 7 (annotation " P "size must be an integer from 0 to 9)",
           "annotation tls has no effect here; besides: annotation " P
           "tls must be one of [on|off], got [x]",
-          "",
-          false },
+          "" },
         /* A load balancer of somebody else keeps its listeners. */
         { { { P "id", "lb-1" }, { P "idle", "x" } },
           "",
           "annotation idle has no effect here; besides: idle must be integer, got [x], "
           "error: invalid syntax (annotation " P "idle must be an integer from 0 to 9)",
-          "",
-          false },
+          "" },
         { { { P "protocol-port", "x:80" } },
           "protocol [x] is none (annotation " P "protocol-port)",
           "",
-          "",
-          false },
+          "" },
         { { { P "switch", "true" } },
           "",
           "",
           "annotation switch: true was without effect under the controller that ccmd replaces, so "
-          "it is left alone (option loose lets it count)",
-          false },
-        { { { P "switch", "true" } },
-          "",
-          "",
-          "annotation switch: true was without effect under the controller that ccmd replaces, "
-          "and counts here (option loose)",
-          true },
+          "it is left alone" },
         { { { P "switch", "yes" } },
           "annotation " P "switch must be one of [on|off|true|false], got [yes]",
           "",
-          "",
-          true },
+          "" },
     };
 
     (void)state;
@@ -136,8 +121,7 @@ static void test_collected(void **state)
         struct lbc_refusals refusals = LBC_REFUSALS_INIT;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        assert_int_equal(
-            lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs), cases[i].loose), 0);
+        assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs)), 0);
         assert_string_equal(ccm_buf_str(&refusals.problems.text), cases[i].fails);
         assert_string_equal(ccm_buf_str(&refusals.idle), cases[i].idle);
         assert_string_equal(ccm_buf_str(&refusals.unclear), cases[i].unclear);
@@ -162,7 +146,7 @@ static void test_view(void **state)
     const struct ccm_service *view = NULL;
 
     (void)state;
-    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service, false), 0);
+    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service), 0);
     view = lbc_refusals_view(&refusals);
     assert_non_null(view);
     assert_false(lbc_anno_is_set(&view->meta, "size"));
@@ -197,7 +181,7 @@ static void test_hold(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct lbc_refusals refusals = LBC_REFUSALS_INIT;
 
-        assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs), false), 0);
+        assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs)), 0);
         assert_int_equal(lbc_refusals_freeze(&refusals, false), cases[i].nodes);
         assert_int_equal(lbc_refusals_freeze(&refusals, true), cases[i].pods);
         lbc_refusals_fini(&refusals);
@@ -211,7 +195,7 @@ static void test_added(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(pairs), false), 0);
+    assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(pairs)), 0);
     (void)ccm_error_set(&err, -EPERM, CCM_ERROR_TERMINAL, "not for you"); /* as said */
     assert_int_equal(lbc_refusals_add(&refusals, "id", &err), 0);
     assert_int_equal(lbc_refusals_add(&refusals, "size", &err), 0);
@@ -236,7 +220,7 @@ static void test_many(void **state)
     memset(value, 'x', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
     obj_annotate(&service->meta, P "mode", value);
-    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service, false), 0);
+    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service), 0);
     assert_int_equal(lbc_refusals_shorten(&refusals), 0);
     /* The longest gives way: the others keep what they must be. */
     assert_string_equal(ccm_buf_str(&refusals.problems.text),
@@ -261,7 +245,7 @@ static void test_hints_give_way(void **state)
     (void)state;
     memset(text, 'y', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(pairs), false), 0);
+    assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(pairs)), 0);
     (void)ccm_error_set(&err, -EINVAL, CCM_ERROR_TERMINAL, "%s", text); /* the text is wanted */
     assert_int_equal(lbc_refusals_add(&refusals, NULL, &err), 0);
     assert_int_equal(lbc_refusals_shorten(&refusals), 0);
@@ -294,7 +278,7 @@ static void test_very_many(void **state)
     }
     refusals.problems.text.max = 4096; /* less than all of them take */
     refusals.problems.signature.max = 4096;
-    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service, false), 0);
+    assert_int_equal(lbc_refusals_collect(&refusals, &rules, service), 0);
     assert_int_equal(lbc_refusals_shorten(&refusals), 0);
     assert_true(ccm_text_starts(
         ccm_buf_str(&refusals.problems.text),

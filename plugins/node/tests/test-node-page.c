@@ -32,7 +32,6 @@ static void kit_begin(struct kit *kit, size_t nodes, size_t regions, int64_t per
     memset(kit, 0, sizeof(*kit));
     kit->fake = fake_host_new();
     kit->control.host = fake_host_table(kit->fake);
-    kit->control.batch = NODE_BATCH_MAX;
     kit->control.period_ms = period_s * 1000;
     kit->len = nodes;
     for (size_t i = 0; i < nodes; i++) {

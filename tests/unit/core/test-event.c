@@ -595,11 +595,6 @@ static void test_standing_waits_first(void **state CCM_UNUSED)
     kube_standing_book_free(book);
 }
 
-static int64_t short_period(void *arg CCM_UNUSED)
-{
-    return 50;
-}
-
 static bool exists_twice(void *arg, const struct kube_occurrence *occurrence CCM_UNUSED)
 {
     int *left = arg;
@@ -612,7 +607,7 @@ static void test_lasting_is_said_again(void **state CCM_UNUSED)
     static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" }, { 200, NULL, "{}" } };
     struct ccm_test_script script = { answers, 2 };
     int left = 2;
-    const struct kube_event_lasting lasting = { short_period, exists_twice, &left };
+    const struct kube_event_lasting lasting = { 50, exists_twice, &left };
     struct fixture f;
 
     fixture_open_lasting(&f, &lasting, ccm_test_play, &script);
