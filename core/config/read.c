@@ -1,7 +1,6 @@
 #include "config/read.h"
 
 #include "config/merge.h"
-#include "config/scan.h"
 #include "config/syntax.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -46,14 +45,16 @@ static int read_text(struct config_tree *config, const char *path, char **ret_te
     return r == 0 || r == -ENOMEM ? r : -EINVAL;
 }
 
-static void read_add_syntax(struct config_tree *config, const config_t *tree, const char *text)
+static void read_add_syntax(struct config_tree *config, const config_t *tree,
+                            const struct config_fault *fault)
 {
     const char *why = config_error_text(tree);
     const int line = config_error_line(tree);
     /* What the generated parser says when its stack of fixed size is full. */
     const bool deep = ccm_text_equal(why, "memory exhausted");
 
-    if (ccm_text_equal(why, "syntax error") && config_syntax_explain(text, &config->problems)) {
+    if (ccm_text_equal(why, "syntax error") && fault->text[0] != '\0') {
+        config_problems_add(&config->problems, fault->line, "%s", fault->text);
         return;
     }
     config_problems_add(&config->problems, line > 0 ? (unsigned)line : 0, "%s",
@@ -68,8 +69,9 @@ static int read_parse(struct config_tree *config, const char *text, size_t len, 
     /* Each number can grow by one byte, and takes at least two. */
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf scanned = { .max = 2 * CONFIG_FILE_MAX };
     const size_t problems = config->problems.count;
+    struct config_fault fault;
 
-    config_scan(text, len, &scanned, &config->problems);
+    config_syntax_read(text, len, &scanned, &config->problems, &fault);
 
     const int r = ccm_buf_error(&scanned);
 
@@ -80,7 +82,7 @@ static int read_parse(struct config_tree *config, const char *text, size_t len, 
         return -EINVAL;
     }
     if (config_read_string(tree, ccm_buf_str(&scanned)) != CONFIG_TRUE) {
-        read_add_syntax(config, tree, text);
+        read_add_syntax(config, tree, &fault);
         return -EINVAL;
     }
     return 0;

@@ -1,11 +1,14 @@
 #include "config/syntax.h"
 
+#include "util/parse.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <string.h>
 
-#define DEPTH_MAX 32 /* more is libconfig's to refuse */
-#define WORD_MAX  80
+#define DEPTH_MAX  32 /* more is libconfig's to refuse */
+#define WORD_MAX   80
+#define DIGITS_MAX 64 /* of a number without leading zeros; more never fit into 64 bits */
 
 enum token {
     TOKEN_END,
@@ -18,7 +21,9 @@ enum token {
 struct syntax {
     const char *at; /* behind the token */
     unsigned line;
-    struct config_problems *problems;
+    struct ccm_buf *out;              /* what libconfig gets of it */
+    struct config_problems *problems; /* what it would accept, or not say well */
+    struct config_fault *fault;       /* the first one of those that it finds itself */
     enum token token;
     char byte; /* of TOKEN_OTHER */
     unsigned token_line;
@@ -37,7 +42,14 @@ static void syntax_skip(struct syntax *s, size_t len)
     for (size_t i = 0; i < len; i++) {
         s->line += s->at[i] == '\n' ? 1 : 0;
     }
+    ccm_buf_add(s->out, s->at, len);
     s->at += len;
+}
+
+/* libconfig would name the last line of the file (and lose the memory of an open text). */
+static void syntax_add_open(const struct syntax *s, unsigned line, const char *what)
+{
+    config_problems_add(s->problems, line, "the %s that begins here has no end", what);
 }
 
 static void syntax_skip_blanks(struct syntax *s)
@@ -52,6 +64,9 @@ static void syntax_skip_blanks(struct syntax *s)
         } else if (s->at[0] == '/' && s->at[1] == '*') {
             const char *end = strstr(s->at + 2, "*/");
 
+            if (end == NULL) {
+                syntax_add_open(s, s->line, "comment");
+            }
             syntax_skip(s, end == NULL ? strlen(s->at) : (size_t)(end + 2 - s->at));
         }
     } while (s->at != before);
@@ -66,14 +81,52 @@ static void syntax_take_word(struct syntax *s, enum token token, const char *all
     syntax_skip(s, len);
 }
 
+/* A whole number beyond 64 bits is refused; one beyond 32 bits gets the suffix that has libconfig
+ * read all of it. */
+static void syntax_take_number(struct syntax *s)
+{
+    const char *start = s->at;
+    const unsigned line = s->line;
+    char digits[DIGITS_MAX];
+    int64_t value = 0;
+
+    syntax_take_word(s, TOKEN_NUMBER, LETTERS DIGITS "+-.");
+
+    const bool negative = *start == '-';
+    const char *first = start + strspn(start, "+-");
+    const size_t zeros = strspn(first, "0");
+    const size_t len = strspn(first, DIGITS);
+
+    if (first > start + 1 || len == 0 ||
+        (first[len] != '\0' && strchr(".eExX", first[len]) != NULL)) {
+        return; /* a fraction, a base, or no number: libconfig's business */
+    }
+    ccm_text_printf(digits, sizeof(digits), "%s%.*s", negative ? "-" : "",
+                    (int)(zeros == len ? 1 : len - zeros), first + (zeros == len ? 0 : zeros));
+    if (ccm_parse_i64(digits, INT64_MIN, INT64_MAX, &value) == -ERANGE) {
+        config_problems_add(s->problems, line, "the number is too large");
+    } else if (first + len == s->at && (value < INT32_MIN || value > INT32_MAX)) {
+        ccm_buf_addc(s->out, 'L');
+    }
+}
+
 static void syntax_take_text(struct syntax *s)
 {
+    const unsigned line = s->line;
+    unsigned at_line = line;
     size_t len = 1;
 
     while (s->at[len] != '\0' && s->at[len] != '"') {
+        at_line += s->at[len] == '\n' ? 1 : 0;
+        if (s->at[len] == '\\' && ccm_text_starts(&s->at[len], "\\x00")) {
+            config_problems_add(s->problems, at_line, "a text may not contain \\x00");
+        }
         len += s->at[len] == '\\' && s->at[len + 1] != '\0' ? 2 : 1;
     }
     s->token = TOKEN_TEXT;
+    if (s->at[len] == '\0') {
+        syntax_add_open(s, line, "text");
+    }
     syntax_skip(s, s->at[len] == '"' ? len + 1 : len);
 }
 
@@ -92,8 +145,12 @@ static void syntax_next(struct syntax *s)
     } else if (s->at[0] == '"') {
         syntax_take_text(s);
     } else if (strchr(DIGITS "+-.", s->at[0]) != NULL) {
-        syntax_take_word(s, TOKEN_NUMBER, LETTERS DIGITS "+-.");
+        syntax_take_number(s);
     } else {
+        if (ccm_text_starts(s->at, "@include")) {
+            config_problems_add(s->problems, s->line,
+                                "@include is not supported: --config takes a folder of files");
+        }
         s->token = TOKEN_OTHER;
         s->byte = s->at[0];
         syntax_skip(s, 1);
@@ -128,17 +185,22 @@ static void syntax_describe(const struct syntax *s, char *text, size_t size)
 
 static bool syntax_fail(struct syntax *s, unsigned line, const char *text)
 {
-    config_problems_add(s->problems, line, "%s%s%s", s->name, s->name[0] == '\0' ? "" : ": ", text);
+    s->fault->line = line;
+    ccm_text_printf(s->fault->text, sizeof(s->fault->text), "%s%s%s", s->name,
+                    s->name[0] == '\0' ? "" : ": ", text);
     return false;
 }
 
 static bool syntax_fail_as(struct syntax *s, const char *kind)
 {
-    config_problems_add(s->problems, s->token_line,
-                        "this looks like %s: a configuration is written as name = \"text\"; "
-                        "group: { name = 1; }; plugins = ( { name = \"clb\"; } );",
-                        kind);
-    return false;
+    char text[CONFIG_FAULT_SIZE];
+
+    s->name[0] = '\0';
+    ccm_text_printf(text, sizeof(text),
+                    "this looks like %s: a configuration is written as name = \"text\"; "
+                    "group: { name = 1; }; plugins = ( { name = \"clb\"; } );",
+                    kind);
+    return syntax_fail(s, s->token_line, text);
 }
 
 static bool is_truth(const char *word)
@@ -311,26 +373,44 @@ static bool syntax_parse_settings(struct syntax *s)
     return true;
 }
 
-bool config_syntax_explain(const char *text, struct config_problems *problems)
+/* What is no configuration of ours at all, or goes on behind the last option. */
+static void syntax_parse_file(struct syntax *s)
 {
-    struct syntax s = { .at = text, .line = 1, .problems = problems };
-    const size_t count = problems->count;
     char found[WORD_MAX];
+    char text[2 * WORD_MAX];
 
-    syntax_next(&s);
-    if (syntax_is(&s, '{') || syntax_is(&s, '[')) {
-        (void)syntax_fail_as(&s, "JSON"); /* told */
-    } else if (syntax_is(&s, '%') || (s.token == TOKEN_NUMBER && s.word[0] == '-')) {
-        (void)syntax_fail_as(&s, "YAML"); /* told */
-    } else if (syntax_parse_settings(&s) && s.token != TOKEN_END) {
-        syntax_describe(&s, found, sizeof(found));
-        if (s.token == TOKEN_OTHER && strchr(")]}", s.byte) != NULL) {
-            config_problems_add(problems, s.token_line, "%s ends nothing: no bracket is open",
-                                found);
-        } else {
-            config_problems_add(problems, s.token_line, "expected the name of an option, found %s",
-                                found);
-        }
+    syntax_next(s);
+    if (syntax_is(s, '{') || syntax_is(s, '[')) {
+        (void)syntax_fail_as(s, "JSON"); /* noted */
+    } else if (syntax_is(s, '%') || (s->token == TOKEN_NUMBER && s->word[0] == '-')) {
+        (void)syntax_fail_as(s, "YAML"); /* noted */
+    } else if (syntax_parse_settings(s) && s->token != TOKEN_END) {
+        syntax_describe(s, found, sizeof(found));
+        ccm_text_printf(text, sizeof(text),
+                        s->token == TOKEN_OTHER && strchr(")]}", s->byte) != NULL
+                            ? "%s ends nothing: no bracket is open"
+                            : "expected the name of an option, found %s",
+                        found);
+        (void)syntax_fail(s, s->token_line, text); /* noted */
     }
-    return problems->count > count;
+}
+
+void config_syntax_read(const char *text, size_t len, struct ccm_buf *out,
+                        struct config_problems *problems, struct config_fault *fault)
+{
+    struct syntax s = { .at = text, .line = 1, .out = out, .problems = problems, .fault = fault };
+
+    fault->line = 0;
+    fault->text[0] = '\0';
+    if (strlen(text) < len) {
+        for (const char *p = text; *p != '\0'; p++) {
+            s.line += *p == '\n' ? 1 : 0;
+        }
+        config_problems_add(problems, s.line, "there is a NUL byte in the text");
+        return;
+    }
+    syntax_parse_file(&s);
+    while (s.token != TOKEN_END) {
+        syntax_next(&s);
+    }
 }
