@@ -182,6 +182,12 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- the way out --- */
 
+static int clean_fail_status(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
+                              "Error removing load balancer status and labels", r, err);
+}
+
 /* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
  * and the label leads to no other one. */
 static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
@@ -204,12 +210,13 @@ static const char *release_shown_id(const struct lbc_pass *pass)
  * The load balancer of the Service, which has these tags, is about to go: nobody is shown its
  * address, id and hash any longer. Only when its owner's tag leads to it without the label; the
  * finalizer, the plugin's own label and that of additional tags stay until the end. It comes before
- * all else: to whoever wants the load balancer again it says that something was switched off. A
- * failure is left to the end. Blocks.
+ * all else: a later process that keeps the load balancer after all reads from it that protections
+ * were switched off. So nothing is switched off unless it was written, or the Service is deleted
+ * and cannot come back. Blocks.
  */
-static void release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
+static int release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags,
+                            struct ccm_error *err)
 {
-    struct ccm_error err = CCM_ERROR_INIT;
     const struct lbc_life_state shown = {
         .hash = "",
         .lb_id = release_shown_id(pass),
@@ -219,11 +226,17 @@ static void release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
     };
     bool written = false;
 
+    int r = 0;
+
     pass->entry->releasing = !pass->dry && !pass->model->reused;
-    if (pass->entry->releasing && release_can_withdraw(pass, tags) &&
-        lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
-        ccm_error_clear(&err); /* it is tried again at the end, and told then */
+    if (pass->entry->releasing && release_can_withdraw(pass, tags)) {
+        r = lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, err);
     }
+    if (r < 0 && pass->service->meta.deleted_ms != 0) {
+        ccm_error_clear(err); /* it is tried again at the end, and reported then */
+        return 0;
+    }
+    return r;
 }
 
 static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_error *err)
@@ -235,7 +248,6 @@ static int release_plan_and_apply(struct lbc_pass *pass, bool fresh, struct ccm_
     if (lbc_plan_release(&plan, pass->lbc->ops->change->rules, &in) < 0) {
         return ccm_error_nomem(err);
     }
-    release_withdraw(pass, &lbc_pass_lb(pass)->tags);
     r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_REMOVE, err);
     pass->unfinished = pass->unfinished || plan.waiting.len > 0;
     return r;
@@ -285,10 +297,15 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     }
     r = ops->read->release == NULL ? release_check_parts(pass, err) : ops->read->release(pass, err);
     entry->valid = r == 0;
-    if (r == 0) {
-        pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);
-        r = release_plan_and_apply(pass, fresh, err);
+    if (r < 0) {
+        return release_fail(pass, r, err);
     }
+    pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);
+    r = release_withdraw(pass, &lbc_pass_lb(pass)->tags, err);
+    if (r < 0) {
+        return clean_fail_status(pass, r, err);
+    }
+    r = release_plan_and_apply(pass, fresh, err);
     if (r < 0) {
         return release_fail(pass, r, err);
     }
@@ -471,12 +488,6 @@ static int clean_id(struct lbc_pass *pass, struct ccm_error *err)
     return !pass->entry->several || pass->service->meta.deleted_ms != 0
                ? 0
                : lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
-}
-
-static int clean_fail_status(struct lbc_pass *pass, int r, struct ccm_error *err)
-{
-    return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
-                              "Error removing load balancer status and labels", r, err);
 }
 
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)

@@ -310,6 +310,7 @@ class Runner:
     def _faults(self, faults):
         if faults == "none":
             self.world.cloud.clear_faults()
+            self.world.kube.clear_faults()
             return
         for fault in faults:
             kube = fault.pop("on", "cloud") == "kube"
