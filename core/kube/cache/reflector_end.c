@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define EARLY_MS        10000 /* a server ends a watch up to this much before the time asked for */
 #define MAX_SILENT      2
 #define MAX_QUIET       10
 #define MAX_BROKEN      3
@@ -259,13 +260,14 @@ static int64_t handle_complete(struct kube_reflector *r, const struct kube_refle
     return backoff_ms(r, r->failures);
 }
 
-/* Whether whoever answers next may be another server than the one of this watch. */
-static bool may_change_server(const struct kube_reflector_end *end)
+/* A watch that ends as asked ends with the server that answered it. One that ends earlier, or in
+ * something unreadable, may end because its server stops. */
+static bool may_change_server(const struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     switch (end->code) {
     case 0:
-    case -EBADMSG:
-    case -EMSGSIZE:
+        return end->watch &&
+               end->lasted_ms + EARLY_MS < (int64_t)r->config.timing.watch_min_s * 1000;
     case -ENOBUFS:
     case -EXFULL:
     case -ESTALE:
@@ -278,7 +280,7 @@ static bool may_change_server(const struct kube_reflector_end *end)
 static void record_server_change(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     const bool backwards = end->code == -ESTALE && end->err.http_status == 0;
-    const bool doubtful = may_change_server(end);
+    const bool doubtful = may_change_server(r, end);
 
     if (!r->server_uncertain && (doubtful || (backwards && end->watch))) {
         ccm_lock(&r->lock);

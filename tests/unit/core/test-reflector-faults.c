@@ -372,29 +372,36 @@ static void test_which_version_is_older(void **state)
     }
 }
 
-/* The connection breaks, and who answers next was restored from a backup. */
+/* How the watch of the server ends that is replaced. */
+static enum { CUT, RUBBISH, EARLY_END } restored_after;
+
+/* The watch ends, and the server that answers next was restored from a backup. */
 static bool answer_restored(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
 {
     (void)w;
     (void)target;
     if (n == 0) {
-        if (begin_stream(conn) &&
-            ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "40"))
-                                          EVENT("ADDED", OBJECT("b", "49")) END_MARK("50"))) {
-            wait_gate(w, 1);
-            ccm_test_conn_reset(conn);
+        if (!begin_stream(conn) ||
+            !ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "40"))
+                                           EVENT("ADDED", OBJECT("b", "49")) END_MARK("50"))) {
+            return false;
         }
-        return false;
+        wait_gate(w, 1);
+        if (restored_after == CUT) {
+            ccm_test_conn_reset(conn);
+            return false;
+        }
+        return restored_after == RUBBISH ? ccm_test_conn_chunk(conn, "<html>\n") && end_stream(conn)
+                                         : end_stream(conn);
     }
     return hold(conn, EVENT("ADDED", OBJECT("a", "12")) END_MARK("13"));
 }
 
-static void test_a_restored_server(void **state)
+static void check_restored_server(void)
 {
     struct world *w = start(answer_restored);
     struct kube_reflector_status status;
 
-    (void)state;
     w->checked = "13";
     expect_told(w, "+a:40 +b:49 ");
     expect_synced(w);
@@ -417,6 +424,17 @@ static void test_a_restored_server(void **state)
     assert_int_equal(w->continuity.breaks, 1);
     assert_true(kube_continuity_since(&w->continuity, 0) > before_ms);
     finish(w);
+}
+
+static void test_a_restored_server(void **state)
+{
+    (void)state;
+    restored_after = CUT;
+    check_restored_server();
+    restored_after = RUBBISH;
+    check_restored_server();
+    restored_after = EARLY_END;
+    check_restored_server();
 }
 
 /* The same server after a broken connection: the watch goes on, whatever its versions look like. */
