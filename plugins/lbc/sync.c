@@ -704,31 +704,51 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
+/* Of the groups that are wanted, those of which the cloud was changing backends are read again; the
+ * rest of the mirror holds. */
+static bool sync_await_groups(struct lbc_pass *pass)
+{
+    const struct lbc_state *want = pass->model->want;
+    bool changing = false;
+
+    for (size_t i = 0; i < want->group_count; i++) {
+        struct lbc_group *one = lbc_state_group_for(pass->entry->state, want->groups[i]);
+
+        if (one != NULL && one->changing) {
+            one->unread = true;
+            changing = true;
+        }
+    }
+    return changing;
+}
+
+static bool sync_has_changing_listener(const struct lbc_pass *pass)
+{
+    const struct lbc_state *want = pass->model->want;
+    bool changing = pass->entry->state->listener_leaves;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct lbc_listener *one =
+            lbc_state_listener_like(pass->entry->state, want->listeners[i]);
+
+        changing = changing || (one != NULL && one->changing);
+    }
+    return changing;
+}
+
 /* The cloud was changing it when it was read. If that change fails, it is as before, or does not
  * exist; a listener may be stopped. So it is read again, less and less often. */
 static void sync_await_changes(struct lbc_pass *pass)
 {
-    const struct lbc_state *want = pass->model->want;
     struct lbc_entry *entry = pass->entry;
     const uint32_t turn = entry->changing < CHANGING_TURNS ? entry->changing : CHANGING_TURNS;
-    bool changing = entry->state->listener_leaves && !pass->dry;
+    const bool groups = !pass->dry && sync_await_groups(pass);
+    const bool listeners = !pass->dry && sync_has_changing_listener(pass);
 
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct lbc_listener *one = lbc_state_listener_like(entry->state, want->listeners[i]);
-
-        changing = changing || (one != NULL && one->changing && !pass->dry);
-    }
-    for (size_t i = 0; i < want->group_count; i++) {
-        const struct lbc_group *one = lbc_state_group_for(entry->state, want->groups[i]);
-
-        changing = changing || (one != NULL && one->changing && !pass->dry);
-    }
-    entry->changing = changing ? turn + 1 : 0;
-    if (changing) {
-        entry->valid = false;
-        if (!pass->unfinished) {
-            pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
-        }
+    entry->changing = groups || listeners ? turn + 1 : 0;
+    entry->valid = entry->valid && !listeners;
+    if ((groups || listeners) && !pass->unfinished) {
+        pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
     }
 }
 
