@@ -495,23 +495,6 @@ static int host_delete_raw(const struct ccm_host *host, const struct ccm_request
     return host_do_raw(host, req, KUBE_RAW_DELETE, call, NULL, err);
 }
 
-/* What is said only if it lasts may never be. */
-static void host_record_event(struct daemon_journal *journal, const struct ccm_event *event)
-{
-    const bool tells = event->struct_size > offsetof(struct ccm_event, after_ms);
-    CCM_CLEANUP(ccm_freep) char *text = NULL;
-
-    if (ccm_text_empty(event->message) || (tells && event->after_ms > 0)) {
-        return;
-    }
-    text = ccm_text_format("%s: %s", event->reason, event->message);
-    if (text != NULL) { /* out of memory: it is on the server all the same */
-        daemon_journal_record(journal, event->object->key,
-                              event->warning != 0 ? DAEMON_JOURNAL_WARNING : DAEMON_JOURNAL_EVENT,
-                              text);
-    }
-}
-
 static void host_note_call(const struct ccm_host *host, const char *object, uint64_t flags,
                            const char *text)
 {
@@ -536,8 +519,9 @@ static void host_event(const struct ccm_host *host, const struct ccm_event *even
             daemon_plan_book_event(self->services->plan, self->name, event);
         }
     } else if (ccm_gate_leads(&self->services->gate)) { /* held: it is written later */
-        host_record_event(self->services->journal, event);
-        kube_event_emit(self->services->events, event);
+        if (kube_event_emit(self->services->events, event)) {
+            daemon_journal_record_event(self->services->journal, event);
+        }
     }
 }
 

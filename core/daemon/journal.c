@@ -176,6 +176,22 @@ void daemon_journal_record(struct daemon_journal *journal, const char *object,
     ccm_unlock(&journal->lock);
 }
 
+void daemon_journal_record_event(struct daemon_journal *journal, const struct ccm_event *event)
+{
+    const bool lasts = event->struct_size > offsetof(struct ccm_event, after_ms);
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+
+    if (ccm_text_empty(event->message) || (lasts && event->after_ms > 0)) {
+        return;
+    }
+    text = ccm_text_format("%s: %s", event->reason, event->message);
+    if (text != NULL) { /* out of memory: it is on the server all the same */
+        daemon_journal_record(journal, event->object->key,
+                              event->warning != 0 ? DAEMON_JOURNAL_WARNING : DAEMON_JOURNAL_EVENT,
+                              text);
+    }
+}
+
 void daemon_journal_list(struct daemon_journal *journal, const char *object, size_t max,
                          void (*fn)(void *arg, int64_t wall_ms, enum daemon_journal_kind kind,
                                     const char *text),

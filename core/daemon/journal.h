@@ -6,6 +6,8 @@
 #ifndef CCM_DAEMON_JOURNAL_H
 #define CCM_DAEMON_JOURNAL_H
 
+#include "ccm/host.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +34,9 @@ void daemon_journal_free(struct daemon_journal *journal);
  * of that object, is not kept twice. journal NULL: nothing happens. */
 void daemon_journal_record(struct daemon_journal *journal, const char *object,
                            enum daemon_journal_kind kind, const char *text);
+
+/* An event that is news. One that is written only if it lasts is left out: it may never be. */
+void daemon_journal_record_event(struct daemon_journal *journal, const struct ccm_event *event);
 
 /* Call fn for the last `max` that were recorded of the object, the latest first, without the lock.
  * Out of memory it is called for fewer. */

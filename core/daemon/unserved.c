@@ -458,10 +458,6 @@ static bool unserved_record(const struct daemon_unserved *unserved, const char *
 static void unserved_emit(const struct daemon_unserved *unserved, const struct ccm_object *object,
                           bool unknown, const char *text)
 {
-    CCM_CLEANUP(ccm_freep)
-    char *told = text[0] == '\0'
-                     ? NULL
-                     : ccm_text_format("%s: %s", unknown ? "UnknownClass" : "PluginMissing", text);
     const struct ccm_event event = {
         .struct_size = sizeof(event),
         .object = object,
@@ -472,10 +468,8 @@ static void unserved_emit(const struct daemon_unserved *unserved, const struct c
         .topic = TOPIC,
     };
 
-    kube_event_emit(unserved->services->events, &event);
-    if (told != NULL) { /* NULL: it is over, or there is no memory */
-        daemon_journal_record(unserved->services->journal, object->key, DAEMON_JOURNAL_WARNING,
-                              told);
+    if (kube_event_emit(unserved->services->events, &event)) {
+        daemon_journal_record_event(unserved->services->journal, &event);
     }
 }
 

@@ -36,7 +36,7 @@ struct kube_event_recorder {
     struct kube_client *client;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* guards the next group; leaf */
+    pthread_mutex_t lock; /* guards the next group and `standing`; leaf */
     pthread_cond_t changed;
     struct item *first;
     struct item **last;
@@ -50,10 +50,10 @@ struct kube_event_recorder {
 
     struct ccm_cancel cancel;
     struct kube_event_lasting lasting;
+    struct kube_standing_book *standing;
 
     /* Thread of the recorder only. */
     struct kube_series_book *book;
-    struct kube_standing_book *standing;
     uint64_t last_ns;
     uint64_t drops_logged;
 };
@@ -69,35 +69,49 @@ static struct item *item_new(const struct ccm_event *event)
     return item;
 }
 
-/* That a topic is over is said once: were it lost, what it was about would be said for ever. */
-static size_t item_queue_max(const struct item *item)
+/* Whether it is to be written now. What lasts is remembered, and only its beginning is written. */
+static bool recorder_admit_locked(struct kube_event_recorder *recorder,
+                                  const struct kube_occurrence *occurrence)
 {
-    const bool ends =
-        kube_occurrence_lasts(&item->occurrence) && ccm_text_empty(item->occurrence.message);
+    const bool has_room = recorder->len < KUBE_EVENT_QUEUE_MAX;
+    bool news = true;
 
-    return KUBE_EVENT_QUEUE_MAX + (ends ? KUBE_STANDING_MAX : 0);
+    if (kube_occurrence_lasts(occurrence) &&
+        kube_standing_book_record(recorder->standing, occurrence, ccm_clock_now_ms(), has_room,
+                                  &news) < 0) {
+        return !ccm_text_empty(occurrence->message); /* out of memory: once, now */
+    }
+    return news;
 }
 
-void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event)
+bool kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event)
 {
     struct item *item = item_new(event);
+    const bool lasts = item != NULL && kube_occurrence_lasts(&item->occurrence);
 
     ccm_lock(&recorder->lock);
+    const bool news = item == NULL || recorder_admit_locked(recorder, &item->occurrence);
+    const bool later = lasts && item->occurrence.after_ms > 0;
+
     recorder->emitted++;
-    if (item != NULL && recorder->len < item_queue_max(item) && !recorder->stopping) {
+    if (news && item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
         recorder->len++;
         item = NULL;
-    } else {
+    } else if (news && !lasts) {
         recorder->dropped++;
     }
-    ccm_wake_one(&recorder->changed);
+    if (news || later) {
+        recorder->rests_until_ms = 0; /* what is due next may have changed */
+        ccm_wake_one(&recorder->changed);
+    }
     ccm_unlock(&recorder->lock);
     if (item != NULL) {
         kube_occurrence_fini(&item->occurrence);
         free(item);
     }
+    return news;
 }
 
 uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder)
@@ -235,7 +249,9 @@ static int series_adopt(struct kube_event_recorder *recorder, struct kube_series
     event_read_age(answer, &count, &age_ms);
     net_http_response_free(answer);
     if (age_ms >= 0 && age_ms < recorder_read_period(recorder)) {
+        ccm_lock(&recorder->lock);
         kube_standing_book_said(recorder->standing, &series->last, ccm_clock_now_ms() - age_ms);
+        ccm_unlock(&recorder->lock);
         series->count = count > 0 ? count : 1;
         return 0;
     }
@@ -335,36 +351,49 @@ static void recorder_say(struct kube_event_recorder *recorder, struct kube_occur
 
 static void recorder_accept_item(struct kube_event_recorder *recorder, struct item *item)
 {
-    const int64_t now = ccm_clock_now_ms();
-    bool said = true;
-
-    if (kube_occurrence_lasts(&item->occurrence) &&
-        kube_standing_book_record(recorder->standing, &item->occurrence, now, &said) < 0) {
-        said = item->occurrence.message[0] != '\0'; /* out of memory: once, now */
-    }
-    if (said) {
-        recorder_say(recorder, &item->occurrence, now);
-    }
+    recorder_say(recorder, &item->occurrence, ccm_clock_now_ms());
     kube_occurrence_fini(&item->occurrence);
     free(item);
 }
 
-/* What lasts is due. */
-static void recorder_repeat(struct kube_event_recorder *recorder, struct kube_standing *standing)
+/* A copy of what lasts and is due; it counts as said. False: there is none, or no memory. */
+static bool recorder_take_due(struct kube_event_recorder *recorder, struct kube_occurrence *ret)
+{
+    const int64_t now = ccm_clock_now_ms();
+    const int64_t period_ms = recorder_read_period(recorder);
+    int64_t due_ms = 0;
+
+    ccm_lock(&recorder->lock);
+    struct kube_standing *standing =
+        kube_standing_book_next(recorder->standing, period_ms, &due_ms);
+    const bool found = standing != NULL && due_ms <= now;
+
+    if (found) {
+        standing->is_said = true;
+        standing->due_ms = now;
+    }
+    const bool taken = found && kube_occurrence_copy(&standing->latest, ret) == 0;
+
+    ccm_unlock(&recorder->lock);
+    return taken; /* without memory it is said the next time */
+}
+
+static void recorder_repeat_due(struct kube_event_recorder *recorder)
 {
     const struct kube_event_lasting *lasting = &recorder->lasting;
-    const int64_t now = ccm_clock_now_ms();
-    struct kube_occurrence copy = { 0 };
+    struct kube_occurrence due = { 0 };
 
-    if (lasting->exists != NULL && !lasting->exists(lasting->arg, &standing->latest)) {
-        kube_standing_book_drop(recorder->standing, standing);
+    if (!recorder_take_due(recorder, &due)) {
         return;
     }
-    standing->is_said = true;
-    standing->due_ms = now;
-    if (kube_occurrence_copy(&standing->latest, &copy) == 0) { /* else next time */
-        recorder_say(recorder, &copy, now);
+    if (lasting->exists == NULL || lasting->exists(lasting->arg, &due)) {
+        recorder_say(recorder, &due, ccm_clock_now_ms());
+        return;
     }
+    ccm_lock(&recorder->lock);
+    kube_standing_book_drop(recorder->standing, &due);
+    ccm_unlock(&recorder->lock);
+    kube_occurrence_fini(&due);
 }
 
 struct turn {
@@ -373,15 +402,34 @@ struct turn {
     bool over; /* the time to drain is up */
 };
 
-/* Wait until there is an item, a write is due, or the end. */
-static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_ms)
+/* Far, but not so far that a timespec could not hold it. */
+#define IDLE_WAIT_MS 3600000
+
+/* When there is something to do, if nothing comes. */
+static int64_t recorder_find_due_locked(struct kube_event_recorder *recorder, int64_t write_ms,
+                                        int64_t period_ms)
 {
+    const int64_t idle_ms = ccm_clock_now_ms() + IDLE_WAIT_MS;
+    int64_t repeat_ms = 0;
+
+    (void)kube_standing_book_next(recorder->standing, period_ms, &repeat_ms); /* the time alone */
+    repeat_ms = repeat_ms < idle_ms ? repeat_ms : idle_ms;
+    return write_ms < repeat_ms ? write_ms : repeat_ms;
+}
+
+/* Wait until there is an item, a write is due, what lasts is due, or the end. */
+static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t write_ms)
+{
+    const int64_t period_ms = recorder_read_period(recorder);
     struct turn turn = { 0 };
     uint64_t dropped;
+    int64_t due_ms;
 
     ccm_lock(&recorder->lock);
-    recorder->rests_until_ms = due_ms;
-    while (recorder->first == NULL && !recorder->stopping && ccm_clock_now_ms() < due_ms) {
+    while (recorder->first == NULL && !recorder->stopping &&
+           (due_ms = recorder_find_due_locked(recorder, write_ms, period_ms)) >
+               ccm_clock_now_ms()) {
+        recorder->rests_until_ms = due_ms;
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   due_ms); /* the conditions above tell why it returned */
     }
@@ -406,41 +454,13 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     return turn;
 }
 
-/* Far, but not so far that a timespec could not hold it. */
-#define IDLE_WAIT_MS 3600000
-
-/* When there is something to do, if nothing comes. */
-static int64_t recorder_find_due(struct kube_event_recorder *recorder,
-                                 const struct kube_series *next)
-{
-    const int64_t idle = ccm_clock_now_ms() + IDLE_WAIT_MS;
-    const int64_t write = next != NULL ? next->due_ms : idle;
-    int64_t repeat = 0;
-
-    (void)kube_standing_book_next(recorder->standing, recorder_read_period(recorder),
-                                  &repeat); /* the time alone */
-    repeat = repeat < idle ? repeat : idle;
-    return write < repeat ? write : repeat;
-}
-
-static void recorder_repeat_due(struct kube_event_recorder *recorder)
-{
-    int64_t due = 0;
-    struct kube_standing *standing =
-        kube_standing_book_next(recorder->standing, recorder_read_period(recorder), &due);
-
-    if (standing != NULL && due <= ccm_clock_now_ms()) {
-        recorder_repeat(recorder, standing);
-    }
-}
-
 static void *recorder_run_thread(void *arg)
 {
     struct kube_event_recorder *recorder = arg;
 
     for (;;) {
         struct kube_series *next = kube_series_book_next(recorder->book);
-        const struct turn turn = wait_turn(recorder, recorder_find_due(recorder, next));
+        const struct turn turn = wait_turn(recorder, next != NULL ? next->due_ms : INT64_MAX);
 
         if (turn.item != NULL) {
             recorder_accept_item(recorder, turn.item);

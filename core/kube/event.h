@@ -37,11 +37,11 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
                                                     const struct kube_event_lasting *lasting,
                                                     struct ccm_error *err);
 
-/* Queue a copy; any thread, never blocks. Dropped, counted and logged by the recorder's thread when
- * KUBE_EVENT_QUEUE_MAX wait or memory ran out; that a topic is over has room beyond that. Message
- * and reason are cut at 1,024 and 128 bytes.
- */
-void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event);
+/* Queue a copy; any thread, never blocks. Returns whether it is news: what lasts is none while its
+ * cause is the same, nor is its end. When KUBE_EVENT_QUEUE_MAX wait, what lasts is written behind
+ * them, and the rest is dropped, counted, and logged by the recorder's thread; so on ENOMEM.
+ * Message and reason are cut at 1,024 and 128 bytes. */
+bool kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event);
 
 /* How many were dropped because the queue was full. */
 uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder);

@@ -85,12 +85,12 @@ static struct kube_standing *standing_obtain(struct kube_standing_book *book, co
 
 int kube_standing_book_record(struct kube_standing_book *book,
                               const struct kube_occurrence *occurrence, int64_t now_ms,
-                              bool *ret_now)
+                              bool has_room, bool *ret_news)
 {
     CCM_CLEANUP(ccm_freep) char *key = standing_key(occurrence);
     struct kube_occurrence copy = { 0 };
 
-    *ret_now = false;
+    *ret_news = false;
     if (key == NULL) {
         return -ENOMEM;
     }
@@ -103,7 +103,7 @@ int kube_standing_book_record(struct kube_standing_book *book,
     struct kube_standing *standing = standing_obtain(book, key);
 
     if (standing == NULL) {
-        *ret_now = true;
+        *ret_news = true;
         return 0;
     }
     if (kube_occurrence_copy(occurrence, &copy) < 0) {
@@ -115,10 +115,10 @@ int kube_standing_book_record(struct kube_standing_book *book,
     if (is_new) {
         standing->due_ms = now_ms + (int64_t)occurrence->after_ms;
     }
-    *ret_now =
+    *ret_news =
         standing->is_said ? !standing_has_cause(standing, occurrence) : standing->due_ms <= now_ms;
-    if (*ret_now) {
-        standing->is_said = true;
+    if (*ret_news) {
+        standing->is_said = has_room;
         standing->due_ms = now_ms;
     }
     kube_occurrence_fini(&standing->latest);
@@ -175,9 +175,10 @@ void kube_standing_book_said(struct kube_standing_book *book,
     }
 }
 
-void kube_standing_book_drop(struct kube_standing_book *book, struct kube_standing *standing)
+void kube_standing_book_drop(struct kube_standing_book *book,
+                             const struct kube_occurrence *occurrence)
 {
-    CCM_CLEANUP(ccm_freep) char *key = standing_key(&standing->latest);
+    CCM_CLEANUP(ccm_freep) char *key = standing_key(occurrence);
 
     if (key != NULL) {
         ccm_strmap_del(book->items, key);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KUBE_STANDING_MAX 4096 /* more are said once, as if they did not last */
+#define KUBE_STANDING_MAX 16384 /* more are said once, as if they did not last */
 
 /* One of them. */
 struct kube_standing {
@@ -29,13 +29,14 @@ struct kube_standing_book *kube_standing_book_new(void);
 void kube_standing_book_free(struct kube_standing_book *book);
 
 /*
- * A happening with a topic; copied. Its message "": the topic is over. *ret_now: it is to be said
+ * A happening with a topic; copied. Its message "": the topic is over. *ret_news: it is to be said
  * now, because it is new, or for another cause than before. Else its words are kept for the next
- * time. 0 or -ENOMEM.
+ * time. has_room: the caller can say it; if not, the next one of kube_standing_book_next() is it. 0
+ * or -ENOMEM.
  */
 CCM_NODISCARD int kube_standing_book_record(struct kube_standing_book *book,
                                             const struct kube_occurrence *occurrence,
-                                            int64_t now_ms, bool *ret_now);
+                                            int64_t now_ms, bool has_room, bool *ret_news);
 
 /* Which one is said next, and when, at the latest period_ms after the last time (0 = what was said
  * is not said again); NULL: none. */
@@ -47,7 +48,8 @@ void kube_standing_book_said(struct kube_standing_book *book,
                              const struct kube_occurrence *occurrence, int64_t at_ms);
 
 /* Forget it: its object is gone. */
-void kube_standing_book_drop(struct kube_standing_book *book, struct kube_standing *standing);
+void kube_standing_book_drop(struct kube_standing_book *book,
+                             const struct kube_occurrence *occurrence);
 
 size_t kube_standing_book_len(const struct kube_standing_book *book);
 

@@ -510,10 +510,9 @@ static void test_stuck_server(void **state CCM_UNUSED)
         emit_event(&f, name, "m");
     }
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
-    emit_standing(&f, "web-1", "topic", "cause", ""); /* nobody would say that again */
+    emit_standing(&f, "web-1", "topic", "cause", "");         /* it ends nothing */
+    emit_standing(&f, "web-1", "topic", "cause", "it fails"); /* written behind the others */
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
-    emit_standing(&f, "web-1", "topic", "cause", "it fails");
-    assert_int_equal(kube_event_recorder_dropped(f.recorder), 8);
     start = ccm_clock_now_ms();
     fixture_close(&f, 50);
     assert_in_range(ccm_clock_now_ms() - start, 50, 4000);
@@ -533,8 +532,8 @@ static void test_engine_stopped_first(void **state CCM_UNUSED)
 
 /* --- what lasts --- */
 
-static bool note_standing(struct kube_standing_book *book, const char *cause, const char *message,
-                          uint64_t after_ms, int64_t now_ms)
+static bool record_standing(struct kube_standing_book *book, const char *cause, const char *message,
+                            uint64_t after_ms, int64_t now_ms, bool has_room)
 {
     struct kube_occurrence occurrence = occurrence_of("web", message);
     bool now = false;
@@ -542,9 +541,15 @@ static bool note_standing(struct kube_standing_book *book, const char *cause, co
     occurrence.topic = strdup("topic");
     occurrence.cause = strdup(cause);
     occurrence.after_ms = after_ms;
-    assert_int_equal(kube_standing_book_record(book, &occurrence, now_ms, &now), 0);
+    assert_int_equal(kube_standing_book_record(book, &occurrence, now_ms, has_room, &now), 0);
     kube_occurrence_fini(&occurrence);
     return now;
+}
+
+static bool note_standing(struct kube_standing_book *book, const char *cause, const char *message,
+                          uint64_t after_ms, int64_t now_ms)
+{
+    return record_standing(book, cause, message, after_ms, now_ms, true);
 }
 
 static void test_standing_is_due_again(void **state CCM_UNUSED)
@@ -592,6 +597,24 @@ static void test_standing_waits_first(void **state CCM_UNUSED)
     assert_false(note_standing(book, "", "waits for d", 3000, 5000));
     assert_false(note_standing(book, "", "", 0, 5100)); /* it was short */
     assert_null(kube_standing_book_next(book, 0, &due_ms));
+    kube_standing_book_free(book);
+}
+
+/* News that the queue has no room for is due. */
+static void test_standing_without_room_is_due(void **state CCM_UNUSED)
+{
+    struct kube_standing_book *book = kube_standing_book_new();
+    struct kube_standing *standing;
+    int64_t due_ms = 0;
+
+    assert_non_null(book);
+    assert_true(record_standing(book, "cause", "id 1", 0, 1000, false));
+    standing = kube_standing_book_next(book, 8000, &due_ms);
+    assert_non_null(standing);
+    assert_int_equal(due_ms, 1000);
+    assert_true(record_standing(book, "cause", "id 2", 0, 1100, false));
+    assert_true(note_standing(book, "cause", "id 3", 0, 1200));
+    assert_false(note_standing(book, "cause", "id 4", 0, 1300));
     kube_standing_book_free(book);
 }
 
@@ -706,6 +729,7 @@ int main(void)
         cmocka_unit_test(test_engine_stopped_first),
         cmocka_unit_test(test_standing_is_due_again),
         cmocka_unit_test(test_standing_waits_first),
+        cmocka_unit_test(test_standing_without_room_is_due),
         cmocka_unit_test(test_lasting_is_said_again),
         cmocka_unit_test(test_old_event_is_counted_on),
         cmocka_unit_test(test_young_event_is_left),
