@@ -329,12 +329,13 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
     kube_series_book_drop(recorder->book, series);
 }
 
-/* Takes the texts. */
+/* Takes the texts. again: it was said before, so its period bounds it, not what an object may say.
+ */
 static void recorder_say(struct kube_event_recorder *recorder, struct kube_occurrence *occurrence,
-                         int64_t now)
+                         bool again, int64_t now)
 {
     const struct ccm_log log = { .part = "event", .object = occurrence->name };
-    const int admitted = kube_series_book_admit(recorder->book, occurrence, now);
+    const int admitted = again ? 1 : kube_series_book_admit(recorder->book, occurrence, now);
     bool lost = false;
 
     if (admitted == 0) {
@@ -351,13 +352,14 @@ static void recorder_say(struct kube_event_recorder *recorder, struct kube_occur
 
 static void recorder_accept_item(struct kube_event_recorder *recorder, struct item *item)
 {
-    recorder_say(recorder, &item->occurrence, ccm_clock_now_ms());
+    recorder_say(recorder, &item->occurrence, false, ccm_clock_now_ms());
     kube_occurrence_fini(&item->occurrence);
     free(item);
 }
 
 /* A copy of what lasts and is due; it counts as said. False: there is none, or no memory. */
-static bool recorder_take_due(struct kube_event_recorder *recorder, struct kube_occurrence *ret)
+static bool recorder_take_due(struct kube_event_recorder *recorder, struct kube_occurrence *ret,
+                              bool *ret_again)
 {
     const int64_t now = ccm_clock_now_ms();
     const int64_t period_ms = recorder_read_period(recorder);
@@ -369,6 +371,7 @@ static bool recorder_take_due(struct kube_event_recorder *recorder, struct kube_
     const bool found = standing != NULL && due_ms <= now;
 
     if (found) {
+        *ret_again = standing->is_said;
         standing->is_said = true;
         standing->due_ms = now;
     }
@@ -382,12 +385,13 @@ static void recorder_repeat_due(struct kube_event_recorder *recorder)
 {
     const struct kube_event_lasting *lasting = &recorder->lasting;
     struct kube_occurrence due = { 0 };
+    bool again = false;
 
-    if (!recorder_take_due(recorder, &due)) {
+    if (!recorder_take_due(recorder, &due, &again)) {
         return;
     }
     if (lasting->exists == NULL || lasting->exists(lasting->arg, &due)) {
-        recorder_say(recorder, &due, ccm_clock_now_ms());
+        recorder_say(recorder, &due, again, ccm_clock_now_ms());
         return;
     }
     ccm_lock(&recorder->lock);

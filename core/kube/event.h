@@ -6,8 +6,8 @@
  *   count of the Event that is there, by a patch; when that has gone meanwhile, it is created anew.
  * - An object may speak 25 times, then once in 5 minutes; what is more is dropped.
  * - What lasts (a topic, see struct ccm_event) is said again every period, as long as its object is
- *   there. Its Event has a name that the next process finds: what was said within the period is not
- *   said again after a restart, and its count goes on.
+ *   there, however much that object has spoken. Its Event has a name that the next process finds:
+ * what was said within the period is not said again after a restart, and its count goes on.
  * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses,
  * while others are written; one that is refused is dropped. Both are logged.
  */

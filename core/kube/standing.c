@@ -112,11 +112,14 @@ int kube_standing_book_record(struct kube_standing_book *book,
         }
         return -ENOMEM;
     }
-    if (is_new) {
-        standing->due_ms = now_ms + (int64_t)occurrence->after_ms;
+
+    const int64_t due_ms = now_ms + (int64_t)occurrence->after_ms;
+    const bool is_same = !is_new && standing_has_cause(standing, occurrence);
+
+    if (is_new || (!standing->is_said && !is_same && due_ms < standing->due_ms)) {
+        standing->due_ms = due_ms;
     }
-    *ret_news =
-        standing->is_said ? !standing_has_cause(standing, occurrence) : standing->due_ms <= now_ms;
+    *ret_news = standing->is_said ? !is_same : standing->due_ms <= now_ms;
     if (*ret_news) {
         standing->is_said = has_room;
         standing->due_ms = now_ms;

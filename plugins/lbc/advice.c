@@ -16,54 +16,6 @@
 
 #define ADVICE_MAX 1024 /* bytes of an event, as the API server takes them */
 
-static int advice_defer(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                        const char *text)
-{
-    struct lbc_advice one = { warning, topic, reason, strdup(text) };
-
-    if (one.text == NULL || ccm_array_grow(&pass->advice, &pass->advice_cap, pass->advice_count + 1,
-                                           sizeof(*pass->advice)) < 0) {
-        free(one.text);
-        return -1;
-    }
-    pass->advice[pass->advice_count++] = one;
-    return 0;
-}
-
-static void advice_emit_event(struct lbc_pass *pass, bool warning, const char *reason,
-                              const char *text)
-{
-    lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
-}
-
-void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                     const char *text)
-{
-    if (lbc_entry_is_news(pass->entry, topic, text) &&
-        (!pass->returning || advice_defer(pass, warning, topic, reason, text) < 0)) {
-        advice_emit_event(pass, warning, reason,
-                          text); /* once too often without memory, rather than never */
-    }
-}
-
-void lbc_pass_end_advice(struct lbc_pass *pass, bool complete)
-{
-    for (size_t i = 0; i < pass->advice_count; i++) {
-        const struct lbc_advice *one = &pass->advice[i];
-
-        if (pass->writes > 0) {
-            advice_emit_event(pass, one->warning, one->reason, one->text);
-        }
-        free(one->text);
-    }
-    free(pass->advice);
-    pass->advice = NULL;
-    pass->advice_count = 0;
-    pass->advice_cap = 0;
-    pass->entry->advised =
-        pass->entry->advised || complete || !lbc_hash_may_hold(pass->hash_verdict);
-}
-
 /* --- what is the same for all --- */
 
 struct advice_idle {
@@ -107,18 +59,6 @@ static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
     }
 }
 
-/* In a rehearsal each time. */
-static void advice_emit_unclear(struct lbc_pass *pass)
-{
-    const char *text = ccm_buf_str(&pass->refused.unclear);
-
-    if (pass->dry) {
-        lbc_pass_emit_event(pass, true, "UnclearValue", "UnclearValue", text);
-    } else {
-        lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue", text);
-    }
-}
-
 static void advice_emit_field(struct lbc_pass *pass, const struct lbc_unserved *field,
                               const char *text)
 {
@@ -159,7 +99,8 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
     }
     lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
-    advice_emit_unclear(pass);
+    lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue",
+                    ccm_buf_str(&pass->refused.unclear));
     advice_emit_inside(pass);
     for (; field != NULL && field->topic != NULL; field++) {
         const bool made = field->refusal == NULL || lbc_pass_lb_id(pass)[0] != '\0';

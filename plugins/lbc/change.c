@@ -198,10 +198,11 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
 {
     struct lbc_entry *entry = pass->entry;
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
-    const bool news = lbc_entry_is_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
+    const uint64_t refusal = ccm_text_hash(ccm_buf_str(&pass->problems.signature));
 
-    if (news || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
+    if (refusal != entry->refusal || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
         entry->invalidated_ms = now;
+        entry->refusal = refusal;
         entry->valid = false;
     }
 }

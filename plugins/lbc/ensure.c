@@ -35,7 +35,7 @@ static int pass_compare_hash(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     pass->hash_verdict = lbc_hash_compare(pass->service, pass->hash);
-    pass->returning = lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->advised;
+    pass->returning = lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->completed;
     return 0;
 }
 
@@ -345,7 +345,6 @@ static void pass_emit_ensured(struct lbc_pass *pass)
     const bool mended = pass->entry->failing != NULL && (pass->fresh || pass->put_off);
 
     lbc_pass_end_failure(pass);
-    lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "", "");
     if (pass->writes > 0 || pass->hashed || mended) {
         lbc_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
                        "Ensured load balancer [%s]", lbc_pass_lb_id(pass));
@@ -486,7 +485,8 @@ int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err)
         lbc_health_recall(pass);
         lbc_look_begin(pass);
         r = pass_ensure_lb(pass, err);
-        lbc_pass_end_advice(pass, r == 0 && !pass->unfinished);
+        pass->entry->completed = pass->entry->completed || !lbc_hash_may_hold(pass->hash_verdict) ||
+                                 (r == 0 && !pass->unfinished);
     }
     return r;
 }

@@ -211,13 +211,13 @@ void lbc_lost_emit_recreated(struct lbc_pass *pass)
                                  "made, with another address (option recreate_deleted)",
                                  lbc_pass_lb_id(pass));
 
-    lbc_pass_emit_event(pass, true, TOPIC, "LoadBalancerRecreated", text);
+    lbc_pass_emit_standing(pass, TOPIC, "LoadBalancerRecreated", text);
 }
 
 void lbc_lost_end(struct lbc_pass *pass)
 {
     lbc_lost_forget(pass->lbc, pass->service->meta.key);
-    lbc_pass_emit_event(pass, true, TOPIC, "", "");
+    lbc_pass_emit_standing(pass, TOPIC, "", "");
 }
 
 /* --- the look --- */

@@ -262,7 +262,6 @@ static void entry_clear(struct lbc_entry *entry)
     lbc_state_fini(entry->state, entry->type);
     lbc_underway_fini(&entry->underway);
     lbc_tags_fini(&entry->applied);
-    ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->standing);
     ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->hosted);
@@ -335,9 +334,8 @@ static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, cons
     mirrors_uncount_entry(mirrors, entry);
     entry_clear(entry);
     entry->uid = strdup(uid);
-    entry->said = ccm_strmap_new(free);
     entry->standing = ccm_strmap_new(NULL);
-    if (entry->uid == NULL || entry->said == NULL || entry->standing == NULL) {
+    if (entry->uid == NULL || entry->standing == NULL) {
         entry_clear(entry);
         return -ENOMEM;
     }
@@ -561,9 +559,8 @@ enum lbc_own lbc_mirrors_find_own(struct lbc_mirrors *mirrors, const char *key, 
 {
     ccm_lock(&mirrors->lock);
     const struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
-    const enum lbc_own own = entry == NULL || !ccm_text_equal(entry->uid, uid)
-                                 ? LBC_OWN_MAYBE
-                                 : entry_find_own(entry);
+    const enum lbc_own own =
+        entry == NULL || !ccm_text_equal(entry->uid, uid) ? LBC_OWN_MAYBE : entry_find_own(entry);
 
     ccm_unlock(&mirrors->lock);
     return own;
@@ -750,22 +747,4 @@ void lbc_entry_end_aside(struct lbc_entry *entry)
     if (entry->valid) {
         entry_free_aside(entry);
     }
-}
-
-bool lbc_entry_is_news(struct lbc_entry *entry, const char *topic, const char *text)
-{
-    CCM_CLEANUP(ccm_freep) char *copy = NULL;
-
-    if (ccm_text_empty(text)) {
-        ccm_strmap_del(entry->said, topic);
-        return false;
-    }
-    if (ccm_text_equal(ccm_strmap_get(entry->said, topic), text)) {
-        return false;
-    }
-    copy = strdup(text);
-    if (copy != NULL && ccm_strmap_set(entry->said, topic, copy) == 0) {
-        (void)CCM_STEAL(copy); /* the map owns it now */
-    }
-    return true; /* out of memory: better said twice than never */
 }

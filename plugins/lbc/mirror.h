@@ -71,7 +71,7 @@ struct lbc_entry {
     bool used;           /* a pass has worked on a load balancer */
     bool reused;         /* it is somebody else's, as the claim said */
     bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
-    bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
+    bool completed;      /* a pass of this process has come to its end, or had to do everything */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
     bool freed;          /* it gave something up there that others may lack */
     bool sifting;        /* see struct lbc_apply */
@@ -84,7 +84,6 @@ struct lbc_entry {
     uint32_t changing;             /* that read what the cloud was changing */
     uint32_t failures;             /* passes in a row that failed */
     uint32_t unsaid;               /* and whose condition could not be written either */
-    struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *standing;   /* topics of events that last, see lbc_pass_emit_standing() */
     const char *failing;           /* which of these is a failure, a constant; NULL = none */
     struct ccm_strmap *pod_states; /* see readiness.h */
@@ -107,6 +106,7 @@ struct lbc_entry {
     bool looked;                       /* a pass of this process has decided about its groups */
     int64_t making_ms;      /* monotonic: since when the load balancer is not ready; 0 = it is */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
+    uint64_t refusal;       /* hash of what was refused last */
     unsigned near;          /* 1 << enum lbc_quota: little of it is left, see quota.h */
     /* The store's. */
     struct lbc_counts counts; /* what it was counted with */
@@ -177,7 +177,5 @@ void lbc_entry_put_aside(struct lbc_entry *entry);
 void lbc_entry_take_back(struct lbc_entry *entry);
 /* After a pass: `aside` goes once the mirror was read. */
 void lbc_entry_end_aside(struct lbc_entry *entry);
-/* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */
-bool lbc_entry_is_news(struct lbc_entry *entry, const char *topic, const char *text);
 
 #endif

@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURE_MAX    1023 /* bytes of the event about a failure; no server takes more */
-#define RETRY_FAILURES 2    /* as of the queue: from then on tries wait in the last lane */
+#define FAILURE_MAX      1023   /* bytes of the event about a failure; no server takes more */
+#define AFTER_RESTART_MS 900000 /* less than servers keep Events for, with the period in between   \
+                                 */
+#define RETRY_FAILURES 2        /* as of the queue: from then on tries wait in the last lane */
 
 /* --- facts --- */
 
@@ -350,14 +352,6 @@ int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *er
 
 /* --- events --- */
 
-void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                         const char *text)
-{
-    if (lbc_entry_is_news(pass->entry, topic, text)) {
-        lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
-    }
-}
-
 void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what)
 {
     struct ccm_strmap *standing = pass->entry->standing;
@@ -375,14 +369,30 @@ void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what)
     }
 }
 
-void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
-                            const char *text)
+static void pass_stand_text(struct lbc_pass *pass, bool warning, const char *topic,
+                            const char *reason, const char *text, uint64_t after_ms)
 {
     const struct lbc_life_standing what = {
-        .warning = true, .topic = topic, .reason = reason, .text = text == NULL ? "" : text
+        .warning = warning,
+        .topic = topic,
+        .reason = reason,
+        .text = text == NULL ? "" : text,
+        .after_ms = after_ms,
     };
 
     lbc_pass_stand(pass, &what);
+}
+
+void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
+                     const char *text)
+{
+    pass_stand_text(pass, warning, topic, reason, text, pass->returning ? AFTER_RESTART_MS : 0);
+}
+
+void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
+                            const char *text)
+{
+    pass_stand_text(pass, true, topic, reason, text, 0);
 }
 
 void lbc_pass_end_failure(struct lbc_pass *pass)

@@ -31,14 +31,6 @@
 #define LBC_PASS_CLEAN_FAILED "CleanLoadBalancerFailed"
 #define LBC_PASS_CLEAN_WHAT   "Error deleting load balancer"
 
-/* An event that waits for the end of the pass; topic and reason are constants. */
-struct lbc_advice {
-    bool warning;
-    const char *topic;
-    const char *reason;
-    char *text;
-};
-
 struct lbc_pass {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
@@ -73,14 +65,11 @@ struct lbc_pass {
     bool dry;     /* sync and release read and plan, but print their steps to `steps` */
     enum lbc_hash_verdict hash_verdict; /* what the hash label says about the Service as it is */
     bool remembered;                    /* it goes by a mirror that an earlier pass left */
-    bool returning; /* complete before this process, which has not advised yet: a restart */
+    bool returning; /* complete before this process, of which no pass has ended yet: a restart */
     char hash[LBC_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
 
     /* Out. */
     struct lbc_problems problems;
-    struct lbc_advice *advice; /* held back, see lbc_pass_advise() */
-    size_t advice_count;
-    size_t advice_cap;
     struct ccm_buf empty;    /* ports that nobody serves for some time, with causes; "" = none */
     struct ccm_buf unserved; /* the same of all ports without ready backends at the moment */
     size_t unserved_count;
@@ -175,13 +164,14 @@ bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_servic
 
 /* --- events about failures; pass.c --- */
 
-/* An event, if it is news on its topic; "" = the topic is over. */
-void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                         const char *text);
-/* A Warning about what holds until it is said that it is over ("" or NULL): to be said in every
- * pass that finds it. The core tells it at once when it is new, and again before events expire. */
+/* A Warning about what holds until it is reported as over (text "" or NULL). Each pass that finds
+ * it reports it: the core decides whether it is news, and writes it again before events expire. */
 void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
                             const char *text);
+/* The same about what is no failure. In the first pass after a restart over a Service that was
+ * complete it is not written at once: the event of the process before is there. */
+void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
+                     const char *text);
 /* The same for all kinds of it; what->text "" = it is over. */
 void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what);
 /* What the condition says when all is well. */
@@ -220,11 +210,6 @@ void lbc_progress_end(struct lbc_pass *pass);
 
 /* --- events about what is no failure; advice.c --- */
 
-/* As lbc_pass_emit_event(), for what follows from the Service as it is. Held back in the first pass
- * after a restart over a Service that was complete, and dropped if that pass changes nothing: its
- * owner was told before. */
-void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                     const char *text);
 /* The manifest: unknown annotations, those without effect (hint.h), fields that nothing acts on
  * (unserved.h). */
 void lbc_pass_advise_manifest(struct lbc_pass *pass);
@@ -245,8 +230,6 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
 CCM_NODISCARD int lbc_pass_emit_left_out(struct lbc_pass *pass);
 /* frozen_by: why groups keep what they have. */
 void lbc_pass_emit_frozen(struct lbc_pass *pass, enum lbc_frozen_by frozen_by);
-/* Emit or drop what was held back. complete: the pass came to its end. */
-void lbc_pass_end_advice(struct lbc_pass *pass, bool complete);
 
 /* --- the cluster as the pass sees it; snapshot.c --- */
 

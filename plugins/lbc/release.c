@@ -38,8 +38,8 @@ static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
                  "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
                  "protection off and delete it in the console",
                  err->message);
-    lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
-                        ccm_buf_str(&text));
+    lbc_life_event(&pass->life, pass->service, true, "LoadBalancerLeftAlone", "%s",
+                   ccm_buf_str(&text));
     ccm_error_clear(err);
     pass->entry->left_alone = true;
     lbc_entry_drop(pass->entry);
@@ -573,9 +573,9 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_pass_end_standing(pass);
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;
-        if (!entry->left_alone) {
-            lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
-                                "Clean load balancer");
+        if (pass->cleaned && !entry->left_alone) {
+            lbc_life_event(&pass->life, pass->service, false, "CleanLoadBalancer",
+                           "Clean load balancer");
         }
     }
     return r;

@@ -408,9 +408,11 @@ void lbc_reuse_emit_unserved(struct lbc_pass *pass)
                               "person's. Set it to \"true\" (listeners that are on these ports are "
                               "taken over then), or to \"false\" and make the listeners by hand");
     }
-    /* Wished, it is said once; else it lasts. */
-    lbc_pass_advise(pass, false, "no-listener", "NoListener", wished ? ccm_buf_str(&text) : "");
-    lbc_pass_emit_standing(pass, "no-listener", "NoListener", wished ? "" : ccm_buf_str(&text));
+    if (wished) {
+        lbc_pass_advise(pass, false, "no-listener", "NoListener", ccm_buf_str(&text));
+    } else {
+        lbc_pass_emit_standing(pass, "no-listener", "NoListener", ccm_buf_str(&text));
+    }
 }
 
 /* --- in exchange for another one --- */

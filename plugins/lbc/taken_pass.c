@@ -40,7 +40,8 @@ static void taken_emit_event(struct lbc_pass *pass, const struct lbc_taken_list 
                      lbc_pass_lb_id(pass),
                      restores ? "it is put back when the Service lets it go"
                               : "it is deleted when the Service lets it go");
-        lbc_pass_emit_event(pass, true, "taken", "ListenerTakenOver", ccm_buf_str(&text));
+        lbc_life_event(&pass->life, pass->service, true, "ListenerTakenOver", "%s",
+                       ccm_buf_str(&text));
     }
 }
 

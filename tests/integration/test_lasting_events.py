@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support import objects, views
+from tests.support.products import PREFIX
 from tests.support.scenario_route import CLUSTER_CIDR, node
 from tests.support.world import World
 
@@ -92,6 +93,71 @@ def test_says_when_it_is_tried_again(build, tmp_path, fault, words):
         world.kube.create(objects.service("web"))
         message = world.wait(lambda: failures(world), "the event")[0]["message"]
         assert words in message and "RequestId" in message, message
+
+
+# --- what is no failure ---
+
+ODD = {"bandwith": "5", "idle-timeout": "30"}  # one is unknown, one has no effect on a port of TCP
+HINTS = ("UnknownAnnotation", "NoEffect", "InClusterAccess")
+
+
+def odd(world):
+    world.kube.create(objects.service("web", policy="Local", annotations={PREFIX + name: value for name, value in ODD.items()}))
+
+
+def hints(world, reasons=HINTS):
+    return {event["reason"]: event for event in world.kube.items("Event") if event["reason"] in reasons}
+
+
+@pytest.mark.time_scale(200)
+def test_a_hint_is_reported_again_before_it_expires(world):
+    odd(world)
+    start(world)
+    world.wait(lambda: len(hints(world)) == len(HINTS) and all(event["count"] >= 3 for event in hints(world).values()),
+               "that each is reported again and again", timeout=9000)
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "bandwith": None}}})
+    world.wait(lambda: set(hints(world)) == {"NoEffect", "InClusterAccess"}, "that one is over", timeout=9000)
+
+
+@pytest.mark.time_scale(60)
+def test_a_hint_that_expired_is_reported_after_a_restart(build, tmp_path):
+    """A quarter of an hour later, so that a restart over many Services writes nothing; another hint at once."""
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "120000"]) as world:
+        views.nodes(world, 2)
+        odd(world)
+        start(world)
+        world.wait(lambda: len(hints(world)) == len(HINTS), "the events")
+        world.settled()
+        world.stop_ccmd()
+        world.wait(lambda: not hints(world), "that they expire", timeout=300)
+        world.start_ccmd()
+        world.settled()
+        assert not hints(world)
+        world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "bandwith": None}}})
+        world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "adress-type": "intranet"}}})
+        world.wait(lambda: set(hints(world)) == {"UnknownAnnotation"}, "the event of the edit", timeout=100)
+        world.wait(lambda: len(hints(world, HINTS[1:])) == 2, "the others", timeout=1200)
+
+
+def test_a_hint_is_reported_once_per_period(build, tmp_path):
+    """By each process, and once in the history of the Service, however often it is reconciled."""
+    with World(build, tmp_path) as world:
+        views.nodes(world, 2)
+        odd(world)
+        start(world)
+        world.wait(lambda: len(hints(world)) == len(HINTS), "the events")
+        before = {reason: (event["metadata"]["uid"], 1) for reason, event in hints(world).items()}
+        for number in range(3):
+            world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": str(number)}}})
+            world.settled()
+        history = world.admin("/statusz/object?key=default/web&format=text")[1]
+        assert [history.count(reason) for reason in HINTS] == [1, 1, 1], history
+        for number in range(2):
+            world.stop_ccmd()
+            world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": f"again {number}"}}})
+            world.start_ccmd()
+            world.settled()
+        assert {reason: (event["metadata"]["uid"], event["count"]) for reason, event in hints(world).items()} == before
 
 
 # --- plugin route, and what is about all objects ---

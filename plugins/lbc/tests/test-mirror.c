@@ -203,21 +203,6 @@ static void test_own(void **state)
     fixture_end(mirrors);
 }
 
-static void test_news(void **state)
-{
-    struct lbc_mirrors *mirrors = fixture_begin();
-    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
-
-    (void)state;
-    assert_true(lbc_entry_is_news(entry, "t", "x"));
-    assert_false(lbc_entry_is_news(entry, "t", "x"));
-    assert_true(lbc_entry_is_news(entry, "other", "x"));
-    assert_true(lbc_entry_is_news(entry, "t", "y"));
-    assert_false(lbc_entry_is_news(entry, "t", ""));
-    assert_true(lbc_entry_is_news(entry, "t", "y"));
-    fixture_end(mirrors);
-}
-
 /* --- turns --- */
 
 static void release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
@@ -696,7 +681,6 @@ int main(void)
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_own),
-        cmocka_unit_test(test_news),
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_urgent_waiters),
         cmocka_unit_test(test_waiters_for_backends),

@@ -595,6 +595,10 @@ static void test_standing_waits_first(void **state CCM_UNUSED)
     assert_true(note_standing(book, "", "waits for c", 3000, 4000));
     assert_false(note_standing(book, "", "", 0, 4100));
     assert_false(note_standing(book, "", "waits for d", 3000, 5000));
+    assert_false(note_standing(book, "", "waits for d", 0, 5050));
+    assert_true(note_standing(book, "", "has begun", 0, 5060)); /* another cause has its own time */
+    assert_false(note_standing(book, "", "", 0, 5070));
+    assert_false(note_standing(book, "", "waits for d", 3000, 5080));
     assert_false(note_standing(book, "", "", 0, 5100)); /* it was short */
     assert_null(kube_standing_book_next(book, 0, &due_ms));
     kube_standing_book_free(book);
