@@ -55,7 +55,7 @@ static int keep_move(struct lbc_pass *pass, const char *id, struct ccm_error *er
                    "annotation id names, and gets its address",
                    lbc_pass_lb_id(pass), lbc_product_noun(pass->lbc->ops->product), id);
     pass->unfinished = true;
-    pass->requeue_ms = LBC_WRITTEN_LAG_MS;
+    pass->requeue_ms = LBC_PASS_AGAIN_MS;
     return lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
 }
 

@@ -1,6 +1,7 @@
 #include "lbc/look.h"
 
 #include "lbc/pass.h"
+#include "util/text.h"
 
 /* Somebody else than we has changed what we keep on the Service. */
 static bool look_is_foreign(struct lbc_pass *pass)
@@ -39,7 +40,7 @@ void lbc_look_begin(struct lbc_pass *pass)
     const struct ccm_host *host = pass->lbc->host;
     struct lbc_entry *entry = pass->entry;
     struct lbc_look *look = &entry->look;
-    const uint64_t hash = lbc_written_what(pass->hash);
+    const uint64_t hash = ccm_text_hash(pass->hash) | 1; /* never 0 */
 
     look->foreign = look_is_foreign(pass) || look->foreign;
     const bool edited = look->asked || (look->hash != 0 && look->hash != hash);
@@ -73,12 +74,11 @@ static bool look_uses_mirror_alone(const struct lbc_pass *pass)
     return pass->remembered && pass->writes == 0;
 }
 
-/* The hash label says that all is done. What we have written and is not shown yet was said. */
+/* The hash label says that all is done. */
 static bool look_is_new_success(const struct lbc_pass *pass)
 {
     return pass->problems.count == 0 && pass->refused.problems.count == 0 &&
-           pass->hash_verdict != LBC_HASH_SAME &&
-           !lbc_life_has_written(&pass->life, LBC_LIFE_HASH, pass->hash);
+           pass->hash_verdict != LBC_HASH_SAME;
 }
 
 bool lbc_look_is_unverified(struct lbc_pass *pass)

@@ -176,6 +176,8 @@ void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, con
 void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what);
 /* What the condition says when all is well. */
 #define LBC_PASS_SERVES_TEXT 600
+
+#define LBC_PASS_AGAIN_MS 1 /* the next pass begins with what this one has written */
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT]);
 /* When a failure of the pass is tried again. */
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,

@@ -60,8 +60,7 @@ static bool pass_keeps_quiet(const struct lbc_pass *pass)
     const struct lbc_life_memory *memory = pass->life.memory;
 
     if (pass->empty.len > 0 || pass->entry->health.text != NULL ||
-        lbc_condition_find_ours(service) != NULL ||
-        (memory != NULL && memory->parts[LBC_LIFE_READY].what != 0)) {
+        lbc_condition_find_ours(service) != NULL || (memory != NULL && memory->spoke)) {
         return false;
     }
     return lbc_hash_may_hold(pass->hash_verdict) && pass->writes == 0 && !pass->hashed &&
@@ -135,22 +134,12 @@ struct job {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    int64_t seen_ms; /* before the Service was looked up */
     struct lbc_entry *entry;
     bool leaves;  /* lbc_pass_must_leave() */
     bool idle;    /* out: the last pass had nothing to do */
     bool looked;  /* out: it had its mirror read for the sake of an edit */
     bool put_off; /* out: it goes on when it is the turn of its calls */
 };
-
-/* What we wrote and do not see yet is looked for: somebody may have undone it. */
-static uint64_t requeue_of(const struct lbc_pass *pass)
-{
-    const uint64_t ms = pass->requeue_ms;
-
-    return pass->entry->memory.coming && (ms == 0 || ms > LBC_WRITTEN_LAG_MS) ? LBC_WRITTEN_LAG_MS
-                                                                              : ms;
-}
 
 /* A pass whose calls have to wait for their turns gives its worker back and comes again then. */
 static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
@@ -199,7 +188,7 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
 {
     const bool waits = job->put_off || (r < 0 && pass->problems.waits > 0);
 
-    ret->requeue_after_ms = r == 0 ? requeue_of(pass) : 0;
+    ret->requeue_after_ms = r == 0 ? pass->requeue_ms : 0;
     if (ret->struct_size > offsetof(struct ccm_result, flags)) {
         ret->flags = 0;
     }
@@ -265,8 +254,6 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     const bool was_valid = job->entry->valid;
 
     pass.life.memory = &job->entry->memory;
-    job->entry->memory.seen_ms = job->seen_ms;
-    job->entry->memory.coming = false;
     if (pass.dry) {
         pass.life.plan = &pass.steps;
         pass.readiness.plan = &pass.steps;
@@ -392,13 +379,11 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
                   struct ccm_error *err)
 {
     const char *key = req->keys[0];
-    const int64_t seen_ms = lbc->host->now_ms(lbc->host);
     const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
     struct job job = {
         .lbc = lbc,
         .req = req,
         .service = (const struct ccm_service *)object,
-        .seen_ms = seen_ms,
         .leaves = object != NULL && lbc_pass_must_leave(lbc, (const struct ccm_service *)object),
     };
     int r = 0;

@@ -513,7 +513,7 @@ static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
     const struct lbc_life_memory *memory = pass->life.memory;
-    const bool wrote = memory != NULL && memory->parts[LBC_LIFE_READY].what != 0;
+    const bool wrote = memory != NULL && memory->spoke;
     const bool says = lbc_class_needs_delete(service)
                           ? wrote || lbc_pass_has_old_condition(pass->lbc, service)
                           : wrote && lbc_class_is_elsewhere(service);
@@ -544,11 +544,6 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used &&
         (!entry->gone || entry->cleaned)) {
         return release_end_words(pass, err);
-    }
-    if (lbc_life_awaits_reused(&pass->life, pass->service, lbc_entry_acquired_id(entry))) {
-        pass->unfinished = true; /* what it is to be taken out of is not certain yet */
-        pass->requeue_ms = LBC_WRITTEN_LAG_MS;
-        return 0;
     }
     if (!entry->gone) {
         entry->left_alone = false;
@@ -644,6 +639,6 @@ int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
         return clean_fail_status(pass, r, err);
     }
     pass->unfinished = true; /* with the one that it wants */
-    pass->requeue_ms = LBC_WRITTEN_LAG_MS;
+    pass->requeue_ms = LBC_PASS_AGAIN_MS;
     return 0;
 }

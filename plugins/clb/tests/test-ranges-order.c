@@ -223,24 +223,6 @@ static void test_killed_at_each_call(void **state)
     assert_true(lives > 500);
 }
 
-/* A process that goes on, while the caches do not show its labels yet. */
-static void test_cache_is_late(void **state)
-{
-    (void)state;
-    for (unsigned n = 0; n < WISHES * WISHES; n++) {
-        struct story story;
-
-        story_begin(&story);
-        story_wish(&story, CLOSED);
-        assert_int_equal(world_run(&story.world), 0);
-        story_wish(&story, n % WISHES); /* over an object without label and finalizer */
-        assert_int_equal(world_run(&story.world), 0);
-        story_wish(&story, n / WISHES);
-        story_settle(&story, n / WISHES);
-        story_end(&story);
-    }
-}
-
 static uint64_t next_random(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -368,7 +350,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_at_each_call),
-        cmocka_unit_test(test_cache_is_late),
         cmocka_unit_test(test_random_lives),
         cmocka_unit_test(test_listener_changes_afterwards),
         cmocka_unit_test(test_list_that_stays_bound),

@@ -1,6 +1,6 @@
 /*
  * A change that the cloud has accepted but does not show before the next day: while it shows the
- * old value, the change is not asked for again. Values are compared by lbc_written_what(). Pure.
+ * old value, the change is not asked for again. Values are compared by ccm_text_hash(). Pure.
  */
 #ifndef CCM_LBC_PENDING_CHANGE_H
 #define CCM_LBC_PENDING_CHANGE_H

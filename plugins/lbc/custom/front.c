@@ -261,10 +261,10 @@ static int front_write_service(const struct lbc_custom_front *self, const struct
     front_remember_status(said, ccm_json_get(body, "status"));
 
     const int r = front_write_labels(self, req, object, ccm_json_get(metadata, "labels"), err);
+    const bool drops = said->has_address && said->address[0] == '\0' &&
+                       ccm_json_get(ccm_json_get(body, "status"), "loadBalancer") != NULL;
 
-    return r == 0 && said->has_address && said->address[0] == '\0'
-               ? front_drop_address(self, req, object, err)
-               : r;
+    return r == 0 && drops ? front_drop_address(self, req, object, err) : r;
 }
 
 /* The name in the patch is that of the view: the request knows the key. */

@@ -58,59 +58,26 @@ int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request 
     return life_is_gone(r, err) ? 0 : r;
 }
 
-/* --- what was written before --- */
+/* --- what the Service shows --- */
 
-enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
-                                         bool shown, const char *want)
+struct lbc_life_now lbc_life_see(const struct lbc_life *life, const struct ccm_service *service)
 {
-    struct lbc_life_memory *memory = life->memory;
+    const struct ccm_object *held =
+        life->host->get(life->host, CCM_KIND_SERVICE, service->meta.key);
+    const bool same = held != NULL && ccm_text_equal(held->uid, service->meta.uid);
 
-    if (memory == NULL) {
-        return shown ? LBC_WRITTEN_WELL : LBC_WRITTEN_WRITE;
+    return (struct lbc_life_now){ life->host, held,
+                                  same ? (const struct ccm_service *)held : service };
+}
+
+void lbc_life_now_fini(struct lbc_life_now *now)
+{
+    if (now->held != NULL) {
+        now->host->release(now->host, now->held);
     }
-
-    const enum lbc_written_verdict verdict =
-        lbc_written_decide(&memory->parts[part], memory->seen_ms, shown, lbc_written_what(want));
-
-    memory->coming = memory->coming || verdict == LBC_WRITTEN_COMING;
-    return verdict;
-}
-
-static bool needs_write(enum lbc_written_verdict verdict)
-{
-    return verdict == LBC_WRITTEN_WRITE || verdict == LBC_WRITTEN_ANEW;
-}
-
-bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
-                    const char *want)
-{
-    return needs_write(lbc_life_decide(life, part, shown, want));
-}
-
-void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
-                           const char *want)
-{
-    if (life->memory != NULL) {
-        lbc_written_record(&life->memory->parts[part], life->host->now_ms(life->host), r,
-                           lbc_written_what(want));
-    }
-}
-
-void lbc_life_record_condition(const struct lbc_life *life, int r, const char *want,
-                               const char *status)
-{
-    lbc_life_record_write(life, LBC_LIFE_READY, r, want);
-    lbc_life_record_write(life, LBC_LIFE_TURN, r, status);
-}
-
-bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what)
-{
-    return life->memory != NULL && life->memory->parts[part].what == lbc_written_what(what);
 }
 
 /* --- the finalizer --- */
-
-static const char *const finalizer_wanted[] = { "absent", "present" };
 
 static int life_write_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                 const struct ccm_service *service, bool wanted,
@@ -131,12 +98,19 @@ static int life_write_finalizer(const struct lbc_life *life, const struct ccm_re
     return !wanted && life_is_gone(r, err) ? 0 : r;
 }
 
+static void life_record_finalizer(const struct lbc_life *life, bool confirmed)
+{
+    if (life->memory != NULL) {
+        life->memory->confirmed = confirmed;
+    }
+}
+
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                            const struct ccm_service *service, bool wanted, struct ccm_error *err)
 {
-    const bool shown = lbc_object_has_finalizer(&service->meta, life->finalizer) == wanted;
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
 
-    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER, shown, finalizer_wanted[wanted ? 1 : 0])) {
+    if (lbc_object_has_finalizer(&now.service->meta, life->finalizer) == wanted) {
         return 0;
     }
     if (life->plan != NULL) {
@@ -147,24 +121,19 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
     }
     const int r = life_write_finalizer(life, req, service, wanted, err);
 
-    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[wanted ? 1 : 0]);
+    life_record_finalizer(life, wanted && r == 0);
     return r;
 }
 
 int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                const struct ccm_service *service, struct ccm_error *err)
 {
-    const uint64_t present = lbc_written_what(finalizer_wanted[1]);
-
-    if (life->memory == NULL || life->plan != NULL ||
-        life->memory->parts[LBC_LIFE_FINALIZER].what == present) {
+    if (life->memory == NULL || life->plan != NULL || life->memory->confirmed) {
         return 0;
     }
     const int r = life_write_finalizer(life, req, service, true, err);
 
-    if (r == 0) {
-        lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, finalizer_wanted[1]);
-    }
+    life_record_finalizer(life, r == 0);
     return r;
 }
 
@@ -233,26 +202,11 @@ static bool life_shows_reused(const struct lbc_life *life, const struct ccm_serv
     return shown == NULL || ccm_text_equal(shown, id);
 }
 
-static bool rest_differs(const struct lbc_life *life, const struct ccm_service *service,
-                         const struct lbc_life_state *state)
+void lbc_life_record_condition(const struct lbc_life *life, bool says)
 {
-    return label_differs(service, lbc_names.lb_label, state->lb_id) ||
-           label_differs(service, life->extra_label, state->extra) ||
-           has_stale_tags(service, state) || ingress_differs(service, state);
-}
-
-/* One of them that is left alone is not one that is taken away. */
-static const char *life_encode_text(const char *text)
-{
-    return text == NULL ? "\n" : text;
-}
-
-/* All but the hash in one text; NULL on ENOMEM. */
-static char *text_of(const struct lbc_life_state *state)
-{
-    return ccm_text_format("%s\n%s\n%s\n%s\n%s", life_encode_text(state->lb_id),
-                           life_encode_text(state->ip), life_encode_text(state->ip_mode),
-                           life_encode_text(state->hostname), life_encode_text(state->extra));
+    if (life->memory != NULL && says) {
+        life->memory->spoke = true;
+    }
 }
 
 /* service: NULL = whatever it says. */
@@ -314,75 +268,35 @@ static void write_condition(struct ccm_jsonw *w, const struct lbc_life *life,
     ccm_jsonw_open(w, "conditions", '[');
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_str(w, "type", lbc_names.condition);
-    lbc_condition_print(w, words,
-                        lbc_life_needs(life, LBC_LIFE_TURN, words->same_status, words->status),
-                        life->host->wall_ms(life->host));
+    lbc_condition_print(w, words, !words->same_status, life->host->wall_ms(life->host));
     ccm_jsonw_close_all(w, "}]");
 }
 
-/* To be taken away. Either the snapshot may be older than our own write of it, or it shows one that
- * no write of ours has taken away, whatever was taken away beside it. */
-static bool life_must_untag(const struct lbc_life *life, const struct ccm_service *service,
-                            const struct lbc_life_state *state)
+/* Whether something is worth a write of its own. */
+static bool state_needs_write(const struct lbc_life *life, const struct ccm_service *service,
+                              const struct lbc_life_state *state)
 {
-    const struct lbc_life_memory *memory = life->memory;
-
-    if (memory == NULL || state->tags == NULL || state->tags[0] != '\0') {
-        return false;
-    }
-    return memory->tagged || (!memory->untagged && has_stale_tags(service, state));
-}
-
-/* What a patch is for, and where the snapshot is not to be believed. */
-struct need {
-    enum lbc_written_verdict hash;
-    enum lbc_written_verdict rest;
-    enum lbc_written_verdict reused;
-};
-
-static struct need needs_of(const struct lbc_life *life, const struct ccm_service *service,
-                            const struct lbc_life_state *state, const char *rest)
-{
-    const char *hash = state->hash;
-    const bool same_hash = !label_differs(service, lbc_names.hash_label, hash);
-    const bool same_rest = !rest_differs(life, service, state);
-
-    return (struct need){
-        .hash =
-            hash == NULL ? LBC_WRITTEN_WELL : lbc_life_decide(life, LBC_LIFE_HASH, same_hash, hash),
-        .rest = life_must_untag(life, service, state)
-                    ? LBC_WRITTEN_ANEW
-                    : lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
-        .reused =
-            state->reused == NULL
-                ? LBC_WRITTEN_WELL
-                : lbc_life_decide(life, LBC_LIFE_REUSED,
-                                  life_shows_reused(life, service, state->reused), state->reused),
-    };
+    return label_differs(service, lbc_names.hash_label, state->hash) ||
+           label_differs(service, lbc_names.lb_label, state->lb_id) ||
+           label_differs(service, life->extra_label, state->extra) ||
+           has_stale_tags(service, state) || ingress_differs(service, state) ||
+           (state->reused != NULL && !life_shows_reused(life, service, state->reused));
 }
 
 static void write_state(struct ccm_buf *body, const struct lbc_life *life,
-                        const struct ccm_service *service, const struct need *need,
-                        const struct lbc_life_state *state, const struct lbc_condition_words *words)
+                        const struct ccm_service *service, const struct lbc_life_state *state,
+                        const struct lbc_condition_words *words)
 {
-    const bool anew = need->rest == LBC_WRITTEN_ANEW;
-    const struct ccm_service *shown = anew ? NULL : service;
-    const bool all = anew || need->hash == LBC_WRITTEN_ANEW;
+    const bool ingress = ingress_differs(service, state);
     struct ccm_jsonw w = { .buf = body };
 
     life_open_patch(&w, service, "labels", '{');
-    write_label(&w, need->hash == LBC_WRITTEN_ANEW ? NULL : service, lbc_names.hash_label,
-                state->hash);
-    write_label(&w, shown, lbc_names.lb_label, state->lb_id);
-    write_label(&w, shown, life->extra_label, state->extra);
-    write_label(&w, all ? NULL : service, lbc_names.tags_label, state->tags);
-    write_label(&w, need->reused == LBC_WRITTEN_ANEW ? NULL : service, life->reused_label,
-                state->reused);
+    write_label(&w, service, lbc_names.hash_label, state->hash);
+    write_label(&w, service, lbc_names.lb_label, state->lb_id);
+    write_label(&w, service, life->extra_label, state->extra);
+    write_label(&w, service, lbc_names.tags_label, state->tags);
+    write_label(&w, service, life->reused_label, state->reused);
     ccm_jsonw_close_all(&w, "}}");
-
-    const bool ingress = anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
-                              : ingress_differs(service, state);
-
     if (ingress || words != NULL) {
         ccm_jsonw_open(&w, "status", '{');
         if (ingress) {
@@ -396,7 +310,7 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     ccm_jsonw_close(&w, '}');
 }
 
-/* --- what the Service shows --- */
+/* --- what stands for what it shows --- */
 
 static void add_shown_label(struct ccm_buf *text, const struct ccm_service *service,
                             const char *key, const char *value)
@@ -436,7 +350,7 @@ static uint64_t shown_after(const struct lbc_life *life, const struct ccm_servic
     } else {
         add_shown_ingress(&text, service);
     }
-    return ccm_buf_error(&text) < 0 ? 0 : lbc_written_what(ccm_buf_str(&text));
+    return ccm_buf_error(&text) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text)) | 1;
 }
 
 bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *service)
@@ -450,41 +364,10 @@ bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *
 
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service)
 {
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
+
     return life->extra_label != NULL &&
-           ((life->memory != NULL && life->memory->marked) ||
-            ccm_object_label(&service->meta, life->extra_label) != NULL);
-}
-
-/* extra: as it is published, NULL = left alone. */
-static void life_record_mark(const struct lbc_life *life, const char *extra)
-{
-    if (life->memory != NULL && extra != NULL) {
-        life->memory->marked = extra[0] != '\0';
-    }
-}
-
-/* tags: as they were published, NULL = left alone. What failed may have been written. */
-static void life_record_tags(const struct lbc_life *life, int r, const char *tags)
-{
-    if (life->memory != NULL && tags != NULL && (r == 0 || tags[0] != '\0')) {
-        life->memory->tagged = tags[0] != '\0';
-        life->memory->untagged = tags[0] == '\0';
-    }
-}
-
-/* r: the result of the patch; what was no part of it is as it was. */
-static void life_record_state(const struct lbc_life *life, const struct need *need, int r,
-                              const struct lbc_life_state *state, const char *rest)
-{
-    if (needs_write(need->hash)) {
-        lbc_life_record_write(life, LBC_LIFE_HASH, r, state->hash);
-    }
-    if (needs_write(need->rest)) {
-        lbc_life_record_write(life, LBC_LIFE_STATE, r, rest);
-    }
-    if (state->reused != NULL) {
-        lbc_life_record_write(life, LBC_LIFE_REUSED, r, state->reused);
-    }
+           ccm_object_label(&now.service->meta, life->extra_label) != NULL;
 }
 
 /* --- the same for people --- */
@@ -521,8 +404,13 @@ static void print_ingress(const struct lbc_life *life, const struct ccm_service 
 
 void lbc_life_print_condition(const struct lbc_life *life, const struct lbc_condition_words *words)
 {
-    ccm_buf_addf(life->plan, "set condition %s to %s (%s)\n", lbc_names.condition, words->status,
-                 words->reason);
+    CCM_CLEANUP(ccm_freep)
+    char *line = ccm_text_format("set condition %s to %s (%s)\n", lbc_names.condition,
+                                 words->status, words->reason);
+
+    if (line != NULL && strstr(ccm_buf_str(life->plan), line) == NULL) {
+        ccm_buf_adds(life->plan, line);
+    }
 }
 
 /* words: NULL = no condition is to be written. */
@@ -559,16 +447,9 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
     ccm_jsonw_str(&w, life->extra_label, LBC_LIFE_PENDING);
     ccm_jsonw_close_all(&w, "}}}");
 
-    const int r = life_write_patch(
-        life, req, service, (struct ccm_patch){ .type = CCM_PATCH_MERGE, .subresource = "status" },
-        &body, err);
-
-    /* For what is published next: the snapshot is older than this. */
-    lbc_life_record_write(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);
-    if (r == 0) {
-        life_record_mark(life, LBC_LIFE_PENDING);
-    }
-    return r;
+    return life_write_patch(life, req, service,
+                            (struct ccm_patch){ .type = CCM_PATCH_MERGE, .subresource = "status" },
+                            &body, err);
 }
 
 const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_service *service)
@@ -578,53 +459,34 @@ const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_ser
     return shown == NULL ? "" : shown;
 }
 
-bool lbc_life_awaits_reused(const struct lbc_life *life, const struct ccm_service *service,
-                            const char *id)
-{
-    const struct lbc_written *slot =
-        life->memory == NULL ? NULL : &life->memory->parts[LBC_LIFE_REUSED];
-
-    return slot != NULL && slot->what != 0 && slot->what != lbc_written_what("") &&
-           slot->what != lbc_written_what(id) &&
-           life->memory->seen_ms - slot->ms < LBC_WRITTEN_LAG_MS &&
-           life_reused_label(life, service) == NULL;
-}
-
 int lbc_life_mark_reused(const struct lbc_life *life, const struct ccm_request *req,
                          const struct ccm_service *service, const char *id, struct ccm_error *err)
 {
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
-    const bool shown = ccm_text_equal(life_reused_label(life, service), id);
 
-    if (life->reused_label == NULL || !lbc_life_needs(life, LBC_LIFE_REUSED, shown, id)) {
+    if (life->reused_label == NULL || ccm_text_equal(life_reused_label(life, now.service), id)) {
         return 0;
     }
     if (lbc_tags_put(&labels, life->reused_label, id) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = lbc_life_write_labels(life, req, service, &labels, err);
-
-    if (life->plan == NULL) {
-        lbc_life_record_write(life, LBC_LIFE_REUSED, r, id);
-    }
-    return r;
+    return lbc_life_write_labels(life, req, service, &labels, err);
 }
 
 int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *req,
                        const struct ccm_service *service, const char *marks, struct ccm_error *err)
 {
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
 
-    if (life->plan != NULL || !label_differs(service, lbc_names.tags_label, marks)) {
+    if (life->plan != NULL || !label_differs(now.service, lbc_names.tags_label, marks)) {
         return 0;
     }
     if (lbc_tags_put(&labels, lbc_names.tags_label, marks) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = lbc_life_write_labels(life, req, service, &labels, err);
-
-    life_record_tags(life, r, marks);
-    return r;
+    return lbc_life_write_labels(life, req, service, &labels, err);
 }
 
 int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
@@ -633,50 +495,31 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     CCM_CLEANUP(lbc_condition_words_fini) struct lbc_condition_words words = { .status = NULL };
-    CCM_CLEANUP(ccm_freep) char *rest = text_of(state);
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
 
-    *ret_written = false;
-    if (rest == NULL) {
-        return ccm_error_nomem(err);
-    }
-
-    const struct need need = needs_of(life, service, state, rest);
-
+    *ret_written = state_needs_write(life, now.service, state);
     if (life->memory != NULL) {
-        life->memory->shows = shown_after(life, service, state);
+        life->memory->shows = shown_after(life, now.service, state);
     }
-    if (!needs_write(need.hash) && !needs_write(need.rest) && !needs_write(need.reused)) {
-        life_record_mark(life, state->extra);
+    if (!*ret_written) {
         return 0;
     }
-    *ret_written = true;
     if (state->condition != NULL) {
-        lbc_condition_format(state->condition, service, life->host->wall_ms(life->host), &words);
+        lbc_condition_format(state->condition, now.service, life->host->wall_ms(life->host),
+                             &words);
     }
 
-    const bool says =
-        state->condition != NULL &&
-        lbc_life_needs(life, LBC_LIFE_READY, words.is_shown, ccm_buf_str(&words.want));
+    const bool says = state->condition != NULL && !words.is_shown;
 
-    int r = 0;
-
+    lbc_life_record_condition(life, says);
     if (life->plan != NULL) {
-        print_state(life, service, state, says ? &words : NULL);
-    } else {
-        write_state(&body, life, service, &need, state, says ? &words : NULL);
-        /* Of a list only a strategic patch can change one member. */
-        r = lbc_life_patch_status(life, req, service, says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE,
-                                  &body, err);
+        print_state(life, now.service, state, says ? &words : NULL);
+        return 0;
     }
-    if (says) {
-        lbc_life_record_condition(life, r, ccm_buf_str(&words.want), words.status);
-    }
-    life_record_state(life, &need, r, state, rest);
-    life_record_tags(life, r, state->tags);
-    if (r == 0) {
-        life_record_mark(life, state->extra);
-    }
-    return r;
+    write_state(&body, life, now.service, state, says ? &words : NULL);
+    /* Of a list only a strategic patch can change one member. */
+    return lbc_life_patch_status(life, req, service, says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE,
+                                 &body, err);
 }
 
 int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,

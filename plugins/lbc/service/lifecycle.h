@@ -1,10 +1,9 @@
 /*
  * What a controller writes to a Service: finalizer, labels, status, events. The passes in ensure.c
- * and release.c decide when; ensure.c has the finalizer added. Each function looks at the snapshot
- * first and writes nothing that it shows already, or will show in a moment because we have just
- * written it; within two minutes of a write of ours that said something else it is not believed.
- * Every write names the uid, so it cannot hit a new object of the same name. Blocks for the API
- * server. Every thread.
+ * and release.c decide when; ensure.c has the finalizer added. Each function writes what the
+ * Service does not show now. The caches show each write before it returns, so nothing is written
+ * twice, not even within a pass, whose snapshot is older. Every write names the uid, so it cannot
+ * hit a new object of the same name. Blocks for the API server. Every thread.
  */
 #ifndef CCM_LBC_LIFECYCLE_H
 #define CCM_LBC_LIFECYCLE_H
@@ -13,7 +12,6 @@
 #include "lbc/keys.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/condition.h"
-#include "lbc/service/written.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
@@ -22,26 +20,12 @@
 /* Most bytes of a patch: more an API server does not take. */
 #define LBC_LIFE_PATCH_MAX ((size_t)3 * 1024 * 1024)
 
-/* What is written apart from the others. */
-enum lbc_life_part {
-    LBC_LIFE_FINALIZER,
-    LBC_LIFE_HASH,
-    LBC_LIFE_STATE, /* the other labels, and the addresses */
-    LBC_LIFE_READY, /* the condition; its status alone: */
-    LBC_LIFE_TURN,
-    LBC_LIFE_REUSED, /* the label of reuse */
-    LBC_LIFE_PARTS
-};
-
-/* What was last written to one Service. Zeroed memory is an empty one. One thread at a time. */
+/* What this process has written to one Service. Zeroed memory is an empty one. One thread at a
+ * time. */
 struct lbc_life_memory {
-    int64_t seen_ms; /* in: monotonic, before the snapshot was taken */
-    bool coming;     /* out: set when something is not shown yet, see LBC_WRITTEN_COMING */
-    uint64_t shows;  /* stands for what the Service shows after our last writes; 0 = not known */
-    bool marked;     /* the extra label was written, and not taken away */
-    bool tagged;     /* that of additional tags, likewise: no part has it; */
-    bool untagged;   /* it was taken away, and not written since */
-    struct lbc_written parts[LBC_LIFE_PARTS];
+    uint64_t shows; /* stands for what the Service shows after our last writes; 0 = not known */
+    bool confirmed; /* the API server has said that the finalizer is there */
+    bool spoke;     /* a condition was written, or its write has failed */
 };
 
 struct lbc_life {
@@ -54,6 +38,17 @@ struct lbc_life {
     struct lbc_life_memory *memory; /* of the Service; NULL: go by the snapshot alone */
     struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
 };
+
+/* What the caches show of the Service now, else what the snapshot says. */
+struct lbc_life_now {
+    const struct ccm_host *host;
+    const struct ccm_object *held; /* NULL = not there, and so is */
+    const struct ccm_service *service;
+};
+
+/* The snapshot is borrowed. */
+struct lbc_life_now lbc_life_see(const struct lbc_life *life, const struct ccm_service *service);
+void lbc_life_now_fini(struct lbc_life_now *now);
 
 /* Add or remove the finalizer. Finalizers are a set on the server: nobody else's is touched, no
  * conflict is possible. Removal from an object that is gone is success. */
@@ -77,7 +72,7 @@ CCM_NODISCARD int lbc_life_confirm_finalizer(const struct lbc_life *life,
 #define LBC_LIFE_PENDING "pending"
 CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
                                 const struct ccm_service *service, struct ccm_error *err);
-/* Whether it is there, or was written and is not shown yet. */
+/* Whether it is there. */
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
 
 /* Write the label of additional tags, before any of them is put on. marks: of marks.h, with those
@@ -94,9 +89,6 @@ CCM_NODISCARD int lbc_life_mark_reused(const struct lbc_life *life, const struct
                                        struct ccm_error *err);
 /* What that label says; "" = it is not there. */
 const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_service *service);
-/* It was written just now with another id, and the snapshot does not show it. */
-bool lbc_life_awaits_reused(const struct lbc_life *life, const struct ccm_service *service,
-                            const char *id);
 
 /* What the Service should say; each member: NULL = leave alone, "" = take away. */
 struct lbc_life_state {
@@ -113,8 +105,8 @@ struct lbc_life_state {
     const char *reused; /* of the label of reuse: likewise, or when it says something else */
 };
 
-/* One patch of the status subresource, which takes labels too, for what differs or what the
- * snapshot is not believed about. *ret_written: there was one. A missing object is success. */
+/* One patch of the status subresource, which takes labels too, for what differs. *ret_written:
+ * there was one. A missing object is success. */
 CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct lbc_life_state *state, bool *ret_written,
@@ -124,27 +116,15 @@ CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm
  * when none is remembered. */
 bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *service);
 
-/* Whether `what` was the last write of a part, whatever became of it since. */
-bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what);
 /* Further labels, whatever the snapshot says: "" = take away. An object that is gone is success. */
 CCM_NODISCARD int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,
                                         const struct ccm_service *service,
                                         const struct lbc_tags *labels, struct ccm_error *err);
 
-/* For conditions.c: whether a part has to be written, by the snapshot (LBC_WRITTEN_WRITE) or
- * without it (_ANEW). shown: the snapshot says what `want` stands for. */
-enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
-                                         bool shown, const char *want);
-bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
-                    const char *want);
-/* It was written, with that result. */
-void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
-                           const char *want);
-/* For the plan: the condition is written. */
+/* For conditions.c. For the plan: the condition is written, said once. */
 void lbc_life_print_condition(const struct lbc_life *life, const struct lbc_condition_words *words);
-/* The condition was written, with that result: what it stands for, and its status. */
-void lbc_life_record_condition(const struct lbc_life *life, int r, const char *want,
-                               const char *status);
+/* says: it is about to be written. */
+void lbc_life_record_condition(const struct lbc_life *life, bool says);
 /* A patch of the status subresource, CCM_PATCH_*; an object that is gone is success. */
 CCM_NODISCARD int lbc_life_patch_status(const struct lbc_life *life, const struct ccm_request *req,
                                         const struct ccm_service *service, uint64_t type,

@@ -136,7 +136,7 @@ static void test_publish_much(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf name = { .max = 0 };
-    struct lbc_life_memory memory = { .seen_ms = 0 };
+    struct lbc_life_memory memory = { 0 };
     struct lbc_life_state much = { .lb_id = "lb-1", .hostname = "" };
     struct fixture f;
 
@@ -212,106 +212,64 @@ static void test_tags_label(void **state)
     fake_host_free(f.fake);
 }
 
-/* The snapshot may be older than what was last written: it goes along all the same. */
-static void test_tags_label_anew(void **state)
+/* The snapshot of a pass is older than what the pass has written itself: the caches count. */
+static void test_caches_count(void **state)
 {
-    const struct lbc_life_state first = { .hash = "h1", .tags = "AbC1" };
-    const struct lbc_life_state second = { .hash = "h2", .tags = "AbC2" };
-    struct lbc_life_memory memory = { 0 };
+    const struct lbc_life_state before = { .hash = "h1", .lb_id = "lb-1", .tags = "AbC1" };
+    const struct lbc_life_state after = { .hash = "h2", .lb_id = "lb-1", .tags = "" };
     struct fixture f;
 
     (void)state;
     fixture_begin(&f);
-    f.life.memory = &memory;
-    obj_label(&f.service->meta, LBC_HASH_LABEL, "h2");
-    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC2");
-    publish(&f, &first, true);
-    publish(&f, &second, true);
-    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+
+    struct ccm_service *now = obj_service_copy(f.service);
+
+    obj_finalizer(&now->meta, FINALIZER);
+    obj_label(&now->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&now->meta, LBC_LIFE_LB_LABEL, "lb-1");
+    obj_label(&now->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
+    fake_host_put(f.fake, &now->meta);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
+    publish(&f, &before, false);
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+    publish(&f, &after, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
-                 "\":\"h2\",\"" LBC_LIFE_TAGS_LABEL "\":\"AbC2\"}}}");
-    fake_host_free(f.fake);
-}
-
-/* Taken away apart from the others, by a snapshot that does not show it yet: once. */
-static void test_tags_label_of_old_snapshot(void **state)
-{
-    const struct lbc_life_state first = { .hash = "h1", .lb_id = "lb-1", .tags = "AbC1" };
-    const struct lbc_life_state withdrawn = { .hash = "", .lb_id = "" };
-    const struct lbc_life_state nothing = { .hash = "", .lb_id = "", .tags = "" };
-    struct lbc_life_memory memory = { 0 };
-    struct fixture f;
-
-    (void)state;
-    fixture_begin(&f);
-    f.life.memory = &memory;
-    publish(&f, &first, true);
-    publish(&f, &withdrawn, true);
-    publish(&f, &nothing, true);
-    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_LIFE_LB_LABEL
-                 "\":null,\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
-    publish(&f, &nothing, false);
-    fake_host_free(f.fake);
-}
-
-/* The same by one that shows what an earlier process has written: as well once. */
-static void test_tags_label_of_other_process(void **state)
-{
-    const struct lbc_life_state withdrawn = { .hash = "", .lb_id = "" };
-    const struct lbc_life_state nothing = { .hash = "", .lb_id = "", .tags = "" };
-    struct lbc_life_memory memory = { 0 };
-    struct fixture f;
-
-    (void)state;
-    fixture_begin(&f);
-    f.life.memory = &memory;
-    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
-    obj_label(&f.service->meta, LBC_LIFE_LB_LABEL, "lb-1");
-    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
-    publish(&f, &withdrawn, true);
-    publish(&f, &nothing, true);
-    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
-                 "\":null,\"" LBC_LIFE_LB_LABEL "\":null,\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
-    publish(&f, &nothing, false);
+                 "\":\"h2\",\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
+    now->meta.uid = "another"; /* one of the same name: what is written for this one is refused */
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
     fake_host_free(f.fake);
 }
 
 #define REUSED LBC_LIFE_REUSED_LABEL "test"
 
-/* Written once before all else, along with others later, taken away by itself; another one's is
- * none of it. */
+/* Written before all else, taken away by itself; another one's is none of it. */
 static void test_reused_label(void **state)
 {
     const struct lbc_life_state same = { .hash = "h1", .reused = "lb-1" };
     const struct lbc_life_state gone = { .reused = "" };
-    struct lbc_life_memory memory = { 0 };
     struct fixture f;
 
     (void)state;
     fixture_begin(&f);
-    f.life.memory = &memory;
     assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 0); /* there is no such label */
     f.life.reused_label = REUSED;
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
-    }
-    assert_int_equal(fake_host_patch_count(f.fake), 1);
-    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":\"lb-1\"}}}");
-    assert_true(lbc_life_awaits_reused(&f.life, f.service, "lb-2"));
-    assert_false(lbc_life_awaits_reused(&f.life, f.service, "lb-1"));
     obj_label(&f.service->meta, LBC_LIFE_REUSED_LABEL "other", "lb-9");
     assert_string_equal(lbc_life_reused_id(&f.life, f.service), "");
+    publish(&f, &gone, false);
+    assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":\"lb-1\"}}}");
+    obj_label(&f.service->meta, REUSED, "lb-1");
+    assert_int_equal(lbc_life_mark_reused(&f.life, &f.req, f.service, "lb-1", &f.err), 0);
     publish(&f, &same, true);
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
     publish(&f, &same, false);
     publish(&f, &gone, true);
     expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" REUSED "\":null}}}");
-    publish(&f, &gone, false);
-    assert_false(lbc_life_awaits_reused(&f.life, f.service, "lb-2"));
     fake_host_free(f.fake);
 }
 
@@ -332,46 +290,56 @@ static void test_reused_label_edited(void **state)
     fake_host_free(f.fake);
 }
 
-/* In a dry run the same is said, not written. */
-/* What is announced before it is made: once, also while the caches do not show it. */
+/* What is announced before it is created. */
 static void test_mark(void **state)
 {
-    const struct lbc_life_state id = { .extra = "sg-1" };
     const struct lbc_life_state nothing = { .extra = "" };
-    struct lbc_life_memory memory = { .seen_ms = 0 };
     struct fixture f;
 
     (void)state;
     fixture_begin(&f);
     assert_false(lbc_life_is_marked(&f.life, f.service)); /* there is no such label */
     f.life.extra_label = "example.com/extra";
-    f.life.memory = &memory;
     fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
     assert_true(lbc_life_mark(&f.life, &f.req, f.service, &f.err) < 0);
-    assert_false(lbc_life_is_marked(&f.life, f.service));
     fake_host_patch_result(f.fake, 0, CCM_ERROR_NONE);
     assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
     expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID
                  "\",\"labels\":{\"example.com/extra\":\"pending\"}}}");
+    assert_false(lbc_life_is_marked(&f.life, f.service));
+    obj_label(&f.service->meta, "example.com/extra", "pending");
+    assert_true(lbc_life_is_marked(&f.life, f.service));
     assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 2);
-    assert_true(lbc_life_is_marked(&f.life, f.service));
-
-    publish(&f, &id, true);
-    assert_true(lbc_life_is_marked(&f.life, f.service));
-    publish(&f, &nothing, true); /* although the snapshot has no such label */
-    assert_false(lbc_life_is_marked(&f.life, f.service));
-    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
-    assert_int_equal(fake_host_patch_count(f.fake), 5);
-
-    memory = (struct lbc_life_memory){ .seen_ms = 0 }; /* another process */
-    obj_label(&f.service->meta, "example.com/extra", "sg-1");
-    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
-    assert_int_equal(fake_host_patch_count(f.fake), 5);
+    publish(&f, &nothing, true);
     fake_host_free(f.fake);
 }
 
+/* The API server says once that the finalizer is there, whatever the caches show. */
+static void test_confirm(void **state)
+{
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    obj_finalizer(&f.service->meta, FINALIZER);
+    f.life.memory = &memory;
+    fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_int_equal(lbc_life_confirm_finalizer(&f.life, &f.req, f.service, &f.err), -EIO);
+    fake_host_patch_result(f.fake, 0, CCM_ERROR_NONE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lbc_life_confirm_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    }
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
+    assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
+    assert_int_equal(lbc_life_confirm_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 4);
+    fake_host_free(f.fake);
+}
+
+/* In a dry run the same is said, not written. */
 static void test_plan(void **state)
 {
     const struct lbc_life_state new = { .hash = "h2", .lb_id = "lb-1", .ip = "1.2.3.4" };
@@ -485,12 +453,11 @@ int main(void)
         cmocka_unit_test_teardown(test_publish_much, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label, obj_end),
-        cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
-        cmocka_unit_test_teardown(test_tags_label_of_old_snapshot, obj_end),
-        cmocka_unit_test_teardown(test_tags_label_of_other_process, obj_end),
+        cmocka_unit_test_teardown(test_caches_count, obj_end),
         cmocka_unit_test_teardown(test_reused_label, obj_end),
         cmocka_unit_test_teardown(test_reused_label_edited, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
+        cmocka_unit_test_teardown(test_confirm, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
         cmocka_unit_test_teardown(test_ip_mode, obj_end),
