@@ -13,8 +13,9 @@
 
 struct own_write {
     const struct ccm_object *object;
-    int64_t until_ms;
-    bool hides; /* the watch has shown another version since */
+    int64_t span_ms;  /* longest that it hides what the watch shows */
+    bool hides;       /* the watch has shown another version since, */
+    int64_t until_ms; /* and may go on for so long; 0 = not set yet */
 };
 
 struct kube_write {
@@ -122,7 +123,7 @@ static void own_writes_unlink(struct kube_own_writes *own, const struct kube_wri
 }
 
 static void own_writes_show(struct kube_own_writes *own, const struct ccm_object *answer,
-                            int64_t until_ms)
+                            int64_t span_ms)
 {
     struct own_write *shown = calloc(1, sizeof(*shown));
 
@@ -130,7 +131,7 @@ static void own_writes_show(struct kube_own_writes *own, const struct ccm_object
         return; /* the watch will show it */
     }
     shown->object = kube_object_ref(answer);
-    shown->until_ms = until_ms;
+    shown->span_ms = span_ms;
     if (ccm_strmap_set(own->shown, answer->key, shown) < 0) {
         own_write_free(shown);
     }
@@ -148,11 +149,11 @@ static bool write_is_news(const struct kube_write *write, const struct ccm_objec
 
 void kube_own_writes_end(struct kube_own_writes *own, struct kube_write *write,
                          const struct ccm_object *answer, const struct ccm_object *object,
-                         int64_t until_ms)
+                         int64_t span_ms)
 {
     own_writes_unlink(own, write);
     if (answer != NULL && write_is_news(write, answer, object)) {
-        own_writes_show(own, answer, until_ms);
+        own_writes_show(own, answer, span_ms);
     }
     write_free(write);
 }
@@ -223,9 +224,11 @@ const struct ccm_object *kube_own_writes_expire(struct kube_own_writes *own, int
     void *value;
 
     while (ccm_strmap_next(own->shown, &cursor, &key, &value)) {
-        const struct own_write *shown = value;
+        struct own_write *shown = value;
 
-        if (shown->hides && shown->until_ms <= now_ms) {
+        if (shown->hides && shown->until_ms == 0) {
+            shown->until_ms = now_ms + shown->span_ms;
+        } else if (shown->hides && shown->until_ms <= now_ms) {
             const struct ccm_object *object = kube_object_ref(shown->object);
 
             ccm_strmap_del(own->shown, key);

@@ -39,18 +39,20 @@ const struct ccm_object *kube_own_writes_see(const struct kube_own_writes *own,
 /* A write begins; object: as the table has it. NULL on ENOMEM. */
 struct kube_write *kube_own_writes_begin(struct kube_own_writes *own,
                                          const struct ccm_object *object);
-/* It has ended: answer, NULL when it failed; object: as the table has it now, or NULL. until_ms: so
- * long it may hide other versions. Frees the write. */
+/* It has ended: answer, NULL when it failed; object: as the table has it now, or NULL. span_ms: so
+ * long it may hide other versions, from the first one on: a watch that hung needs that time to
+ * catch up. Frees the write. */
 void kube_own_writes_end(struct kube_own_writes *own, struct kube_write *write,
                          const struct ccm_object *answer, const struct ccm_object *object,
-                         int64_t until_ms);
+                         int64_t span_ms);
 
 /* The table has got this object, does not have that key any more, or is a new list. */
 void kube_own_writes_note(struct kube_own_writes *own, const struct ccm_object *object);
 void kube_own_writes_forget(struct kube_own_writes *own, const char *key);
 void kube_own_writes_clear(struct kube_own_writes *own);
 
-/* When the first one that hides something ends; INT64_MAX = none does. */
+/* When expire() is due: the first one that hides something ends, or has begun to hide it;
+ * INT64_MAX = none does. */
 int64_t kube_own_writes_due(const struct kube_own_writes *own);
 /* One that has hidden another version until now or longer ends: what was written, the caller's
  * reference. NULL: there is none. */

@@ -80,8 +80,7 @@ void kube_reflector_end_write(struct kube_reflector *r, struct kube_write *write
     if (builder != NULL && kube_decode(builder, &r->written, text, len, &object, &err) < 0) {
         object = NULL; /* it was written all the same, and the watch will show it */
     }
-    kube_store_end_write(r->config.store, write, object,
-                         ccm_clock_now_ms() + r->config.timing.own_ms);
+    kube_store_end_write(r->config.store, write, object, r->config.timing.own_ms);
 }
 
 static void drop_unkept(struct kube_reflector *r)

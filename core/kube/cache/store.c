@@ -615,12 +615,12 @@ struct kube_write *kube_store_begin_write(struct kube_store *store, const char *
 }
 
 void kube_store_end_write(struct kube_store *store, struct kube_write *write,
-                          const struct ccm_object *answer, int64_t until_ms)
+                          const struct ccm_object *answer, int64_t span_ms)
 {
     if (write != NULL) {
         ccm_lock(&store->lock);
         kube_own_writes_end(&store->own, write, answer,
-                            answer == NULL ? NULL : table_get(store->table, answer->key), until_ms);
+                            answer == NULL ? NULL : table_get(store->table, answer->key), span_ms);
         ccm_unlock(&store->lock);
     }
 }

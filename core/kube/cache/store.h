@@ -87,11 +87,11 @@ struct kube_write *kube_store_begin_write(struct kube_store *store, const char *
  * It has ended. answer: the object as the server answered, decoded as the store has it; NULL = it
  * failed, or nobody can say. Readers see it in place of older versions until a list or watch shows
  * it. Never what is older than the store has: see own_write.h. When the watch shows other versions,
- * and this one has not come by until_ms (monotonic), readers see what the watch shows. Once for
- * each begin_write(); a NULL write is fine.
+ * and this one does not come within span_ms from the first of them on, readers see what the watch
+ * shows. Once for each begin_write(); a NULL write is fine.
  */
 void kube_store_end_write(struct kube_store *store, struct kube_write *write,
-                          const struct ccm_object *answer, int64_t until_ms);
+                          const struct ccm_object *answer, int64_t span_ms);
 
 /* --- the writer --- */
 

@@ -364,7 +364,8 @@ static void test_stage_edits(void **state)
 /* Steps with what readers see after each: the version of "a", "-" = it is not there. "1" to "9":
  * the watch shows that version, with "'" behind it that of another object of the same name; "l1" a
  * list does, "l-" a list has none; "d" it is deleted; "b" and "B" two writers begin, "e2" and "E2"
- * are answered with that version, "f" fails; "t" 29,999 ms, "T" 30,000 ms are over. */
+ * are answered with that version, "f" fails; the reflector looks at 1 s ("s"),
+ * 30.999 s ("t"), 31 s ("T") and 61 s ("U"). */
 static const struct own_case {
     const char *name;
     const char *steps;
@@ -395,9 +396,11 @@ static const struct own_case {
     { "a later list", "1 b e2 l3", "1 1 2 3", "+a:1 ~a:1>3 " },
     { "a later list meanwhile", "1 b l3 e2", "1 1 3 3", "+a:1 ~a:1>3 " },
     { "a list without it", "1 b e2 l-", "1 1 2 -", "+a:1 !a:1 " },
-    { "it never comes", "1 b e9 2 t 3 T", "1 1 9 9 9 9 3", "+a:1 ~a:1>2 ~a:2>3 ~a:9>3 " },
+    { "it never comes", "1 b e9 2 s t 3 T", "1 1 9 9 9 9 9 3", "+a:1 ~a:1>2 ~a:2>3 ~a:9>3 " },
     { "the watch says nothing", "1 b e2 T 2", "1 1 2 2 2", "+a:1 ~a:1>2 " },
-    { "the watch says nothing for long, and then not that", "1 b e9 T 2 T", "1 1 9 9 9 2",
+    { "the watch says nothing for long, and then all", "1 b e3 T 2 T 3", "1 1 3 3 3 3 3",
+      "+a:1 ~a:1>2 ~a:2>3 " },
+    { "the watch says nothing for long, and then not that", "1 b e9 T 2 T U", "1 1 9 9 9 9 2",
       "+a:1 ~a:1>2 ~a:9>2 " },
     { "not held", "b e1 1", "- - 1", "+a:1 " },
 };
@@ -457,9 +460,16 @@ static void own_step(struct world *w, struct kube_write *writes[static 2], const
     case 'l':
         own_list(w, step + 1);
         break;
+    case 's':
     case 't':
     case 'T':
-        kube_store_expire_writes(w->store, step[0] == 't' ? 29999 : 30000, on_change, w);
+    case 'U':
+        kube_store_expire_writes(w->store,
+                                 step[0] == 's'   ? 1000
+                                 : step[0] == 't' ? 30999
+                                 : step[0] == 'T' ? 31000
+                                                  : 61000,
+                                 on_change, w);
         break;
     default:
         object = own_build(w, step);
@@ -522,7 +532,9 @@ static void test_own_writes_are_due(void **state)
     own_step(w, writes, "e3");
     assert_true(kube_store_writes_due(w->store) == INT64_MAX); /* it hides nothing */
     own_step(w, writes, "2");
-    assert_int_equal(kube_store_writes_due(w->store), 30000);
+    assert_int_equal(kube_store_writes_due(w->store), 0); /* now */
+    own_step(w, writes, "s");
+    assert_int_equal(kube_store_writes_due(w->store), 31000);
     own_step(w, writes, "3");
     assert_true(kube_store_writes_due(w->store) == INT64_MAX);
     own_step(w, writes, "b"); /* one that never ends is freed with the store */
