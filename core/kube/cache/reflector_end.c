@@ -124,7 +124,7 @@ static bool is_absent(const struct kube_reflector *r, const struct kube_reflecto
 /* A new server may not have read its definitions yet: objects go only when it stays so. */
 static void drop_objects(struct kube_reflector *r)
 {
-    struct kube_stage *nothing = kube_stage_new(r->config.store);
+    struct kube_stage *nothing = kube_reflector_new_stage(r);
 
     if (nothing == NULL) {
         return; /* the next try does it */

@@ -202,12 +202,15 @@ void kube_reflector_check_server(struct kube_reflector *r, struct kube_reflector
         r->server_uncertain = false;
         end->code = kube_reflector_check_version(r, ccm_buf_str(&page.version), &end->err);
     }
+    if (end->code == 0) {
+        kube_reflector_relist_outdated(r);
+    }
     end->lasted_ms = ccm_clock_now_ms() - started_ms;
 }
 
 static int list_once(struct kube_reflector *r, struct page *page, int64_t started_ms)
 {
-    CCM_CLEANUP(kube_stage_freep) struct kube_stage *stage = kube_stage_new(r->config.store);
+    CCM_CLEANUP(kube_stage_freep) struct kube_stage *stage = kube_reflector_new_stage(r);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf version = { .max = 4096 };
 
     if (stage == NULL) {

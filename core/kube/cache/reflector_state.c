@@ -71,6 +71,36 @@ void kube_reflector_report_break(struct kube_reflector *r, const char *why)
     }
 }
 
+static bool reflector_saw_break_since(const struct kube_reflector *r, int64_t began_ms)
+{
+    return r->config.continuity != NULL &&
+           kube_continuity_broke_ms(r->config.continuity) > began_ms;
+}
+
+static bool reflector_is_outdated(struct kube_reflector *r)
+{
+    ccm_lock(&r->lock);
+
+    const int64_t began_ms = r->began_ms;
+
+    ccm_unlock(&r->lock);
+    return reflector_saw_break_since(r, began_ms);
+}
+
+void kube_reflector_relist_outdated(struct kube_reflector *r)
+{
+    const bool outdated = reflector_is_outdated(r);
+
+    ccm_lock(&r->lock);
+    r->relist = r->relist || outdated;
+    ccm_unlock(&r->lock);
+}
+
+struct kube_stage *kube_reflector_new_stage(struct kube_reflector *r)
+{
+    return kube_stage_new(r->config.store, reflector_is_outdated(r));
+}
+
 void kube_reflector_set_in_step(struct kube_reflector *r, bool in_step)
 {
     if (r->config.continuity != NULL) {
@@ -141,6 +171,8 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
     ccm_log_info(&kube_reflector_log, "%s: %zu objects listed in %" PRId64 " ms (%s)",
                  r->config.name, count, now - started_ms, how);
     ccm_lock(&r->lock);
+    /* Its versions were compared with those of another server. */
+    r->relist = r->relist || reflector_saw_break_since(r, started_ms);
     r->status.synced = true;
     r->status.absent = false;
     r->status.streaming = r->streaming;

@@ -157,7 +157,7 @@ static int watch_run(struct kube_reflector *r, struct watch *w, bool initial)
         return ccm_error_nomem(w->err);
     }
     if (initial) {
-        w->stage = kube_stage_new(r->config.store);
+        w->stage = kube_reflector_new_stage(r);
         if (w->stage == NULL) {
             return ccm_error_nomem(w->err);
         }

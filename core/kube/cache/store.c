@@ -39,6 +39,7 @@ struct kube_store {
 struct kube_stage {
     struct kube_store *store;
     struct table *table;
+    bool other_server;
 };
 
 /* The values of one object in each index; to work them out may take long, so no lock is held. */
@@ -652,7 +653,7 @@ void kube_store_expire_writes(struct kube_store *store, int64_t now_ms, kube_cha
     }
 }
 
-struct kube_stage *kube_stage_new(struct kube_store *store)
+struct kube_stage *kube_stage_new(struct kube_store *store, bool other_server)
 {
     CCM_CLEANUP(ccm_freep) struct kube_stage *stage = calloc(1, sizeof(*stage));
 
@@ -660,6 +661,7 @@ struct kube_stage *kube_stage_new(struct kube_store *store)
         return NULL;
     }
     stage->store = store;
+    stage->other_server = other_server;
     stage->table = table_new(store);
     return stage->table == NULL ? NULL : CCM_STEAL(stage);
 }
@@ -682,7 +684,7 @@ int kube_stage_put(struct kube_stage *stage, const struct ccm_object *object)
     const struct ccm_object *held = table_get(stage->store->table, object->key);
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *old = NULL;
 
-    if (held != NULL && same_version(held, object)) {
+    if (held != NULL && !stage->other_server && same_version(held, object)) {
         object = held;
     }
 
@@ -712,9 +714,21 @@ size_t kube_stage_len(const struct kube_stage *stage)
     return ccm_strmap_len(stage->table->objects);
 }
 
+/* What a list made of a key. */
+static void store_emit_listed(kube_change_fn fn, void *arg, const struct ccm_object *before,
+                              const struct ccm_object *after, bool other_server)
+{
+    if (other_server && before != NULL && before != after && same_version(before, after)) {
+        store_emit_change(fn, arg, CCM_CHANGE_UPDATED, before, after);
+    } else {
+        store_emit_difference(fn, arg, before, after);
+    }
+}
+
 void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_change_fn fn,
                        void *arg)
 {
+    const bool other_server = stage->other_server;
     struct table *before = store->table;
     struct table *after = stage->table;
     void *cursor = NULL;
@@ -731,7 +745,7 @@ void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_
     /* The old table is nobody else's any more; the new one has no other writer, and a callback does
      * not write. */
     while (ccm_strmap_next(after->objects, &cursor, &key, &value)) {
-        store_emit_difference(fn, arg, table_get(before, key), value);
+        store_emit_listed(fn, arg, table_get(before, key), value, other_server);
     }
     cursor = NULL;
     while (ccm_strmap_next(before->objects, &cursor, &key, &value)) {

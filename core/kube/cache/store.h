@@ -117,7 +117,11 @@ void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn
  */
 struct kube_stage;
 
-struct kube_stage *kube_stage_new(struct kube_store *store);
+/* other_server: the list is that of another server than what the store holds. It may have used a
+ * version a second time, so an object with the same version counts as changed. NULL = out of
+ * memory.
+ */
+struct kube_stage *kube_stage_new(struct kube_store *store, bool other_server);
 void kube_stage_free(struct kube_stage *stage);
 /* For CCM_CLEANUP. */
 void kube_stage_freep(struct kube_stage **stage);

@@ -91,6 +91,16 @@ void kube_continuity_break(struct kube_continuity *c, const char *reason, bool r
     ccm_unlock(&c->lock);
 }
 
+int64_t kube_continuity_broke_ms(struct kube_continuity *c)
+{
+    ccm_lock(&c->lock);
+
+    const int64_t broke_ms = c->broke_ms;
+
+    ccm_unlock(&c->lock);
+    return broke_ms;
+}
+
 int64_t kube_continuity_since(struct kube_continuity *c, uint64_t excused)
 {
     ccm_lock(&c->lock);

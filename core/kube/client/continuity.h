@@ -58,6 +58,9 @@ void kube_continuity_refuse(struct kube_continuity *continuity, size_t cache);
  * people. relist: it was not a cache that found out. */
 void kube_continuity_break(struct kube_continuity *continuity, const char *reason, bool relist);
 
+/* When the last break was noticed, monotonic; 0 = there was none. */
+int64_t kube_continuity_broke_ms(struct kube_continuity *continuity);
+
 /* server_since_ms() of struct ccm_host. excused: one bit per cache (kube_continuity_bit()) that the
  * server may refuse, as it holds nothing that the caller goes by. */
 int64_t kube_continuity_since(struct kube_continuity *continuity, uint64_t excused);

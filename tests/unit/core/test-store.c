@@ -198,7 +198,7 @@ static void test_too_large_ones_are_counted(void **state)
     assert_int_equal(kube_store_put(w->store, large, on_change, w), 0);
     kube_store_delete(w->store, "d/a", on_change, w);
     assert_int_equal(kube_store_too_large(w->store), 0);
-    stage = kube_stage_new(w->store);
+    stage = kube_stage_new(w->store, false);
     assert_int_equal(kube_stage_put(stage, large), 0);
     kube_store_commit(w->store, CCM_STEAL(stage), on_change, w);
     assert_int_equal(kube_store_too_large(w->store), 1);
@@ -306,7 +306,7 @@ static void test_commit_tells_exactly_the_differences(void **state)
     ccm_buf_reset(&w->told);
 
     const struct ccm_object *same = kube_store_get(w->store, "d/a");
-    struct kube_stage *next = kube_stage_new(w->store);
+    struct kube_stage *next = kube_stage_new(w->store, false);
 
     stage(w, next, "f", "u", "5", "db");
     stage(w, next, "a", "u", "1", "web");
@@ -326,10 +326,29 @@ static void test_commit_tells_exactly_the_differences(void **state)
     assert_ptr_equal(now, same);
     kube_object_unref(now);
     kube_object_unref(same);
-    kube_store_commit(w->store, kube_stage_new(w->store), on_change, w);
+    kube_store_commit(w->store, kube_stage_new(w->store, false), on_change, w);
     expect_told(w, "!f:5 !a:1 !b:2 !c:1 ");
     assert_int_equal(kube_store_len(w->store), 0);
     expect_index(w, "d/db", "");
+}
+
+/* Another server may have used a version a second time. */
+static void test_list_of_another_server(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "a", "u", "1", "web");
+    put(w, "b", "u", "1", "web");
+    ccm_buf_reset(&w->told);
+
+    struct kube_stage *next = kube_stage_new(w->store, true);
+
+    stage(w, next, "a", "u", "1", "db");
+    assert_int_equal(kube_stage_keep(next, "d/b"), 0);
+    kube_store_commit(w->store, next, on_change, w);
+    expect_told(w, "~a:1>1 ");
+    expect_index(w, "d/web", "b");
+    expect_index(w, "d/db", "a");
 }
 
 static void test_stage_edits(void **state)
@@ -340,7 +359,7 @@ static void test_stage_edits(void **state)
     put(w, "b", "u", "1", "web");
     ccm_buf_reset(&w->told);
 
-    struct kube_stage *next = kube_stage_new(w->store);
+    struct kube_stage *next = kube_stage_new(w->store, false);
 
     stage(w, next, "c", "u", "1", "web");
     stage(w, next, "c", "u", "2", "db"); /* twice in one list: the later one counts */
@@ -354,7 +373,7 @@ static void test_stage_edits(void **state)
     expect_told(w, "+c:2 !b:1 ");
     expect_index(w, "d/web", "a");
     expect_index(w, "d/db", "c");
-    next = kube_stage_new(w->store);
+    next = kube_stage_new(w->store, false);
     stage(w, next, "z", "u", "1", "web");
     kube_stage_free(next); /* a list that failed leaves no trace */
     expect_told(w, "");
@@ -418,7 +437,7 @@ static const struct ccm_object *own_build(struct world *w, const char *step)
 
 static void own_list(struct world *w, const char *step)
 {
-    struct kube_stage *next = kube_stage_new(w->store);
+    struct kube_stage *next = kube_stage_new(w->store, false);
 
     assert_non_null(next);
     if (step[0] != '-') {
@@ -599,7 +618,7 @@ static void test_readers_see_whole_lists(void **state)
         assert_int_equal(pthread_create(&readers[i], NULL, reader_main, &race), 0);
     }
     for (int round = 0; round < ROUNDS || atomic_load(&race.reads) < 100; round++) {
-        struct kube_stage *next = kube_stage_new(w->store);
+        struct kube_stage *next = kube_stage_new(w->store, false);
 
         for (int i = 0; round % 7 != 0 && i < SLICES; i++) {
             char name[8] = { 's', (char)('0' + i), '\0' };
@@ -632,6 +651,7 @@ int main(void)
                                         fixture_end),
         cmocka_unit_test_setup_teardown(test_stage_edits, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_own_writes, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_list_of_another_server, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_own_writes_are_due, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_too_many_indexes, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_readers_see_whole_lists, fixture_begin, fixture_end),
