@@ -80,7 +80,7 @@ def test_source_ranges_that_are_not_done_are_told_again_and_again(world):
     audited.kube.patch("Service", "web", {"spec": {"loadBalancerSourceRanges": None}})
     audited.settled()
     told, since = audited.kube.events("web"), audited.cloud.mark()
-    audited.wait(lambda: rounds(audited, since) >= 2, "two looks")
+    audited.wait(lambda: rounds(audited, since) >= 2, "two looks", timeout=7200)
     assert audited.kube.events("web") == told
 
 

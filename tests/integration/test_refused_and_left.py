@@ -17,18 +17,19 @@ def conditions(world):
     return [one for one in world.kube.get("Service", "web")["status"].get("conditions", []) if one["type"] == CONDITION]
 
 
+@pytest.mark.time_scale(200)  # half an hour is 9 s
 @CHANGES
 def test_it_is_over(world, change):
-    start(world, 1)
+    start(world)
     views.nodes(world, 2)
     world.kube.create(objects.service("web", annotations={PREFIX + "address-type": "nowhere"}))
-    world.wait(lambda: failures(world) and failures(world)[0]["count"] >= 2 and conditions(world), "that it is told again", 30)
+    world.wait(lambda: failures(world) and failures(world)[0]["count"] >= 2 and conditions(world), "that it is told again", 7200)
     assert not world.kube.get("Service", "web")["metadata"].get("finalizers")
     world.kube.patch("Service", "web", change)
-    world.wait(lambda: not conditions(world), "the end of the condition", 30)
+    world.wait(lambda: not conditions(world), "the end of the condition", 600)
     world.settled()
     count = failures(world)[0]["count"]
     other = objects.service("other", annotations={PREFIX + "address-type": "nowhere"})
     world.kube.create(other)
-    world.wait(lambda: failures(world, "other") and failures(world, "other")[0]["count"] >= 3, "periods", 30)
+    world.wait(lambda: failures(world, "other") and failures(world, "other")[0]["count"] >= 3, "periods", 10800)
     assert failures(world)[0]["count"] == count
