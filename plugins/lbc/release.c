@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEXT_MS 1000 /* to the next load balancer, when there are several */
+#define OUTDATED_MS 2000 /* until the cache has what the API server has */
+#define NEXT_MS     1000 /* to the next load balancer, when there are several */
 
 static int release_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
@@ -490,6 +491,16 @@ static int clean_id(struct lbc_pass *pass, struct ccm_error *err)
                : lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
 }
 
+/* The Service is another one than this pass went by, so it may have a load balancer after all. */
+static void release_begin_again(struct lbc_pass *pass, struct ccm_error *err)
+{
+    ccm_error_clear(err);
+    lbc_entry_drop(pass->entry);
+    pass->entry->gone = false;
+    pass->unfinished = true;
+    pass->requeue_ms = OUTDATED_MS;
+}
+
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
 {
     int r = clean_status(pass, err);
@@ -498,6 +509,10 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
         return clean_fail_status(pass, r, err);
     }
     r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, false, err);
+    if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
+        release_begin_again(pass, err);
+        return 0;
+    }
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
                                   "Error removing load balancer finalizer", r, err);
@@ -564,7 +579,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_vswitch_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
-    if (r == 0 && !pass->dry) {
+    if (r == 0 && !pass->dry && !pass->unfinished) {
         lbc_pass_end_standing(pass);
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;

@@ -79,8 +79,9 @@ void lbc_life_now_fini(struct lbc_life_now *now)
 
 /* --- the finalizer --- */
 
+/* version: the patch is refused unless the Service still has it; NULL = written in any case. */
 static int life_write_finalizer(const struct lbc_life *life, const struct ccm_request *req,
-                                const struct ccm_service *service, bool wanted,
+                                const struct ccm_service *service, bool wanted, const char *version,
                                 struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
@@ -89,7 +90,11 @@ static int life_write_finalizer(const struct lbc_life *life, const struct ccm_re
     life_open_patch(&w, service, wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers",
                     '[');
     ccm_jsonw_str(&w, NULL, life->finalizer);
-    ccm_jsonw_close_all(&w, "]}}");
+    ccm_jsonw_close(&w, ']');
+    if (!ccm_text_empty(version)) {
+        ccm_jsonw_str(&w, "resourceVersion", version);
+    }
+    ccm_jsonw_close_all(&w, "}}");
 
     const int r = life_write_patch(
         life, req, service, (struct ccm_patch){ .type = CCM_PATCH_STRATEGIC, .subresource = "" },
@@ -103,6 +108,20 @@ static void life_record_finalizer(const struct lbc_life *life, bool confirmed)
     if (life->memory != NULL) {
         life->memory->confirmed = confirmed;
     }
+}
+
+/* Whether the Service is another one than what a release went by: it was deleted or edited
+ * meanwhile, or names another load balancer. */
+static bool life_has_changed(const struct ccm_service *was, const struct ccm_service *now)
+{
+    const char *id = ccm_object_label(&now->meta, lbc_names.lb_label);
+    char before[LBC_HASH_TEXT];
+    char after[LBC_HASH_TEXT];
+
+    return was->meta.deleted_ms != now->meta.deleted_ms || lbc_hash_service(was, before) < 0 ||
+           lbc_hash_service(now, after) < 0 || strcmp(before, after) != 0 ||
+           (!ccm_text_empty(id) &&
+            !ccm_text_equal(id, ccm_object_label(&was->meta, lbc_names.lb_label)));
 }
 
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -119,7 +138,12 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
                      life->noun == NULL ? "Service" : life->noun);
         return 0;
     }
-    const int r = life_write_finalizer(life, req, service, wanted, err);
+    if (!wanted && life_has_changed(service, now.service)) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_CONFLICT,
+                             "the Service has changed since it was read");
+    }
+    const int r = life_write_finalizer(life, req, service, wanted,
+                                       wanted ? NULL : now.service->meta.resource_version, err);
 
     life_record_finalizer(life, wanted && r == 0);
     return r;
@@ -131,7 +155,7 @@ int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_req
     if (life->memory == NULL || life->plan != NULL || life->memory->confirmed) {
         return 0;
     }
-    const int r = life_write_finalizer(life, req, service, true, err);
+    const int r = life_write_finalizer(life, req, service, true, NULL, err);
 
     life_record_finalizer(life, r == 0);
     return r;

@@ -61,12 +61,44 @@ static void test_finalizer(void **state)
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID
-                 "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER "\"]}}");
+                 "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER
+                 "\"],\"resourceVersion\":\"1\"}}");
     fake_host_patch_result(f.fake, -ENOENT, CCM_ERROR_NOT_FOUND);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
     assert_true(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err) < 0);
     fake_host_free(f.fake);
+}
+
+/* A release that went by an old Service takes no finalizer off: the newer one may have a load
+ * balancer that it knows nothing of. */
+static void test_finalizer_of_an_old_service(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct ccm_service *now = obj_service();
+        struct fixture f;
+
+        fixture_begin(&f);
+        obj_finalizer(&f.service->meta, FINALIZER);
+        obj_finalizer(&now->meta, FINALIZER);
+        if (i == 1) {
+            now->meta.deleted_ms = 1000;
+        } else if (i == 2) {
+            obj_label(&now->meta, LBC_LIFE_LB_LABEL, "lb-2");
+        } else if (i == 3) {
+            obj_annotate(&now->meta, "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-name",
+                         "mine");
+        }
+        fake_host_put(f.fake, &now->meta);
+
+        const int r = lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err);
+
+        assert_int_equal(r, i == 0 ? 0 : -EAGAIN);
+        assert_int_equal(f.err.kind, i == 0 ? CCM_ERROR_NONE : CCM_ERROR_CONFLICT);
+        assert_int_equal(fake_host_patch_count(f.fake), i == 0 ? 1 : 0);
+        fake_host_free(f.fake);
+    }
 }
 
 static void publish(struct fixture *f, const struct lbc_life_state *want, bool expect)
@@ -448,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
+        cmocka_unit_test_teardown(test_finalizer_of_an_old_service, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
         cmocka_unit_test_teardown(test_publish_with_condition, obj_end),
         cmocka_unit_test_teardown(test_publish_much, obj_end),
