@@ -17,7 +17,6 @@ void ali_bucket_free(void *arg)
 
     if (bucket != NULL) {
         ali_line_fini(&bucket->line);
-        ali_window_fini(&bucket->window);
         free(bucket);
     }
 }
@@ -26,8 +25,7 @@ struct ali_bucket *ali_bucket_new(enum ali_product product, const char *action)
 {
     struct ali_bucket *bucket = calloc(1, sizeof(*bucket));
 
-    if (bucket == NULL || ali_window_init(&bucket->window) < 0 ||
-        ali_line_init(&bucket->line) < 0) {
+    if (bucket == NULL || ali_line_init(&bucket->line) < 0) {
         ali_bucket_free(bucket);
         return NULL;
     }
@@ -45,7 +43,7 @@ int64_t ali_bucket_span(const struct ali_bucket *bucket)
 
 /* When the n-th call of the window (from 1 on, oldest first) does not count any more; one that runs
  * is taken to end now. */
-static int64_t bucket_free_ms(const struct ali_bucket *bucket, int64_t number, int64_t now_ms)
+static int64_t bucket_free_ms(struct ali_bucket *bucket, int64_t number, int64_t now_ms)
 {
     const int64_t span = ali_bucket_span(bucket);
 
@@ -55,7 +53,7 @@ static int64_t bucket_free_ms(const struct ali_bucket *bucket, int64_t number, i
 
 /* How long until so many calls (from 1 on) have made place where `limit` may be. Beyond those of
  * the window it is the turn of those that wait and get the places before, again and again. */
-static int64_t bucket_wait_ms(const struct ali_bucket *bucket, int64_t count, int64_t limit,
+static int64_t bucket_wait_ms(struct ali_bucket *bucket, int64_t count, int64_t limit,
                               int64_t now_ms)
 {
     const int64_t used = bucket->window.ended + bucket->window.running;

@@ -513,7 +513,8 @@ static void test_retries_come_again_soon(void **state)
     fake_host_free(fake);
 }
 
-/* 86 calls, two a second: from SPAN after the start on there is a place each half second. */
+/* 86 calls, one a second and the last ones together: from SPAN after the start on there is a place
+ * each second. */
 static void test_put_off_with_its_place_kept(void **state)
 {
     static const struct {
@@ -524,22 +525,22 @@ static void test_put_off_with_its_place_kept(void **state)
     } rows[] = {
         /* In order of priority and arrival. */
         { 43000, { "a", ALI_PRIO_SPEC, 1 }, SPAN, 0 },
-        { 43000, { "b", ALI_PRIO_BULK, 1 }, SPAN + 500, 0 },
-        { 43000, { "c", ALI_PRIO_SPEC, 1 }, SPAN + 500, 0 },
-        { 43000, { "a", ALI_PRIO_SPEC, 1 }, SPAN + 1000, 0 }, /* its second call */
-        { 43000, { "d", ALI_PRIO_SPEC, 1 }, SPAN + 1500, 0 },
+        { 43000, { "b", ALI_PRIO_BULK, 1 }, SPAN + 1000, 0 },
+        { 43000, { "c", ALI_PRIO_SPEC, 1 }, SPAN + 1000, 0 },
+        { 43000, { "a", ALI_PRIO_SPEC, 1 }, SPAN + 2000, 0 }, /* its second call */
+        { 43000, { "d", ALI_PRIO_SPEC, 1 }, SPAN + 3000, 0 },
         /* Who asks too early has the same places. */
-        { 44000, { "b", ALI_PRIO_BULK, 2 }, SPAN + 2000, 0 },
+        { 44000, { "b", ALI_PRIO_BULK, 2 }, SPAN + 4000, 0 },
         { 44000, { "a", ALI_PRIO_SPEC, 2 }, SPAN, 0 },
-        { 44000, { "a", ALI_PRIO_SPEC, 2 }, SPAN + 1000, 0 },
+        { 44000, { "a", ALI_PRIO_SPEC, 2 }, SPAN + 2000, 0 },
         /* A place is there, but for `a`; others wait, within their patience. */
-        { SPAN, { "e", ALI_PRIO_SPEC, 1 }, SPAN + 2000, 0 },
-        { SPAN, { "c", ALI_PRIO_SPEC, 2 }, 0, SPAN + 500 },
-        { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 500 },
+        { SPAN, { "e", ALI_PRIO_SPEC, 1 }, SPAN + 4000, 0 },
+        { SPAN, { "c", ALI_PRIO_SPEC, 2 }, 0, SPAN + 1000 },
         { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 1000 },
-        { SPAN, { "d", ALI_PRIO_SPEC, 2 }, 0, SPAN + 1500 },
+        { SPAN, { "a", ALI_PRIO_SPEC, 3 }, 0, SPAN + 2000 },
+        { SPAN, { "d", ALI_PRIO_SPEC, 2 }, 0, SPAN + 3000 },
         /* A better priority does not need the place that is kept. */
-        { SPAN, { "b", ALI_PRIO_REMOVE, 3 }, 0, SPAN + 2000 },
+        { SPAN, { "b", ALI_PRIO_REMOVE, 3 }, 0, SPAN + 4000 },
     };
     CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     struct fake_host *fake = fake_host_new();
@@ -549,7 +550,7 @@ static void test_put_off_with_its_place_kept(void **state)
     for (int i = 0; i < 86; i++) {
         assert_int_equal(acquire_or_keep(governor, fake, (struct visit){ "z", ALI_PRIO_SPEC, i }),
                          0);
-        fake_host_advance(fake, 500);
+        fake_host_advance(fake, i < 42 ? 1000 : 0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const int64_t rest = start + rows[i].at_ms - fake_host_now(fake);
