@@ -102,7 +102,7 @@ static struct spread spread_begin(struct ali_bucket *bucket, int64_t now_ms)
                 allowed - ali_quota_kept(bucket->action, counts, first != 0, allowed);
         }
     }
-    ali_parties_walk(&bucket->line.parties);
+    ali_tenants_walk(&bucket->line.tenants);
     return spread;
 }
 
@@ -117,8 +117,8 @@ struct claim {
 static struct claim spread_step(struct spread *spread, struct ali_bucket *bucket,
                                 const struct ali_ticket *ticket, int64_t now_ms)
 {
-    const struct ali_lately *had = ali_party_had(ticket->party, ticket->priority);
-    int64_t *ahead = ali_party_ahead(&bucket->line.parties, ticket->party, ticket->priority);
+    const struct ali_lately *had = ali_tenant_had(ticket->tenant, ticket->priority);
+    int64_t *ahead = ali_tenant_ahead(&bucket->line.tenants, ticket->tenant, ticket->priority);
     const bool aged = ticket->retry && ticket->priority != ALI_PRIO_RETRY && !bucket->heals;
     struct claim claim = {
         .first = ali_lately_count(had, now_ms, ali_bucket_span(bucket)) + *ahead <
@@ -200,7 +200,7 @@ void ali_bucket_serve(struct ali_bucket *bucket, struct ali_ticket *ticket, int6
 
     ali_line_leave(&bucket->line, ticket, true);
     ticket->bucket = NULL;
-    ali_lately_add(ali_party_had(ticket->party, ticket->priority), now_ms, span);
+    ali_lately_add(ali_tenant_had(ticket->tenant, ticket->priority), now_ms, span);
     if (ticket->retry) {
         ali_lately_add(&bucket->retries, now_ms, span);
     }

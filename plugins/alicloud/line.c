@@ -9,7 +9,7 @@
 int ali_line_init(struct ali_line *line)
 {
     *line = (struct ali_line){ 0 };
-    return ali_parties_init(&line->parties);
+    return ali_tenants_init(&line->tenants);
 }
 
 static void ticket_free(struct ali_ticket *ticket)
@@ -28,7 +28,7 @@ void ali_line_fini(struct ali_line *line)
             ticket_free(ticket);
         }
     }
-    ali_parties_fini(&line->parties);
+    ali_tenants_fini(&line->tenants);
 }
 
 /* Where it stands. */
@@ -58,7 +58,7 @@ static void ticket_insert(struct ali_line *line, struct ali_ticket *ticket)
 
 /* --- places that are kept --- */
 
-/* Takes it out; its party may go on waiting in another ticket. */
+/* Takes it out; its tenant may go on waiting in another ticket. */
 static void place_drop(struct ali_line *line, struct ali_ticket **place, bool leaves)
 {
     struct ali_ticket *ticket = *place;
@@ -66,7 +66,7 @@ static void place_drop(struct ali_line *line, struct ali_ticket **place, bool le
     *place = ticket->next;
     line->kept--;
     if (leaves) {
-        ali_parties_leave(&line->parties, ticket->party, ticket->priority, ticket->turn, false);
+        ali_tenants_leave(&line->tenants, ticket->tenant, ticket->priority, ticket->turn, false);
     }
     ticket_free(ticket);
 }
@@ -129,17 +129,17 @@ int ali_line_enter(struct ali_line *line, const struct ali_call *call,
     struct ali_ticket **kept = line_find_kept(line, call, request);
 
     *ticket = (struct ali_ticket){
-        .party = ali_parties_get(&line->parties, call->object, now_ms, span_ms),
+        .tenant = ali_tenants_get(&line->tenants, call->object, now_ms, span_ms),
         .priority = call->priority,
         .retry = call->priority == ALI_PRIO_RETRY,
         .since_ms = now_ms,
         .request = *request,
     };
-    if (ticket->party == NULL) {
+    if (ticket->tenant == NULL) {
         return -ENOMEM;
     }
     if (kept == NULL) {
-        ticket->turn = ali_parties_enter(&line->parties, ticket->party, ticket->priority);
+        ticket->turn = ali_tenants_enter(&line->tenants, ticket->tenant, ticket->priority);
         ticket_insert(line, ticket);
         return 0;
     }
@@ -158,14 +158,14 @@ void ali_line_leave(struct ali_line *line, struct ali_ticket *ticket, bool serve
     struct ali_ticket **place = ticket_find(line, ticket);
 
     *place = ticket->next;
-    ali_parties_leave(&line->parties, ticket->party, ticket->priority, ticket->turn, served);
+    ali_tenants_leave(&line->tenants, ticket->tenant, ticket->priority, ticket->turn, served);
 }
 
 void ali_line_move(struct ali_line *line, struct ali_ticket *ticket, enum ali_priority priority)
 {
     ali_line_leave(line, ticket, false);
     ticket->priority = priority;
-    ticket->turn = ali_parties_enter(&line->parties, ticket->party, priority);
+    ticket->turn = ali_tenants_enter(&line->tenants, ticket->tenant, priority);
     ticket_insert(line, ticket);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Who waits for an action: by priority, within one by the turns of their namespaces (party.h). A
+ * Who waits for an action: by priority, within one by the turns of their namespaces (tenant.h). A
  * place may be kept for somebody who has gone away and comes again.
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
@@ -7,7 +7,7 @@
 #ifndef CCM_ALICLOUD_LINE_H
 #define CCM_ALICLOUD_LINE_H
 
-#include "alicloud/party.h"
+#include "alicloud/tenant.h"
 
 #define ALI_LINE_KEPT_MAX 10000 /* places that are kept in a line */
 
@@ -21,7 +21,7 @@ struct ali_request {
 struct ali_ticket {
     struct ali_ticket *next;
     void *bucket; /* whose line it is, for governor.c; NULL = it has left */
-    struct ali_party *party;
+    struct ali_tenant *tenant;
     enum ali_priority priority;
     bool retry; /* of ALI_PRIO_RETRY, or it was until it had waited for too long */
     int64_t turn;
@@ -34,7 +34,7 @@ struct ali_ticket {
 struct ali_line {
     struct ali_ticket *first;
     size_t kept; /* of these places */
-    struct ali_parties parties;
+    struct ali_tenants tenants;
 };
 
 /* Empty. 0 or -ENOMEM. */

@@ -6,8 +6,8 @@
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
-#ifndef CCM_ALICLOUD_PARTY_H
-#define CCM_ALICLOUD_PARTY_H
+#ifndef CCM_ALICLOUD_TENANT_H
+#define CCM_ALICLOUD_TENANT_H
 
 #include "alicloud/client.h"
 
@@ -27,8 +27,8 @@ int64_t ali_lately_count(const struct ali_lately *lately, int64_t now_ms, int64_
 int64_t ali_lately_wait_ms(const struct ali_lately *lately, int64_t limit, int64_t now_ms,
                            int64_t span_ms);
 
-/* One namespace. Lives as long as somebody of it waits; else until the next ali_parties_get(). */
-struct ali_party {
+/* One namespace. Lives as long as somebody of it waits; else until the next ali_tenants_get(). */
+struct ali_tenant {
     struct ali_lately had[2]; /* new objects; all others */
     int64_t last[ALI_PRIORITIES];
     size_t waiting[ALI_PRIORITIES];
@@ -36,7 +36,7 @@ struct ali_party {
     int64_t ahead[2];
 };
 
-struct ali_parties {
+struct ali_tenants {
     struct ccm_strmap *all;
     size_t sweep_at;               /* so many: those of which nothing is known any more go */
     int64_t turns[ALI_PRIORITIES]; /* of the one that was served last */
@@ -44,27 +44,28 @@ struct ali_parties {
 };
 
 /* Empty. 0 or -ENOMEM. */
-CCM_NODISCARD int ali_parties_init(struct ali_parties *parties);
-void ali_parties_fini(struct ali_parties *parties);
+CCM_NODISCARD int ali_tenants_init(struct ali_tenants *tenants);
+void ali_tenants_fini(struct ali_tenants *tenants);
 
-/* The namespace of an object ("namespace/name"); whatever has none is one party. NULL on ENOMEM. */
-struct ali_party *ali_parties_get(struct ali_parties *parties, const char *object, int64_t now_ms,
-                                  int64_t span_ms);
+/* The namespace of an object ("namespace/name"); whatever has none is one tenant. NULL on ENOMEM.
+ */
+struct ali_tenant *ali_tenants_get(struct ali_tenants *tenants, const char *object, int64_t now_ms,
+                                   int64_t span_ms);
 
 /* One of them waits from now on: its turn. Lower ones are served first, equal ones in order of
  * arrival. */
-int64_t ali_parties_enter(struct ali_parties *parties, struct ali_party *party,
+int64_t ali_tenants_enter(struct ali_tenants *tenants, struct ali_tenant *tenant,
                           enum ali_priority priority);
 /* It does not wait any more; served: because it was its turn. */
-void ali_parties_leave(struct ali_parties *parties, struct ali_party *party,
+void ali_tenants_leave(struct ali_tenants *tenants, struct ali_tenant *tenant,
                        enum ali_priority priority, int64_t turn, bool served);
 
-/* What the party has had lately of calls of this priority. */
-struct ali_lately *ali_party_had(struct ali_party *party, enum ali_priority priority);
+/* What the tenant has had lately of calls of this priority. */
+struct ali_lately *ali_tenant_had(struct ali_tenant *tenant, enum ali_priority priority);
 
-/* A walk along those that wait: calls that a party gets before the walk comes to its next one. */
-void ali_parties_walk(struct ali_parties *parties);
-int64_t *ali_party_ahead(const struct ali_parties *parties, struct ali_party *party,
-                         enum ali_priority priority);
+/* A walk along those that wait: calls that a tenant gets before the walk comes to its next one. */
+void ali_tenants_walk(struct ali_tenants *tenants);
+int64_t *ali_tenant_ahead(const struct ali_tenants *tenants, struct ali_tenant *tenant,
+                          enum ali_priority priority);
 
 #endif

@@ -1,5 +1,5 @@
 /* Namespaces that ask for one action: what each has had lately, and whose turn it is. */
-#include "alicloud/party.h"
+#include "alicloud/tenant.h"
 
 #include "util/cleanup.h"
 #include "util/strmap.h"
@@ -51,55 +51,57 @@ static void test_another_span(void **state)
     assert_int_equal(ali_lately_count(&lately, 1000000, 1), 1);
 }
 
-static struct ali_party *party_of(struct ali_parties *parties, const char *object)
+static struct ali_tenant *tenant_of(struct ali_tenants *tenants, const char *object)
 {
-    struct ali_party *party = ali_parties_get(parties, object, 0, SPAN);
+    struct ali_tenant *tenant = ali_tenants_get(tenants, object, 0, SPAN);
 
-    assert_non_null(party);
-    return party;
+    assert_non_null(tenant);
+    return tenant;
 }
 
 static void test_namespaces(void **state)
 {
-    struct ali_parties parties;
+    struct ali_tenants tenants;
 
     (void)state;
-    assert_int_equal(ali_parties_init(&parties), 0);
+    assert_int_equal(ali_tenants_init(&tenants), 0);
 
-    struct ali_party *party = party_of(&parties, "shop/web");
+    struct ali_tenant *tenant = tenant_of(&tenants, "shop/web");
 
-    assert_ptr_equal(party_of(&parties, "shop/api"), party);
-    assert_ptr_not_equal(party_of(&parties, "shops/web"), party);
-    assert_ptr_not_equal(party_of(&parties, "web"), party);
-    assert_ptr_equal(party_of(&parties, NULL), party_of(&parties, "inventory"));
-    assert_ptr_not_equal(ali_party_had(party, ALI_PRIO_NEW), ali_party_had(party, ALI_PRIO_SPEC));
-    assert_ptr_equal(ali_party_had(party, ALI_PRIO_REMOVE), ali_party_had(party, ALI_PRIO_SPEC));
-    ali_parties_fini(&parties);
+    assert_ptr_equal(tenant_of(&tenants, "shop/api"), tenant);
+    assert_ptr_not_equal(tenant_of(&tenants, "shops/web"), tenant);
+    assert_ptr_not_equal(tenant_of(&tenants, "web"), tenant);
+    assert_ptr_equal(tenant_of(&tenants, NULL), tenant_of(&tenants, "inventory"));
+    assert_ptr_not_equal(ali_tenant_had(tenant, ALI_PRIO_NEW),
+                         ali_tenant_had(tenant, ALI_PRIO_SPEC));
+    assert_ptr_equal(ali_tenant_had(tenant, ALI_PRIO_REMOVE),
+                     ali_tenant_had(tenant, ALI_PRIO_SPEC));
+    ali_tenants_fini(&tenants);
 }
 
 /* However many there were: those that want nothing any more are forgotten, and nobody else. */
 static void test_memory_is_bounded(void **state)
 {
-    struct ali_parties parties;
+    struct ali_tenants tenants;
 
     (void)state;
-    assert_int_equal(ali_parties_init(&parties), 0);
+    assert_int_equal(ali_tenants_init(&tenants), 0);
 
-    struct ali_party *waits = party_of(&parties, "waits/a");
-    struct ali_party *had = party_of(&parties, "had/a");
+    struct ali_tenant *waits = tenant_of(&tenants, "waits/a");
+    struct ali_tenant *had = tenant_of(&tenants, "had/a");
 
-    (void)ali_parties_enter(&parties, waits, ALI_PRIO_SPEC);
+    (void)ali_tenants_enter(&tenants, waits, ALI_PRIO_SPEC);
     for (int i = 0; i < 5000; i++) {
         char object[32];
 
-        ali_lately_add(ali_party_had(had, ALI_PRIO_SPEC), i * 1000, SPAN);
+        ali_lately_add(ali_tenant_had(had, ALI_PRIO_SPEC), i * 1000, SPAN);
         ccm_text_printf(object, sizeof(object), "n-%d/a", i);
-        assert_non_null(ali_parties_get(&parties, object, i * 1000, SPAN));
-        assert_true(ccm_strmap_len(parties.all) <= 64);
+        assert_non_null(ali_tenants_get(&tenants, object, i * 1000, SPAN));
+        assert_true(ccm_strmap_len(tenants.all) <= 64);
     }
-    assert_ptr_equal(ali_parties_get(&parties, "waits/b", 0, SPAN), waits);
-    assert_ptr_equal(ali_parties_get(&parties, "had/b", 0, SPAN), had);
-    ali_parties_fini(&parties);
+    assert_ptr_equal(ali_tenants_get(&tenants, "waits/b", 0, SPAN), waits);
+    assert_ptr_equal(ali_tenants_get(&tenants, "had/b", 0, SPAN), had);
+    ali_tenants_fini(&tenants);
 }
 
 /* e: enters, s: is served, l: leaves. */
@@ -116,22 +118,22 @@ static void test_turns(void **state)
         { 's', "c/1", 2 }, { 'e', "b/3", 3 }, /* it has waited for nothing */
         { 's', "a/4", 3 }, { 's', "b/3", 3 }, { 'e', "c/2", 4 },
     };
-    struct ali_parties parties;
+    struct ali_tenants tenants;
 
     (void)state;
-    assert_int_equal(ali_parties_init(&parties), 0);
+    assert_int_equal(ali_tenants_init(&tenants), 0);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        struct ali_party *party = party_of(&parties, rows[i].object);
+        struct ali_tenant *tenant = tenant_of(&tenants, rows[i].object);
 
         if (rows[i].act == 'e') {
             print_message("row %zu\n", i);
-            assert_int_equal(ali_parties_enter(&parties, party, ALI_PRIO_BULK), rows[i].turn);
+            assert_int_equal(ali_tenants_enter(&tenants, tenant, ALI_PRIO_BULK), rows[i].turn);
         } else {
-            ali_parties_leave(&parties, party, ALI_PRIO_BULK, rows[i].turn, rows[i].act == 's');
+            ali_tenants_leave(&tenants, tenant, ALI_PRIO_BULK, rows[i].turn, rows[i].act == 's');
         }
     }
-    assert_int_equal(ali_parties_enter(&parties, party_of(&parties, "c/3"), ALI_PRIO_SPEC), 1);
-    ali_parties_fini(&parties);
+    assert_int_equal(ali_tenants_enter(&tenants, tenant_of(&tenants, "c/3"), ALI_PRIO_SPEC), 1);
+    ali_tenants_fini(&tenants);
 }
 
 int main(void)
