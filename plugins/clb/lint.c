@@ -105,13 +105,6 @@ static bool has_one_zone(const struct ccm_service *service)
                           lbc_anno_get(&service->meta, "slave-zoneid"));
 }
 
-/* Who switched it off knows. */
-static bool drains_not(const struct ccm_service *service)
-{
-    return lbc_setting_has_listeners(&clb_annotations, service) &&
-           lbc_anno_get(&service->meta, "connection-drain")[0] == '\0';
-}
-
 static bool checks_nothing(const struct ccm_service *service)
 {
     return lbc_anno_says(&service->meta, "health-check-switch", "off");
@@ -141,8 +134,6 @@ static const struct lbc_hint hints[] = {
       "names the zone of master-zoneid: what takes over when a zone "
       "fails has to be in another one",
       NULL, false },
-    { "connection-drain-timeout", drains_not, "has no effect without connection-drain on", NULL,
-      false },
     { "health-check-type", checks_nothing, "has no effect with health-check-switch off", NULL,
       false },
     { 0 },

@@ -24,11 +24,12 @@ struct advice_idle {
     bool is_short; /* keys without their prefix */
 };
 
-static void advice_add_idle(void *arg, const char *name, const char *why)
+static void advice_add_idle(void *arg, uint64_t level, const char *name, const char *why)
 {
     const struct advice_idle *idle = arg;
     char key[LBC_ANNO_KEY_MAX];
 
+    (void)level; /* the event is a warning */
     /* What cannot be used either is a sentence of its own. */
     if (!lbc_refusals_has(&idle->pass->refused, name)) {
         if (!idle->is_short && strchr(name, '/') == NULL) {

@@ -116,7 +116,7 @@ def manifest(index, one):
     for start, more in BESIDE.items():
         annotations |= more if one["name"].startswith(start) else {}
     if "needs" in one:
-        name, _, value = one["needs"].removeprefix("annotation ").partition(": ")
+        name, _, value = one["needs"].split(" (")[0].removeprefix("annotation ").partition(": ")
         annotations[name] = value or "on"
     keys = {NEW + name: value for name, value in annotations.items()} | {one["key"]: one["example"]}
     if one["name"] == "listener-port-range":

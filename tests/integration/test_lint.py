@@ -239,8 +239,6 @@ NLB_FINDINGS = {
         "without connection-drain",
         f"9: warning: own: annotation {NEW}alpn-policy has "
         "no effect: it is for tcpssl listeners, and there are none",
-        f"9: warning: own: annotation {NEW}alpn-policy has "
-        "no effect without alpn on",
         f"10: warning: own: annotation {NEW}cert-id has no "
         "effect: it is for tcpssl listeners, and there are none",
         "11: warning: own: annotation "

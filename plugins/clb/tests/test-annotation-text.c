@@ -6,6 +6,7 @@
 #include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "lbc/apply/compare.h"
+#include "lbc/tests/needs.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"
 #include "util/cleanup.h"
@@ -259,9 +260,32 @@ static void test_ranges_and_annotation(void **state)
     clb_state_fini(&want);
 }
 
+/* Every row that needs a switch, on listeners of every protocol. */
+static void test_needs(void **state)
+{
+    (void)state;
+    needs_check(&clb_rules, "tcp|udp|http|https",
+                "sticky-session-type:sticky-session "
+                "cookie-timeout:sticky-session "
+                "cookie:sticky-session "
+                "connection-drain-timeout:connection-drain "
+                "acl-id!acl-status "
+                "acl-type!acl-status "
+                "health-check-uri:health-check-flag "
+                "health-check-domain:health-check-flag "
+                "health-check-httpcode:health-check-flag "
+                "health-check-method:health-check-flag "
+                "health-check-connect-port:health-check-flag "
+                "health-check-interval:health-check-flag "
+                "healthy-threshold:health-check-flag "
+                "unhealthy-threshold:health-check-flag "
+                "health-check-timeout:health-check-flag ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_needs, obj_end),
         cmocka_unit_test(test_acl_ids),
         cmocka_unit_test_teardown(test_forward, obj_end),
         cmocka_unit_test_teardown(test_forward_of_other_protocols, obj_end),

@@ -90,7 +90,7 @@ static bool wish_has_meaning(const struct lbc_compare *compare, const struct lbc
     const struct lbc_anno *row = wish->row;
 
     return lbc_attr_applies(row, compare->protocol) &&
-           (row->needs == NULL || switch_is_on(compare, row->needs)) &&
+           (row->need == LBC_NEED_SAID || switch_is_on(compare, row->needs)) &&
            ((row->cloud & LBC_ATTR_SET) == 0 || wish->value[0] != '\0');
 }
 

@@ -113,7 +113,7 @@ bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *obje
     if (lbc_anno_value(object, row)[0] == '\0') {
         return false;
     }
-    if (row->needs == NULL || row->need == LBC_NEED_COMPARED) {
+    if (row->needs == NULL || row->need < LBC_NEED_SET) {
         return true;
     }
     return row->need == LBC_NEED_ON ? lbc_anno_is_on(needed) : needed[0] != '\0';

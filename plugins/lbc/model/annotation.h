@@ -61,16 +61,18 @@ enum lbc_anno_group {
 
 /* What the annotation is worth without the one that it needs. */
 enum lbc_anno_need {
+    LBC_NEED_SAID,     /* it is sent and compared all the same: people read that it does nothing */
     LBC_NEED_COMPARED, /* it is sent all the same, but no difference counts */
     LBC_NEED_SET,      /* as much; and it says nothing unless the other is set, on or off */
     LBC_NEED_ON,       /* it is no wish at all unless the other is on */
 };
 
 /* `flags`: how the annotation is read. */
-#define LBC_ANNO_FIXED   1U /* no later change reaches the load balancer, nor is it told */
-#define LBC_ANNO_NO_CASE 2U /* the case of an ENUM or SWITCH value does not matter */
-#define LBC_ANNO_EMPTY   4U /* an empty value means something */
-#define LBC_ANNO_ZERO    8U /* the number 0 counts as not set */
+#define LBC_ANNO_FIXED   1U  /* no later change reaches the load balancer, nor is it told */
+#define LBC_ANNO_NO_CASE 2U  /* the case of an ENUM or SWITCH value does not matter */
+#define LBC_ANNO_EMPTY   4U  /* an empty value means something */
+#define LBC_ANNO_ZERO    8U  /* the number 0 counts as not set */
+#define LBC_ANNO_GUARD   16U /* it limits who may connect: without what it needs it is an error */
 
 /* `cloud`: what is special about the attribute; bits from 4096 on are the product's. */
 #define LBC_ATTR_OWN    1U   /* the product keeps it elsewhere than among its attributes */
@@ -108,7 +110,8 @@ struct lbc_anno {
                              cloud decides */
     struct lbc_anno_case other; /* another default for some protocols */
     unsigned on;                /* LISTENER: 1U << enum lbc_protocol it is for; 0 = all */
-    const char *needs;          /* the switch, an annotation, without which it does nothing */
+    const char *needs; /* the switch, an annotation, without which it does nothing; listeners of
+                        * protocols that the switch is not for do without */
     enum lbc_anno_need need;
     const char *field;       /* parameter of the cloud's API; NULL = none */
     const char *create_name; /* spelled differently at creation; NULL = field */

@@ -181,8 +181,15 @@ static void told_write(struct told *told, const struct lbc_anno_table *table,
         lbc_anno_write_protocols(row, ", ", &told->scope);
     }
     if (row->needs != NULL) {
+        const struct lbc_anno *needed = lbc_anno_find(table, row->needs);
+
         ccm_buf_addf(&told->needs, "annotation %s%s", row->needs,
                      row->need == LBC_NEED_SET ? "" : ": on");
+        if (needed != NULL && needed->on != 0 && needed->on != row->on) {
+            ccm_buf_adds(&told->needs, " (ports of ");
+            lbc_anno_write_protocols(needed, ", ", &told->needs);
+            ccm_buf_adds(&told->needs, ")");
+        }
     }
     if (table->page != NULL) {
         ccm_buf_addf(&told->page, "%s#", table->page);

@@ -289,7 +289,7 @@ static int add_defaults(struct lbc_attrs *attrs, const struct lbc_attr_source *s
 static bool wish_is_kept(const struct lbc_attr_source *source, const struct lbc_anno *row)
 {
     return lbc_refusals_keeps(source->refused, row) ||
-           (row->needs != NULL && row->need != LBC_NEED_COMPARED &&
+           (row->needs != NULL && row->need >= LBC_NEED_SET &&
             lbc_refusals_has(source->refused, row->needs));
 }
 

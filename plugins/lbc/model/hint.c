@@ -210,28 +210,3 @@ bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *ser
 
     return !ccm_text_empty(value) && hint->applies(service);
 }
-
-static bool hint_row_lacks(const struct lbc_anno *row, const struct ccm_service *service,
-                           const char *needed)
-{
-    return row->needs != NULL && row->need != LBC_NEED_COMPARED &&
-           strcmp(row->needs, needed) == 0 && lbc_anno_value(&service->meta, row)[0] != '\0' &&
-           hint_get_annotation(service, needed)[0] == '\0';
-}
-
-void lbc_hint_lacking(const struct lbc_anno_table *table, const struct ccm_service *service,
-                      lbc_hint_fn fn, void *arg)
-{
-    for (size_t i = table->count; i-- > 0;) {
-        for (size_t k = 0; k < table->count; k++) {
-            const struct lbc_anno *row = &table->rows[k];
-            char why[96];
-
-            if (hint_row_lacks(row, service, table->rows[i].name)) {
-                ccm_text_printf(why, sizeof(why), "has no effect without %s%s", row->needs,
-                                row->need == LBC_NEED_ON ? " on" : "");
-                fn(arg, row, why);
-            }
-        }
-    }
-}

@@ -27,14 +27,6 @@ struct lbc_hint {
 /* What holds for all kinds of load balancers. */
 extern const struct lbc_hint lbc_hints[];
 
-/* One annotation that does nothing, and why: what goes on behind its name. */
-typedef void (*lbc_hint_fn)(void *arg, const struct lbc_anno *row, const char *why);
-
-/* All annotations that need another one, which is not set (who switched it off knows), by the one
- * that they need, the last one of the table first. */
-void lbc_hint_lacking(const struct lbc_anno_table *table, const struct ccm_service *service,
-                      lbc_hint_fn fn, void *arg);
-
 /* The annotation, as `key` has it or its name. */
 const char *lbc_hint_key(const struct lbc_hint *hint);
 /* Append the text. */

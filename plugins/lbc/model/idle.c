@@ -36,7 +36,7 @@ static void idle_find_protocols(const struct lbc_idle *it)
             ccm_buf_adds(&why, "has no effect: it is for ");
             lbc_anno_write_protocols(row, "|", &why);
             ccm_buf_adds(&why, " listeners, and there are none");
-            it->found(it->arg, row->name, ccm_buf_str(&why));
+            it->found(it->arg, CCM_LEVEL_WARN, row->name, ccm_buf_str(&why));
         }
     }
 }
@@ -113,7 +113,7 @@ static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_l
                          pair.entry, port);
         }
         if (why.len > 0) {
-            it->found(it->arg, list->suffix, ccm_buf_str(&why));
+            it->found(it->arg, CCM_LEVEL_WARN, list->suffix, ccm_buf_str(&why));
         }
     }
 }
@@ -128,21 +128,76 @@ static void idle_find_hints(const struct lbc_idle *it, const struct lbc_hint *hi
             CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 600 };
 
             lbc_hint_write(hint, &why);
-            it->found(it->arg, lbc_hint_key(hint), ccm_buf_str(&why));
+            it->found(it->arg, CCM_LEVEL_WARN, lbc_hint_key(hint), ccm_buf_str(&why));
         }
     }
 }
 
-static void idle_add_lacking(void *arg, const struct lbc_anno *row, const char *why)
-{
-    const struct lbc_idle *it = arg;
+/* --- what an annotation needs --- */
 
-    it->found(it->arg, row->name, why);
+/* Whether listeners of the Service have the row's attribute, and each of them needs the switch. */
+static bool idle_rests_on(const struct lbc_idle *it, const struct lbc_anno *row,
+                          const struct lbc_anno *needed)
+{
+    bool found = false;
+
+    for (uint64_t i = 0; i < it->service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum lbc_protocol protocol = LBC_OTHER;
+
+        if (lbc_setting_protocol(it->service, it->service->ports[i], it->rules->protocols,
+                                 &protocol, &ignored) < 0) {
+            return false;
+        }
+        if (row->on == 0 || (row->on >> protocol & 1U) != 0) {
+            if (needed->on != 0 && (needed->on >> protocol & 1U) == 0) {
+                return false;
+            }
+            found = true;
+        }
+    }
+    return found && (row->group != LBC_ANNO_LISTENER ||
+                     lbc_setting_has_listeners(it->rules->annotations, it->service));
+}
+
+/* An explicit "off" is a decision: only what limits who may connect is named beside it. */
+static void idle_find_lacking(const struct lbc_idle *it, const struct lbc_anno *row,
+                              const struct lbc_anno *needed)
+{
+    const char *present = lbc_anno_value(&it->service->meta, needed);
+    const bool guards = (row->flags & LBC_ANNO_GUARD) != 0;
+    char why[160];
+
+    if (lbc_anno_value(&it->service->meta, row)[0] == '\0' ||
+        (present[0] != '\0' && (!guards || lbc_anno_is_on(present))) ||
+        !idle_rests_on(it, row, needed)) {
+        return;
+    }
+    ccm_text_printf(why, sizeof(why), "has no effect without %s%s%s", row->needs,
+                    row->need == LBC_NEED_SET ? "" : " on",
+                    guards ? ", so it does not limit who may connect" : "");
+    it->found(it->arg, guards && present[0] == '\0' ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN, row->name,
+              why);
+}
+
+/* By the annotation that is needed, the last one of the table first. */
+static void idle_find_needs(const struct lbc_idle *it)
+{
+    const struct lbc_anno_table *table = it->rules->annotations;
+
+    for (size_t i = table->count; i-- > 0;) {
+        for (size_t k = 0; k < table->count; k++) {
+            const struct lbc_anno *row = &table->rows[k];
+
+            if (row->needs != NULL && strcmp(row->needs, table->rows[i].name) == 0) {
+                idle_find_lacking(it, row, &table->rows[i]);
+            }
+        }
+    }
 }
 
 void lbc_idle_find(const struct lbc_idle *it)
 {
-    struct lbc_idle lacking = *it;
     const struct lbc_lint_list *list = it->rules->lists;
 
     idle_find_protocols(it);
@@ -150,6 +205,6 @@ void lbc_idle_find(const struct lbc_idle *it)
         idle_find_entries(it, list);
     }
     idle_find_hints(it, lbc_hints);
-    lbc_hint_lacking(it->rules->annotations, it->service, idle_add_lacking, &lacking);
+    idle_find_needs(it);
     idle_find_hints(it, it->rules->hints);
 }

@@ -14,9 +14,9 @@ struct lbc_idle {
     const struct ccm_service *service;
     /* Whether a BOOL option is on, as the plugin is configured. */
     bool (*is_on)(void *arg, const struct ccm_option *option);
-    /* Called for each, in a fixed order: its name as the table has it, and what goes on behind the
-     * name, "has no effect ...". */
-    void (*found)(void *arg, const char *name, const char *why);
+    /* Called for each, in a fixed order: CCM_LEVEL_*, its name as the table has it, and what
+     * follows the name, "has no effect ...". */
+    void (*found)(void *arg, uint64_t level, const char *name, const char *why);
     void *arg;
 };
 

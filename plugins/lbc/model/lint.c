@@ -176,12 +176,11 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
     }
     return (row->on == 0 || lbc_idle_has_protocol(rules, service, row)) &&
            !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
-           (row->need == LBC_NEED_COMPARED ||
-            lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
+           (row->need < LBC_NEED_SET || lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
            (rules->counts == NULL || rules->counts(service, row));
 }
 
-static void lint_add_idle(void *arg, const char *name, const char *why)
+static void lint_add_idle(void *arg, uint64_t level, const char *name, const char *why)
 {
     const struct lint *lint = arg;
     struct ccm_error text = CCM_ERROR_INIT;
@@ -194,7 +193,7 @@ static void lint_add_idle(void *arg, const char *name, const char *why)
     }
     (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s %s", key,
                         why); /* the text is wanted */
-    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, key, text.message);
+    lint->sink->finding(lint->sink, level, key, text.message);
 }
 
 static bool lint_is_on(void *arg, const struct ccm_option *option)

@@ -3,6 +3,7 @@
 #include "lbc/tests/check.h"
 
 #include "alilb/class.h"
+#include "lbc/tests/needs.h"
 #include "lbc/tests/objects.h"
 #include "nlb/lint.h"
 #include "util/buf.h"
@@ -132,11 +133,35 @@ static void test_class(void **state)
     ccm_buf_fini(&heard);
 }
 
+/* Every row that needs a switch, on listeners of every protocol. */
+static void test_needs(void **state)
+{
+    (void)state;
+    needs_check(&nlb_rules, "TCP|UDP|TCPSSL",
+                "ppv2-pvl-ep-id-enabled:proxy-protocol "
+                "ppv2-pvl-eps-id-enabled:proxy-protocol "
+                "ppv2-pvl-vpc-id-enabled:proxy-protocol "
+                "cacert-id!cacert "
+                "alpn-policy:alpn "
+                "connection-drain-timeout:connection-drain "
+                "health-check-type:health-check-flag "
+                "health-check-connect-port:health-check-flag "
+                "healthy-threshold:health-check-flag "
+                "unhealthy-threshold:health-check-flag "
+                "health-check-connect-timeout:health-check-flag "
+                "health-check-interval:health-check-flag "
+                "health-check-domain:health-check-flag "
+                "health-check-uri:health-check-flag "
+                "health-check-method:health-check-flag "
+                "health-check-httpcode:health-check-flag ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_cases, obj_end),
         cmocka_unit_test_teardown(test_class, obj_end),
+        cmocka_unit_test_teardown(test_needs, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
