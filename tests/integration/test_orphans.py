@@ -76,7 +76,7 @@ def test_named(world, product):
     configure(world, product, audit_interval_s=1)
     world.start_ccmd()
     world.wait(lambda: gauge(world, product) == len(lost), "the metric", 30)
-    (reason, message), = {e for e in lease_events(world) if e[0] == "OrphanLoadBalancers"}
+    (reason, message), = world.wait(lambda: {e for e in lease_events(world) if e[0] == "OrphanLoadBalancers"}, "the event")
     assert all(one in message for one in lost) and "option orphan_cleanup" in message
     assert not any(one in message for ids in kept.values() for one in ids)
     assert "all load balancers" in world.admin("/statusz")[1]

@@ -155,6 +155,7 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
                            const char *how, int64_t started_ms)
 {
     const size_t count = kube_stage_len(*stage);
+    const bool compared = !kube_stage_is_of_other_server(*stage);
 
     check_list(r, version, count);
     kube_store_commit(r->config.store, CCM_STEAL(*stage), r->config.change, r->config.arg);
@@ -171,8 +172,8 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
     ccm_log_info(&kube_reflector_log, "%s: %zu objects listed in %" PRId64 " ms (%s)",
                  r->config.name, count, now - started_ms, how);
     ccm_lock(&r->lock);
-    /* Its versions were compared with those of another server. */
-    r->relist = r->relist || reflector_saw_break_since(r, started_ms);
+    /* Then its versions were compared with those of another server. */
+    r->relist = r->relist || (compared && reflector_saw_break_since(r, started_ms));
     r->status.synced = true;
     r->status.absent = false;
     r->status.streaming = r->streaming;

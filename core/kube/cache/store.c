@@ -666,6 +666,11 @@ struct kube_stage *kube_stage_new(struct kube_store *store, bool other_server)
     return stage->table == NULL ? NULL : CCM_STEAL(stage);
 }
 
+bool kube_stage_is_of_other_server(const struct kube_stage *stage)
+{
+    return stage->other_server;
+}
+
 void kube_stage_free(struct kube_stage *stage)
 {
     if (stage != NULL) {

@@ -122,6 +122,8 @@ struct kube_stage;
  * memory.
  */
 struct kube_stage *kube_stage_new(struct kube_store *store, bool other_server);
+/* other_server of kube_stage_new(). */
+bool kube_stage_is_of_other_server(const struct kube_stage *stage);
 void kube_stage_free(struct kube_stage *stage);
 /* For CCM_CLEANUP. */
 void kube_stage_freep(struct kube_stage **stage);
