@@ -33,7 +33,7 @@ struct config_files {
 /*
  * 0; -ENOMEM; -ENOENT: a folder without such a file; -E2BIG: with more than CONFIG_FILES_MAX of
  * them; -errno of the folder. What is no folder is listed without a look at it. Those of a folder
- * get their places from config_files_place().
+ * get their places from config_place().
  */
 CCM_NODISCARD int config_files_list(struct config_files *files, const char *path);
 void config_files_fini(struct config_files *files);

@@ -87,9 +87,9 @@ static const struct ccm_option election_duration = {
     .fallback = "15",
     .min = 2,
     .max = 600,
-    .help = "How long others wait for a leader that says nothing, in seconds; the same for all "
-            "instances. The leader renews its Lease each two fifteenths of it; two thirds of it "
-            "after the last renewal it stops writing, and ends.",
+    .help = "How long other instances wait for a leader that does not renew its Lease, in seconds; "
+            "the same for all instances. The leader renews every two fifteenths of this time. Two "
+            "thirds of it after the last renewal, it stops writing and ends.",
 };
 
 static const struct ccm_option election_renew = CCM_OPTION_RETIRED_ROW(
@@ -257,9 +257,9 @@ static const struct ccm_option core_dumps = {
 };
 
 static const struct ccm_option crash_file = CCM_OPTION_RETIRED_ROW(
-    "process", "crash_file", "a crash is named in the log, and nothing is remembered of it");
+    "process", "crash_file", "the log names each crash, and no file records it");
 static const struct ccm_option crash_limit = CCM_OPTION_RETIRED_ROW(
-    "process", "crash_limit", "no object is put aside any more because of crashes");
+    "process", "crash_limit", "an object is reconciled again after each crash");
 
 const struct ccm_option *const config_core_options[] = {
     &plugin_dir,

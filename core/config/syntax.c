@@ -21,8 +21,8 @@ enum token {
 struct syntax {
     const char *at; /* behind the token */
     unsigned line;
-    struct ccm_buf *out;              /* what libconfig gets of it */
-    struct config_problems *problems; /* what it would accept, or not say well */
+    struct ccm_buf *out;              /* what libconfig parses */
+    struct config_problems *problems; /* what libconfig would accept, or report badly */
     struct config_fault *fault;       /* the first one of those that it finds itself */
     enum token token;
     char byte; /* of TOKEN_OTHER */
@@ -82,7 +82,7 @@ static void syntax_take_word(struct syntax *s, enum token token, const char *all
 }
 
 /* A whole number beyond 64 bits is refused; one beyond 32 bits gets the suffix that has libconfig
- * read all of it. */
+ * read the whole number. */
 static void syntax_take_number(struct syntax *s)
 {
     const char *start = s->at;
@@ -373,7 +373,7 @@ static bool syntax_parse_settings(struct syntax *s)
     return true;
 }
 
-/* What is no configuration of ours at all, or goes on behind the last option. */
+/* The whole file: it may be of another kind, or have text behind the last option. */
 static void syntax_parse_file(struct syntax *s)
 {
     char found[WORD_MAX];

@@ -40,7 +40,7 @@ struct daemon_host_services {
     struct kube_client *kube;
     struct kube_event_recorder *events;
     const struct config_tree *_Atomic config;             /* the newest snapshot, see reload.h */
-    struct kube_store *stores[DAEMON_HOST_KINDS];         /* by kind; NULL = nobody watches it */
+    struct kube_store *stores[DAEMON_HOST_KINDS];         /* by kind; NULL = not watched */
     struct kube_reflector *reflectors[DAEMON_HOST_KINDS]; /* of these stores */
     const struct daemon_raw_store *raw;                   /* those of CCM_KIND_RAW */
     size_t raw_count;

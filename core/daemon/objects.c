@@ -57,7 +57,7 @@ void daemon_objects_free(struct daemon_objects *objects)
     }
 }
 
-/* The record of a key, made when it is missing; NULL: there is no memory or no place for it. */
+/* The record of a key, created when it is missing. NULL: out of memory, or too many. */
 static struct daemon_object *object_obtain_locked(struct daemon_objects *objects, const char *key)
 {
     struct daemon_object *object = ccm_strmap_get(objects->records, key);
@@ -97,7 +97,7 @@ static void object_set_note(struct daemon_object *object, enum daemon_note_kind 
     note->text = text == NULL ? NULL : strdup(text);
 }
 
-/* Nothing is known and nothing is said of the object: its record goes. */
+/* Drop the record of an object that has no passes and no notes. */
 static void object_drop_empty_locked(struct daemon_objects *objects, const char *key,
                                      const struct daemon_object *object)
 {

@@ -1,8 +1,8 @@
 /*
- * What is known and said of each object that a plugin works on: its passes, when it is reconciled
- * again, and notes. A note is one kind of thing that holds now, with a count, a text for people,
- * and since when it holds. The status page, the metrics and `ccmd status` read nothing else. One
- * per plugin. Every thread; one lock, a leaf.
+ * The record of each object that a plugin works on: its passes, when the next one is due, and
+ * notes. A note is one kind of thing that holds now, with a count, a text for people, and since
+ * when it holds. The status page, the metrics and `ccmd status` read nothing else. One per plugin.
+ * Every thread; one lock, a leaf.
  */
 #ifndef CCM_DAEMON_OBJECTS_H
 #define CCM_DAEMON_OBJECTS_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAEMON_OBJECTS_MAX ((size_t)50000) /* what is said of further objects is dropped */
+#define DAEMON_OBJECTS_MAX ((size_t)50000) /* notes of further objects are dropped */
 
 /* In the order in which pages name them. */
 enum daemon_note_kind {

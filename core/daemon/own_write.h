@@ -20,9 +20,9 @@ struct daemon_own_write {
 /* What is written. */
 struct daemon_own_object {
     uint64_t kind;
-    const char *api_version; /* of CCM_KIND_RAW, and so is the next */
-    const char *resource;
-    const char *namespace_; /* NULL or "" = none */
+    const char *api_version; /* of CCM_KIND_RAW */
+    const char *resource;    /* of CCM_KIND_RAW */
+    const char *namespace_;  /* NULL or "" = none */
     const char *name;
     const char *subresource; /* another one than "status" is not answered with the object */
 };

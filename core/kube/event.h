@@ -7,9 +7,9 @@
  * - An object may speak 25 times, then once in 5 minutes; what is more is dropped.
  * - What lasts (a topic, see struct ccm_event) is said again every period, as long as its object is
  *   there, however much that object has spoken. Its Event has a name that the next process finds:
- * what was said within the period is not said again after a restart, and its count goes on.
+ *   what was said within the period is not said again after a restart, and its count continues.
  * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses,
- * while others are written; one that is refused is dropped. Both are logged.
+ *   while others are written; one that is refused is dropped. Both are logged.
  */
 #ifndef CCM_KUBE_EVENT_H
 #define CCM_KUBE_EVENT_H
@@ -22,8 +22,7 @@
 
 struct kube_event_recorder;
 
-/* How what lasts is said again. Called by the
- * recorder's thread; nothing blocks. */
+/* How what lasts is said again. Called by the recorder's thread; nothing blocks. */
 struct kube_event_lasting {
     int64_t period_ms; /* 0 = KUBE_EVENT_PERIOD_MS */
     /* Whether the object is still there; NULL = always. */

@@ -25,7 +25,7 @@ struct ccm_book {
 
 /* free_value: of strmap.h. 0; on failure (-ENOMEM) there is nothing to finish. */
 CCM_NODISCARD int ccm_book_init(struct ccm_book *book, ccm_strmap_free_fn free_value);
-/* Nobody has it open. */
+/* No thread has it open. */
 void ccm_book_fini(struct ccm_book *book);
 
 struct ccm_strmap *ccm_book_open(struct ccm_book *book);

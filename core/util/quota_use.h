@@ -25,17 +25,17 @@
         .struct_size = sizeof(struct ccm_option), .type = CCM_OPTION_STRING,                       \
         .flags = CCM_OPTION_LIVE, .name = CCM_QUOTA_OPTION_NAME,                                   \
         .pattern = "((" names ")=[0-9]{1,7}(, *|$))*",                                             \
-        .help = "Quotas of the account where they are others than those published (" published     \
-                "), as NAME=NUMBER, separated by commas. From 80 % on there is a Warning "         \
-                "(QuotaNear), metrics and /statusz tell. 0 = nobody looks.",                       \
+        .help = "Quotas of the account that differ from the published ones (" published            \
+                "), as NAME=NUMBER, separated by commas. From 80 % on, a Warning (QuotaNear), "    \
+                "metrics and /statusz report the use. 0 = not watched.",                           \
     }
 #define CCM_QUOTA_RETIRED_ROW(name)                                                                \
-    CCM_OPTION_RETIRED_ROW(NULL, "quota_" name, "say " name "=NUMBER in account_quotas")
+    CCM_OPTION_RETIRED_ROW(NULL, "quota_" name, "set " name "=NUMBER in account_quotas")
 
 /* What the option says of the name; without that, what is published. */
 uint64_t ccm_quota_limit(const struct ccm_host *host, const char *name, uint64_t published);
 
-/* was_near: what it said the last time. limit 0: nobody looks at it. */
+/* was_near: what it returned the last time. limit 0: not watched. */
 bool ccm_quota_is_near(uint64_t used, uint64_t limit, bool was_near);
 
 /* Metrics: `used` of `limit` by the object that has used most. type: of the controller, as in other

@@ -102,7 +102,8 @@ void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const
     docs_visit_options(plugins, plugin_count, page_add_options, page);
     ccm_buf_adds(page,
                  "\n## Retired options\n\nA configuration may still have these, with any "
-                 "value. They are ignored, with one Warning at the start, when the file is "
-                 "read again, and by `ccmd check-config`. The next version refuses them.\n\n");
+                 "value. ccmd ignores them, and names them in one Warning: at the start, when it "
+                 "reads the file again, and in `ccmd check-config`. The next version refuses "
+                 "them.\n\n");
     docs_visit_options(plugins, plugin_count, page_add_retired, page);
 }

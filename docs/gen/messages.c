@@ -58,8 +58,8 @@ const struct docs_message docs_messages[] = {
     { "alicloud: can not find loadbalancer, but it's defined in service [{ip}]",
       "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
       "was "
-      "an existing one whose id annotation was removed. All that are missing are looked for "
-      "together, once a minute: one that has its tag back is used at once.",
+      "an existing one whose id annotation was removed. ccmd searches for all missing ones "
+      "together, once a minute, and uses one that has its tag back at once.",
       "As the message says: it has the command that makes a new one (option recreate_deleted does "
       "that by itself), and the tag that is to be put back on the old one. A load balancer of a "
       "person is used again once the id annotation names it; until then its backends follow. An "

@@ -151,6 +151,6 @@ QUOTA_OPTION(quota_ecs, "quotas.ecs", "300", "Calls per 60 s that each action of
 const struct ccm_option ali_opt_quota_window =
     CCM_OPTION_RETIRED_ROW("alicloud", "quotas.window_s", "it is 60 s");
 const struct ccm_option ali_opt_quota_grow = CCM_OPTION_RETIRED_ROW(
-    "alicloud", "quotas.grow", "give the quotas of the account with the other options of quotas");
+    "alicloud", "quotas.grow", "set the account's quotas in the other options of alicloud.quotas");
 const struct ccm_option ali_opt_job_poll =
     CCM_OPTION_RETIRED_ROW("alicloud", "job_poll_ms", "it is 2200 ms");

@@ -27,7 +27,7 @@ int64_t ali_lately_count(const struct ali_lately *lately, int64_t now_ms, int64_
 int64_t ali_lately_wait_ms(const struct ali_lately *lately, int64_t limit, int64_t now_ms,
                            int64_t span_ms);
 
-/* One namespace. Lives as long as somebody of it waits; else until the next ali_tenants_get(). */
+/* One namespace. Lives as long as a call of it waits; else until the next ali_tenants_get(). */
 struct ali_tenant {
     struct ali_lately had[2]; /* new objects; all others */
     int64_t last[ALI_PRIORITIES];

@@ -4,10 +4,11 @@
 #include "lbc/quota.h"
 #include "util/quota_use.h"
 
-const struct ccm_option clb_opt_quotas = CCM_QUOTA_OPTION(
-    "backends|listeners|attachments|load_balancers",
-    "backends=200: of a load balancer, listeners=50: of a load balancer, attachments=50: server "
-    "groups that one instance may be in, load_balancers=60: of those that Services have");
+const struct ccm_option clb_opt_quotas =
+    CCM_QUOTA_OPTION("backends|listeners|attachments|load_balancers",
+                     "per load balancer backends=200 and listeners=50; per instance "
+                     "attachments=50, the server groups "
+                     "that it is in; of all Services load_balancers=60");
 const struct ccm_option clb_opt_quota_backends = CCM_QUOTA_RETIRED_ROW("backends");
 const struct ccm_option clb_opt_quota_listeners = CCM_QUOTA_RETIRED_ROW("listeners");
 const struct ccm_option clb_opt_quota_attachments = CCM_QUOTA_RETIRED_ROW("attachments");

@@ -91,7 +91,7 @@ struct lbc_product {
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
      * nothing is left, and with the release. NULL = never. */
     bool (*needs_mark)(const struct lbc_instance *lbc, const struct ccm_service *service);
-    /* Limits of the account, by enum lbc_quota; NULL, as the name of one: nobody looks. */
+    /* Limits of the account, by enum lbc_quota; NULL, as the name of one: not watched. */
     const struct lbc_quota_limit *quotas;
     /* Add what cannot be used of a Service beside annotations, by lbc_refusals_add(): 0 or -ENOMEM.
      * NULL = nothing. */
@@ -157,7 +157,7 @@ struct lbc_status_ops {
      * label. False: leave alone. May block. */
     bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
     /* After a complete success: what a person should know that is no failure, by
-     * lbc_pass_emit_event(). NULL = nothing. */
+     * lbc_pass_advise(). NULL = nothing. */
     void (*emit_events)(struct lbc_pass *pass);
 };
 

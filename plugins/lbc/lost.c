@@ -29,7 +29,7 @@ struct lbc_lost {
     struct ccm_book items; /* by key of the Service; its lock guards the rest */
     bool scheduled;        /* the look comes */
     bool proven;           /* the last list is one of the right account */
-    bool told;             /* that it was not */
+    bool warned;           /* that it was not */
 };
 
 struct lbc_lost *lbc_lost_new(void)
@@ -350,10 +350,10 @@ static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_items *
     const bool proven = ccm_strmap_len(shown) < 2 || lbc_items_count_known(items) > 0;
 
     (void)ccm_book_open(&lbc->lost->items);
-    const bool is_news = !proven && !lbc->lost->told;
+    const bool is_news = !proven && !lbc->lost->warned;
 
     lbc->lost->proven = proven;
-    lbc->lost->told = !proven;
+    lbc->lost->warned = !proven;
     ccm_book_close(&lbc->lost->items);
     if (is_news) {
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,

@@ -23,11 +23,12 @@ const struct ccm_option lbc_opt_audit = {
     .min = 0,
     .max = 86400,
     .help =
-        "How often each load balancer is compared with its Service although nothing changed in "
-        "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
-        "time, up to a fifth earlier or later. As often the cloud is asked for what carries the "
-        "cluster's mark and has no Service: a call per hundred load balancers, groups or lists. "
-        "0 = never. A new value counts for a Service from its next look or change on.",
+        "How often each load balancer is audited: compared with its Service although nothing "
+        "changed in Kubernetes, to repair changes made in the cloud. Every Service has its own "
+        "time, up to a fifth earlier or later. At this interval the cloud is also searched for "
+        "what carries the cluster's mark and has no Service: one call per hundred load balancers, "
+        "groups or lists. 0 = never. A new value counts for a Service from its next audit or "
+        "change on.",
 };
 const struct ccm_option lbc_opt_unserved = {
     .struct_size = sizeof(struct ccm_option),
@@ -63,14 +64,14 @@ const struct ccm_option lbc_opt_recreate = {
     .flags = CCM_OPTION_LIVE,
     .name = "recreate_deleted",
     .fallback = "false",
-    .help = "Make another load balancer, with another address, for a Service whose own was deleted "
-            "by somebody else: when the cloud has said for a minute that there is none of the "
-            "id in the Service's label, and lists one of the others, where there are any. Else the "
-            "Service is told how to ask for it.",
+    .help = "Create another load balancer, with another address, for a Service whose load balancer "
+            "was deleted in the cloud. For a minute, the cloud must not have the id in the "
+            "Service's label, and must list another load balancer of the cluster if there is any. "
+            "Without this option, an event has the command that asks for one.",
 };
-const struct ccm_option lbc_opt_filter = CCM_OPTION_RETIRED_ROW(
-    NULL, "filter_services_on_node_change",
-    "all Services that a node can concern are looked at, which costs no call");
+const struct ccm_option lbc_opt_filter =
+    CCM_OPTION_RETIRED_ROW(NULL, "filter_services_on_node_change",
+                           "a change of a node is compared with all Services, which costs no call");
 const struct ccm_option lbc_opt_orphan_period =
     CCM_OPTION_RETIRED_ROW(NULL, "orphan_period_s", "it is audit_interval_s");
 const struct ccm_option lbc_opt_orphan_cleanup = {

@@ -61,10 +61,10 @@ struct lbc_pass {
     bool audit;   /* believe only what this pass has read, not the inventory either; audit.h */
     bool looked;  /* the same because of a person's edit: the mirror was put aside */
     bool asked;   /* the same because an operator asked for it: the answer is an event */
-    bool put_off; /* a person's edit that is looked after later, see look.h */
+    bool put_off; /* a person's edit that is compared later, see look.h */
     bool dry;     /* sync and release read and plan, but print their steps to `steps` */
     enum lbc_hash_verdict hash_verdict; /* what the hash label says about the Service as it is */
-    bool remembered;                    /* it goes by a mirror that an earlier pass left */
+    bool remembered;                    /* it begins with the mirror of an earlier pass */
     bool returning; /* complete before this process, of which no pass has ended yet: a restart */
     char hash[LBC_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
 
@@ -157,7 +157,7 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
 bool lbc_pass_has_old_condition(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
-/* A first pass was interrupted on another load balancer than the one that is wanted now, before it
+/* A first pass was interrupted on another load balancer than the desired one, before it
  * served the Service: on the one that the label of reuse names, or without that label on its own.
  */
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service);

@@ -13,7 +13,7 @@
 #define PATH_MAX_BYTES 64
 
 const struct ccm_option nlb_opt_loose = CCM_OPTION_RETIRED_ROW(
-    NULL, "loose_switches", "true for on, and the protections that it was about, are left alone");
+    NULL, "loose_switches", "write on for true, and switch protections off in the console");
 
 /* --- what is our own --- */
 

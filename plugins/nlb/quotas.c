@@ -6,9 +6,8 @@
 
 const struct ccm_option nlb_opt_quotas = CCM_QUOTA_OPTION(
     "backends|listeners|attachments|groups|load_balancers",
-    "backends=400: of a load balancer, listeners=50: of a load balancer, attachments=200: server "
-    "groups that one instance may be in, groups=3000 and load_balancers=60: of those that "
-    "Services have");
+    "per load balancer backends=400 and listeners=50; per instance attachments=200, the server "
+    "groups that it is in; of all Services groups=3000 and load_balancers=60");
 const struct ccm_option nlb_opt_quota_backends = CCM_QUOTA_RETIRED_ROW("backends");
 const struct ccm_option nlb_opt_quota_listeners = CCM_QUOTA_RETIRED_ROW("listeners");
 const struct ccm_option nlb_opt_quota_attachments = CCM_QUOTA_RETIRED_ROW("attachments");

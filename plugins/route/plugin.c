@@ -66,7 +66,7 @@ static const struct ccm_option opt_ipv6 = {
             "network too.",
 };
 static const struct ccm_option opt_quotas =
-    CCM_QUOTA_OPTION("routes", "routes=200: custom entries of a table, whoever made them");
+    CCM_QUOTA_OPTION("routes", "routes=200: all custom entries of a table");
 static const struct ccm_option opt_quota = CCM_QUOTA_RETIRED_ROW("routes");
 static const struct ccm_option *const options[] = {
     ALI_OPTIONS, &opt_cluster_cidr,   &opt_tables,       &opt_period, &opt_batch, &opt_orphans,

@@ -38,7 +38,7 @@ def failing(world):
 def test_is_told_again_before_it_expires(world):
     start(world)
     failing(world)
-    world.wait(lambda: [event for event in failures(world) if event["count"] >= 3], "that it is told again and again", timeout=7200)
+    world.wait(lambda: [event for event in failures(world) if event["count"] >= 3], "that it is reported again and again", timeout=7200)
     world.cloud.clear_faults()
     world.kube.patch("Service", "web", {"metadata": {"annotations": {"looked-at": "now"}}})
     world.wait(lambda: world.kube.ingress("web"), "an address")
@@ -73,11 +73,11 @@ def test_goes_on_counting_after_a_restart(build, tmp_path):
     with World(build, tmp_path) as world:
         start(world)
         first = failing(world)
-        world.wait(lambda: failures(world)[0]["count"] >= 2, "that it is told again", timeout=7200)
+        world.wait(lambda: failures(world)[0]["count"] >= 2, "that it is reported again", timeout=7200)
         world.kill_ccmd()
         count = failures(world)[0]["count"]
         world.start_ccmd()
-        world.wait(lambda: failures(world)[0]["count"] >= count + 1, "that it is told again", timeout=7200)
+        world.wait(lambda: failures(world)[0]["count"] >= count + 1, "that it is reported again", timeout=7200)
         assert [event["metadata"]["uid"] for event in failures(world)] == [first["metadata"]["uid"]]
 
 
@@ -185,7 +185,7 @@ def test_a_node_without_a_route_is_told_again(build, tmp_path):
         def told():
             return [e for e in world.kube.items("Event") if e["involvedObject"]["name"] == "node-9" and e["reason"] == "CreateRouteFailed"]
 
-        world.wait(lambda: told() and told()[0]["count"] >= 2, "that it is told again", timeout=7200)
+        world.wait(lambda: told() and told()[0]["count"] >= 2, "that it is reported again", timeout=7200)
         message = told()[0]["message"]
         assert "Check spec.providerID of the node" in message and "Tried again as soon as the node changes, else within" in message
         world.kube.delete("Node", "node-9")
@@ -198,7 +198,7 @@ def test_a_route_table_that_cannot_be_changed_is_told_again(build, tmp_path):
         world.cloud.fault("Create*", count=1000000, **REFUSED)
         world.kube.create(node("node-1"))
         start_route(world)
-        world.wait(lambda: [e for e in on_lease(world, "SyncRouteFailed") if e["count"] >= 2], "that it is told again", timeout=7200)
+        world.wait(lambda: [e for e in on_lease(world, "SyncRouteFailed") if e["count"] >= 2], "that it is reported again", timeout=7200)
         message = on_lease(world, "SyncRouteFailed")[0]["message"]
         assert "1 node waits for it: node-1" in message and "Tried again within" in message and "RequestId" in message
         world.cloud.clear_faults()

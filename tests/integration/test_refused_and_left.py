@@ -23,7 +23,7 @@ def test_it_is_over(world, change):
     start(world)
     views.nodes(world, 2)
     world.kube.create(objects.service("web", annotations={PREFIX + "address-type": "nowhere"}))
-    world.wait(lambda: failures(world) and failures(world)[0]["count"] >= 2 and conditions(world), "that it is told again", 7200)
+    world.wait(lambda: failures(world) and failures(world)[0]["count"] >= 2 and conditions(world), "that it is reported again", 7200)
     assert not world.kube.get("Service", "web")["metadata"].get("finalizers")
     world.kube.patch("Service", "web", change)
     world.wait(lambda: not conditions(world), "the end of the condition", 600)

@@ -8,9 +8,9 @@
  * is another one (uid), a list takes the table's place, or when it hides another version for too
  * long. So no object can stay hidden, whatever a server does.
  *
- * A write that is under way notes each version that the table has meanwhile. An answer of one of
- * these versions is old news: the table has it, or a later one. After a list nobody knows which of
- * the two is older, so the list counts.
+ * A write that is under way notes each version that the table has meanwhile. An answer with one of
+ * these versions changes nothing: the table has that version or a later one. After a list it is
+ * not known which of the two is older, so the list counts.
  */
 #ifndef CCM_KUBE_OWN_WRITE_H
 #define CCM_KUBE_OWN_WRITE_H

@@ -16,9 +16,8 @@
  * resourceVersion is opaque here but for one thing: Kubernetes promises numbers that grow, so a
  * smaller one than before is the sign of a server that was replaced or restored from a backup. A
  * watch from a version that such a server has not reached yet would be silent; so after a watch
- * that broke or ended before its time, a list of one object, which no cache answers, says how far
- * it is. `synced` never goes
- * back: a cache that cannot be refreshed stays readable.
+ * that broke or ended before its time, a list of one object, which no cache answers, shows its
+ * version. `synced` stays true: a cache that cannot be refreshed stays readable.
  */
 #ifndef CCM_KUBE_REFLECTOR_H
 #define CCM_KUBE_REFLECTOR_H

@@ -719,7 +719,7 @@ size_t kube_stage_len(const struct kube_stage *stage)
     return ccm_strmap_len(stage->table->objects);
 }
 
-/* What a list made of a key. */
+/* How a list has changed a key. */
 static void store_emit_listed(kube_change_fn fn, void *arg, const struct ccm_object *before,
                               const struct ccm_object *after, bool other_server)
 {

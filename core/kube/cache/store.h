@@ -5,8 +5,8 @@
  * over a callback; a whole new list is built beside the old one and takes its place in one step, so
  * a reader sees either the old or the new state, never a mixture.
  *
- * Whoever writes to an object that the store holds sees it as written from then on, before the
- * watch has shown it. Changes are reported when the watch shows them, and indexes go by the watch.
+ * After a write of this process readers see the object as written, before the watch has shown it.
+ * Changes are reported when the watch shows them, and indexes follow the watch.
  */
 #ifndef CCM_KUBE_STORE_H
 #define CCM_KUBE_STORE_H
@@ -81,14 +81,14 @@ size_t kube_store_too_large(struct kube_store *store);
 struct kube_write;
 
 /* Before an object with this key is written. NULL: the store does not hold it, or there is no
- * memory; the write can be made all the same. */
+ * memory; the write may be sent all the same. */
 struct kube_write *kube_store_begin_write(struct kube_store *store, const char *key);
 /*
  * It has ended. answer: the object as the server answered, decoded as the store has it; NULL = it
- * failed, or nobody can say. Readers see it in place of older versions until a list or watch shows
- * it. Never what is older than the store has: see own_write.h. When the watch shows other versions,
- * and this one does not come within span_ms from the first of them on, readers see what the watch
- * shows. Once for each begin_write(); a NULL write is fine.
+ * failed, or the result is not known. Readers see it in place of older versions until a list or
+ * watch shows it. Never what is older than the store has: see own_write.h. When the watch shows
+ * other versions, and this one does not come within span_ms from the first of them on, readers see
+ * what the watch shows. Once for each begin_write(); a NULL write is fine.
  */
 void kube_store_end_write(struct kube_store *store, struct kube_write *write,
                           const struct ccm_object *answer, int64_t span_ms);

@@ -11,7 +11,7 @@
 static void test_falls_and_rises(void **state)
 {
     static const struct {
-        char act; /* t: throttled, s: success, r: time goes by */
+        char act; /* t: throttled, s: success, r: time passes */
         int64_t sent_ms;
         int64_t now_ms;
         int64_t hint_ms;

@@ -79,7 +79,7 @@ static void test_namespaces(void **state)
     ali_tenants_fini(&tenants);
 }
 
-/* However many there were: those that want nothing any more are forgotten, and nobody else. */
+/* However many there were: those that want nothing any more are forgotten, and no others. */
 static void test_memory_is_bounded(void **state)
 {
     struct ali_tenants tenants;

@@ -264,7 +264,7 @@ static void test_delete(void **state)
 
     assert_non_null(strstr(last->body, "$deleteFromPrimitiveList/finalizers"));
     assert_string_equal(world_event(&world), "CleanLoadBalancer: Clean load balancer");
-    /* The caches show the object without finalizer until it is gone: nothing is done, told or
+    /* The caches show the object without finalizer until it is gone: nothing is done, reported or
      * counted twice. */
     world.service->ingress_count = 0;
     world.service->meta.finalizer_count = 0;

@@ -54,7 +54,7 @@ CCM_NODISCARD int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struc
 /* Wait for the jobs of those that were sent, and bring the mirror in line; their verdicts say what
  * came of each. NULLs are skipped. Returns as lbc_run_fail(). */
 CCM_NODISCARD int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count);
-/* Nobody waits for the end of a step that the cloud accepted; the next run reads it. Keep the id of
+/* A step that the cloud accepted is not waited for any more; the next run reads it. Keep the id of
  * what it creates: only the answer has it, since a list may lag. Negative: out of memory. */
 CCM_NODISCARD int lbc_run_keep_created(struct lbc_run *run, struct lbc_step *step);
 /* What came of the jobs that an earlier run left under way; put_off is set while one still runs.

@@ -61,14 +61,15 @@ enum lbc_anno_group {
 
 /* What the annotation is worth without the one that it needs. */
 enum lbc_anno_need {
-    LBC_NEED_SAID,     /* it is sent and compared all the same: people read that it does nothing */
+    LBC_NEED_SAID,     /* it is sent and compared all the same: an event says it does nothing */
     LBC_NEED_COMPARED, /* it is sent all the same, but no difference counts */
     LBC_NEED_SET,      /* as much; and it says nothing unless the other is set, on or off */
     LBC_NEED_ON,       /* it is no wish at all unless the other is on */
 };
 
 /* `flags`: how the annotation is read. */
-#define LBC_ANNO_FIXED   1U  /* no later change reaches the load balancer, nor is it told */
+#define LBC_ANNO_FIXED                                                                             \
+    1U /* a later change does not reach the load balancer, and no event says so */
 #define LBC_ANNO_NO_CASE 2U  /* the case of an ENUM or SWITCH value does not matter */
 #define LBC_ANNO_EMPTY   4U  /* an empty value means something */
 #define LBC_ANNO_ZERO    8U  /* the number 0 counts as not set */

@@ -15,7 +15,7 @@ struct lbc_life_condition {
     bool ready;
     uint64_t kind;       /* CCM_ERROR_* when it is not; makes the reason, unless there is one */
     const char *message; /* equal but for ids of requests: the same cause */
-    const char *retry;   /* when it is not ready: what follows, as of retry.h; NULL = nothing */
+    const char *retry;   /* when it is not ready: what follows, see retry_text.h; NULL = nothing */
     const char *reason;  /* NULL = by the kind */
 };
 

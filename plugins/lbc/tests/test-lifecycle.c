@@ -276,7 +276,7 @@ static void test_caches_count(void **state)
 
 #define REUSED LBC_LIFE_REUSED_LABEL "test"
 
-/* Written before all else, taken away by itself; another one's is none of it. */
+/* Written before all else, and removed alone; the label of another one stays. */
 static void test_reused_label(void **state)
 {
     const struct lbc_life_state same = { .hash = "h1", .reused = "lb-1" };

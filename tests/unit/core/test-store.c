@@ -397,7 +397,7 @@ static const struct own_case {
     { "the watch was faster", "1 b 2 e2 3", "1 1 2 2 3", "+a:1 ~a:1>2 ~a:2>3 " },
     { "the watch was much faster", "1 b 2 3 e2", "1 1 2 3 3", "+a:1 ~a:1>2 ~a:2>3 " },
     { "it changed nothing", "1 b e1 2", "1 1 1 2", "+a:1 ~a:1>2 " },
-    { "it changed nothing, somebody else did", "1 b 2 e1", "1 1 2 2", "+a:1 ~a:1>2 " },
+    { "it changed nothing, another process did", "1 b 2 e1", "1 1 2 2", "+a:1 ~a:1>2 " },
     { "the second write changed nothing", "1 b e2 b e2 2", "1 1 2 2 2 2", "+a:1 ~a:1>2 " },
     { "two writes before the watch shows one", "1 b e2 b e3 2 3", "1 1 2 2 3 3 3",
       "+a:1 ~a:1>2 ~a:2>3 " },
