@@ -1,17 +1,14 @@
 #include "daemon/objects.h"
 
+#include "util/book.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/strmap.h"
-#include "util/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct daemon_objects {
-    pthread_mutex_t lock; /* guards all below */
-    struct ccm_strmap *records;
+    struct ccm_book records;
 };
 
 static void note_free(struct daemon_note *note)
@@ -36,12 +33,7 @@ struct daemon_objects *daemon_objects_new(void)
 {
     struct daemon_objects *objects = calloc(1, sizeof(*objects));
 
-    if (objects == NULL) {
-        return NULL;
-    }
-    objects->records = ccm_strmap_new(object_free);
-    if (objects->records == NULL || pthread_mutex_init(&objects->lock, NULL) != 0) {
-        ccm_strmap_free(objects->records);
+    if (objects != NULL && ccm_book_init(&objects->records, object_free) < 0) {
         free(objects);
         return NULL;
     }
@@ -51,8 +43,7 @@ struct daemon_objects *daemon_objects_new(void)
 void daemon_objects_free(struct daemon_objects *objects)
 {
     if (objects != NULL) {
-        ccm_strmap_free(objects->records);
-        ccm_lock_fini(&objects->lock);
+        ccm_book_fini(&objects->records);
         free(objects);
     }
 }
@@ -60,17 +51,11 @@ void daemon_objects_free(struct daemon_objects *objects)
 /* The record of a key, created when it is missing. NULL: out of memory, or too many. */
 static struct daemon_object *object_obtain_locked(struct daemon_objects *objects, const char *key)
 {
-    struct daemon_object *object = ccm_strmap_get(objects->records, key);
+    struct daemon_object *object = ccm_strmap_get(objects->records.map, key);
 
-    if (object != NULL || ccm_strmap_len(objects->records) >= DAEMON_OBJECTS_MAX) {
-        return object;
-    }
-    object = calloc(1, sizeof(*object));
-    if (object == NULL || ccm_strmap_set(objects->records, key, object) < 0) {
-        free(object);
-        return NULL;
-    }
-    return object;
+    return object != NULL || ccm_strmap_len(objects->records.map) >= DAEMON_OBJECTS_MAX
+               ? object
+               : ccm_book_obtain(&objects->records, key, sizeof(*object));
 }
 
 static void object_set_note(struct daemon_object *object, enum daemon_note_kind kind,
@@ -107,14 +92,14 @@ static void object_drop_empty_locked(struct daemon_objects *objects, const char 
         is_empty = is_empty && object->notes[i] == NULL;
     }
     if (is_empty) {
-        ccm_strmap_del(objects->records, key);
+        ccm_strmap_del(objects->records.map, key);
     }
 }
 
 void daemon_objects_settle(struct daemon_objects *objects, const char *key,
                            const struct ccm_error *err, int64_t delay_ms)
 {
-    ccm_lock(&objects->lock);
+    (void)ccm_book_open(&objects->records);
     struct daemon_object *object = object_obtain_locked(objects, key);
 
     if (object != NULL) {
@@ -126,25 +111,25 @@ void daemon_objects_settle(struct daemon_objects *objects, const char *key,
                         err == NULL ? CCM_ERROR_NONE : err->kind,
                         err == NULL ? NULL : err->message);
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
 }
 
 void daemon_objects_end(struct daemon_objects *objects, const char *key)
 {
-    ccm_lock(&objects->lock);
+    (void)ccm_book_open(&objects->records);
     struct daemon_object *object = object_obtain_locked(objects, key);
 
     if (object != NULL) {
         object->last_ms = ccm_clock_now_ms();
         object->passes++;
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
 }
 
 void daemon_objects_forget(struct daemon_objects *objects, const char *key)
 {
-    ccm_lock(&objects->lock);
-    struct daemon_object *object = ccm_strmap_get(objects->records, key);
+    (void)ccm_book_open(&objects->records);
+    struct daemon_object *object = ccm_strmap_get(objects->records.map, key);
 
     if (object != NULL) {
         object->passes = 0;
@@ -152,7 +137,7 @@ void daemon_objects_forget(struct daemon_objects *objects, const char *key)
         object->next_ms = 0;
         object_drop_empty_locked(objects, key, object);
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
 }
 
 bool daemon_objects_note(struct daemon_objects *objects, const char *key,
@@ -161,16 +146,16 @@ bool daemon_objects_note(struct daemon_objects *objects, const char *key,
 {
     bool held = false;
 
-    ccm_lock(&objects->lock);
+    (void)ccm_book_open(&objects->records);
     struct daemon_object *object =
-        count > 0 ? object_obtain_locked(objects, key) : ccm_strmap_get(objects->records, key);
+        count > 0 ? object_obtain_locked(objects, key) : ccm_strmap_get(objects->records.map, key);
 
     if (object != NULL) {
         held = object->notes[kind] != NULL;
         object_set_note(object, kind, count, detail, text);
         object_drop_empty_locked(objects, key, object);
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
     return held;
 }
 
@@ -181,14 +166,14 @@ void daemon_objects_list(struct daemon_objects *objects,
     void *value = NULL;
     const char *key = NULL;
 
-    ccm_lock(&objects->lock);
-    while (ccm_strmap_next(objects->records, &cursor, &key, &value) != 0) {
+    (void)ccm_book_open(&objects->records);
+    while (ccm_strmap_next(objects->records.map, &cursor, &key, &value) != 0) {
         struct daemon_object object = *(const struct daemon_object *)value;
 
         object.key = key;
         fn(arg, &object);
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
 }
 
 /* --- notes of one kind --- */
@@ -247,9 +232,9 @@ void daemon_objects_list_noted(struct daemon_objects *objects, enum daemon_note_
     const char *key = NULL;
     size_t count = 0;
 
-    ccm_lock(&objects->lock);
-    noted = calloc(ccm_strmap_len(objects->records) + 1, sizeof(*noted));
-    while (noted != NULL && ccm_strmap_next(objects->records, &cursor, &key, &value) != 0) {
+    (void)ccm_book_open(&objects->records);
+    noted = calloc(ccm_strmap_len(objects->records.map) + 1, sizeof(*noted));
+    while (noted != NULL && ccm_strmap_next(objects->records.map, &cursor, &key, &value) != 0) {
         const struct daemon_note *note = ((const struct daemon_object *)value)->notes[kind];
 
         if (note != NULL) {
@@ -262,7 +247,7 @@ void daemon_objects_list_noted(struct daemon_objects *objects, enum daemon_note_
     for (size_t i = 0; i < count; i++) {
         fn(arg, noted[i].key, noted[i].note);
     }
-    ccm_unlock(&objects->lock);
+    ccm_book_close(&objects->records);
 }
 
 const char *daemon_note_text(const struct daemon_note *note)

@@ -1,31 +1,22 @@
 #include "daemon/pauses.h"
 
 #include "sched/backoff.h"
+#include "util/book.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
-
-#include <pthread.h>
 
 #define PAUSES_MAX 1000
 
 struct daemon_pauses {
-    pthread_mutex_t lock;       /* guards what follows */
-    struct ccm_strmap *entries; /* "PLUGIN NAME" -> int64_t */
+    struct ccm_book entries; /* "PLUGIN NAME" -> int64_t */
 };
 
 struct daemon_pauses *daemon_pauses_new(void)
 {
     struct daemon_pauses *pauses = calloc(1, sizeof(*pauses));
 
-    if (pauses == NULL) {
-        return NULL;
-    }
-    pauses->entries = ccm_strmap_new(free);
-    if (pauses->entries == NULL || pthread_mutex_init(&pauses->lock, NULL) != 0) {
-        ccm_strmap_free(pauses->entries);
+    if (pauses != NULL && ccm_book_init(&pauses->entries, free) < 0) {
         free(pauses);
         return NULL;
     }
@@ -35,8 +26,7 @@ struct daemon_pauses *daemon_pauses_new(void)
 void daemon_pauses_free(struct daemon_pauses *pauses)
 {
     if (pauses != NULL) {
-        ccm_strmap_free(pauses->entries);
-        ccm_lock_fini(&pauses->lock);
+        ccm_book_fini(&pauses->entries);
         free(pauses);
     }
 }
@@ -47,24 +37,21 @@ static void pauses_drop_old_locked(struct daemon_pauses *pauses, int64_t now)
     const char *key;
     void *value;
 
-    while (ccm_strmap_next(pauses->entries, &cursor, &key, &value) != 0) {
+    while (ccm_strmap_next(pauses->entries.map, &cursor, &key, &value) != 0) {
         const int64_t *until = value;
 
         if (*until <= now) {
-            ccm_strmap_del(pauses->entries, key);
+            ccm_strmap_del(pauses->entries.map, key);
         }
     }
 }
 
 static void pauses_set_locked(struct daemon_pauses *pauses, const char *key, int64_t until_ms)
 {
-    int64_t *entry = ccm_strmap_get(pauses->entries, key);
+    int64_t *entry = ccm_strmap_get(pauses->entries.map, key);
 
-    if (entry == NULL && ccm_strmap_len(pauses->entries) < PAUSES_MAX) {
-        entry = calloc(1, sizeof(*entry));
-        if (entry != NULL && ccm_strmap_set(pauses->entries, key, entry) < 0) {
-            free(CCM_STEAL(entry));
-        }
+    if (entry == NULL && ccm_strmap_len(pauses->entries.map) < PAUSES_MAX) {
+        entry = ccm_book_obtain(&pauses->entries, key, sizeof(*entry));
     }
     if (entry != NULL && until_ms > *entry) {
         *entry = until_ms;
@@ -81,14 +68,14 @@ void daemon_pauses_set(struct daemon_pauses *pauses, const char *plugin, const c
     if (key == NULL) {
         return; /* the other side says it again */
     }
-    ccm_lock(&pauses->lock);
+    (void)ccm_book_open(&pauses->entries);
     pauses_drop_old_locked(pauses, now);
     if (until_ms <= now) {
-        ccm_strmap_del(pauses->entries, key);
+        ccm_strmap_del(pauses->entries.map, key);
     } else {
         pauses_set_locked(pauses, key, until_ms < latest_ms ? until_ms : latest_ms);
     }
-    ccm_unlock(&pauses->lock);
+    ccm_book_close(&pauses->entries);
 }
 
 int64_t daemon_pauses_get(struct daemon_pauses *pauses, const char *plugin, const char *name)
@@ -99,13 +86,13 @@ int64_t daemon_pauses_get(struct daemon_pauses *pauses, const char *plugin, cons
     if (key == NULL) {
         return 0;
     }
-    ccm_lock(&pauses->lock);
+    (void)ccm_book_open(&pauses->entries);
 
-    const int64_t *entry = ccm_strmap_get(pauses->entries, key);
+    const int64_t *entry = ccm_strmap_get(pauses->entries.map, key);
 
     if (entry != NULL && *entry > ccm_clock_now_ms()) {
         until_ms = *entry;
     }
-    ccm_unlock(&pauses->lock);
+    ccm_book_close(&pauses->entries);
     return until_ms;
 }

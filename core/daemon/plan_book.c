@@ -1,13 +1,11 @@
 #include "daemon/plan_book.h"
 
+#include "util/book.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
-#include "util/strmap.h"
 #include "util/text.h"
-#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +24,8 @@ struct entry {
 };
 
 struct daemon_plan_book {
-    pthread_mutex_t lock;       /* guards all below; leaf */
-    struct ccm_strmap *entries; /* "plugin object" -> struct entry */
-    size_t lost;                /* what there was no memory for */
+    struct ccm_book entries; /* "plugin object" -> struct entry; its lock guards the rest */
+    size_t lost;             /* what there was no memory for */
 };
 
 static void plan_entry_free(void *item)
@@ -47,12 +44,7 @@ struct daemon_plan_book *daemon_plan_book_new(void)
 {
     struct daemon_plan_book *book = calloc(1, sizeof(*book));
 
-    if (book == NULL) {
-        return NULL;
-    }
-    book->entries = ccm_strmap_new(plan_entry_free);
-    if (book->entries == NULL || pthread_mutex_init(&book->lock, NULL) != 0) {
-        ccm_strmap_free(book->entries);
+    if (book != NULL && ccm_book_init(&book->entries, plan_entry_free) < 0) {
         free(book);
         return NULL;
     }
@@ -62,8 +54,7 @@ struct daemon_plan_book *daemon_plan_book_new(void)
 void daemon_plan_book_free(struct daemon_plan_book *book)
 {
     if (book != NULL) {
-        ccm_lock_fini(&book->lock);
-        ccm_strmap_free(book->entries);
+        ccm_book_fini(&book->entries);
         free(book);
     }
 }
@@ -81,7 +72,7 @@ static struct entry *find_locked(struct daemon_plan_book *book, const char *plug
 {
     CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s %s", plugin, object);
 
-    return key == NULL ? NULL : ccm_strmap_get(book->entries, key);
+    return key == NULL ? NULL : ccm_strmap_get(book->entries.map, key);
 }
 
 /* NULL on ENOMEM. */
@@ -89,21 +80,15 @@ static struct entry *obtain_locked(struct daemon_plan_book *book, const char *pl
                                    const char *object)
 {
     CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s %s", plugin, object);
-    struct entry *entry = find_locked(book, plugin, object);
+    struct entry *entry = key == NULL ? NULL : ccm_book_obtain(&book->entries, key, sizeof(*entry));
 
-    if (key == NULL || entry != NULL) {
-        return entry;
-    }
-    entry = calloc(1, sizeof(*entry));
-    if (entry == NULL) {
-        return NULL;
-    }
-    entry->plugin = strdup(plugin);
-    entry->object = strdup(object);
-    if (entry->plugin == NULL || entry->object == NULL ||
-        ccm_strmap_set(book->entries, key, entry) < 0) {
-        plan_entry_free(entry);
-        return NULL;
+    if (entry != NULL && entry->object == NULL) {
+        entry->plugin = strdup(plugin);
+        entry->object = strdup(object);
+        if (entry->plugin == NULL || entry->object == NULL) {
+            ccm_strmap_del(book->entries.map, key);
+            return NULL;
+        }
     }
     return entry;
 }
@@ -122,7 +107,7 @@ static void replace_locked(struct daemon_plan_book *book, char **place, char *te
 void daemon_plan_book_steps(struct daemon_plan_book *book, const char *plugin, const char *object,
                             const char *steps)
 {
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     struct entry *entry = obtain_locked(book, plugin, object);
 
@@ -131,7 +116,7 @@ void daemon_plan_book_steps(struct daemon_plan_book *book, const char *plugin, c
     } else {
         replace_locked(book, &entry->steps, strdup(steps == NULL ? "" : steps));
     }
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }
 
 void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
@@ -145,7 +130,7 @@ void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
     char *line = ccm_text_format("%s: %s\n", event->reason == NULL ? "" : event->reason,
                                  event->message == NULL ? "" : event->message);
 
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     struct entry *entry = obtain_locked(book, plugin, event->object->key);
 
@@ -156,13 +141,13 @@ void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
     } else if (strstr(entry->warnings, line) == NULL) { /* a second look says the same */
         replace_locked(book, &entry->warnings, ccm_text_format("%s%s", entry->warnings, line));
     }
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }
 
 void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, const char *object,
                              const char *failure)
 {
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     /* Objects that go well and have nothing to say are many, and none of our business. */
     struct entry *entry =
@@ -177,37 +162,37 @@ void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, 
     } else if (failure != NULL) {
         book->lost++;
     }
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }
 
 void daemon_plan_book_ended(struct daemon_plan_book *book, const char *plugin, const char *object)
 {
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     struct entry *entry = find_locked(book, plugin, object);
 
     if (entry != NULL && entry->steps != NULL && entry->ends < FAILED_ENDS_MAX) {
         entry->ends++;
     }
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }
 
 bool daemon_plan_book_is_looked(struct daemon_plan_book *book, const char *plugin,
                                 const char *object)
 {
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     const struct entry *entry = find_locked(book, plugin, object);
     const bool looked = entry != NULL && entry->ends > 0 &&
                         (entry->failure == NULL || entry->ends == FAILED_ENDS_MAX);
 
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
     return looked;
 }
 
 void daemon_plan_book_left(struct daemon_plan_book *book, const char *plugin, const char *object)
 {
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     struct entry *entry = obtain_locked(book, plugin, object);
 
@@ -220,7 +205,7 @@ void daemon_plan_book_left(struct daemon_plan_book *book, const char *plugin, co
                                        entry->failure == NULL ? "" : ": ",
                                        entry->failure == NULL ? "" : entry->failure));
     }
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }
 
 /* --- printing --- */
@@ -237,14 +222,14 @@ static int entry_compare_names(const void *a, const void *b)
 /* All entries in order; *ret is the caller's. NULL when there are none, or no memory. */
 static struct entry **book_sort_entries(struct daemon_plan_book *book, size_t *ret_count)
 {
-    const size_t count = ccm_strmap_len(book->entries);
+    const size_t count = ccm_strmap_len(book->entries.map);
     struct entry **list = calloc(count + 1, sizeof(struct entry *));
     void *cursor = NULL;
     const char *key;
     void *value;
     size_t n = 0;
 
-    while (list != NULL && ccm_strmap_next(book->entries, &cursor, &key, &value)) {
+    while (list != NULL && ccm_strmap_next(book->entries.map, &cursor, &key, &value)) {
         list[n++] = value;
     }
     if (list == NULL) {
@@ -340,7 +325,7 @@ void daemon_plan_book_print(struct daemon_plan_book *book, const struct daemon_p
     struct daemon_plan_counts counts = { 0 };
     size_t len = 0;
 
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
@@ -354,7 +339,7 @@ void daemon_plan_book_print(struct daemon_plan_book *book, const struct daemon_p
     }
     (void)fprintf(out, "%zu to change, %zu as they should be, %zu failed\n", counts.changing,
                   counts.settled, counts.failed);
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
     *ret = counts;
 }
 
@@ -404,7 +389,7 @@ void daemon_plan_book_print_objects(struct daemon_plan_book *book, struct ccm_bu
     struct daemon_plan_counts counts = { 0 };
     size_t len = 0;
 
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
@@ -420,7 +405,7 @@ void daemon_plan_book_print_objects(struct daemon_plan_book *book, struct ccm_bu
     ccm_jsonw_i64(&w, "settled", (int64_t)counts.settled);
     ccm_jsonw_i64(&w, "failed", (int64_t)counts.failed);
     ccm_jsonw_close(&w, '}');
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
     *ret = counts;
 }
 
@@ -479,7 +464,7 @@ void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *
     size_t len = 0;
     size_t end;
 
-    ccm_lock(&book->lock);
+    (void)ccm_book_open(&book->entries);
 
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
@@ -495,5 +480,5 @@ void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *
     }
     ccm_jsonw_close(&w, ']');
     ccm_jsonw_close(&w, '}');
-    ccm_unlock(&book->lock);
+    ccm_book_close(&book->entries);
 }

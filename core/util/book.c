@@ -33,7 +33,7 @@ void ccm_book_close(struct ccm_book *book)
     ccm_unlock(&book->lock);
 }
 
-void *ccm_book_make(struct ccm_book *book, const char *key, size_t size)
+void *ccm_book_obtain(struct ccm_book *book, const char *key, size_t size)
 {
     void *value = ccm_strmap_get(book->map, key);
 

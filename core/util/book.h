@@ -33,7 +33,7 @@ void ccm_book_close(struct ccm_book *book);
 
 /* The value of the key in a book that is open; where there is none, `size` zeroed bytes from the
  * heap become it. NULL on ENOMEM. */
-void *ccm_book_make(struct ccm_book *book, const char *key, size_t size);
+void *ccm_book_obtain(struct ccm_book *book, const char *key, size_t size);
 /* Drop one key of a book that is not open. */
 void ccm_book_forget(struct ccm_book *book, const char *key);
 

@@ -110,7 +110,7 @@ static struct pace *pace_new_locked(struct ali_paces *paces, const char *id, int
     struct pace *fresh = NULL;
 
     paces_purge_locked(paces, sent);
-    fresh = ccm_book_make(&paces->all, id, sizeof(*fresh));
+    fresh = ccm_book_obtain(&paces->all, id, sizeof(*fresh));
     if (fresh != NULL) {
         fresh->last_ms = sent;
     }
@@ -287,7 +287,7 @@ void ali_pace_keep_tries(struct ali_paces *paces, const char *key, unsigned coun
 
     (void)ccm_book_open(&paces->tries);
     tries_purge_locked(paces, now_ms);
-    fresh = ccm_book_make(&paces->tries, key, sizeof(*fresh));
+    fresh = ccm_book_obtain(&paces->tries, key, sizeof(*fresh));
     if (fresh != NULL) {
         *fresh = (struct tries){ .count = count, .until_ms = now_ms + TRIES_MS };
     }

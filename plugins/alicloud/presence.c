@@ -142,7 +142,7 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 static void presence_record_locked(struct ali_presence *presence, const char *id, bool gone,
                                    int64_t now)
 {
-    struct heard *heard = ccm_book_make(&presence->known, id, sizeof(*heard));
+    struct heard *heard = ccm_book_obtain(&presence->known, id, sizeof(*heard));
 
     if (heard != NULL) {
         *heard = (struct heard){ .gone = gone, .at_ms = now };

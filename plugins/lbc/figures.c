@@ -132,7 +132,7 @@ void lbc_figures_start(struct lbc_figures *figures)
 void lbc_figures_set_unhealthy(struct lbc_figures *figures, const char *key, size_t backends)
 {
     (void)ccm_book_open(&figures->items);
-    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
+    struct figure *item = ccm_book_obtain(&figures->items, key, sizeof(*item));
 
     if (item != NULL) {
         figures_change_unhealthy_locked(figures, item, backends);
@@ -144,7 +144,7 @@ void lbc_figures_set_unhealthy(struct lbc_figures *figures, const char *key, siz
 void lbc_figures_set_certificate(struct lbc_figures *figures, const char *key, int64_t ends_ms)
 {
     (void)ccm_book_open(&figures->items);
-    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
+    struct figure *item = ccm_book_obtain(&figures->items, key, sizeof(*item));
 
     if (item != NULL && item->ends_ms != ends_ms) {
         item->ends_ms = ends_ms;
@@ -175,7 +175,7 @@ void lbc_figures_forget(struct lbc_figures *figures, const char *key)
 void lbc_figures_begin_wish(struct lbc_figures *figures, const char *key)
 {
     (void)ccm_book_open(&figures->items);
-    struct figure *item = ccm_book_make(&figures->items, key, sizeof(*item));
+    struct figure *item = ccm_book_obtain(&figures->items, key, sizeof(*item));
 
     if (item != NULL && item->wished_ms == 0) {
         item->wished_ms = figures->host->now_ms(figures->host);

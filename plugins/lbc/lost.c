@@ -79,7 +79,7 @@ static bool lost_is_certain_locked(const struct lbc_lost *lost, const struct los
 static struct lost_item *lost_get_locked(struct lbc_lost *lost, const char *key, int64_t now_ms)
 {
     const bool is_new = !ccm_strmap_has(lost->items.map, key);
-    struct lost_item *item = ccm_book_make(&lost->items, key, sizeof(*item));
+    struct lost_item *item = ccm_book_obtain(&lost->items, key, sizeof(*item));
 
     if (item != NULL && is_new) {
         item->since_ms = now_ms;

@@ -102,7 +102,7 @@ void node_memory_expect(struct node_memory *memory, const struct ccm_node *node,
 
     (void)ccm_book_open(&memory->traces);
 
-    struct trace *trace = ccm_book_make(&memory->traces, node->meta.name, sizeof(*trace));
+    struct trace *trace = ccm_book_obtain(&memory->traces, node->meta.name, sizeof(*trace));
 
     if (trace != NULL) {
         trace->look = look;

@@ -47,7 +47,7 @@ struct lbc_custom_record *lbc_custom_record_get(struct lbc_custom_records *recor
     struct lbc_custom_record *found = NULL;
 
     (void)ccm_book_open(&records->by_key);
-    found = ccm_book_make(&records->by_key, key, records->size);
+    found = ccm_book_obtain(&records->by_key, key, records->size);
     if (found != NULL && strcmp(found->uid, uid) != 0) {
         memset(found, 0, records->size);
         ccm_text_copy(found->uid, sizeof(found->uid), uid);
@@ -65,7 +65,7 @@ void lbc_custom_record_forget(struct lbc_custom_records *records, const char *ke
 bool lbc_custom_record_mark(struct lbc_custom_records *records, const char *key, uint64_t mark)
 {
     const bool is_new = !ccm_strmap_has(ccm_book_open(&records->marks), key);
-    uint64_t *found = ccm_book_make(&records->marks, key, sizeof(*found));
+    uint64_t *found = ccm_book_obtain(&records->marks, key, sizeof(*found));
     const bool changed = is_new || found == NULL || *found != mark;
 
     if (found != NULL) {

@@ -30,14 +30,14 @@ static void test_make_and_forget(void **state)
     assert_int_equal(ccm_book_init(&book, count_free), 0);
 
     struct ccm_strmap *map = ccm_book_open(&book);
-    uint64_t *made = ccm_book_make(&book, "a", sizeof(*made));
+    uint64_t *made = ccm_book_obtain(&book, "a", sizeof(*made));
 
     assert_non_null(made);
     assert_int_equal(*made, 0);
     *made = 7;
-    assert_ptr_equal(ccm_book_make(&book, "a", sizeof(*made)), made);
+    assert_ptr_equal(ccm_book_obtain(&book, "a", sizeof(*made)), made);
     assert_ptr_equal(ccm_strmap_get(map, "a"), made);
-    assert_non_null(ccm_book_make(&book, "b", 1));
+    assert_non_null(ccm_book_obtain(&book, "b", 1));
     assert_int_equal(ccm_strmap_len(map), 2);
     ccm_book_close(&book);
     ccm_book_forget(&book, "a");
@@ -53,7 +53,7 @@ static void count_up(void *arg)
 
     for (int i = 0; i < TURNS; i++) {
         (void)ccm_book_open(book);
-        uint64_t *count = ccm_book_make(book, "a", sizeof(*count));
+        uint64_t *count = ccm_book_obtain(book, "a", sizeof(*count));
 
         if (count == NULL) {
             abort();
