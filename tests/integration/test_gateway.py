@@ -5,7 +5,8 @@ import collections
 import pytest
 
 from tests.support import objects, proc, views
-from tests.support.gateway_api import BACKEND_TYPE, CLASS_FINALIZER, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.gateway_api import (
+    BACKEND_TYPE, CLASS_FINALIZER, FINALIZER, PREFIX, GatewayWorld, backend, listener, service, world_with_class)
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET
 
 ACCEPTED = ("True", "Accepted")
@@ -15,12 +16,7 @@ PROGRAMMED = ("True", "Programmed")
 
 @pytest.fixture
 def api(world):
-    views.nodes(world, 2)
-    one = GatewayWorld(world)
-    one.define()
-    one.configure()
-    one.make_class()
-    return one
+    return world_with_class(world)
 
 
 def node_port(world, name):

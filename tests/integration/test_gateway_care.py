@@ -2,22 +2,15 @@
 
 import pytest
 
-from tests.support import objects, views
-from tests.support.gateway_api import PREFIX, GatewayWorld, backend, listener, service
+from tests.support import objects
+from tests.support.gateway_api import PREFIX, listener, service, world_with_gateway
 from tests.support.owned import CLUSTER_TAG, OWNER_TAG
 from tests.support.products import CLUSTER_ID, Nlb
 
 
 @pytest.fixture
 def api(world):
-    views.nodes(world, 2)
-    one = GatewayWorld(world)
-    one.define()
-    one.make_class()
-    world.kube.create(service("web"))
-    one.make_gateway(listener("tcp", 8080))
-    one.make_route("web", backend("web"))
-    return one
+    return world_with_gateway(world, listener("tcp", 8080))
 
 
 def owner(api):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.support import views
-from tests.support.gateway_api import GatewayWorld, backend, listener, service
+from tests.support.gateway_api import backend, listener, service, world_with_gateway
 
 pytestmark = pytest.mark.time_scale(10)
 # Calls. Those of the change before the fifth only read, and as few as twelve are made when it comes as one.
@@ -13,18 +12,6 @@ TCP, MORE, DNS = listener("tcp", 8080), listener("more", 8081), listener("dns", 
 
 def moments(calls):
     return [pytest.param(nth, moment, id=f"{moment}-{nth}") for moment in ("before", "after") for nth in calls]
-
-
-def begin(world):
-    views.nodes(world, 2)
-    api = GatewayWorld(world)
-    api.define()
-    api.configure()
-    api.make_class()
-    world.kube.create(service("web"))
-    api.make_gateway(TCP, MORE)
-    api.make_route("web", backend("web"))
-    return api
 
 
 def servers(world, name):
@@ -51,7 +38,7 @@ def wait_gone(world, api):
 @pytest.mark.parametrize("nth, moment", moments(CREATION))
 def test_killed_at_call(world, nth, moment):
     """The next process completes what is there, and makes nothing twice."""
-    api = begin(world)
+    api = world_with_gateway(world, TCP, MORE)
     cut(world, nth, moment, world.start_ccmd)
     wanted = {"8080/tcp": servers(world, "web"), "8081/tcp": servers(world, "web")}
     world.wait(lambda: api.served() == wanted and api.programmed(), "the load balancer", timeout=40)
@@ -63,7 +50,7 @@ def test_killed_at_call(world, nth, moment):
 @pytest.mark.parametrize("nth, moment", moments(CHANGE))
 def test_killed_at_call_of_a_change(world, nth, moment):
     """A listener goes, another one comes, and the servers of the third are those of another Service."""
-    api = begin(world)
+    api = world_with_gateway(world, TCP, MORE)
     world.kube.create(service("new"), service("dns", 53, "UDP"))
     api.make_route("dns", backend("dns", 53), kind="UDPRoute")
     world.start_ccmd()
@@ -84,7 +71,7 @@ def test_killed_at_call_of_a_change(world, nth, moment):
 @pytest.mark.parametrize("nth, moment", moments(CHANGE))
 def test_killed_at_call_of_a_change_of_a_set(world, nth, moment):
     """The same with listeners of a ListenerSet; what it says of them is true in the end."""
-    api = begin(world)
+    api = world_with_gateway(world, TCP, MORE)
     world.kube.create(service("new"), service("dns", 53, "UDP"))
     parent = {"kind": "ListenerSet", "name": "extra"}
     api.patch("Gateway", "web", {"spec": {"listeners": [TCP], "allowedListeners": {"namespaces": {"from": "Same"}}}})
@@ -114,7 +101,7 @@ def test_killed_at_call_of_a_change_of_a_set(world, nth, moment):
 
 @pytest.mark.parametrize("nth, moment", moments(DELETION))
 def test_killed_at_call_of_a_deletion(world, nth, moment):
-    api = begin(world)
+    api = world_with_gateway(world, TCP, MORE)
     world.start_ccmd()
     world.wait(api.programmed, "the load balancer")
     world.settled()

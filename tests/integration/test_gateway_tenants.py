@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support import objects, views
+from tests.support import objects
 from tests.support.certificates import ref, tls_listener
-from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, GatewayWorld, backend, listener, service
+from tests.support.gateway_api import BACKEND_TYPE, FINALIZER, PREFIX, backend, listener, service, world_with_class
 from tests.support.products import ZONES, Nlb
 
 OLD = "service.beta.kubernetes.io/alicloud-loadbalancer-"
@@ -14,12 +14,7 @@ RESOURCES = ("services", "nodes", "endpointslices")
 
 @pytest.fixture
 def api(world):
-    views.nodes(world, 2)
-    one = GatewayWorld(world)
-    one.define()
-    one.configure()
-    one.make_class()
-    return one
+    return world_with_class(world)
 
 
 def make_namespace(world, name, **labels):

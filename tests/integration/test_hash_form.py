@@ -1,12 +1,12 @@
 """A hash label in another form, as the reference and earlier versions have written it: it proves no edit. The first pass reads what a
-restart reads, writes nothing to the cloud, and puts one patch to each Service; all that waits for a proof goes on waiting."""
+restart reads, writes nothing to the cloud, and puts one patch to each Service; what waits for a proof continues to wait."""
 
 import collections
 
 import pytest
 
 from tests.support import objects, reference, scenario_look, service_hash, views
-from tests.support.gateway_api import GatewayWorld, backend, listener, service
+from tests.support.gateway_api import listener, world_with_gateway
 from tests.support.owned import Console
 from tests.support.products import PREFIX
 
@@ -115,14 +115,7 @@ def test_a_class_that_is_renamed_takes_no_load_balancer_away(world):
 
 
 def test_a_gateway(world):
-    views.nodes(world, 2)
-    api = GatewayWorld(world)
-    api.define()
-    api.configure()
-    api.make_class()
-    world.kube.create(service("web"))
-    api.make_gateway(listener("tcp", 8080))
-    api.make_route("web", backend("web"))
+    api = world_with_gateway(world, listener("tcp", 8080))
     world.start_ccmd()
     world.wait(api.programmed, "the Gateway to be programmed")
     world.settled()

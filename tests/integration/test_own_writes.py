@@ -5,7 +5,7 @@ import collections
 import pytest
 
 from tests.support import objects, products, views
-from tests.support.gateway_api import GatewayWorld, backend, listener, service
+from tests.support.gateway_api import listener, world_with_gateway
 
 pytestmark = pytest.mark.time_scale(10)
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
@@ -40,13 +40,18 @@ def of_services(count, suffix, times):
     return {f"/api/v1/namespaces/default/services/web-{n}{suffix}": times for n in range(count)}
 
 
-def prepare(world, product):
+def serve_while_silent(world, standby, product):
+    """ccmd creates all load balancers beside a watch of Services that says nothing. Returns the patches that this costs."""
     kind = products.PRODUCTS[product]()
     kind.configure(world, unlimited=True)
     views.nodes(world, 2)
     for n in range(SERVICES):
         made = world.kube.create(kind.new(f"web-{n}"))
         world.kube.create(objects.endpoint_slice(made, [("10.0.0.1", "node-1")]))
+    standby("services", "nodes", "endpointslices")
+    world.kube.watches("silence", "services")
+    release(world)
+    world.wait(lambda: all(world.kube.ingress(f"web-{n}") for n in range(SERVICES)), "the addresses", timeout=60)
     return {**of_services(SERVICES, "", 1), **of_services(SERVICES, "/status", 1)}
 
 
@@ -55,30 +60,18 @@ def servers(world, product):
     return {len(group["servers"]) for lb in products.PRODUCTS[product]().find(world) for group in lb["Groups"]}
 
 
-def served(world):
-    return all(world.kube.ingress(f"web-{n}") for n in range(SERVICES))
-
-
 @pytest.mark.parametrize("product", ["clb", "nlb"])
 def test_a_watch_of_services_that_hangs(world, standby, product):
     """The finalizer of each, and its status, are written once. The watch says nothing for 90 s, then it is opened anew."""
-    expected = prepare(world, product)
-    standby("services", "nodes", "endpointslices")
-    world.kube.watches("silence", "services")
-    release(world)
-    world.wait(lambda: served(world), "the addresses", timeout=60)
+    expected = serve_while_silent(world, standby, product)
     world.wait(world.idle, "the watch that is opened anew", timeout=200)
     assert patches(world) == expected
 
 
 @pytest.mark.parametrize("product", ["clb", "nlb"])
 def test_changes_while_the_watch_hangs(world, standby, product):
-    """Each pass goes by what the one before has written: a flapping node costs no write of the Service."""
-    expected = prepare(world, product)
-    standby("services", "nodes", "endpointslices")
-    world.kube.watches("silence", "services")
-    release(world)
-    world.wait(lambda: served(world), "the addresses", timeout=60)
+    """Each pass starts from what the one before has written: a flapping node costs no write of the Service."""
+    expected = serve_while_silent(world, standby, product)
     for _ in range(3):
         views.nodes(world, 1, first=3)
         world.wait(lambda: servers(world, product) == {3}, "the node everywhere", timeout=60)
@@ -89,14 +82,7 @@ def test_changes_while_the_watch_hangs(world, standby, product):
 
 
 def test_a_watch_of_gateways_that_hangs(world, standby):
-    views.nodes(world, 2)
-    api = GatewayWorld(world)
-    api.define()
-    api.configure()
-    api.make_class()
-    world.kube.create(service("web"))
-    api.make_gateway(listener("tcp", 8080))
-    api.make_route("web", backend("web"))
+    api = world_with_gateway(world, listener("tcp", 8080))
     standby("services", "gateways", "tcproutes")
     world.kube.watches("silence")
     release(world)

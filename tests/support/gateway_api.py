@@ -2,6 +2,7 @@
 
 import urllib.error
 
+from . import views
 from .products import ZONES, Nlb
 
 GROUP = "gateway.networking.k8s.io"
@@ -152,3 +153,22 @@ def service(name, port=80, protocol="TCP", namespace="default", kind="NodePort",
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
             "spec": {"type": kind, "selector": {"app": name},
                      "ports": [{"name": "p", "port": port, "protocol": protocol, "targetPort": 8080}], **spec}}
+
+
+def world_with_class(world):
+    """Two nodes, the Gateway API, and plugin gateway with its class."""
+    views.nodes(world, 2)
+    api = GatewayWorld(world)
+    api.define()
+    api.configure()
+    api.make_class()
+    return api
+
+
+def world_with_gateway(world, *listeners):
+    """The same with a Gateway, and a route from all of its listeners to a Service. Each has the name web."""
+    api = world_with_class(world)
+    world.kube.create(service("web"))
+    api.make_gateway(*listeners)
+    api.make_route("web", backend("web"))
+    return api
