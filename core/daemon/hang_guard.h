@@ -1,9 +1,8 @@
 /*
- * Ends the process by itself when a call into a plugin hangs for so long that nothing but a new
- * process helps: longer than /livez bears it, and two minutes more. Also when the end
- * of the process hangs, or does not begin. A process that stood still as a whole, stopped or
- * frozen, hangs no earlier than that option after it goes on. A thread of its own, because it may
- * be the main one that hangs.
+ * Ends the process when a call into a plugin hangs for so long that only a new process helps: two
+ * minutes longer than /livez bears it. Also when the end of the process hangs, or does not begin. A
+ * process that stood still as a whole, stopped or frozen, counts as hung two minutes after it
+ * continues at the earliest. A thread of its own, because the main one may hang.
  */
 #ifndef CCM_DAEMON_HANG_GUARD_H
 #define CCM_DAEMON_HANG_GUARD_H

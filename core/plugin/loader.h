@@ -22,10 +22,10 @@ struct plugin_loaded_plugin {
  * Load the plugin `spec` (an absolute path, or a name in plugin_dir; see trust.h). Constructors of
  * the file run, as the runtimes of some languages have such.
  *
- * Refused, with a message that names file, reason and remedy: a file that others can change, one
- * that is no shared object for this machine, or not all of one, one that
- * the dynamic linker rejects (unresolved symbols, a library that is missing), one without the
- * symbol `ccm_plugin`, one whose descriptor is faulty (descriptor.h). The file stays mapped for
+ * Refused, with a message that names file, reason and remedy: a file that others can change; one
+ * that is no shared object for this machine, or is cut off; one that the dynamic linker rejects
+ * (unresolved symbols, a library that is missing); one without the symbol `ccm_plugin`; one whose
+ * descriptor is faulty (descriptor.h). The file stays mapped for
  * good once the dynamic linker has taken it, also when it is refused afterwards. 0 and *ret (free
  * it with plugin_free), or a negative errno.
  */

@@ -104,8 +104,7 @@ struct sched_controller_stats {
 CCM_NODISCARD int sched_controller_new(const struct sched_controller_options *options,
                                        struct sched_controller **ret, struct ccm_error *err);
 
-/* Another deadline than the options gave, 0 as there: for calls that begin from now on. Any thread.
- */
+/* Another deadline than in the options, 0 as there; for calls that begin later. Any thread. */
 void sched_controller_set_timeout(struct sched_controller *controller, uint32_t timeout_ms);
 
 /* Have the key worked on, now or after delay_ms. Any thread, also before start(), never blocks. A

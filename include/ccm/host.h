@@ -113,9 +113,9 @@ struct ccm_event {
 
     /*
      * Since ABI 1.1; all three belong together. With a topic it lasts: the core says it again
-     * before servers forget it, every half hour, also after a restart, until the
-     * next event of that component about that object on that topic. One with the message "" ends
-     * it and is not written. As long as its cause is the same its words are only kept for the next
+     * every half hour, before servers forget it, also after a restart, until the next event of that
+     * component about that object on that topic. One with the message "" ends it and is not
+     * written. As long as its cause is the same its words are only kept for the next
      * time, so hand it in as often as it is found to hold. It also ends with its object.
      */
     const char *topic;

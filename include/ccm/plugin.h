@@ -3,9 +3,8 @@
  *
  * A plugin is a shared object in the plugin directory that exports exactly one symbol, the const
  * descriptor `ccm_plugin`. The daemon reads the descriptor as data and decides about compatibility
- * before it runs any function of the plugin; ELF constructors, which the runtimes of some languages
- * bring along, run before that. A plugin is never
- * unloaded while the daemon runs.
+ * before it runs any function of the plugin. ELF constructors, which the runtimes of some languages
+ * bring along, run before that. A plugin is never unloaded while the daemon runs.
  *
  * Life: create (no I/O) -> start -> reconcile ... -> stop -> (running calls drain) -> destroy.
  *

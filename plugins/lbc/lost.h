@@ -1,11 +1,11 @@
 /*
- * Services whose load balancer is gone although their status shows one: deleted by somebody else,
- * or without its ownership tag. Their passes fail, and all of them are looked for together, by one
- * list per minute: a Service whose load balancer is there again has its pass at once.
+ * Services whose load balancer is gone although their status shows one: deleted in the cloud,
+ * or without its ownership tag. Their passes fail. One list per minute searches for all of them: a
+ * Service whose load balancer is found again is reconciled at once.
  * Option recreate_deleted: one that the cloud says does not exist, and that was missing for a whole
- * period, is made again; not so while a list shows none of all that Services show (two and more),
- * as that of another account would. Every thread, but for the look, which one thread does at a
- * time.
+ * period, is created again; not so while a list shows none of all that Services show (two and
+ * more), as that of another account would. Every thread, but for the look, which one thread does at
+ * a time.
  */
 #ifndef CCM_LBC_LOST_H
 #define CCM_LBC_LOST_H

@@ -157,9 +157,8 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
 bool lbc_pass_has_old_condition(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
-/* A first pass was interrupted on another load balancer than the desired one, before it
- * served the Service: on the one that the label of reuse names, or without that label on its own.
- */
+/* A first pass was interrupted on another load balancer than the desired one, before it served the
+ * Service: on the one that the label of reuse names, or without that label on its own. */
 bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_service *service);
 
 /* --- events about failures; pass.c --- */

@@ -521,7 +521,7 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
     return r < 0 ? clean_fail_status(pass, r, err) : 0;
 }
 
-/* It was refused before anything was created for it, and is not wanted any more: events and
+/* It was refused before anything was created for it, and asks for nothing any more: events and
  * condition end, also those of an earlier process. A Service that can have a load balancer may have
  * the condition of another product by now. */
 static int release_end_words(struct lbc_pass *pass, struct ccm_error *err)

@@ -704,8 +704,8 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* Of the groups that are wanted, those of which the cloud was changing backends are read again; the
- * rest of the mirror holds. */
+/* Read the desired groups again whose backends the cloud was changing; the rest of the mirror
+ * holds. */
 static bool sync_await_groups(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;

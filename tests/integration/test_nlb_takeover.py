@@ -1,4 +1,4 @@
-"""A cluster whose NLBs the reference controller made: ccmd takes them over without a write to the cloud, works on, and can be left
+"""A cluster whose NLBs the reference controller created: ccmd takes them over without a write to the cloud, continues, and can be left
 again."""
 
 import pytest
@@ -186,7 +186,7 @@ def test_the_way_back(world):
 
 
 def test_a_reused_load_balancer(world):
-    """Made in the console, listeners overridden: one patch and no write to the cloud, and deletion leaves what is the user's."""
+    """Created in the console, listeners overridden: one patch and no write to the cloud, and deletion leaves what is the user's."""
     NLB.configure(world)
     views.nodes(world, 3)
     builder = reference.NlbBuilder(world)

@@ -119,7 +119,7 @@ def test_a_route_goes_while_others_wait_to_be_made(routed):
 
 @pytest.mark.time_scale(10)
 def test_a_list_of_routes_goes_on_where_it_was(routed):
-    """Two pages within the quota, the third a minute later: no page is read twice, and that is told."""
+    """Two pages within the quota, the third a minute later: no page is read twice, and an event says so."""
     start_routes(routed, "vpc = 2;", 1)
     routed.wait(lambda: hops(routed) == {"i-far-0"}, "its route", timeout=30)
     routed.settled()

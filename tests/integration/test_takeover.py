@@ -1,4 +1,4 @@
-"""A cluster that the reference controller ran: ccmd takes it over without a write to the cloud, works on, and can be left again."""
+"""A cluster that the reference controller ran: ccmd takes it over without a write to the cloud, continues, and can be left again."""
 
 import pytest
 
@@ -220,7 +220,7 @@ def test_the_way_back(world):
 
 
 def test_a_reused_load_balancer(world):
-    """Made in the console, listeners overridden: one patch and no write to the cloud, and deletion leaves what is the user's. Groups
+    """Created in the console, listeners overridden: one patch and no write to the cloud, and deletion leaves what is the user's. Groups
     of persons are not read: no edit is proven."""
     views.nodes(world, 3)
     builder = reference.Builder(world)

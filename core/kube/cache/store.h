@@ -117,10 +117,8 @@ void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn
  */
 struct kube_stage;
 
-/* other_server: the list is that of another server than what the store holds. It may have used a
- * version a second time, so an object with the same version counts as changed. NULL = out of
- * memory.
- */
+/* other_server: the list is of another server than what the store holds. It may have used a version
+ * a second time, so an object with the same version counts as changed. NULL on ENOMEM. */
 struct kube_stage *kube_stage_new(struct kube_store *store, bool other_server);
 /* other_server of kube_stage_new(). */
 bool kube_stage_is_of_other_server(const struct kube_stage *stage);
