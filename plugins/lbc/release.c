@@ -21,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTDATED_MS 2000 /* until the cache has what the API server has */
-#define NEXT_MS     1000 /* to the next load balancer, when there are several */
+#define NEXT_MS 1000 /* to the next load balancer, when there are several */
 
 static int release_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
@@ -233,7 +232,8 @@ static int release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags,
     if (pass->entry->releasing && release_can_withdraw(pass, tags)) {
         r = lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, err);
     }
-    if (r < 0 && pass->service->meta.deleted_ms != 0) {
+    /* The patch names no version, so a conflict says that another Service has the name by now. */
+    if (r < 0 && (pass->service->meta.deleted_ms != 0 || err->kind == CCM_ERROR_CONFLICT)) {
         ccm_error_clear(err); /* it is tried again at the end, and reported then */
         return 0;
     }
@@ -491,14 +491,21 @@ static int clean_id(struct lbc_pass *pass, struct ccm_error *err)
                : lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
 }
 
-/* The Service is another one than this pass went by, so it may have a load balancer after all. */
-static void release_begin_again(struct lbc_pass *pass, struct ccm_error *err)
+static int clean_fail_finalizer(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
-    ccm_error_clear(err);
+    return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
+                              "Error removing load balancer finalizer", r, err);
+}
+
+/* The Service is another one than this pass went by, so it may have a load balancer after all: the
+ * next pass looks again. That this process put the finalizer on is not proven either. A first
+ * conflict is no news. */
+static int clean_fail_conflict(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
     lbc_entry_drop(pass->entry);
     pass->entry->gone = false;
-    pass->unfinished = true;
-    pass->requeue_ms = OUTDATED_MS;
+    pass->entry->creation.bound_here = false;
+    return pass->entry->failures == 0 ? r : clean_fail_finalizer(pass, r, err);
 }
 
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
@@ -509,13 +516,9 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
         return clean_fail_status(pass, r, err);
     }
     r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, false, err);
-    if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
-        release_begin_again(pass, err);
-        return 0;
-    }
     if (r < 0) {
-        return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
-                                  "Error removing load balancer finalizer", r, err);
+        return err->kind == CCM_ERROR_CONFLICT ? clean_fail_conflict(pass, r, err)
+                                               : clean_fail_finalizer(pass, r, err);
     }
     r = clean_id(pass, err);
     return r < 0 ? clean_fail_status(pass, r, err) : 0;
@@ -579,7 +582,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_vswitch_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
-    if (r == 0 && !pass->dry && !pass->unfinished) {
+    if (r == 0 && !pass->dry) {
         lbc_pass_end_standing(pass);
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;

@@ -1,6 +1,7 @@
 #include "lbc/service/lifecycle.h"
 #include "lbc/names.h"
 
+#include "lbc/model/annotation.h"
 #include "lbc/model/object.h"
 #include "lbc/service/hash.h"
 #include "util/buf.h"
@@ -110,18 +111,32 @@ static void life_record_finalizer(const struct lbc_life *life, bool confirmed)
     }
 }
 
-/* Whether the Service is another one than what a release went by: it was deleted or edited
- * meanwhile, or names another load balancer. */
+static bool life_has_same_annotation(const struct ccm_service *a, const struct ccm_service *b,
+                                     const char *name)
+{
+    return ccm_text_equal(lbc_anno_get(&a->meta, name), lbc_anno_get(&b->meta, name));
+}
+
+/* Whether the Service is another one than what a release went by: it was deleted meanwhile, names
+ * another load balancer, or has other values of what decides whether and where it has one. Further
+ * edits do not count, or someone who edits often could hold up the release for ever. */
 static bool life_has_changed(const struct ccm_service *was, const struct ccm_service *now)
 {
     const char *id = ccm_object_label(&now->meta, lbc_names.lb_label);
-    char before[LBC_HASH_TEXT];
-    char after[LBC_HASH_TEXT];
 
-    return was->meta.deleted_ms != now->meta.deleted_ms || lbc_hash_service(was, before) < 0 ||
-           lbc_hash_service(now, after) < 0 || strcmp(before, after) != 0 ||
+    return was->meta.deleted_ms != now->meta.deleted_ms ||
            (!ccm_text_empty(id) &&
-            !ccm_text_equal(id, ccm_object_label(&was->meta, lbc_names.lb_label)));
+            !ccm_text_equal(id, ccm_object_label(&was->meta, lbc_names.lb_label))) ||
+           !ccm_text_equal(was->type, now->type) ||
+           !ccm_text_equal(was->load_balancer_class, now->load_balancer_class) ||
+           !life_has_same_annotation(was, now, "id") || !life_has_same_annotation(was, now, "name");
+}
+
+/* The version that the Service must still have when its finalizer is removed. A deleted one cannot
+ * be given another load balancer any more. */
+static const char *life_required_version(const struct ccm_service *now)
+{
+    return now->meta.deleted_ms != 0 ? NULL : now->meta.resource_version;
 }
 
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -143,7 +158,7 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
                              "the Service has changed since it was read");
     }
     const int r = life_write_finalizer(life, req, service, wanted,
-                                       wanted ? NULL : now.service->meta.resource_version, err);
+                                       wanted ? NULL : life_required_version(now.service), err);
 
     life_record_finalizer(life, wanted && r == 0);
     return r;

@@ -75,8 +75,9 @@ static void test_finalizer(void **state)
 static void test_finalizer_of_an_old_service(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct ccm_service *now = obj_service();
+        const bool same = i == 0 || i == 4;
         struct fixture f;
 
         fixture_begin(&f);
@@ -89,14 +90,16 @@ static void test_finalizer_of_an_old_service(void **state)
         } else if (i == 3) {
             obj_annotate(&now->meta, "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-name",
                          "mine");
+        } else if (i == 4) {
+            obj_annotate(&now->meta, "example.com/edited", "often");
         }
         fake_host_put(f.fake, &now->meta);
 
         const int r = lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err);
 
-        assert_int_equal(r, i == 0 ? 0 : -EAGAIN);
-        assert_int_equal(f.err.kind, i == 0 ? CCM_ERROR_NONE : CCM_ERROR_CONFLICT);
-        assert_int_equal(fake_host_patch_count(f.fake), i == 0 ? 1 : 0);
+        assert_int_equal(r, same ? 0 : -EAGAIN);
+        assert_int_equal(f.err.kind, same ? CCM_ERROR_NONE : CCM_ERROR_CONFLICT);
+        assert_int_equal(fake_host_patch_count(f.fake), same ? 1 : 0);
         fake_host_free(f.fake);
     }
 }
