@@ -146,6 +146,21 @@ static int target_create_group(struct target *to)
     return r < 0 ? r : target_add_batches(to, LBC_STEP_ADD, &all, first);
 }
 
+/* Whether a wanted backend is there or is added, when what is not wanted is removed. One that comes
+ * back while the cloud still removes it is neither. */
+static bool target_stays_served(const struct target *to, const struct lbc_diff *diff)
+{
+    bool served = diff->add.len > 0;
+
+    for (size_t i = 0; !served && i < to->want->backends.len; i++) {
+        const struct lbc_backend *one = &to->want->backends.items[i];
+        const struct lbc_backend *twin = lbc_backends_find(&to->have->backends, one);
+
+        served = !one->leaving && twin != NULL && !twin->leaving;
+    }
+    return served;
+}
+
 /* What is new comes before what is old goes; only a group without room for both is exchanged in
  * portions, as the executor finds out (exchange.h). */
 static int target_change_backends(struct target *to)
@@ -160,7 +175,8 @@ static int target_change_backends(struct target *to)
     if (r == 0) {
         r = target_add_batches(to, LBC_STEP_ADD, &diff.add, 0);
     }
-    if (r == 0 && lbc_diff_speaks(to->want, &rules) && !lbc_diff_forbids(to->want, &rules, true)) {
+    if (r == 0 && lbc_diff_speaks(to->want, &rules) && !lbc_diff_forbids(to->want, &rules, true) &&
+        (!diff.waits || target_stays_served(to, &diff))) {
         r = target_add_batches(to, LBC_STEP_REMOVE, &diff.remove, 0);
     }
     if (r == 0 && !lbc_diff_forbids(to->want, &rules, false)) {

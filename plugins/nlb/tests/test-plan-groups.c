@@ -204,6 +204,12 @@ static void test_waiting(void **state)
         { "", "server i-1:80=9 leaving\n", 0, false },
         { "server i-1:80=9 leaving\n", "server i-1:80=9 leaving\n", 0, false },
         { "server i-2:80=9\n", "server i-1:80=9 leaving\n", 1, false },
+        /* The only one that serves stays until then. */
+        { "server i-1:80=9\n", "server i-1:80=9 leaving\nserver i-2:80=9\n", 0, true },
+        { "server i-1:80=9\nserver i-3:80=9\n", "server i-1:80=9 leaving\nserver i-2:80=9\n", 2,
+          true },
+        { "server i-1:80=9\nserver i-3:80=9\n",
+          "server i-1:80=9 leaving\nserver i-2:80=9\nserver i-3:80=9\n", 1, true },
     };
 
     (void)state;
