@@ -57,12 +57,12 @@ struct sched_controller {
 
 static uint64_t urgent_lane(const struct sched_queue_item *items, size_t count)
 {
-    uint64_t lane = items[0].lane;
+    struct sched_wish wish = sched_wish_for(items[0].lane);
 
     for (size_t i = 1; i < count; i++) {
-        lane = sched_lanes_is_before(items[i].lane, lane) ? items[i].lane : lane;
+        wish = sched_wish_join(wish, sched_wish_for(items[i].lane));
     }
-    return lane;
+    return wish.lane;
 }
 
 /* What the call works on, for the log. */

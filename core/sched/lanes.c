@@ -1,6 +1,8 @@
 #include "sched/lanes.h"
 
-#include "ccm/host.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The most urgent first. */
 static const struct {
@@ -10,6 +12,22 @@ static const struct {
     { CCM_LANE_REMOVE, 8 },   { CCM_LANE_URGENT, 8 }, { CCM_LANE_SPEC, 4 },
     { CCM_LANE_BACKENDS, 2 }, { CCM_LANE_BULK, 1 },
 };
+
+/* What a namespace has in one lane. */
+struct queue {
+    struct sched_place *head;
+    struct sched_place *tail;
+    struct sched_namespace *prev; /* in the order of turns, while a place waits */
+    struct sched_namespace *next;
+};
+
+struct sched_namespace {
+    struct queue queues[SCHED_LANES_COUNT];
+    size_t keys;
+    char name[];
+};
+
+/* --- wishes --- */
 
 static size_t lane_rank(uint64_t lane)
 {
@@ -21,33 +39,81 @@ static size_t lane_rank(uint64_t lane)
     return rank;
 }
 
-bool sched_lanes_is_before(uint64_t a, uint64_t b)
+struct sched_wish sched_wish_for(uint64_t lane)
 {
-    return lane_rank(a) < lane_rank(b);
+    const uint64_t known = lane < SCHED_LANES_COUNT ? lane : CCM_LANE_BULK;
+
+    return (struct sched_wish){ known, (SCHED_LANES_KEPT >> known & 1U) != 0 };
 }
 
-/* --- turns of groups --- */
-
-static void lane_link_group(struct sched_lanes *lanes, uint64_t lane,
-                            struct sched_lanes_group *group)
+struct sched_wish sched_wish_join(struct sched_wish a, struct sched_wish b)
 {
-    struct sched_lanes_lane *to = &lanes->lanes[lane];
+    return (struct sched_wish){ lane_rank(b.lane) < lane_rank(a.lane) ? b.lane : a.lane,
+                                a.kept || b.kept };
+}
 
-    group->queues[lane].prev = to->last;
-    group->queues[lane].next = NULL;
-    if (to->last == NULL) {
-        to->first = group;
-    } else {
-        to->last->queues[lane].next = group;
+/* --- namespaces --- */
+
+int sched_lanes_init(struct sched_lanes *lanes)
+{
+    *lanes = (struct sched_lanes){ .spaces = ccm_strmap_new(free) };
+    return lanes->spaces == NULL ? -ENOMEM : 0;
+}
+
+void sched_lanes_fini(struct sched_lanes *lanes)
+{
+    ccm_strmap_free(lanes->spaces);
+}
+
+int sched_lanes_join(struct sched_lanes *lanes, struct sched_place *place, const char *key)
+{
+    const char *slash = strchr(key, '/');
+    const size_t len = slash == NULL ? 0 : (size_t)(slash - key);
+    struct sched_namespace *fresh = calloc(1, sizeof(*fresh) + len + 1);
+
+    if (fresh == NULL) {
+        return -ENOMEM;
     }
-    to->last = group;
+    memcpy(fresh->name, key, len);
+    place->space = ccm_strmap_get(lanes->spaces, fresh->name);
+    if (place->space != NULL) {
+        free(fresh);
+    } else if (ccm_strmap_set(lanes->spaces, fresh->name, fresh) == 0) {
+        place->space = fresh;
+    } else {
+        free(fresh);
+        return -ENOMEM;
+    }
+    place->space->keys++;
+    return 0;
 }
 
-static void lane_unlink_group(struct sched_lanes *lanes, uint64_t lane,
-                              struct sched_lanes_group *group)
+void sched_lanes_leave(struct sched_lanes *lanes, const struct sched_place *place)
 {
-    struct sched_lanes_lane *from = &lanes->lanes[lane];
-    struct sched_lanes_queue *queue = &group->queues[lane];
+    if (--place->space->keys == 0) {
+        ccm_strmap_del(lanes->spaces, place->space->name);
+    }
+}
+
+static void lane_link_space(struct sched_lanes *lanes, uint64_t lane, struct sched_namespace *space)
+{
+    struct sched_lane *to = &lanes->lanes[lane];
+
+    space->queues[lane].prev = to->last;
+    space->queues[lane].next = NULL;
+    if (to->last == NULL) {
+        to->first = space;
+    } else {
+        to->last->queues[lane].next = space;
+    }
+    to->last = space;
+}
+
+static void lane_unlink_space(struct sched_lanes *lanes, uint64_t lane,
+                              const struct sched_namespace *space)
+{
+    struct sched_lane *from = &lanes->lanes[lane];
+    const struct queue *queue = &space->queues[lane];
 
     if (queue->prev == NULL) {
         from->first = queue->next;
@@ -59,51 +125,79 @@ static void lane_unlink_group(struct sched_lanes *lanes, uint64_t lane,
     } else {
         queue->next->queues[lane].prev = queue->prev;
     }
-    queue->prev = NULL;
-    queue->next = NULL;
 }
 
-/* --- items --- */
+/* --- places --- */
 
-void sched_lanes_append(struct sched_lanes *lanes, uint64_t lane, struct sched_lanes_item *item)
+static struct sched_link *place_link(struct sched_place *place, uint64_t lane)
 {
-    struct sched_lanes_queue *queue = &item->group->queues[lane];
+    return &place->links[lane == CCM_LANE_BACKENDS ? 1 : 0];
+}
 
-    item->prev = queue->tail;
-    item->next = NULL;
+static void lane_append_place(struct sched_lanes *lanes, uint64_t lane, struct sched_place *place)
+{
+    struct queue *queue = &place->space->queues[lane];
+
+    *place_link(place, lane) = (struct sched_link){ .prev = queue->tail };
     if (queue->tail == NULL) {
-        queue->head = item;
-        lane_link_group(lanes, lane, item->group);
+        queue->head = place;
+        lane_link_space(lanes, lane, place->space);
     } else {
-        queue->tail->next = item;
+        place_link(queue->tail, lane)->next = place;
     }
-    queue->tail = item;
+    queue->tail = place;
     lanes->lanes[lane].len++;
     lanes->len++;
 }
 
-void sched_lanes_remove(struct sched_lanes *lanes, uint64_t lane, struct sched_lanes_item *item)
+static void lane_remove_place(struct sched_lanes *lanes, uint64_t lane, struct sched_place *place)
 {
-    struct sched_lanes_queue *queue = &item->group->queues[lane];
+    struct queue *queue = &place->space->queues[lane];
+    const struct sched_link link = *place_link(place, lane);
 
-    if (item->prev == NULL) {
-        queue->head = item->next;
+    if (link.prev == NULL) {
+        queue->head = link.next;
     } else {
-        item->prev->next = item->next;
+        place_link(link.prev, lane)->next = link.next;
     }
-    if (item->next == NULL) {
-        queue->tail = item->prev;
+    if (link.next == NULL) {
+        queue->tail = link.prev;
     } else {
-        item->next->prev = item->prev;
+        place_link(link.next, lane)->prev = link.prev;
     }
-    item->prev = NULL;
-    item->next = NULL;
     if (queue->head == NULL) {
-        lane_unlink_group(lanes, lane, item->group);
+        lane_unlink_space(lanes, lane, place->space);
     }
     lanes->lanes[lane].len--;
     lanes->len--;
 }
+
+static bool are_several(unsigned which)
+{
+    return (which & (which - 1)) != 0;
+}
+
+bool sched_lanes_move(struct sched_lanes *lanes, struct sched_place *place, unsigned to)
+{
+    const unsigned from = place->lanes;
+
+    for (uint64_t lane = 0; lane < SCHED_LANES_COUNT; lane++) {
+        if (((from & ~to) >> lane & 1U) != 0) {
+            lane_remove_place(lanes, lane, place);
+        }
+    }
+    for (uint64_t lane = 0; lane < SCHED_LANES_COUNT; lane++) {
+        if (((to & ~from) >> lane & 1U) != 0) {
+            lane_append_place(lanes, lane, place);
+        }
+    }
+    lanes->twice -= are_several(from) ? 1 : 0;
+    lanes->twice += are_several(to) ? 1 : 0;
+    place->lanes = to;
+    return (to & ~from) != 0;
+}
+
+/* --- the next one --- */
 
 bool sched_lanes_has(const struct sched_lanes *lanes, unsigned which)
 {
@@ -115,7 +209,7 @@ bool sched_lanes_has(const struct sched_lanes *lanes, unsigned which)
     return has;
 }
 
-/* The most urgent of these lanes that has both an item and a credit; SCHED_LANES_COUNT when there
+/* The most urgent of these lanes that has both a place and a credit; SCHED_LANES_COUNT when there
  * is none. */
 static uint64_t find_credit(const struct sched_lanes *lanes, unsigned which)
 {
@@ -130,7 +224,7 @@ static uint64_t find_credit(const struct sched_lanes *lanes, unsigned which)
     return SCHED_LANES_COUNT;
 }
 
-struct sched_lanes_item *sched_lanes_next(struct sched_lanes *lanes, unsigned which)
+struct sched_place *sched_lanes_next(struct sched_lanes *lanes, unsigned which)
 {
     if (!sched_lanes_has(lanes, which)) {
         return NULL;
@@ -145,14 +239,14 @@ struct sched_lanes_item *sched_lanes_next(struct sched_lanes *lanes, unsigned wh
         lane = find_credit(lanes, which);
     }
 
-    struct sched_lanes_group *group = lanes->lanes[lane].first;
-    struct sched_lanes_item *item = group->queues[lane].head;
+    struct sched_namespace *space = lanes->lanes[lane].first;
+    struct sched_place *place = space->queues[lane].head;
 
     lanes->lanes[lane].credits--;
-    sched_lanes_remove(lanes, lane, item);
-    if (group->queues[lane].head != NULL) {
-        lane_unlink_group(lanes, lane, group);
-        lane_link_group(lanes, lane, group);
+    (void)sched_lanes_move(lanes, place, 0); /* nothing is added */
+    if (space->queues[lane].head != NULL) {
+        lane_unlink_space(lanes, lane, space);
+        lane_link_space(lanes, lane, space);
     }
-    return item;
+    return place;
 }

@@ -1,10 +1,14 @@
 /*
  * Work queue of text keys, with the semantics and names of client-go's.
  *
- * A key is in up to three sets. *dirty*: somebody wants it worked on. *processing*: a worker has
- * it, from get() to done(). *delayed*: it becomes dirty later. Adding a dirty key again changes
- * nothing, so duplicates collapse; a key that is added while it is processed becomes dirty and is
- * queued by done(). Hence a key is never with two workers, and no change is lost.
+ * Built as client-go builds it: sets.h (which keys are dirty, which are with a worker), over
+ * lanes.h (which of them is next); delays.h (when a key becomes dirty) over both; this file adds
+ * verdicts, the lock and the waiting.
+ *
+ * Sets. *dirty*: the key has to be worked on. *processing*: a worker has it, from get() to done().
+ * *delayed*: it becomes dirty later. Adding a dirty key again changes nothing, so duplicates
+ * collapse. A key that is added while it is processed becomes dirty, and done() queues it. Hence a
+ * key is never with two workers, and no change is lost.
  *
  * Lanes (CCM_LANE_*). Dirty keys wait in the lane they were added with; added again with a more
  * urgent lane they move up (to its end), never down. get() serves the lanes remove, urgent, spec,
@@ -26,9 +30,9 @@
  * out earlier for another reason: that run is the retry, and its verdict sets the next one. A delay
  * from add_after() always leads to a run that starts later.
  *
- * A verdict that the other side throttles, with a retry_after_ms, holds the key: until then nobody
- * gets it, whatever adds it; what was asked for is done afterwards. A requeue_after() of the same
- * call may shorten that.
+ * A verdict that the other side throttles, with a retry_after_ms, holds the key: until then it is
+ * not handed out, whatever adds it; what was asked for is done afterwards. A requeue_after() of the
+ * same call may shorten that.
  *
  * Every thread may call everything. Only get(), get_batch() and drain() block. One lock, a leaf.
  */
