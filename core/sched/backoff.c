@@ -57,11 +57,12 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
         return 0;
     }
 
-    const uint64_t delay = backoff_double_delay(rule, state->failures[row]);
+    const uint8_t counted = state->failures[row];
+    const uint8_t before = state->early && counted > 0 ? counted - 1 : counted;
+    const uint64_t delay = backoff_double_delay(rule, before);
 
-    if (state->failures[row] < UINT8_MAX) {
-        state->failures[row]++;
-    }
+    state->failures[row] = before < UINT8_MAX ? before + 1 : before;
+    state->early = false;
     if (row == CCM_ERROR_THROTTLED && hint > 0) {
         return (int64_t)backoff_pick_random(hint, hint / 2, random);
     }

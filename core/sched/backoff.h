@@ -25,6 +25,10 @@
  * SCHED_BACKOFF_HINT_MAX_MS) is never undercut; for "throttled" it replaces the table: the wait is
  * between the hint and one and a half hints.
  *
+ * A try that a change brought before the wait was over does not lengthen the wait: its failure
+ * takes the place of the one before. Otherwise ten edits during an outage of 10 s would delay the
+ * next try by 20 min.
+ *
  * Nothing here is synchronised: the owner of the state brings the lock.
  */
 #ifndef CCM_SCHED_BACKOFF_H
@@ -32,6 +36,7 @@
 
 #include "ccm/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SCHED_BACKOFF_KINDS       9      /* CCM_ERROR_NONE .. CCM_ERROR_BUG */
@@ -55,6 +60,7 @@ extern const struct sched_backoff_policy sched_backoff_default;
 /* Failures in a row of one key, by kind. Zeroed = none. */
 struct sched_backoff {
     uint8_t failures[SCHED_BACKOFF_KINDS]; /* saturates */
+    bool early; /* set by the owner: the current try began before the wait was over */
 };
 
 /* Count the failure and return how long to wait, in ms. `random` is any evenly spread number. */

@@ -86,6 +86,7 @@ struct sched_timed *sched_delays_take(struct sched_delays *delays, unsigned whic
 
     if (timed != NULL) {
         timed->held_ms = 0;
+        timed->early = sched_delays_has(timed) && timed->has_verdict;
         timed->has_verdict = false;
         if (sched_delays_has(timed) && timed->only_verdicts) {
             sched_delays_remove(delays, timed);

@@ -17,6 +17,7 @@ struct sched_timed {
     struct sched_wish wish; /* while delayed */
     bool only_verdicts;     /* while delayed: nothing but verdicts asked for it, */
     bool has_verdict;       /* or a verdict did among others; also after it was promoted */
+    bool early;             /* once taken: another reason came before the retry was due */
     int64_t held_ms;        /* the key is not handed out before; 0 = it is not held */
 };
 

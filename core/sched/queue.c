@@ -435,7 +435,10 @@ static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
 
     while (count < max &&
            (timed = sched_delays_take(&queue->delays, queue_open_lanes(queue))) != NULL) {
-        ((struct entry *)timed)->luck = luck;
+        struct entry *entry = (struct entry *)timed;
+
+        entry->luck = luck;
+        entry->backoff.early = timed->early;
         items[count++] = (struct sched_queue_item){
             .key = timed->key.name,
             .lane = wish_following_lane(timed->key.wish),

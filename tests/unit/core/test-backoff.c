@@ -166,6 +166,33 @@ static void test_kinds_count_apart(void **state)
         sched_backoff_next_ms(&backoff, &sched_backoff_default, &transient, UINT32_MAX), 1500);
 }
 
+/* An early try that fails waits as long as the one before, and the next one is not lengthened. */
+static void test_early_tries_do_not_double(void **state)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct sched_backoff backoff = { 0 };
+    const int64_t expected[] = { 1500, 3000, 6000 };
+
+    (void)state;
+    err.kind = CCM_ERROR_TRANSIENT;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
+        assert_int_equal(sched_backoff_next_ms(&backoff, &sched_backoff_default, &err, UINT32_MAX),
+                         expected[i]);
+        for (int early = 0; early < 10; early++) {
+            backoff.early = true;
+            assert_int_equal(
+                sched_backoff_next_ms(&backoff, &sched_backoff_default, &err, UINT32_MAX),
+                expected[i]);
+        }
+        assert_int_equal(sched_backoff_failures(&backoff), i + 1);
+    }
+    sched_backoff_forget(&backoff);
+    backoff.early = true; /* the wait was no failure's */
+    assert_int_equal(sched_backoff_next_ms(&backoff, &sched_backoff_default, &err, UINT32_MAX),
+                     1500);
+    assert_int_equal(sched_backoff_failures(&backoff), 1);
+}
+
 static void test_policy_is_configurable(void **state)
 {
     const struct sched_backoff_policy policy = {
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_no_busy_loop),
         cmocka_unit_test(test_lasting_failures_leave_the_quota_alone),
         cmocka_unit_test(test_kinds_count_apart),
+        cmocka_unit_test(test_early_tries_do_not_double),
         cmocka_unit_test(test_policy_is_configurable),
         cmocka_unit_test(test_jitter_spreads),
     };

@@ -171,9 +171,9 @@ static void test_hurry(void **state)
     expect_get(f, "runs");
     sched_queue_forget(f->queue, "runs");
     sched_queue_done(f->queue, "runs");
-    /* It fails again: not as if it were the first time. */
-    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err, 0) >= 600000);
-    assert_int_equal(sched_queue_num_requeues(f->queue, "failed"), 2);
+    /* It fails again, before its time: it waits as long as before. */
+    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err, 0) >= 300000);
+    assert_int_equal(sched_queue_num_requeues(f->queue, "failed"), 1);
     sched_queue_done(f->queue, "failed");
     expect_get(f, NULL);
     assert_int_equal(stats_of(f).delayed, 2); /* "failed", "later" */
@@ -182,6 +182,27 @@ static void test_hurry(void **state)
     expect_get(f, NULL);
     sched_queue_shut_down(f->queue);
     assert_int_equal(sched_queue_retry_now(f->queue), 0);
+}
+
+/* Edits during an outage: each is tried at once, and the next retry is as near as before. */
+static void test_changes_do_not_lengthen_the_wait(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
+    int64_t wait = 0;
+
+    for (int i = 0; i < 20; i++) {
+        add(f, "a", CCM_LANE_SPEC);
+        expect_get(f, "a");
+        wait = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
+        assert_in_range(wait, 750, 1500);
+        sched_queue_done(f->queue, "a");
+        f->now_ms += 100;
+    }
+    f->now_ms += wait - 100;
+    expect_get(f, "a"); /* the retry itself: from here on the wait grows */
+    assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 1500,
+                    3000);
 }
 
 /* Also when somebody has asked for a later run beside the verdict, before or after it. */
@@ -342,6 +363,7 @@ int main(void)
         QUEUE_TEST(test_backoff_grows_and_forgets),
         QUEUE_TEST(test_failures_wait_in_the_last_lane),
         QUEUE_TEST(test_hurry),
+        QUEUE_TEST(test_changes_do_not_lengthen_the_wait),
         QUEUE_TEST(test_hurry_of_two_delays),
         QUEUE_TEST(test_cancelled_comes_back_at_once),
         QUEUE_TEST(test_change_replaces_retry),

@@ -96,6 +96,7 @@ static void test_batch_shares_the_jitter(void **state)
         for (size_t i = count; i > 0; i--) {
             sched_queue_done(f->queue, items[i - 1].key);
         }
+        f->now_ms += waits[round];
     }
     assert_true(waits[1] != 2 * waits[0]);
 }
