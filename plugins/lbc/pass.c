@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURE_MAX      1023   /* bytes of the event about a failure; no server takes more */
-#define AFTER_RESTART_MS 900000 /* less than servers keep Events for, with the period in between   \
-                                 */
-#define RETRY_FAILURES 2        /* as of the queue: from then on tries wait in the last lane */
+#define FAILURE_MAX 1023 /* bytes of the event about a failure; no server takes more */
+#define AFTER_RESTART_MS                                                                           \
+    900000               /* less than servers keep Events for, with the period in between          \
+                          */
+#define RETRY_FAILURES 2 /* as of the queue: from then on tries wait in the last lane */
 
 /* --- facts --- */
 
@@ -128,10 +129,14 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
            lbc_hash_may_hold(lbc_hash_compare(service, hash));
 }
 
-/* Annotation id was set before its own load balancer served it. */
+/* Annotation id was set before its own load balancer served it. A hash label alone shows none: a
+ * leader whose cache was old may have written it after the release. */
 static bool pass_may_leave_own(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    return !lbc->dry && lbc_reused_id(lbc, service)[0] != '\0' && !lbc_lookup_shows_lb(service) &&
+    const bool shown = service->ingress_count > 0 ||
+                       !ccm_text_empty(ccm_object_label(&service->meta, lbc_names.lb_label));
+
+    return !lbc->dry && lbc_reused_id(lbc, service)[0] != '\0' && !shown &&
            lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
            lbc_mirrors_find_own(lbc->mirrors, service->meta.key, service->meta.uid) != LBC_OWN_NONE;
 }

@@ -133,6 +133,19 @@ def test_annotation_id_cannot_be_used(late, product, which):
     assert product.only(late)["LoadBalancerId"] == own
 
 
+@pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
+def test_a_deletion_after_a_label_of_an_old_leader(late, product):
+    """A leader that is behind has written the hash label again, and no id. Annotation id names nothing: what is its own is deleted."""
+    uid = be_killed(late, product, CREATIONS[product.name][3])
+    late.kube.patch("Service", "web", {"metadata": {
+        "annotations": {PREFIX + "id": {"clb": "lb-none", "nlb": "nlb-none"}[product.name]},
+        "labels": {"service.beta.kubernetes.io/hash": "v2-0123"}}})
+    late.kube.delete("Service", "web")
+    late.start_ccmd()
+    late.wait(lambda: late.kube.get("Service", "web") is None, "the end of the Service", 60)
+    assert count_parts(late, product, uid) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("kind", ("clb", "nlb"))
 @pytest.mark.parametrize("cluster", ("c-test", "c-other"))
 def test_a_leave_keeps_what_is_not_its_own(world, kind, cluster):
