@@ -1,6 +1,5 @@
 #include "alicloud/governor.h"
 
-#include "alicloud/bucket.h"
 #include "alicloud/endpoint.h"
 #include "alicloud/measure.h"
 #include "alicloud/options.h"
@@ -25,7 +24,7 @@
 
 struct ali_governor {
     pthread_mutex_t lock; /* guards all of it; a leaf lock */
-    struct ccm_strmap *buckets;
+    struct ccm_strmap *actions;
     struct ali_quota quotas[ALI_ENDPOINT_PRODUCTS];
     int64_t careful_ms[ALI_ENDPOINT_PRODUCTS]; /* until then */
 };
@@ -37,9 +36,9 @@ struct ali_governor *ali_governor_new(void)
     if (governor == NULL) {
         return NULL;
     }
-    governor->buckets = ccm_strmap_new(ali_bucket_free);
-    if (governor->buckets == NULL || pthread_mutex_init(&governor->lock, NULL) != 0) {
-        ccm_strmap_free(governor->buckets);
+    governor->actions = ccm_strmap_new(ali_turns_free);
+    if (governor->actions == NULL || pthread_mutex_init(&governor->lock, NULL) != 0) {
+        ccm_strmap_free(governor->actions);
         free(governor);
         return NULL;
     }
@@ -53,7 +52,7 @@ struct ali_governor *ali_governor_new(void)
 void ali_governor_free(struct ali_governor *governor)
 {
     if (governor != NULL) {
-        ccm_strmap_free(governor->buckets);
+        ccm_strmap_free(governor->actions);
         ccm_lock_fini(&governor->lock);
         free(governor);
     }
@@ -61,34 +60,34 @@ void ali_governor_free(struct ali_governor *governor)
 
 /* --- one action --- */
 
-static struct ali_rate bucket_rate(const struct ali_governor *governor,
-                                   const struct ali_bucket *bucket)
+static struct ali_rate turns_rate(const struct ali_governor *governor,
+                                  const struct ali_turns *turns)
 {
-    return ali_quota_rate(&governor->quotas[bucket->product], bucket->product, bucket->action);
+    return ali_quota_rate(&governor->quotas[turns->product], turns->product, turns->action);
 }
 
 /* Under the lock; NULL on ENOMEM. */
-static struct ali_bucket *bucket_get_locked(struct ali_governor *governor, enum ali_product product,
-                                            const char *action, int64_t now_ms)
+static struct ali_turns *turns_get_locked(struct ali_governor *governor, enum ali_product product,
+                                          const char *action, int64_t now_ms)
 {
     char key[96];
 
     ccm_text_printf(key, sizeof(key), "%d/%s", (int)product, action);
 
-    struct ali_bucket *bucket = ccm_strmap_get(governor->buckets, key);
+    struct ali_turns *turns = ccm_strmap_get(governor->actions, key);
 
-    if (bucket != NULL) {
-        return bucket;
+    if (turns != NULL) {
+        return turns;
     }
-    bucket = ali_bucket_new(product, action);
-    if (bucket == NULL || ccm_strmap_set(governor->buckets, key, bucket) < 0) {
-        ali_bucket_free(bucket);
+    turns = ali_turns_new(product, action);
+    if (turns == NULL || ccm_strmap_set(governor->actions, key, turns) < 0) {
+        ali_turns_free(turns);
         return NULL;
     }
-    bucket->rate = bucket_rate(governor, bucket);
-    bucket->shown = bucket->rate.count;
-    ali_share_init(&bucket->share, bucket->rate.count, now_ms, bucket->rate.window_ms);
-    return bucket;
+    turns->rate = turns_rate(governor, turns);
+    turns->shown = turns->rate.count;
+    ali_quota_share_init(&turns->share, turns->rate.count, now_ms, turns->rate.window_ms);
+    return turns;
 }
 
 /* --- tickets --- */
@@ -100,12 +99,10 @@ int ali_governor_enter(struct ali_governor *governor, const struct ali_call *cal
 
     ccm_lock(&governor->lock);
 
-    struct ali_bucket *bucket = bucket_get_locked(governor, call->product, call->action, now_ms);
+    struct ali_turns *turns = turns_get_locked(governor, call->product, call->action, now_ms);
 
-    if (bucket != NULL) {
-        ali_line_drop_old(&bucket->line, now_ms);
-        r = ali_line_enter(&bucket->line, call, request, now_ms, ali_bucket_span(bucket), ticket);
-        ticket->bucket = r < 0 ? NULL : bucket;
+    if (turns != NULL) {
+        r = ali_turns_enter(turns, call, request, now_ms, ticket);
     }
     ccm_unlock(&governor->lock);
     return r;
@@ -116,40 +113,21 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *tick
 {
     ccm_lock(&governor->lock);
 
-    struct ali_bucket *bucket = ticket->bucket;
-
-    ali_line_drop_old(&bucket->line, now_ms);
-    ali_bucket_age(bucket, ticket, now_ms);
-
-    const bool careful = now_ms < governor->careful_ms[bucket->product];
-    const int64_t wait = ali_bucket_poll_ms(bucket, ticket, careful, now_ms);
+    struct ali_turns *turns = ticket->turns;
+    const bool careful = now_ms < governor->careful_ms[turns->product];
+    const int64_t wait = ali_turns_poll(turns, ticket, careful, now_ms);
 
     if (wait == 0) {
-        ali_bucket_serve(bucket, ticket, now_ms);
-        *ret = (struct ali_turn){
-            .bucket = bucket,
-            .began_ms = now_ms,
-            .retry = ticket->retry,
-        };
+        *ret = (struct ali_turn){ .turns = turns, .began_ms = now_ms, .retry = ticket->retry };
     }
     ccm_unlock(&governor->lock);
     return wait;
 }
 
-static void ticket_leave_locked(struct ali_ticket *ticket)
-{
-    struct ali_bucket *bucket = ticket->bucket;
-
-    if (bucket != NULL) {
-        ticket->bucket = NULL;
-        ali_line_leave(&bucket->line, ticket, false);
-    }
-}
-
 void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket)
 {
     ccm_lock(&governor->lock);
-    ticket_leave_locked(ticket);
+    ali_ticket_leave(ticket);
     ccm_unlock(&governor->lock);
 }
 
@@ -158,14 +136,10 @@ void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket,
 {
     ccm_lock(&governor->lock);
 
-    struct ali_bucket *bucket = ticket->bucket;
-    const int64_t part = bucket->rate.window_ms / KEPT_PART;
+    const int64_t part = ticket->turns->rate.window_ms / KEPT_PART;
     const int64_t late = part < KEPT_LEAST_MS ? KEPT_LEAST_MS : part;
 
-    if (ali_line_keep(&bucket->line, ticket, object, now_ms + wait_ms + late)) {
-        ticket->bucket = NULL;
-    }
-    ticket_leave_locked(ticket);
+    ali_ticket_keep(ticket, object, now_ms + wait_ms + late);
     ccm_unlock(&governor->lock);
 }
 
@@ -173,14 +147,11 @@ void ali_governor_forget(struct ali_governor *governor, const char *object,
                          const struct ali_request *request)
 {
     void *cursor = NULL;
-    const char *key = NULL;
     void *value = NULL;
 
     ccm_lock(&governor->lock);
-    while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
-        struct ali_bucket *bucket = value;
-
-        ali_line_forget(&bucket->line, object, request);
+    while (ccm_strmap_next(governor->actions, &cursor, NULL, &value) != 0) {
+        ali_turns_forget(value, object, request);
     }
     ccm_unlock(&governor->lock);
 }
@@ -188,26 +159,26 @@ void ali_governor_forget(struct ali_governor *governor, const char *object,
 void ali_governor_end(struct ali_governor *governor, struct ali_turn *turn, enum ali_turn_end end,
                       int64_t now_ms, int64_t hint_ms)
 {
-    struct ali_bucket *bucket = turn->bucket;
+    struct ali_turns *turns = turn->turns;
 
-    if (bucket == NULL) {
+    if (turns == NULL) {
         return;
     }
-    turn->bucket = NULL;
+    turn->turns = NULL;
     ccm_lock(&governor->lock);
     if (end == ALI_TURN_UNUSED) {
-        ali_window_cancel(&bucket->window);
+        turns->running--;
     } else {
-        ali_bucket_end(bucket, now_ms - turn->began_ms, now_ms);
+        ali_turns_end(turns, turn->began_ms, now_ms);
     }
     if (turn->retry && end != ALI_TURN_UNUSED) {
-        bucket->heals = end == ALI_TURN_TAKEN;
+        turns->heals = end == ALI_TURN_TAKEN;
     }
     if (end == ALI_TURN_TAKEN || end == ALI_TURN_FAILED) {
-        ali_share_succeed(&bucket->share, turn->began_ms);
+        ali_quota_share_succeed(&turns->share, turn->began_ms);
     } else if (end == ALI_TURN_THROTTLED) {
-        ali_share_fall(&bucket->share, turn->began_ms, now_ms, bucket->rate.window_ms, hint_ms);
-        governor->careful_ms[bucket->product] = now_ms + CAREFUL_WINDOWS * ALI_QUOTA_WINDOW_MS;
+        ali_quota_share_fall(&turns->share, turn->began_ms, now_ms, turns->rate.window_ms, hint_ms);
+        governor->careful_ms[turns->product] = now_ms + CAREFUL_WINDOWS * ALI_QUOTA_WINDOW_MS;
     }
     ccm_unlock(&governor->lock);
 }
@@ -219,19 +190,20 @@ void ali_governor_list(struct ali_governor *governor, int64_t now_ms,
     void *value = NULL;
 
     ccm_lock(&governor->lock);
-    while (ccm_strmap_next(governor->buckets, &cursor, NULL, &value) != 0) {
-        struct ali_bucket *bucket = value;
+    while (ccm_strmap_next(governor->actions, &cursor, NULL, &value) != 0) {
+        struct ali_turns *turns = value;
         struct ali_governor_view view = {
-            .product = bucket->product,
-            .action = bucket->action,
-            .used = ali_window_used(&bucket->window, now_ms, ali_bucket_span(bucket)),
-            .allowed = bucket->share.allowed,
-            .quota = bucket->rate.count,
-            .window_ms = bucket->rate.window_ms,
-            .held_ms = ali_share_held_ms(&bucket->share, now_ms, false),
+            .product = turns->product,
+            .action = turns->action,
+            .used =
+                turns->running + ali_window_count(&turns->window, now_ms, ali_turns_span(turns)),
+            .allowed = turns->share.allowed,
+            .quota = turns->rate.count,
+            .window_ms = turns->rate.window_ms,
+            .held_ms = ali_quota_share_held_ms(&turns->share, now_ms, false),
         };
 
-        for (const struct ali_ticket *one = bucket->line.first; one != NULL; one = one->next) {
+        for (const struct ali_ticket *one = turns->first; one != NULL; one = one->next) {
             view.waiting++;
         }
         fn(arg, &view);
@@ -244,8 +216,8 @@ int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product pro
 {
     ccm_lock(&governor->lock);
 
-    const struct ali_bucket *bucket = bucket_get_locked(governor, product, action, 0);
-    const int64_t allowed = bucket == NULL ? 0 : bucket->share.allowed;
+    const struct ali_turns *turns = turns_get_locked(governor, product, action, 0);
+    const int64_t allowed = turns == NULL ? 0 : turns->share.allowed;
 
     ccm_unlock(&governor->lock);
     return allowed;
@@ -259,11 +231,11 @@ static void follow_locked(struct ali_governor *governor)
     const char *key = NULL;
     void *value = NULL;
 
-    while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
-        struct ali_bucket *bucket = value;
+    while (ccm_strmap_next(governor->actions, &cursor, &key, &value) != 0) {
+        struct ali_turns *turns = value;
 
-        bucket->rate = bucket_rate(governor, bucket);
-        ali_share_follow(&bucket->share, bucket->rate.count);
+        turns->rate = turns_rate(governor, turns);
+        ali_quota_share_follow(&turns->share, turns->rate.count);
     }
 }
 
@@ -320,15 +292,15 @@ static void ticket_explain(struct ali_governor *governor, const struct ali_ticke
 {
     ccm_lock(&governor->lock);
 
-    const struct ali_bucket *bucket = ticket->bucket;
+    const struct ali_turns *turns = ticket->turns;
 
     if (ticket->priority == ALI_PRIO_RETRY) {
         ccm_buf_adds(ret, "what has failed again and again comes behind everybody else");
-    } else if (bucket->share.hold_ms > now_ms || bucket->share.refusals > 0) {
+    } else if (turns->share.hold_ms > now_ms || turns->share.refusals > 0) {
         ccm_buf_adds(ret, "the cloud throttles this call");
     } else {
         ccm_buf_addf(ret, "%" PRId64 " of these calls are allowed in %" PRId64 " s, all are in use",
-                     bucket->share.allowed, bucket->rate.window_ms / 1000);
+                     turns->share.allowed, turns->rate.window_ms / 1000);
     }
     ccm_unlock(&governor->lock);
 }
@@ -350,12 +322,12 @@ static int call_put_off(const struct ali_call *call, const char *why, int64_t wa
 static void turn_measure_share(struct ali_governor *governor, const struct ccm_host *host,
                                const struct ali_call *call, const struct ali_turn *turn)
 {
-    struct ali_bucket *bucket = turn->bucket;
+    struct ali_turns *turns = turn->turns;
     int64_t allowed = 0;
 
     ccm_lock(&governor->lock);
-    if (bucket->shown != bucket->share.allowed) {
-        allowed = bucket->shown = bucket->share.allowed;
+    if (turns->shown != turns->share.allowed) {
+        allowed = turns->shown = turns->share.allowed;
     }
     ccm_unlock(&governor->lock);
     if (allowed != 0) {
@@ -369,8 +341,7 @@ static int64_t ticket_again_ms(struct ali_governor *governor, const struct ali_t
 {
     ccm_lock(&governor->lock);
 
-    const struct ali_bucket *bucket = ticket->bucket;
-    const int64_t age = ali_bucket_age_ms(bucket, ticket, now_ms);
+    const int64_t age = ali_ticket_age_ms(ticket, now_ms);
     const bool ages = age > 0 && age < wait_ms;
     const int64_t most = LOOK_WINDOWS * ALI_QUOTA_WINDOW_MS;
 

@@ -1,7 +1,7 @@
 /*
  * Rate governor: who may call when. Each action of a product has its quota, a sliding window
  * (window.h): never more than Q calls in any of them, all at once when they are there. Those that
- * have to wait stand in a line (line.h): by priority, and within one the namespaces take turns.
+ * have to wait stand in a line (turn.h): by priority, and within one the namespaces take turns.
  * The last calls of a window are kept for removals, and for namespaces that have had next to
  * nothing of it (quota.h): however many calls one of them waits for, another one's first calls
  * wait for nothing.
@@ -12,10 +12,10 @@
  * for that tenth.
  *
  * A throttled answer stops its action for as long as the cloud says and takes half of its quota
- * away, which comes back slowly (share.h); a removal is sent meanwhile, one at a time and while
- * that works. For half an hour no more than two calls of an action of that product are then under
- * way at once, those first that come first in the line and are here.
- * Whether and when the throttled call itself is tried again: client.c:next_try().
+ * away, which comes back slowly (quota_share.h); a removal is sent meanwhile, one at a time and
+ * while that works. For half an hour no more than two calls of an action of that product are then
+ * under way at once, those first that come first in the line and are here. Whether and when the
+ * throttled call itself is tried again: client.c:next_try().
  *
  * Turns that are waited for are tickets: those functions read no clock and never block, time is an
  * argument (monotonic ms). Every thread.
@@ -24,8 +24,7 @@
 #define CCM_ALICLOUD_GOVERNOR_H
 
 #include "alicloud/ctx.h"
-#include "alicloud/line.h"
-#include "alicloud/quota.h"
+#include "alicloud/turn.h"
 
 struct ali_governor;
 
@@ -40,12 +39,12 @@ void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *h
 
 /* A call that may be made, and has to be ended. */
 struct ali_turn {
-    void *bucket; /* NULL: has ended */
+    struct ali_turns *turns; /* NULL: has ended */
     int64_t began_ms;
     bool retry; /* of what has failed again and again */
 };
 
-/* Queue up, or take a place that was kept for the object of the call, see ali_line_enter(). 0 or
+/* Queue up, or take a place that was kept for the object of the call, see ali_turns_enter(). 0 or
  * -ENOMEM. */
 CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, const struct ali_call *call,
                                      const struct ali_request *request, int64_t now_ms,
@@ -62,7 +61,7 @@ void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket
 /*
  * Leave, but keep the place for the next call of the action for this object: it is served as if it
  * had stood there all the time. wait_ms: when to come again; the place is given up when nobody has
- * come a quarter of a window (at least 5 s) after that. Without memory, or with ALI_LINE_KEPT_MAX
+ * come a quarter of a window (at least 5 s) after that. Without memory, or with ALI_TURN_KEPT_MAX
  * places kept for an action, the place is lost.
  */
 void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,

@@ -1,23 +1,18 @@
 /*
- * A sliding window: how many calls fall into the last so many ms, as the other side may see it. A
- * call arrives there at some time between its begin and its end, so it counts from its begin on and
- * until the span is over after its end; whatever window the other side keeps, fixed or sliding, it
- * never sees more calls in it than are counted here.
+ * A sliding window: how many calls there were in the last so many ms. Whatever window the other
+ * side keeps, fixed or sliding, it never sees more calls in it than are counted here.
  *
- * A ring of 64 slots, whatever the count is: ends that lie closer together than the 63rd part of
- * the span share a slot, which counts as long as the last of them. So a call counts up to a 63rd
- * part too long, and never too short.
+ * A ring of slots, whatever the count is. With n slots, calls that lie closer together than the
+ * (n-1)th part of the span share a slot, which counts as long as the last of them. So a call counts
+ * up to such a part too long, and never too short.
  *
- * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock. Zeroed =
- * empty.
+ * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
 #ifndef CCM_ALICLOUD_WINDOW_H
 #define CCM_ALICLOUD_WINDOW_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define ALI_WINDOW_SLOTS 64
 
 struct ali_window_slot {
     int64_t first_ms;
@@ -26,26 +21,19 @@ struct ali_window_slot {
 };
 
 struct ali_window {
-    struct ali_window_slot slots[ALI_WINDOW_SLOTS]; /* a ring, oldest first */
+    struct ali_window_slot *slots; /* a ring, oldest first; of the caller */
+    size_t size;                   /* slots that there are */
     size_t first;
     size_t len;
-    int64_t ended;   /* calls in the slots */
-    int64_t running; /* calls that have begun and not ended */
+    int64_t calls; /* in the slots */
 };
 
-/* A call begins. */
-void ali_window_begin(struct ali_window *window);
-
-/* A call that has begun was never sent. */
-void ali_window_cancel(struct ali_window *window);
-
-/* A call that has begun has ended. */
-void ali_window_end(struct ali_window *window, int64_t now_ms, int64_t span_ms);
-
+/* Empty, over at least two slots. */
+void ali_window_init(struct ali_window *window, struct ali_window_slot *slots, size_t size);
+void ali_window_add(struct ali_window *window, int64_t now_ms, int64_t span_ms);
 /* How many calls count now. */
-int64_t ali_window_used(struct ali_window *window, int64_t now_ms, int64_t span_ms);
-
-/* When so many of the calls that have ended (from 1 to `ended`) do not count any more. */
-int64_t ali_window_when_free(struct ali_window *window, int64_t count, int64_t span_ms);
+int64_t ali_window_count(struct ali_window *window, int64_t now_ms, int64_t span_ms);
+/* When so many of the calls (from 1 to `calls`) do not count any more. */
+int64_t ali_window_when_free(const struct ali_window *window, int64_t count, int64_t span_ms);
 
 #endif

@@ -30,7 +30,7 @@ static int64_t ask_as(struct ali_governor *governor, const char *action, enum al
                       int64_t now)
 {
     struct ali_ticket ticket;
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(ali_governor_enter(governor, ACTION(action, priority), &nobody, now, &ticket),
                      0);
@@ -63,7 +63,7 @@ static void governor_throttle_call(struct ali_governor *governor, const char *ac
                                    int64_t hint)
 {
     struct ali_ticket ticket;
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(
         ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), &nobody, now, &ticket), 0);
@@ -118,7 +118,7 @@ static bool governor_retry_call(struct ali_governor *governor, const char *actio
                                 enum ali_turn_end end, int64_t now)
 {
     struct ali_ticket ticket;
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(
         ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), &nobody, now, &ticket), 0);
@@ -194,7 +194,7 @@ static bool cloud_takes(struct cloud *cloud, int64_t now)
 
 struct worker {
     struct ali_ticket ticket;
-    struct ali_turn turn; /* with a bucket: the call is under way */
+    struct ali_turn turn; /* not ended: the call is under way */
     int64_t looks;        /* again whether it is its turn: as a waiter does, see ticket_wait() */
     int64_t arrives;      /* -1: has arrived */
     int64_t ends;
@@ -210,7 +210,7 @@ static uint32_t next_random(uint32_t *seed)
 static bool worker_step(struct worker *worker, struct ali_governor *governor, struct cloud *cloud,
                         int64_t now, int64_t most_ms, uint32_t *seed)
 {
-    if (worker->turn.bucket == NULL) {
+    if (worker->turn.turns == NULL) {
         const int64_t wait = now < worker->looks
                                  ? 1
                                  : ali_governor_poll(governor, &worker->ticket, now, &worker->turn);
@@ -261,10 +261,10 @@ static void test_no_window_of_a_cloud_is_exceeded(void **state)
         }
         for (int64_t now = 12345; now < 12345 + 8 * SPAN; now++) {
             for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
-                const bool waited = workers[w].turn.bucket == NULL;
+                const bool waited = workers[w].turn.turns == NULL;
 
                 assert_true(worker_step(&workers[w], governor, &cloud, now, latency, &seed));
-                done += waited && workers[w].turn.bucket != NULL ? 1 : 0;
+                done += waited && workers[w].turn.turns != NULL ? 1 : 0;
             }
         }
         assert_in_range(done, latency < 1000 ? 8 * 86 - 2 : 6 * 86, 8 * 86);
@@ -437,7 +437,7 @@ static void test_acquire_refuses_early(void **state)
     const struct ali_ctx later = ali_ctx(fake_host_table(fake), NULL, SPAN);
     struct ccm_error err = CCM_ERROR_INIT;
     const int64_t start = fake_host_now(fake);
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     (void)state;
     acquire_all(governor, &ctx, 86);
@@ -450,7 +450,7 @@ static void test_acquire_refuses_early(void **state)
     fake_host_cancel(fake, true);
     assert_int_equal(ali_governor_acquire(governor, &later, &create_call, &turn, &err), -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
-    assert_null(turn.bucket);
+    assert_null(turn.turns);
     fake_host_free(fake);
 }
 
@@ -470,7 +470,7 @@ static int64_t acquire_or_keep(struct ali_governor *governor, struct fake_host *
     struct ali_call call = create_call;
     const int64_t now = fake_host_now(fake);
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     call.object = visit.object;
     call.priority = visit.priority;
@@ -662,7 +662,7 @@ static int64_t governor_ask_for(struct ali_governor *governor, const char *objec
     const struct ali_call call = {
         .product = ALI_SLB, .action = "CreateVServerGroup", .priority = priority, .object = object
     };
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(ali_governor_enter(governor, &call, &nobody, now, ticket), 0);
 
@@ -719,7 +719,7 @@ static void test_namespaces_take_turns(void **state)
     CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     static struct ali_ticket crowd[WAITERS];
     struct ali_ticket shop[10];
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(crowd); i++) {
@@ -747,7 +747,7 @@ static void test_removals_of_a_crowd(void **state)
     CCM_CLEANUP(governor_freep) struct ali_governor *governor = ali_governor_new();
     struct ali_call call = { .product = ALI_SLB, .action = action, .object = "shop/a" };
     struct ali_ticket ticket;
-    struct ali_turn turn = { .bucket = NULL };
+    struct ali_turn turn = { .turns = NULL };
 
     (void)state;
     assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_REMOVE, 0), QUOTA - 4);
@@ -921,7 +921,7 @@ static void test_careful_in_order(void **state)
     }
     for (size_t done = 0; done < CCM_ARRAY_LEN(order); done += 2, now += 8000) {
         for (size_t i = 0; i < CCM_ARRAY_LEN(order); i++) {
-            if (tickets[i].bucket == NULL || i == expected[done] || i == expected[done + 1]) {
+            if (tickets[i].turns == NULL || i == expected[done] || i == expected[done + 1]) {
                 continue;
             }
             /* As long as calls take: it is not asked again and again. */

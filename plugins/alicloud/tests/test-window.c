@@ -7,34 +7,27 @@
 
 #define SPAN 60000
 
-static void window_call(struct ali_window *window, int64_t now)
-{
-    ali_window_begin(window);
-    ali_window_end(window, now, SPAN);
-}
+#define SLOTS 64
 
-static void test_counts_from_begin_until_a_span_after_the_end(void **state)
+static void test_counts_for_a_span(void **state)
 {
-    struct ali_window window = { 0 };
+    struct ali_window_slot slots[SLOTS];
+    struct ali_window window;
 
     (void)state;
-    assert_int_equal(ali_window_used(&window, 0, SPAN), 0);
-    ali_window_begin(&window);
-    ali_window_begin(&window);
-    ali_window_begin(&window);
-    assert_int_equal(ali_window_used(&window, 500000, SPAN), 3); /* however long they take */
-    ali_window_cancel(&window);
-    ali_window_end(&window, 500100, SPAN);
-    ali_window_end(&window, 502000, SPAN);
-    assert_int_equal(ali_window_used(&window, 502000, SPAN), 2);
+    ali_window_init(&window, slots, SLOTS);
+    assert_int_equal(ali_window_count(&window, 0, SPAN), 0);
+    ali_window_add(&window, 500100, SPAN);
+    ali_window_add(&window, 502000, SPAN);
+    assert_int_equal(ali_window_count(&window, 502000, SPAN), 2);
     assert_int_equal(ali_window_when_free(&window, 1, SPAN), 560100);
     assert_int_equal(ali_window_when_free(&window, 2, SPAN), 562000);
-    assert_int_equal(ali_window_used(&window, 560099, SPAN), 2);
-    assert_int_equal(ali_window_used(&window, 560100, SPAN), 1);
-    assert_int_equal(ali_window_used(&window, 562000, SPAN), 0);
+    assert_int_equal(ali_window_count(&window, 560099, SPAN), 2);
+    assert_int_equal(ali_window_count(&window, 560100, SPAN), 1);
+    assert_int_equal(ali_window_count(&window, 562000, SPAN), 0);
 }
 
-/* Those that end together share a slot, and count as long as its last. */
+/* Those that come together share a slot, and count as long as its last. */
 static void test_slots_are_never_early(void **state)
 {
     static const struct {
@@ -50,10 +43,12 @@ static void test_slots_are_never_early(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        struct ali_window window = { 0 };
+        struct ali_window_slot slots[SLOTS];
+        struct ali_window window;
 
+        ali_window_init(&window, slots, SLOTS);
         for (size_t n = 0; n < 4; n++) {
-            window_call(&window, rows[i].ends[n]);
+            ali_window_add(&window, rows[i].ends[n], SPAN);
         }
         assert_int_equal(window.len, rows[i].slots);
         for (size_t n = 0; n < 4; n++) {
@@ -70,27 +65,29 @@ static void test_counts_a_slot_too_long_at_most(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(steps); i++) {
-        struct ali_window window = { 0 };
+        struct ali_window_slot slots[SLOTS];
+        struct ali_window window;
         const int64_t calls = 5 * SPAN / steps[i] + 3;
         const int64_t last = (calls - 1) * steps[i];
         const int64_t least =
             last / steps[i] < (SPAN - 1) / steps[i] ? calls : 1 + (SPAN - 1) / steps[i];
 
+        ali_window_init(&window, slots, SLOTS);
         for (int64_t n = 0; n < calls; n++) {
-            window_call(&window, n * steps[i]);
+            ali_window_add(&window, n * steps[i], SPAN);
         }
-        assert_in_range(ali_window_used(&window, last, SPAN), least,
-                        least + 1 + SPAN / (ALI_WINDOW_SLOTS - 1) / steps[i]);
-        assert_in_range(window.len, 1, ALI_WINDOW_SLOTS);
-        assert_true(ali_window_used(&window, last + SPAN - 1, SPAN) > 0);
-        assert_int_equal(ali_window_used(&window, last + SPAN, SPAN), 0);
+        assert_in_range(ali_window_count(&window, last, SPAN), least,
+                        least + 1 + SPAN / (SLOTS - 1) / steps[i]);
+        assert_in_range(window.len, 1, SLOTS);
+        assert_true(ali_window_count(&window, last + SPAN - 1, SPAN) > 0);
+        assert_int_equal(ali_window_count(&window, last + SPAN, SPAN), 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_from_begin_until_a_span_after_the_end),
+        cmocka_unit_test(test_counts_for_a_span),
         cmocka_unit_test(test_slots_are_never_early),
         cmocka_unit_test(test_counts_a_slot_too_long_at_most),
     };

@@ -107,8 +107,7 @@ static void test_nothing_is_left(void **state)
         freed_text_look_for(MARK);
         use_credentials(&f);
         freed_text_look_for(NULL);
-        print_message("%s, role \"%s\": %s\n", rows[i].source, rows[i].role,
-                      freed_text_found());
+        print_message("%s, role \"%s\": %s\n", rows[i].source, rows[i].role, freed_text_found());
         assert_string_equal(freed_text_found(), "");
         fake_host_free(f.fake);
         assert_int_equal(unlink(f.path), 0);

@@ -1,4 +1,4 @@
-#include "alicloud/share.h"
+#include "alicloud/quota_share.h"
 
 #define RISE_PART  32 /* of the quota, per window */
 #define FLOOR_PART 16
@@ -11,9 +11,10 @@ static int64_t part_of(int64_t quota, int64_t part)
     return quota < part ? 1 : quota / part;
 }
 
-void ali_share_init(struct ali_share *share, int64_t quota, int64_t now_ms, int64_t window_ms)
+void ali_quota_share_init(struct ali_quota_share *share, int64_t quota, int64_t now_ms,
+                          int64_t window_ms)
 {
-    *share = (struct ali_share){
+    *share = (struct ali_quota_share){
         .quota = quota,
         .allowed = quota,
         .rise_ms = now_ms + window_ms,
@@ -22,7 +23,7 @@ void ali_share_init(struct ali_share *share, int64_t quota, int64_t now_ms, int6
     };
 }
 
-void ali_share_follow(struct ali_share *share, int64_t quota)
+void ali_quota_share_follow(struct ali_quota_share *share, int64_t quota)
 {
     if (share->allowed == share->quota || share->allowed > quota) {
         share->allowed = quota;
@@ -30,7 +31,7 @@ void ali_share_follow(struct ali_share *share, int64_t quota)
     share->quota = quota;
 }
 
-void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms)
+void ali_quota_share_rise(struct ali_quota_share *share, int64_t now_ms, int64_t window_ms)
 {
     const int64_t step = part_of(share->quota, RISE_PART);
 
@@ -45,8 +46,8 @@ void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms)
     }
 }
 
-void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, int64_t window_ms,
-                    int64_t hint_ms)
+void ali_quota_share_fall(struct ali_quota_share *share, int64_t sent_ms, int64_t now_ms,
+                          int64_t window_ms, int64_t hint_ms)
 {
     const bool fresh = sent_ms > share->fell_ms;
     int64_t pause = hint_ms > HINT_MOST ? HINT_MOST : hint_ms;
@@ -70,7 +71,7 @@ void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, in
     share->rise_ms = share->hold_ms + window_ms;
 }
 
-void ali_share_succeed(struct ali_share *share, int64_t sent_ms)
+void ali_quota_share_succeed(struct ali_quota_share *share, int64_t sent_ms)
 {
     if (sent_ms > share->fell_ms) {
         share->refusals = 0;
@@ -78,7 +79,7 @@ void ali_share_succeed(struct ali_share *share, int64_t sent_ms)
     }
 }
 
-int64_t ali_share_held_ms(const struct ali_share *share, int64_t now_ms, bool probe)
+int64_t ali_quota_share_held_ms(const struct ali_quota_share *share, int64_t now_ms, bool probe)
 {
     const bool sooner = probe && !share->probed && share->probe_ms < share->hold_ms;
     const int64_t at = sooner ? share->probe_ms : share->hold_ms;
@@ -86,7 +87,7 @@ int64_t ali_share_held_ms(const struct ali_share *share, int64_t now_ms, bool pr
     return at <= now_ms ? 0 : at - now_ms;
 }
 
-void ali_share_send(struct ali_share *share, int64_t now_ms)
+void ali_quota_share_send(struct ali_quota_share *share, int64_t now_ms)
 {
     share->probed = now_ms < share->hold_ms;
 }

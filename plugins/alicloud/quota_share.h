@@ -11,13 +11,13 @@
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
-#ifndef CCM_ALICLOUD_SHARE_H
-#define CCM_ALICLOUD_SHARE_H
+#ifndef CCM_ALICLOUD_QUOTA_SHARE_H
+#define CCM_ALICLOUD_QUOTA_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ali_share {
+struct ali_quota_share {
     int64_t quota;     /* calls per window */
     int64_t allowed;   /* the share */
     int64_t rise_ms;   /* when it rises next */
@@ -29,28 +29,29 @@ struct ali_share {
 };
 
 /* All of it. */
-void ali_share_init(struct ali_share *share, int64_t quota, int64_t now_ms, int64_t window_ms);
+void ali_quota_share_init(struct ali_quota_share *share, int64_t quota, int64_t now_ms,
+                          int64_t window_ms);
 
 /* The quota is another one now. */
-void ali_share_follow(struct ali_share *share, int64_t quota);
+void ali_quota_share_follow(struct ali_quota_share *share, int64_t quota);
 
 /* Let it rise as of now. */
-void ali_share_rise(struct ali_share *share, int64_t now_ms, int64_t window_ms);
+void ali_quota_share_rise(struct ali_quota_share *share, int64_t now_ms, int64_t window_ms);
 
 /* A call that was sent at sent_ms was throttled. hint_ms: the wish of the cloud when to come back,
  * of which a minute is believed; 0 = none, then the pause is a 64th part of a window, and twice as
  * long each time that this was too short, up to two windows. */
-void ali_share_fall(struct ali_share *share, int64_t sent_ms, int64_t now_ms, int64_t window_ms,
-                    int64_t hint_ms);
+void ali_quota_share_fall(struct ali_quota_share *share, int64_t sent_ms, int64_t now_ms,
+                          int64_t window_ms, int64_t hint_ms);
 
 /* A call that was sent at sent_ms was not throttled. */
-void ali_share_succeed(struct ali_share *share, int64_t sent_ms);
+void ali_quota_share_succeed(struct ali_quota_share *share, int64_t sent_ms);
 
 /* Ms until a call may be sent; probe: one that cannot wait, which comes a 64th part of a window
  * after the throttled answer. */
-int64_t ali_share_held_ms(const struct ali_share *share, int64_t now_ms, bool probe);
+int64_t ali_quota_share_held_ms(const struct ali_quota_share *share, int64_t now_ms, bool probe);
 
 /* One is sent. */
-void ali_share_send(struct ali_share *share, int64_t now_ms);
+void ali_quota_share_send(struct ali_quota_share *share, int64_t now_ms);
 
 #endif

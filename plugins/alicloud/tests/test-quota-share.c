@@ -1,5 +1,5 @@
 /* The share of a quota: falls fast, rises slowly, and two that meet come to even ones. */
-#include "alicloud/share.h"
+#include "alicloud/quota_share.h"
 
 #include "util/cleanup.h"
 
@@ -39,22 +39,22 @@ static void test_falls_and_rises(void **state)
         { 'r', 0, 600100, 0, 18, 0 },
         { 'r', 0, 9000000, 0, 96, 0 },
     };
-    struct ali_share share;
+    struct ali_quota_share share;
 
     (void)state;
-    ali_share_init(&share, 96, 0, WINDOW);
+    ali_quota_share_init(&share, 96, 0, WINDOW);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const int64_t held = share.hold_ms;
 
         switch (rows[i].act) {
         case 't':
-            ali_share_fall(&share, rows[i].sent_ms, rows[i].now_ms, WINDOW, rows[i].hint_ms);
+            ali_quota_share_fall(&share, rows[i].sent_ms, rows[i].now_ms, WINDOW, rows[i].hint_ms);
             break;
         case 's':
-            ali_share_succeed(&share, rows[i].sent_ms);
+            ali_quota_share_succeed(&share, rows[i].sent_ms);
             break;
         default:
-            ali_share_rise(&share, rows[i].now_ms, WINDOW);
+            ali_quota_share_rise(&share, rows[i].now_ms, WINDOW);
         }
         if (share.allowed != rows[i].allowed) {
             fail_msg("row %zu: %d instead of %d", i, (int)share.allowed, (int)rows[i].allowed);
@@ -67,20 +67,20 @@ static void test_falls_and_rises(void **state)
 static void test_pauses_grow(void **state)
 {
     static const int64_t pauses[] = { 937, 1874, 3748, 7496, 14992, 29984, 59968, 119936, 119936 };
-    struct ali_share share;
+    struct ali_quota_share share;
     int64_t now = 1000;
 
     (void)state;
-    ali_share_init(&share, 96, 0, WINDOW);
+    ali_quota_share_init(&share, 96, 0, WINDOW);
     for (size_t i = 0; i < CCM_ARRAY_LEN(pauses); i++) {
-        ali_share_fall(&share, now, now, WINDOW, 0);
-        assert_int_equal(ali_share_held_ms(&share, now, false), pauses[i]);
+        ali_quota_share_fall(&share, now, now, WINDOW, 0);
+        assert_int_equal(ali_quota_share_held_ms(&share, now, false), pauses[i]);
         now += pauses[i];
-        assert_int_equal(ali_share_held_ms(&share, now, false), 0);
+        assert_int_equal(ali_quota_share_held_ms(&share, now, false), 0);
     }
-    ali_share_succeed(&share, now);
-    ali_share_fall(&share, now + 1, now + 1, WINDOW, 0);
-    assert_int_equal(ali_share_held_ms(&share, now + 1, false), pauses[0]);
+    ali_quota_share_succeed(&share, now);
+    ali_quota_share_fall(&share, now + 1, now + 1, WINDOW, 0);
+    assert_int_equal(ali_quota_share_held_ms(&share, now + 1, false), pauses[0]);
 }
 
 /* While nothing else is sent: one that cannot wait, and the next one when it was taken. */
@@ -91,43 +91,43 @@ static void test_probes(void **state)
         bool taken;
         bool may; /* another one afterwards */
     } rows[] = { { 2000, true, true }, { 3000, true, true }, { 4000, false, false } };
-    struct ali_share share;
+    struct ali_quota_share share;
 
     (void)state;
-    ali_share_init(&share, 96, 0, WINDOW);
-    ali_share_fall(&share, 1000, 1000, WINDOW, 30000);
-    assert_int_equal(ali_share_held_ms(&share, 1000, true), 937);
+    ali_quota_share_init(&share, 96, 0, WINDOW);
+    ali_quota_share_fall(&share, 1000, 1000, WINDOW, 30000);
+    assert_int_equal(ali_quota_share_held_ms(&share, 1000, true), 937);
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const int64_t now = rows[i].now_ms;
 
-        assert_int_equal(ali_share_held_ms(&share, now, true), 0);
-        ali_share_send(&share, now);
-        assert_true(ali_share_held_ms(&share, now, true) > 0);
+        assert_int_equal(ali_quota_share_held_ms(&share, now, true), 0);
+        ali_quota_share_send(&share, now);
+        assert_true(ali_quota_share_held_ms(&share, now, true) > 0);
         if (rows[i].taken) {
-            ali_share_succeed(&share, now);
+            ali_quota_share_succeed(&share, now);
         } else {
-            ali_share_fall(&share, now, now, WINDOW, 10000);
+            ali_quota_share_fall(&share, now, now, WINDOW, 10000);
         }
-        assert_int_equal(ali_share_held_ms(&share, now, true) == 0, rows[i].may);
-        assert_true(ali_share_held_ms(&share, now, false) > 0);
+        assert_int_equal(ali_quota_share_held_ms(&share, now, true) == 0, rows[i].may);
+        assert_true(ali_quota_share_held_ms(&share, now, false) > 0);
     }
-    assert_int_equal(ali_share_held_ms(&share, 31000, true), 0); /* the pause is over */
-    ali_share_send(&share, 31000);
-    ali_share_fall(&share, 31000, 31000, WINDOW, 10000);
-    assert_int_equal(ali_share_held_ms(&share, 31001, true), 936);
+    assert_int_equal(ali_quota_share_held_ms(&share, 31000, true), 0); /* the pause is over */
+    ali_quota_share_send(&share, 31000);
+    ali_quota_share_fall(&share, 31000, 31000, WINDOW, 10000);
+    assert_int_equal(ali_quota_share_held_ms(&share, 31001, true), 936);
 }
 
 static void test_small_quotas(void **state)
 {
-    struct ali_share share;
+    struct ali_quota_share share;
 
     (void)state;
-    ali_share_init(&share, 2, 0, WINDOW);
+    ali_quota_share_init(&share, 2, 0, WINDOW);
     for (int64_t now = WINDOW; now < 20 * WINDOW; now += 2 * WINDOW) {
-        ali_share_fall(&share, now, now, WINDOW, 1);
+        ali_quota_share_fall(&share, now, now, WINDOW, 1);
         assert_int_equal(share.allowed, 1);
     }
-    ali_share_rise(&share, 40 * WINDOW, WINDOW);
+    ali_quota_share_rise(&share, 40 * WINDOW, WINDOW);
     assert_int_equal(share.allowed, 2);
 }
 
@@ -141,13 +141,13 @@ static void test_follows_the_quota(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        struct ali_share share;
+        struct ali_quota_share share;
 
-        ali_share_init(&share, 96, 0, WINDOW);
+        ali_quota_share_init(&share, 96, 0, WINDOW);
         if (rows[i].fell) {
-            ali_share_fall(&share, 1, 2, WINDOW, 0);
+            ali_quota_share_fall(&share, 1, 2, WINDOW, 0);
         }
-        ali_share_follow(&share, rows[i].quota);
+        ali_quota_share_follow(&share, rows[i].quota);
         assert_int_equal(share.allowed, rows[i].allowed);
     }
 }
@@ -155,7 +155,7 @@ static void test_follows_the_quota(void **state)
 /* What callers of one account make of its quota, all of them busy for `windows`: each takes its
  * share of a window in turns, until the cloud has given out all of it. */
 struct account {
-    struct ali_share shares[3];
+    struct ali_quota_share shares[3];
     size_t count;
     int64_t quota;
     int64_t taken[3];
@@ -169,12 +169,12 @@ static void account_run_window(struct account *account, int64_t now)
     bool anybody = true;
 
     for (size_t i = 0; i < account->count; i++) {
-        ali_share_rise(&account->shares[i], now, WINDOW);
+        ali_quota_share_rise(&account->shares[i], now, WINDOW);
     }
     while (anybody) {
         anybody = false;
         for (size_t i = 0; i < account->count; i++) {
-            struct ali_share *share = &account->shares[i];
+            struct ali_quota_share *share = &account->shares[i];
 
             now++;
             if (used[i] >= share->allowed || share->hold_ms > now) {
@@ -185,10 +185,10 @@ static void account_run_window(struct account *account, int64_t now)
             if (left > 0) {
                 left--;
                 account->taken[i]++;
-                ali_share_succeed(share, now);
+                ali_quota_share_succeed(share, now);
             } else { /* two of them were under way */
                 account->throttled += 2;
-                ali_share_fall(share, now, now, WINDOW, WINDOW - now % WINDOW);
+                ali_quota_share_fall(share, now, now, WINDOW, WINDOW - now % WINDOW);
             }
         }
     }
@@ -208,7 +208,7 @@ static void test_even_shares_of_one_account(void **state)
         int64_t sum = 0;
 
         for (size_t n = 0; n < account.count; n++) {
-            ali_share_init(&account.shares[n], rows[i].quota, 0, WINDOW);
+            ali_quota_share_init(&account.shares[n], rows[i].quota, 0, WINDOW);
         }
         account.shares[0].allowed = rows[i].first;
         for (int64_t window = 1; window <= 400; window++) {
