@@ -50,13 +50,16 @@ struct ccm_error {
     char code[CCM_ERROR_CODE_MAX];       /* the cloud's code or the Status reason; "" = none */
     char request_id[CCM_ERROR_CODE_MAX]; /* the cloud's request id; "" = none */
     char message[CCM_ERROR_MESSAGE_MAX]; /* for people; cut when longer */
-    uint64_t reserved[4];                /* 0 */
+    /* Bytes at the end of the message that differ from try to try of the same cause: a request id,
+     * how long it waits. What stands before them names the cause. 0 = none. */
+    uint64_t detail_len;
+    uint64_t reserved[3]; /* 0 */
 };
 
 #ifdef __cplusplus /* before C++20 without names of members */
 #define CCM_ERROR_INIT                                                                             \
     {                                                                                              \
-        sizeof(struct ccm_error), 0, 0, 0, "", "", "",                                             \
+        sizeof(struct ccm_error), 0, 0, 0, "", "", "", 0,                                          \
         {                                                                                          \
         }                                                                                          \
     }
@@ -90,6 +93,15 @@ ccm_error_wrap(struct ccm_error *err, int result, const char *format, ...);
 
 /* The same with a context that is taken as it is. */
 CCM_FUNCTION int ccm_error_wrap_text(struct ccm_error *err, int result, const char *context);
+
+/* Put a text behind the message that differs from try to try of the same cause. */
+CCM_FUNCTION void ccm_error_add_detail(struct ccm_error *err, const char *text);
+
+/* Set request_id, and put " (RequestId {id})" behind the message as a detail. */
+CCM_FUNCTION void ccm_error_add_request_id(struct ccm_error *err, const char *id);
+
+/* Length of the message without its details: equal up to there is the same cause. */
+CCM_FUNCTION uint64_t ccm_error_cause_len(const struct ccm_error *err);
 
 /* "Out of memory" in one word: sets a transient error and returns -ENOMEM. err may be NULL. */
 CCM_FUNCTION int ccm_error_nomem(struct ccm_error *err);
@@ -150,6 +162,7 @@ CCM_FUNCTION int ccm_error_wrap(struct ccm_error *err, int result, const char *f
             memcpy(err->message + used, ": ", 2);
             memcpy(err->message + used + 2, inner, length);
             err->message[used + 2 + length] = '\0';
+            err->detail_len -= whole - length < err->detail_len ? whole - length : err->detail_len;
         }
     }
     return result;
@@ -158,6 +171,33 @@ CCM_FUNCTION int ccm_error_wrap(struct ccm_error *err, int result, const char *f
 CCM_FUNCTION int ccm_error_wrap_text(struct ccm_error *err, int result, const char *context)
 {
     return ccm_error_wrap(err, result, "%s", context);
+}
+
+CCM_FUNCTION void ccm_error_add_detail(struct ccm_error *err, const char *text)
+{
+    const size_t used = strlen(err->message);
+    const size_t room = sizeof(err->message) - used - 1;
+    const size_t whole = strlen(text);
+    const size_t length = whole < room ? whole : room;
+
+    memcpy(err->message + used, text, length);
+    err->message[used + length] = '\0';
+    err->detail_len += length;
+}
+
+CCM_FUNCTION void ccm_error_add_request_id(struct ccm_error *err, const char *id)
+{
+    (void)snprintf(err->request_id, sizeof(err->request_id), "%s", id); /* cut by contract */
+    ccm_error_add_detail(err, " (RequestId ");
+    ccm_error_add_detail(err, err->request_id);
+    ccm_error_add_detail(err, ")");
+}
+
+CCM_FUNCTION uint64_t ccm_error_cause_len(const struct ccm_error *err)
+{
+    const size_t whole = strlen(err->message);
+
+    return err->detail_len < whole ? whole - err->detail_len : whole;
 }
 
 CCM_FUNCTION int ccm_error_nomem(struct ccm_error *err)

@@ -287,8 +287,9 @@ static void answer_describe_failure(const struct ali_try *try_,
                             "%s: HTTP %" PRIu64 " without an error code (%" PRIu64 " bytes)",
                             call->action, response->status, response->body_len); /* not an errno */
     } else {
-        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: %s: %s%s (RequestId %s)",
-                            call->action, code, message, note, id);
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: %s: %s%s", call->action, code,
+                            message, note);
+        ccm_error_add_request_id(err, id);
     }
     err->kind = ali_error_kind(ret->row->class_);
     err->http_status = response->status;

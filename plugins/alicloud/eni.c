@@ -194,9 +194,10 @@ static int read_chunk(const struct ali_caller *by, const struct queries *queries
             return r;
         }
         if (read_page(answer, queries) < 0) {
-            return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                                 "DescribeNetworkInterfaces: no list in the answer (RequestId %s)",
-                                 ccm_json_text(answer, "RequestId"));
+            (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
+                                "DescribeNetworkInterfaces: no list in the answer"); /* below */
+            ccm_error_add_request_id(err, ccm_json_text(answer, "RequestId"));
+            return -EBADMSG;
         }
 
         const char *next = ccm_json_text(answer, "NextToken");
@@ -276,9 +277,10 @@ static int read_cidrs(const struct ali_caller *by, struct ccm_cidr *cidrs, int *
         add_cidr(cidrs, &count, ccm_json_str(item, "Ipv6CidrBlock"));
     }
     if (count == 0) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeVpcAttribute: no address block in the answer (RequestId %s)",
-                             ccm_json_text(answer, "RequestId"));
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
+                            "DescribeVpcAttribute: no address block in the answer"); /* below */
+        ccm_error_add_request_id(err, ccm_json_text(answer, "RequestId"));
+        return -EBADMSG;
     }
     ali_eni_cache_cidrs_put(by->client->eni, cidrs, count, by->host->now_ms(by->host) + VPC_MS);
     *ret_count = count;

@@ -305,15 +305,18 @@ static void ticket_explain(struct ali_governor *governor, const struct ali_ticke
     ccm_unlock(&governor->lock);
 }
 
-/* What stands behind the ";" differs from time to time, the rest is the same for the same cause. */
 static int call_put_off(const struct ali_call *call, const char *why, int64_t wait_ms,
                         struct ccm_error *err)
 {
-    (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
-                        "%s waits for its turn: %s; that comes in about %" PRId64
-                        " s, by itself. If it lasts, see who else of the account "
-                        "makes this call, or have its quota raised",
-                        call->action, why, (wait_ms + 999) / 1000); /* the result is given below */
+    char when[200];
+
+    (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED, "%s waits for its turn: %s",
+                        call->action, why); /* the result is given below */
+    ccm_text_printf(when, sizeof(when),
+                    "; that comes in about %" PRId64 " s, by itself. If it lasts, see who else of "
+                    "the account makes this call, or have its quota raised",
+                    (wait_ms + 999) / 1000);
+    ccm_error_add_detail(err, when);
     err->retry_after_ms = (uint64_t)wait_ms;
     return -EAGAIN;
 }

@@ -218,10 +218,12 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
     if (r == -ENOMEM) {
         return ccm_error_nomem(err);
     }
-    return r < 0 ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
-                                 "DescribeInstances: no whole list in the answer (RequestId %s)",
-                                 ccm_json_text(answer, "RequestId"))
-                 : 0;
+    if (r < 0) {
+        (void)ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
+                            "DescribeInstances: no whole list in the answer"); /* returns r */
+        ccm_error_add_request_id(err, ccm_json_text(answer, "RequestId"));
+    }
+    return r;
 }
 
 static void presence_record_chunk(const struct inquiry *inquiry, const char *const *ids,

@@ -101,8 +101,7 @@ void alilb_uploads_plan(struct alilb_uploads *uploads, const struct lbc_texts *s
     for (size_t i = 0; i < secrets->len; i++) {
         struct alilb_upload one;
 
-        if (alilb_uploads_get(uploads, secrets->items[i], &one) &&
-            ccm_text_starts(one.id, ALILB_UPLOAD_PLANNED)) {
+        if (alilb_uploads_get(uploads, secrets->items[i], &one) && one.planned) {
             ccm_buf_addf(to, "upload certificate %s of Secret %s\n", one.name, secrets->items[i]);
         }
     }

@@ -28,6 +28,7 @@ struct alilb_upload {
     bool listed;                       /* else: the certificate service has no others of it */
     char name[ALILB_CERTIFICATE_NAME]; /* both stay when the Secret becomes unusable */
     char id[128];
+    bool planned; /* a dry run: it would be uploaded, and id is a text for people */
     char
         why[320]; /* why that is not what the Secret says; "" = it is, or the Secret was not read */
     /* The rest belongs to alilb_uploads_work(). */

@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#define ALILB_UPLOAD_PLANNED "(upload of Secret) " /* in place of an id, in dry runs */
-
 struct alilb_uploads {
     struct alilb_certificates *certificates;
     pthread_mutex_t lock;       /* guards the rest; a leaf */

@@ -104,9 +104,10 @@ static int upload_make(struct alilb_uploads *uploads, struct alilb_call *call, c
     alilb_certificate_name(call->cluster_id, secret, content, name);
     if (call->host->dry_run(call->host)) {
         r = alilb_certificates_find(uploads->certificates, call, name, false, &id, NULL, err);
-        ccm_text_printf(said, sizeof(said), ALILB_UPLOAD_PLANNED "%s", secret);
+        ccm_text_printf(said, sizeof(said), "(upload of Secret) %s", secret);
         if (r == 0) {
             upload_set(one, name, id == NULL ? said : id);
+            one->planned = id == NULL;
             one->why[0] = '\0';
         }
         return r;

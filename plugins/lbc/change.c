@@ -198,7 +198,7 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
 {
     struct lbc_entry *entry = pass->entry;
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
-    const uint64_t refusal = ccm_text_hash(ccm_buf_str(&pass->problems.signature));
+    const uint64_t refusal = ccm_text_hash(ccm_buf_str(&pass->problems.cause));
 
     if (refusal != entry->refusal || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
         entry->invalidated_ms = now;

@@ -456,7 +456,7 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
         .warning = true,
         .topic = reason,
         .reason = reason,
-        .cause = ccm_buf_str(&problems->signature),
+        .cause = ccm_buf_str(&problems->cause),
         .text = ccm_buf_str(&text),
     };
 

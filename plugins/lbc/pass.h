@@ -201,9 +201,9 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 /* Before a pass: should the Service get its first address, that is told when it takes seconds. */
 void lbc_progress_begin(struct lbc_pass *pass);
 /* After it: it waits for its turn, and why. */
-void lbc_progress_wait(struct lbc_pass *pass, const char *why);
+void lbc_progress_wait(struct lbc_pass *pass, const struct ccm_error *err);
 /* After it, for the status page: why NULL = nothing of it waits for a turn. */
-void lbc_progress_publish(const struct lbc_pass *pass, const char *why);
+void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *err);
 /* Nothing is left of the Service. */
 void lbc_progress_forget(const struct lbc_instance *lbc, const char *key);
 /* After it: it has ended, well or not. */

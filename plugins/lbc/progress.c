@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOPIC      "progress"
-#define BEGIN_MS   3000 /* a load balancer is made in less, as a rule */
-#define WAIT_MS    5000 /* turns of a second or two are nobody's business */
-#define TIME_BEGIN ';'  /* behind it stands how long, see alicloud/governor.c */
+#define TOPIC    "progress"
+#define BEGIN_MS 3000 /* a load balancer is made in less, as a rule */
+#define WAIT_MS  5000 /* turns of a second or two are nobody's business */
 
 static bool progress_is_standing(const struct lbc_pass *pass)
 {
@@ -35,20 +34,14 @@ void lbc_progress_begin(struct lbc_pass *pass)
     }
 }
 
-void lbc_progress_wait(struct lbc_pass *pass, const char *why)
+void lbc_progress_wait(struct lbc_pass *pass, const struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("Nothing has failed yet: %s", why);
-    CCM_CLEANUP(ccm_freep) char *cause = strdup(why);
-    char *end = cause == NULL ? NULL : strrchr(cause, TIME_BEGIN);
-
-    if (end != NULL) {
-        *end = '\0';
-    }
-
+    CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("Nothing has failed yet: %s", err->message);
+    CCM_CLEANUP(ccm_freep) char *cause = strndup(err->message, ccm_error_cause_len(err));
     const struct lbc_life_standing wait = {
         .topic = TOPIC,
         .reason = "WaitingForQuota",
-        .text = text == NULL ? why : text,
+        .text = text == NULL ? err->message : text,
         .cause = cause,
         .after_ms = WAIT_MS,
     };
@@ -69,14 +62,11 @@ static void progress_note(const struct lbc_instance *lbc, const char *key, uint6
     }
 }
 
-void lbc_progress_publish(const struct lbc_pass *pass, const char *why)
+void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *text = why == NULL ? NULL : strdup(why);
-    char *end = text == NULL ? NULL : strrchr(text, TIME_BEGIN);
+    CCM_CLEANUP(ccm_freep)
+    char *text = err == NULL ? NULL : strndup(err->message, ccm_error_cause_len(err));
 
-    if (end != NULL) {
-        *end = '\0';
-    }
     if (pass->dry || !pass->unfinished || pass->requeue_ms == 0) {
         progress_note(pass->lbc, pass->service->meta.key, 0, "");
     } else {

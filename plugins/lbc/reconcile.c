@@ -88,10 +88,12 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
     struct ccm_error own = CCM_ERROR_INIT;
     char retry[CCM_RETRY_TEXT] = "";
     char serves[LBC_PASS_SERVES_TEXT];
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf cause = { .max = CCM_ERROR_MESSAGE_MAX };
     struct lbc_life_condition condition = {
         .ready = r == 0,
         .kind = err->kind,
-        .message = pass->problems.count > 0 ? ccm_buf_str(&pass->problems.text) : err->message,
+        .message = ccm_buf_str(&pass->problems.cause),
+        .request_id = err->request_id,
         .retry = retry,
     };
 
@@ -104,6 +106,10 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
         return 0; /* neither ready nor failed, or nobody has asked, or nothing is new */
     }
     lbc_pass_format_retry(pass, err, retry);
+    if (pass->problems.count == 0) {
+        ccm_buf_add(&cause, err->message, ccm_error_cause_len(err));
+        condition.message = ccm_buf_str(&cause);
+    }
     if (r == 0 && pass->empty.len > 0) {
         condition.ready = false;
         condition.reason = LBC_CONDITION_NO_BACKEND;
@@ -148,10 +154,10 @@ static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
         lbc_progress_publish(pass, NULL);
         return r;
     }
-    lbc_progress_wait(pass, err->message);
+    lbc_progress_wait(pass, err);
     pass->unfinished = true;
     pass->requeue_ms = pass->problems.wait_ms;
-    lbc_progress_publish(pass, err->message);
+    lbc_progress_publish(pass, err);
     ccm_error_clear(err);
     return 0;
 }

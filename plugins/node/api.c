@@ -78,9 +78,10 @@ static int page_read(const struct query *query, const cJSON *answer, struct ccm_
     const cJSON *list = ccm_json_path(answer, query->outer, query->inner, NULL);
 
     if (!cJSON_IsArray(list)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "%s: no list in the answer (RequestId %s)", query->action,
-                             ccm_json_text(answer, "RequestId"));
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: no list in the answer",
+                            query->action); /* below */
+        ccm_error_add_request_id(err, ccm_json_text(answer, "RequestId"));
+        return -EBADMSG;
     }
     for (cJSON *item = list->child; item != NULL; item = item->next) {
         const char *name = ccm_json_text(item, query->name);

@@ -94,9 +94,8 @@ static void item_emit_failure(struct node_run *run, const struct node_item *item
     char message[1024];
 
     run_format_retry(run, item, retry);
-    /* Equal but for the request id is nothing new. */
-    ccm_text_printf(cause, sizeof(cause), "%.90s %.150s", err->code,
-                    err->code[0] == '\0' ? err->message : "");
+    ccm_text_printf(cause, sizeof(cause), "%.90s %.*s", err->code,
+                    err->code[0] == '\0' ? (int)ccm_error_cause_len(err) : 0, err->message);
     ccm_text_printf(message, sizeof(message), "%.600s%s%.250s. %s", err->message,
                     remedy == NULL ? "" : ". ", remedy == NULL ? "" : remedy, retry);
     node_stand(run->control, item->object,

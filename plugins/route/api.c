@@ -135,11 +135,10 @@ static void fail_item(struct route_item *item, bool create, const cJSON *failure
 
     item->outcome = route_outcome_of(code, message, create);
     (void)ccm_error_set(&item->err, 0, ali_error_kind(ali_error_find(code, message, 400)->class_),
-                        "%s: %.90s: %.400s (RequestId %.60s)",
-                        create ? "CreateRouteEntries" : "DeleteRouteEntries", code, message,
-                        request_id); /* the outcome tells more than a result */
+                        "%s: %.90s: %.400s", create ? "CreateRouteEntries" : "DeleteRouteEntries",
+                        code, message); /* the outcome tells more than a result */
+    ccm_error_add_request_id(&item->err, request_id);
     ccm_text_copy(item->err.code, sizeof(item->err.code), code);
-    ccm_text_copy(item->err.request_id, sizeof(item->err.request_id), request_id);
     item->err.http_status = 400;
 }
 

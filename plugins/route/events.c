@@ -64,9 +64,8 @@ void route_emit_problem(struct route_run *run, size_t index, const struct ccm_no
     if (err->kind == CCM_ERROR_CANCELLED) {
         return;
     }
-    /* Equal but for the request id is nothing new. */
-    ccm_text_printf(signature, sizeof(signature), "%.90s %.150s", err->code,
-                    err->code[0] == '\0' ? err->message : "");
+    ccm_text_printf(signature, sizeof(signature), "%.90s %.*s", err->code,
+                    err->code[0] == '\0' ? (int)ccm_error_cause_len(err) : 0, err->message);
     run_format_retry(run, index, err, retry);
     ccm_text_printf(message, sizeof(message), "Error creating route entry: %.550s%s%.250s. %s",
                     err->message, remedy == NULL ? "" : ". ", remedy == NULL ? "" : remedy, retry);
@@ -156,10 +155,8 @@ void route_emit_all(struct route_run *run, const char *reason, const struct ccm_
 
 void route_emit_wait(struct route *route, const struct ccm_error *err)
 {
-    const int cause = (int)strcspn(err->message, ";"); /* behind it stands how long */
-
     if (err->retry_after_ms >= WAIT_MS) {
-        all_stand(route, false, "WaitingForQuota", ccm_text_format("%.*s", cause, err->message),
+        all_stand(route, false, "WaitingForQuota", strndup(err->message, ccm_error_cause_len(err)),
                   err->message);
     }
 }

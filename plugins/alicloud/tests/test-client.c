@@ -372,6 +372,10 @@ static void test_reports(void **state)
         assert_string_equal(result.err.message, answers[i].message);
         assert_string_equal(result.err.code, answers[i].code);
         assert_string_equal(result.err.request_id, answers[i].request_id);
+        assert_int_equal(strlen(result.err.message) - ccm_error_cause_len(&result.err),
+                         strstr(result.err.message, "(RequestId") == NULL
+                             ? 0
+                             : strlen(" (RequestId )") + strlen(answers[i].request_id));
         assert_int_equal(result.err.http_status, answers[i].status);
         assert_int_equal(result.err.kind, answers[i].kind);
         setup_end(&setup);

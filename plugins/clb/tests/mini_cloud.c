@@ -507,11 +507,12 @@ static uint64_t code_kind(const char *code)
 static int call_fail(const struct ali_call *call, const char *code, uint64_t kind, uint64_t http,
                      struct ccm_error *err)
 {
-    const int r = ccm_error_set(err, -EIO, kind, "%s: %s: message (RequestId req-%zu)",
-                                call->action, code, mini.calls);
+    const int r = ccm_error_set(err, -EIO, kind, "%s: %s: message", call->action, code);
+    char id[32];
 
+    ccm_text_printf(id, sizeof(id), "req-%zu", mini.calls);
+    ccm_error_add_request_id(err, id);
     ccm_text_copy(err->code, sizeof(err->code), code);
-    ccm_text_printf(err->request_id, sizeof(err->request_id), "req-%zu", mini.calls);
     err->http_status = http;
     return r;
 }

@@ -509,6 +509,7 @@ int lbc_members_fail(struct lbc_run *run, const struct lbc_step *step)
     if (run->told_left_out) { /* the whole of it */
         err.request_id[0] = '\0';
         ccm_text_copy(err.message, sizeof(err.message), err.code);
+        err.detail_len = 0;
     }
     run->told_left_out = true;
     (void)ccm_error_wrap(&err, 0, "%s: %s",

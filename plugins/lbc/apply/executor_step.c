@@ -341,9 +341,8 @@ static int job_fail(struct lbc_run *run, const struct lbc_step *step, const char
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    (void)ccm_error_set(&err, 0, CCM_ERROR_TRANSIENT, "accepted, but %s (RequestId %s)", what,
-                        step->sent.request_id); /* not an errno */
-    ccm_text_copy(err.request_id, sizeof(err.request_id), step->sent.request_id);
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TRANSIENT, "accepted, but %s", what); /* not an errno */
+    ccm_error_add_request_id(&err, step->sent.request_id);
     step_distrust(run->apply, step);
     return lbc_run_fail(run, step, -EIO, &err, SEE_CONSOLE);
 }

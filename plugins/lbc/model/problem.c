@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_OPEN " (RequestId " /* as messages of the cloud client have it */
-
 void lbc_problems_fini(struct lbc_problems *problems)
 {
     ccm_buf_fini(&problems->text);
-    ccm_buf_fini(&problems->signature);
+    ccm_buf_fini(&problems->cause);
 }
 
 /* Who decides about the retry: shutdown first, then whatever may soon work, then what needs a
@@ -31,27 +29,6 @@ static int problem_rank_kind(uint64_t kind)
     default:
         return 4;
     }
-}
-
-/* `text` without the request id, which is new on every try. */
-static void add_signature(struct ccm_buf *to, const char *text, const char *request_id)
-{
-    const char *found = request_id[0] == '\0' ? NULL : strstr(text, request_id);
-
-    if (found == NULL) {
-        ccm_buf_adds(to, text);
-        return;
-    }
-    const char *rest = found + strlen(request_id);
-    size_t before = (size_t)(found - text);
-
-    if (before >= strlen(ID_OPEN) && *rest == ')' &&
-        memcmp(found - strlen(ID_OPEN), ID_OPEN, strlen(ID_OPEN)) == 0) {
-        before -= strlen(ID_OPEN);
-        rest++;
-    }
-    ccm_buf_add(to, text, before);
-    ccm_buf_adds(to, rest);
 }
 
 bool lbc_error_is_put_off(const struct ccm_error *err)
@@ -80,11 +57,20 @@ static bool problems_are_less(const struct lbc_problems *problems, uint64_t kind
            problem_rank_kind(kind) > problem_rank_kind(problems->worst.kind);
 }
 
+/* Behind those that are there. */
+static void buf_add_problem(struct ccm_buf *to, const char *message, const char *remedy)
+{
+    ccm_buf_addf(to, "%s%s", to->len > 0 ? "; " : "", message);
+    if (remedy != NULL) {
+        ccm_buf_addf(to, " (%s)", remedy);
+    }
+}
+
 void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err,
                       const char *remedy)
 {
     const bool put_off = lbc_error_is_put_off(err);
-    struct ccm_buf one = { .max = CCM_ERROR_MESSAGE_MAX };
+    char cause[CCM_ERROR_MESSAGE_MAX];
 
     if (put_off ? problems->count == 0 : problems_are_less(problems, err->kind)) {
         ccm_error_copy(&problems->worst, err);
@@ -94,19 +80,12 @@ void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err
         problems_add_waits(problems, 1, err->retry_after_ms);
         return;
     }
-    add_signature(&one, err->message, err->request_id);
-    if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&one)) == NULL) {
-        if (problems->text.len > 0) {
-            ccm_buf_adds(&problems->text, "; ");
-            ccm_buf_adds(&problems->signature, "; ");
-        }
-        ccm_buf_adds(&problems->text, err->message);
-        ccm_buf_adds(&problems->signature, ccm_buf_str(&one));
-        if (remedy != NULL) {
-            ccm_buf_addf(&problems->text, " (%s)", remedy);
-        }
+    ccm_text_copy(cause, sizeof(cause), err->message);
+    cause[ccm_error_cause_len(err)] = '\0';
+    if (strstr(ccm_buf_str(&problems->cause), cause) == NULL) {
+        buf_add_problem(&problems->text, err->message, remedy);
+        buf_add_problem(&problems->cause, cause, remedy);
     }
-    ccm_buf_fini(&one);
 }
 
 static void problems_append_text(struct ccm_buf *to, const struct ccm_buf *from)
@@ -125,11 +104,11 @@ void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems 
     }
     problems->count += from->count;
     problems_add_waits(problems, from->waits, from->wait_ms);
-    if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&from->signature)) != NULL) {
+    if (strstr(ccm_buf_str(&problems->cause), ccm_buf_str(&from->cause)) != NULL) {
         return; /* all of it was said */
     }
     problems_append_text(&problems->text, &from->text);
-    problems_append_text(&problems->signature, &from->signature);
+    problems_append_text(&problems->cause, &from->cause);
 }
 
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret)
@@ -137,6 +116,7 @@ void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret
     ccm_error_copy(ret, &problems->worst);
     if (problems->text.len > 0) {
         ccm_text_copy(ret->message, sizeof(ret->message), ccm_buf_str(&problems->text));
+        ret->detail_len = 0; /* the text has them in its middle */
     }
     if (lbc_problems_only_wait(problems)) {
         ret->retry_after_ms = problems->wait_ms;

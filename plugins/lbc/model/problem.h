@@ -14,16 +14,16 @@
 
 struct lbc_problems {
     size_t count;
-    size_t waits;             /* of these: calls that were put off until their turn comes, */
-    uint64_t wait_ms;         /* the first of them after that */
-    struct ccm_error worst;   /* the one that decides about the retry */
-    struct ccm_buf text;      /* all messages with remedies, for people */
-    struct ccm_buf signature; /* the same without request ids: equal means "nothing new to say" */
+    size_t waits;           /* of these: calls that were put off until their turn comes, */
+    uint64_t wait_ms;       /* the first of them after that */
+    struct ccm_error worst; /* the one that decides about the retry */
+    struct ccm_buf text;    /* all messages with remedies, for people */
+    struct ccm_buf cause; /* the same without details of tries: equal means "nothing new to say" */
 };
 
 #define LBC_PROBLEMS_INIT                                                                          \
     {                                                                                              \
-        .worst = CCM_ERROR_INIT, .text = { .max = 16384 }, .signature = {.max = 16384 }            \
+        .worst = CCM_ERROR_INIT, .text = { .max = 16384 }, .cause = {.max = 16384 }                \
     }
 
 void lbc_problems_fini(struct lbc_problems *problems);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
-#define ID_OPEN     " (RequestId "
+#define CAUSE_MAX   900  /* of what is tried again */
 #define AS_OF       " (as of "
 
 const struct ccm_condition *lbc_condition_find(const struct ccm_condition *const *conditions,
@@ -63,38 +63,35 @@ static const char *reason_of(const struct lbc_life_condition *condition)
 
 /* --- what a message says --- */
 
-/* "text. retry (as of time)": of a long text the end is cut. */
-static void condition_format_message(const struct lbc_life_condition *condition, int64_t wall_ms,
-                                     struct ccm_buf *ret)
+static bool condition_is_tried(const struct lbc_life_condition *condition)
 {
-    const char *retry = condition->retry;
-    char now[CCM_CLOCK_TEXT];
-
-    if (condition->ready || ccm_text_empty(retry)) {
-        ccm_buf_add(ret, condition->message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX));
-        return;
-    }
-    const size_t rest = strlen(retry) + sizeof(AS_OF) + sizeof(now) + 4;
-
-    ccm_clock_format(wall_ms, now, sizeof(now));
-    ccm_buf_add(ret, condition->message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX - rest));
-    ccm_buf_addf(ret, ". %s" AS_OF "%s)", retry, now);
+    return !condition->ready && !ccm_text_empty(condition->retry);
 }
 
-/* What makes it the same: without ids of requests, and without when it is tried again. */
-static void condition_format_cause(const char *message, struct ccm_buf *ret)
+/* "cause. retry (as of time, RequestId id)" */
+static void condition_format_message(const struct lbc_life_condition *condition, const char *cause,
+                                     int64_t wall_ms, struct ccm_buf *ret)
 {
-    const char *end = strstr(message, ". " CCM_RETRY_BEGIN);
-    const char *id = NULL;
+    const char *id = condition->request_id;
+    char now[CCM_CLOCK_TEXT];
 
-    end = end == NULL ? message + strlen(message) : end;
-    while ((id = strstr(message, ID_OPEN)) != NULL && id < end) {
-        const char *close = strchr(id, ')');
-
-        ccm_buf_add(ret, message, (size_t)(id - message));
-        message = close == NULL || close >= end ? end : close + 1;
+    ccm_buf_adds(ret, cause);
+    if (condition_is_tried(condition)) {
+        ccm_clock_format(wall_ms, now, sizeof(now));
+        ccm_buf_addf(ret, ". %s" AS_OF "%s%s%s)", condition->retry, now,
+                     ccm_text_empty(id) ? "" : ", RequestId ", ccm_text_empty(id) ? "" : id);
     }
-    ccm_buf_add(ret, message, (size_t)(end - message));
+}
+
+/* Whether the message is such a one. */
+static bool condition_has_cause(const struct lbc_life_condition *condition, const char *message,
+                                const char *cause)
+{
+    const size_t len = strlen(cause);
+
+    return strncmp(message, cause, len) == 0 &&
+           (condition_is_tried(condition) ? ccm_text_starts(message + len, ". " CCM_RETRY_BEGIN)
+                                          : message[len] == '\0');
 }
 
 /* What says that it is not ready and when that was so gets old. */
@@ -111,21 +108,13 @@ static bool condition_is_old(const char *message, int64_t wall_ms)
         return true;
     }
     ccm_text_copy(text, sizeof(text), as_of);
-    text[strcspn(text, ")")] = '\0';
+    text[strcspn(text, ",)")] = '\0';
     if (ccm_parse_rfc3339(text, &at_ms) < 0) {
         return true;
     }
     const int64_t age_ms = wall_ms - at_ms;
 
     return age_ms >= LBC_CONDITION_AGAIN_MS || age_ms <= -LBC_CONDITION_AGAIN_MS;
-}
-
-static bool condition_has_cause(const struct ccm_condition *shown, const char *cause)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf before = { .max = (size_t)2 * MESSAGE_MAX };
-
-    condition_format_cause(shown->message, &before);
-    return strcmp(ccm_buf_str(&before), cause) == 0;
 }
 
 /* The picture that led to a conflict was out of date, and the next look decides: what is known of
@@ -136,7 +125,7 @@ static bool condition_is_undecided(const struct lbc_life_condition *condition,
 {
     return !condition->ready && condition->reason == NULL &&
            condition->kind == CCM_ERROR_CONFLICT && words->same_status &&
-           condition_has_cause(shown, cause);
+           condition_has_cause(condition, shown->message, cause);
 }
 
 void lbc_condition_format(const struct lbc_life_condition *condition,
@@ -150,17 +139,17 @@ void lbc_condition_format(const struct lbc_life_condition *condition,
         .status = condition->ready ? "True" : "False",
         .reason = reason_of(condition),
         .message = { .max = (size_t)2 * MESSAGE_MAX },
-        .want = { .max = (size_t)3 * MESSAGE_MAX },
     };
-    condition_format_message(condition, wall_ms, &ret->message);
-    condition_format_cause(ccm_buf_str(&ret->message), &cause);
+    ccm_buf_add(&cause, condition->message,
+                ccm_text_utf8_cut(condition->message,
+                                  condition_is_tried(condition) ? CAUSE_MAX : MESSAGE_MAX));
+    condition_format_message(condition, ccm_buf_str(&cause), wall_ms, &ret->message);
     ret->same_status = before != NULL && strcmp(before->status, ret->status) == 0;
     if (condition_is_undecided(condition, ret, before, ccm_buf_str(&cause))) {
         ret->reason = before->reason;
     }
-    ccm_buf_addf(&ret->want, "%s\n%s\n%s", ret->status, ret->reason, ccm_buf_str(&cause));
     ret->is_shown = ret->same_status && strcmp(before->reason, ret->reason) == 0 &&
-                    condition_has_cause(before, ccm_buf_str(&cause)) &&
+                    condition_has_cause(condition, before->message, ccm_buf_str(&cause)) &&
                     (condition->ready || ccm_text_empty(condition->retry) ||
                      !condition_is_old(before->message, wall_ms));
 }
@@ -168,7 +157,6 @@ void lbc_condition_format(const struct lbc_life_condition *condition,
 void lbc_condition_words_fini(struct lbc_condition_words *words)
 {
     ccm_buf_fini(&words->message);
-    ccm_buf_fini(&words->want);
 }
 
 void lbc_condition_print(struct ccm_jsonw *w, const struct lbc_condition_words *words, bool turned,

@@ -14,9 +14,10 @@
 struct lbc_life_condition {
     bool ready;
     uint64_t kind;       /* CCM_ERROR_* when it is not; makes the reason, unless there is one */
-    const char *message; /* equal but for ids of requests: the same cause */
+    const char *message; /* equal: the same cause */
     const char *retry;   /* when it is not ready: what follows, see retry_text.h; NULL = nothing */
     const char *reason;  /* NULL = by the kind */
+    const char *request_id; /* of what has failed, "" = none */
 };
 
 /* Reasons. */
@@ -35,9 +36,8 @@ struct lbc_condition_words {
     const char *status;
     const char *reason; /* a constant, or as shown: the Service has to outlive the words */
     struct ccm_buf message;
-    struct ccm_buf want; /* equal: the same status, reason and cause */
-    bool same_status;    /* the Service shows that status */
-    bool is_shown;       /* and all of it, and not for too long when it is not ready */
+    bool same_status; /* the Service shows that status */
+    bool is_shown;    /* and all of it, and not for too long when it is not ready */
 };
 
 /* lbc_condition_words_fini() it. */

@@ -24,74 +24,74 @@ struct step {
 
 static const struct step steps[] = {
     { { NULL },
-      { true, 0, "fine", NULL, NULL },
+      { true, 0, "fine", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"fine\"" NOW TAIL },
-    { { "True", "Ready", "fine" }, { true, 0, "fine", NULL, NULL }, false, NULL },
+    { { "True", "Ready", "fine" }, { true, 0, "fine", NULL, NULL, NULL }, false, NULL },
     { { "True", "Ready", "fine" },
-      { true, 0, "finer", NULL, NULL },
+      { true, 0, "finer", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"finer\"" TAIL },
     { { "True", "Ready", "fine" },
-      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL },
+      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Refused\",\"message\":\"bad\"" NOW TAIL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL },
+      { false, CCM_ERROR_TERMINAL, "bad", NULL, NULL, NULL },
       false,
       NULL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_AUTH, "bad", NULL, NULL },
+      { false, CCM_ERROR_AUTH, "bad", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad\"" TAIL },
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_THROTTLED, "bad", NULL, NULL },
+      { false, CCM_ERROR_THROTTLED, "bad", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"Throttled\",\"message\":\"bad\"" TAIL },
     { { NULL },
-      { false, CCM_ERROR_TRANSIENT, "", NULL, NULL },
+      { false, CCM_ERROR_TRANSIENT, "", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"SyncFailed\",\"message\":\"\"" NOW TAIL },
     { { NULL },
-      { false, CCM_ERROR_AUTH, "bad (RequestId 1) (mend it.)", "Tried again soon", NULL },
+      { false, CCM_ERROR_AUTH, "bad (mend it.)", "Tried again soon", NULL, "1" },
       false,
-      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 1) (mend "
-           "it.). Tried again soon (as of " WALL ")\"" NOW TAIL },
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (mend it.). "
+           "Tried again soon (as of " WALL ", RequestId 1)\"" NOW TAIL },
     /* Another try of the same cause says nothing new, */
-    { { "False", "NotAllowed", "bad (RequestId 1) (mend it.). Tried again soon (as of " WALL ")" },
-      { false, CCM_ERROR_AUTH, "bad (RequestId 2) (mend it.)", "Tried again later", NULL },
+    { { "False", "NotAllowed", "bad (mend it.). Tried again soon (as of " WALL ", RequestId 1)" },
+      { false, CCM_ERROR_AUTH, "bad (mend it.)", "Tried again later", NULL, "2" },
       false,
       NULL },
     /* another cause does, */
-    { { "False", "NotAllowed", "bad (RequestId 1) (mend it.). Tried again soon (as of " WALL ")" },
-      { false, CCM_ERROR_AUTH, "ill (RequestId 2) (mend it.)", "Tried again later", NULL },
+    { { "False", "NotAllowed", "bad (mend it.). Tried again soon (as of " WALL ", RequestId 1)" },
+      { false, CCM_ERROR_AUTH, "ill (mend it.)", "Tried again later", NULL, "2" },
       false,
-      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"ill (RequestId 2) (mend "
-           "it.). Tried again later (as of " WALL ")\"" TAIL },
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"ill (mend it.). "
+           "Tried again later (as of " WALL ", RequestId 2)\"" TAIL },
     /* and so does half an hour, also one that an earlier version wrote without a time. */
-    { { "False", "NotAllowed", "bad (RequestId 1). Tried again soon (as of " OLD ")" },
-      { false, CCM_ERROR_AUTH, "bad (RequestId 2)", "Tried again later", NULL },
+    { { "False", "NotAllowed", "bad. Tried again soon (as of " OLD ", RequestId 1)" },
+      { false, CCM_ERROR_AUTH, "bad", "Tried again later", NULL, "2" },
       false,
-      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 2). "
-           "Tried again later (as of " WALL ")\"" TAIL },
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad. "
+           "Tried again later (as of " WALL ", RequestId 2)\"" TAIL },
     { { "False", "NotAllowed", "bad" },
-      { false, CCM_ERROR_AUTH, "bad (RequestId 2)", "Tried again later", NULL },
+      { false, CCM_ERROR_AUTH, "bad", "Tried again later", NULL, "2" },
       false,
-      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad (RequestId 2). "
-           "Tried again later (as of " WALL ")\"" TAIL },
+      HEAD "\"status\":\"False\",\"reason\":\"NotAllowed\",\"message\":\"bad. "
+           "Tried again later (as of " WALL ", RequestId 2)\"" TAIL },
     { { "True", "Ready", "fine" },
-      { false, 0, "port 80/tcp: it has no endpoint", NULL, "NoReadyBackend" },
+      { false, 0, "port 80/tcp: it has no endpoint", NULL, "NoReadyBackend", NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"NoReadyBackend\","
            "\"message\":\"port 80/tcp: it has no endpoint\"" NOW TAIL },
     /* A conflict is looked at again at once: the verdict of before about the same stays, */
-    { { "False", "Refused", "bad (RequestId 1). Tried again later (as of " WALL ")" },
-      { false, CCM_ERROR_CONFLICT, "bad (RequestId 2)", "Tried again soon", NULL },
+    { { "False", "Refused", "bad. Tried again later (as of " WALL ", RequestId 1)" },
+      { false, CCM_ERROR_CONFLICT, "bad", "Tried again soon", NULL, "2" },
       false,
       NULL },
     /* of something else, or where there is none, it is what is known. */
     { { "False", "Refused", "bad" },
-      { false, CCM_ERROR_CONFLICT, "ill", NULL, NULL },
+      { false, CCM_ERROR_CONFLICT, "ill", NULL, NULL, NULL },
       false,
       HEAD "\"status\":\"False\",\"reason\":\"SyncFailed\",\"message\":\"ill\"" TAIL },
     { { NULL }, { 0 }, true, NULL },
@@ -157,7 +157,7 @@ static void test_long(void **state)
     const char *cut = NULL;
     struct fake_host *fake = fake_host_new();
     struct ccm_error err = CCM_ERROR_INIT;
-    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, NULL, NULL } };
+    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, NULL, NULL, NULL } };
 
     (void)state;
     memset(text, 'x', sizeof(text) - 1);
@@ -177,7 +177,8 @@ static void test_long_with_retry(void **state)
     char text[2048];
     struct fake_host *fake = fake_host_new();
     struct ccm_error err = CCM_ERROR_INIT;
-    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, "Tried again soon", NULL } };
+    struct step step = { .want = { false, CCM_ERROR_TERMINAL, text, "Tried again soon", NULL,
+                                   NULL } };
 
     (void)state;
     memset(text, 'x', sizeof(text) - 1);

@@ -12,7 +12,9 @@ static void add(struct lbc_problems *problems, uint64_t kind, const char *reques
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, 0, kind, "%s", message); /* the result is the argument */
-    ccm_text_copy(err.request_id, sizeof(err.request_id), request_id);
+    if (request_id[0] != '\0') {
+        ccm_error_add_request_id(&err, request_id);
+    }
     lbc_problems_add(problems, &err, remedy);
 }
 
@@ -22,17 +24,18 @@ static void test_sum(void **state)
     struct ccm_error sum = CCM_ERROR_INIT;
 
     (void)state;
-    add(&problems, CCM_ERROR_TERMINAL, "r-1", "port 80: bad (r-1)", "fix it");
-    add(&problems, CCM_ERROR_TERMINAL, "r-2", "port 80: bad (r-2)", "fix it");
+    add(&problems, CCM_ERROR_TERMINAL, "r-1", "port 80: bad", "fix it");
+    add(&problems, CCM_ERROR_TERMINAL, "r-2", "port 80: bad", "fix it");
     add(&problems, CCM_ERROR_CONFLICT, "", "port 81: busy", NULL);
     add(&problems, CCM_ERROR_AUTH, "", "port 82: not allowed", NULL);
     lbc_problems_sum(&problems, &sum);
     assert_int_equal(problems.count, 4);
     assert_int_equal(sum.kind, CCM_ERROR_CONFLICT);
-    assert_string_equal(sum.message, "port 80: bad (r-1) (fix it); port 81: busy; "
+    assert_string_equal(sum.message, "port 80: bad (RequestId r-1) (fix it); port 81: busy; "
                                      "port 82: not allowed");
-    assert_string_equal(ccm_buf_str(&problems.signature),
-                        "port 80: bad (); port 81: busy; port 82: not allowed");
+    assert_int_equal(ccm_error_cause_len(&sum), strlen(sum.message));
+    assert_string_equal(ccm_buf_str(&problems.cause),
+                        "port 80: bad (fix it); port 81: busy; port 82: not allowed");
 }
 
 static void test_kinds(void **state)
@@ -55,16 +58,22 @@ static void test_kinds(void **state)
     }
 }
 
-/* What is news must not depend on ids of requests, and leaves no empty bracket behind. */
-static void test_signature(void **state)
+/* What is news must not depend on ids of requests, also when a context stands before it. */
+static void test_cause(void **state)
 {
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
     (void)state;
-    add(&problems, CCM_ERROR_TERMINAL, "r-1", "port 80: Code: bad (RequestId r-1)", NULL);
-    add(&problems, CCM_ERROR_TERMINAL, "r-2", "r-2", NULL);
+    for (int i = 0; i < 2; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "Code: bad"); /* as given */
+        ccm_error_add_request_id(&err, i == 0 ? "r-1" : "r-2");
+        (void)ccm_error_wrap(&err, 0, "port 80"); /* as given */
+        lbc_problems_add(&problems, &err, NULL);
+    }
     assert_string_equal(ccm_buf_str(&problems.text), "port 80: Code: bad (RequestId r-1)");
-    assert_string_equal(ccm_buf_str(&problems.signature), "port 80: Code: bad");
+    assert_string_equal(ccm_buf_str(&problems.cause), "port 80: Code: bad");
 }
 
 /* Calls that were put off: they say nothing, but when to come again. */
@@ -121,7 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_signature),
+        cmocka_unit_test(test_cause),
         cmocka_unit_test(test_waits),
     };
 

@@ -277,7 +277,7 @@ static void test_very_many(void **state)
         obj_annotate(&service->meta, key, value);
     }
     refusals.problems.text.max = 4096; /* less than all of them take */
-    refusals.problems.signature.max = 4096;
+    refusals.problems.cause.max = 4096;
     assert_int_equal(lbc_refusals_collect(&refusals, &rules, service), 0);
     assert_int_equal(lbc_refusals_shorten(&refusals), 0);
     assert_true(ccm_text_starts(
