@@ -2,7 +2,6 @@
 #include "daemon/status_frame.h"
 
 #include "ccm/version.h"
-#include "daemon/status_cause.h"
 #include "daemon/status_rows.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -319,9 +318,7 @@ static void page_add_cause(struct admin_page *page, const struct cause *cause, i
     const struct status_row *row = cause->latest;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf url = { .max = 4096 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf named = { .max = 8192 };
-    CCM_CLEANUP(ccm_freep)
-    char *what =
-        ccm_text_format("%s: %s", status_kind_words(row->kind), status_kind_remedy(row->kind));
+    const char *what = status_kind_text(row->kind);
 
     for (size_t i = 0; i < cause->count && i < NAMED_MAX; i++) {
         ccm_buf_addf(&named, "%s%s", i == 0 ? "" : ", ", cause->named[i]);
@@ -344,7 +341,7 @@ static void page_add_cause(struct admin_page *page, const struct cause *cause, i
         admin_cell_text(row->plugin),
         admin_cell_code(ccm_buf_str(&named), ccm_buf_str(&url)),
         admin_cell_text(row->why),
-        admin_cell_text(what == NULL ? "" : what),
+        admin_cell_text(what),
         admin_cell_span(ADMIN_CELL_SPAN, now - row->since_ms),
         admin_cell_span(ADMIN_CELL_NEXT, cause->next_ms - now),
     };

@@ -68,4 +68,7 @@ enum status_state status_state_parse(const char *name);
 const struct ccm_object *status_row_find_object(const struct daemon_observed *seen,
                                                 const struct status_row *row);
 
+/* What a kind (CCM_ERROR_*) means, and what becomes of it by itself, or has to be done. */
+const char *status_kind_text(uint64_t kind);
+
 #endif
