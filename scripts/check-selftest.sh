@@ -203,6 +203,7 @@ archives 'name in two archives' 1 'top: defined in libone.a and libtwo.a'
 root=$scratch/where
 mkdir -p "$root"/{docs,core}
 printf 'static int top_run(void)\n{\n    return other_run();\n}\n\nstatic const char *const top_names[] = { 0 };\n' >"$root/core/top.c"
+echo '`top.c` runs' >"$root/core/README.md"
 for _ in $(seq 40); do echo '| what? | `core/top.c:top_run`, `core/top.c:top_names` |'; done >"$root/docs/where.md"
 expect 'where: good' 0 '40 questions, ok' "$here/check-where.py" "$root"
 echo '| what? | `core/gone.c:top_run` |' >>"$root/docs/where.md"
@@ -211,6 +212,10 @@ echo '| what? | `core/top.c:other_run` |' >>"$root/docs/where.md"
 expect 'where: no function' 1 'docs/where.md:42: core/top.c has no other_run' "$here/check-where.py" "$root"
 echo '| what? | `core/top.c:top_run` |' >"$root/docs/where.md"
 expect 'where: few' 1 '1 questions, at least 40' "$here/check-where.py" "$root"
+printf '| `top.c`, `gone.c` | runs |\n' >"$root/core/README.md"
+touch "$root/core/new.c"
+expect 'where: no file of a README' 1 'core/README.md:1: gone.c is not there' "$here/check-where.py" "$root"
+expect 'where: file in no README' 1 'core/new.c is in no README' "$here/check-where.py" "$root"
 
 # engine: a new engine of two headers, 0.1, as its last release was; in $root.
 engine() {
