@@ -76,6 +76,7 @@ struct lbc_entry {
     bool freed;          /* it gave something up there that others may lack */
     bool sifting;        /* see struct lbc_apply */
     bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
+    bool doubtful;       /* likewise: it is not known what came of a step */
     bool comes_back;     /* its next pass is due soon, for what is under way */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */

@@ -133,6 +133,21 @@ def test_annotation_id_cannot_be_used(late, product, which):
     assert product.only(late)["LoadBalancerId"] == own
 
 
+def test_put_off_after_a_lost_answer(late):
+    """The answer to the creation of a server group is lost, and its repetition has to wait for its turn. The group is found, and not created twice."""
+    product = Nlb()
+    product.configure(late, OPTIONS["nlb"])
+    views.nodes(late, 2)
+    late.cloud.fault(action="CreateServerGroup", count=1, cut="after")
+    late.cloud.fault(action="CreateServerGroup", count=6, code="Throttling.User", http=429)
+    late.start_ccmd()
+    late.kube.create(product.new("web", PORTS[:1]))
+    late.wait(lambda: product.complete(product.only(late), PORTS[:1]) and late.kube.ingress("web"), "the load balancer", 60)
+    late.settled()
+    assert count_parts(late, product, late.kube.get("Service", "web")["metadata"]["uid"]) == (1, 1, 0)
+    assert "SyncLoadBalancerFailed" not in [reason for _, reason, *_ in late.kube.events("web")]
+
+
 @pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
 def test_a_deletion_after_a_label_of_an_old_leader(late, product):
     """A leader that is behind has written the hash label again, and no id. Annotation id names nothing: what is its own is deleted."""
