@@ -120,27 +120,28 @@ static void fresh_await_rest(void)
 /* Never returns: the picture goes to fd. */
 static void fresh_run(int fd)
 {
-    static const char *const names[] = { "reuse-0", "reuse-1" };
+    static const char *const names[REUSABLE] = { "reuse-0", "reuse-1", "reuse-nlb-0",
+                                                 "reuse-nlb-1" };
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct ccm_buf body = { .max = (size_t)256 * 1024 * 1024 };
     struct ccm_buf picture = { .max = (size_t)64 * 1024 * 1024 };
-    const char *before[2];
-    const char *after[2];
+    const char *before[REUSABLE];
+    const char *after[REUSABLE];
     cJSON *state = state_take();
 
     (void)alarm(REAL_S);
     sim_net.effect = NULL; /* nothing is explored here */
     sim_net.event = NULL;
     sim_instances_drop();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < REUSABLE; i++) {
         before[i] = strdup(sim_world_handle(names[i]));
     }
     sim_world_renew();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < REUSABLE; i++) {
         after[i] = sim_world_handle(names[i]);
     }
     text = cJSON_PrintUnformatted(state);
-    text_replace(&body, text, before, after, 2);
+    text_replace(&body, text, before, after, REUSABLE);
     if (sim_control(SIM_KUBE, "POST", "/_sim/restore", ccm_buf_str(&body), NULL) != 200) {
         _exit(3);
     }

@@ -64,17 +64,13 @@ static const char *const clb_values[] = {
 };
 #define OF_LISTENERS 10 /* so many of them; on the load balancer of a person what is set stays */
 static const char *const nlb_values[] = {
-    "scheduler=wrr",
-    "scheduler=rr",
-    "idle-timeout=15",
-    "idle-timeout=20",
-    "health-check-interval=5",
-    "health-check-interval=9",
-    "healthy-threshold=4",
-    "cross-zone-enabled=on",
-    "cps=1000",
-    "additional-resource-tags=a=1",
+    "scheduler=wrr",           "scheduler=rr",
+    "idle-timeout=15",         "idle-timeout=20",
+    "health-check-interval=5", "health-check-interval=9",
+    "healthy-threshold=4",     "cps=1000",
+    "cross-zone-enabled=on",   "additional-resource-tags=a=1",
 };
+#define NLB_OF_LISTENERS 8 /* as OF_LISTENERS */
 /* What no row takes, and what follows it: an annotation that is taken away leaves what it has set.
  */
 static const char *const bad_values[] = {
@@ -113,19 +109,24 @@ static void life_draw_begin(struct drawing *drawing, struct life *life)
     const struct sim_life_options *options = drawing->options;
     const bool eni = drawing_pick(drawing, 4) == 0;
     const bool slice_first = drawing_pick(drawing, 4) == 0;
+    char reuse[32] = "";
 
     life->nlb = options->nlb && (!options->clb || drawing_pick(drawing, 3) == 0);
-    life->reuse = !life->nlb && life->slot < 2 && drawing_pick(drawing, 3) == 0;
+    life->reuse = life->slot < 2 && drawing_pick(drawing, 3) == 0;
     life->ports = (unsigned)drawing_pick(drawing, PORT_SETS);
     life->is_balanced = true;
     if (slice_first) {
         life_draw_pods(drawing, life);
         life->at_ms += (int64_t)drawing_pick(drawing, 500);
     }
+    if (life->reuse) {
+        (void)snprintf(reuse, sizeof(reuse), " reuse=reuse-%s%u", life->nlb ? "nlb-" : "",
+                       life->slot);
+    }
     sim_history_add(drawing->history, life->at_ms, "service s%u product=%s ports=%s policy=%s%s%s",
                     life->number, life->nlb ? "nlb" : "clb", port_sets[life->ports],
                     drawing_pick(drawing, 3) == 0 ? "Local" : "Cluster", eni ? " eni=1" : "",
-                    life->reuse ? (life->slot == 0 ? " reuse=reuse-0" : " reuse=reuse-1") : "");
+                    reuse);
     if (!slice_first) {
         life->at_ms += (int64_t)drawing_pick(drawing, 500);
         life_draw_pods(drawing, life);
@@ -135,7 +136,8 @@ static void life_draw_begin(struct drawing *drawing, struct life *life)
 static void life_draw_annotation(struct drawing *drawing, const struct life *life)
 {
     const size_t clb_count = life->reuse ? OF_LISTENERS : COUNT(clb_values);
-    const char *value = life->nlb ? nlb_values[drawing_pick(drawing, COUNT(nlb_values))]
+    const size_t nlb_count = life->reuse ? NLB_OF_LISTENERS : COUNT(nlb_values);
+    const char *value = life->nlb ? nlb_values[drawing_pick(drawing, nlb_count)]
                                   : clb_values[drawing_pick(drawing, clb_count)];
 
     sim_history_add(drawing->history, life->at_ms, "annotate s%u %s", life->number, value);

@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 
 #define NODES         6 /* at the beginning; the fixtures of the cloud have five of them */
-#define REUSABLE      2 /* load balancers of each product that Services may use */
 #define CLUSTER_TAG   "ack.aliyun.com"
 #define OWNER_TAG     "kubernetes.do.not.delete"
 #define SECRET        "testAccessKeySecret"
@@ -134,16 +133,53 @@ static char *world_make_clb(const char *name, const char *tags)
     return id;
 }
 
-static void world_make_foreign(void)
+/* With a server group of theirs, which no listener uses. */
+static char *world_make_nlb(const char *name)
 {
-    for (unsigned i = 0; i < REUSABLE; i++) {
+    CCM_CLEANUP(ccm_freep) char *group = NULL;
+    char *id = NULL;
+    char json[1024];
+
+    (void)snprintf(
+        json, sizeof(json),
+        "{\"op\":\"call\",\"product\":\"nlb\",\"action\":\"CreateLoadBalancer\",\"params\":{"
+        "\"LoadBalancerName\":\"%s\",\"AddressType\":\"Internet\",\"VpcId\":\"vpc-test\","
+        "\"RegionId\":\"cn-hangzhou\",\"ZoneMappings.1.ZoneId\":\"cn-hangzhou-h\","
+        "\"ZoneMappings.1.VSwitchId\":\"vsw-a\",\"ZoneMappings.2.ZoneId\":\"cn-hangzhou-i\","
+        "\"ZoneMappings.2.VSwitchId\":\"vsw-b\"}}",
+        name);
+    id = world_call(json, "LoadbalancerId");
+    (void)snprintf(
+        json, sizeof(json),
+        "{\"op\":\"call\",\"product\":\"nlb\",\"action\":\"CreateServerGroup\",\"params\":{"
+        "\"ServerGroupName\":\"theirs-%s\",\"VpcId\":\"vpc-test\",\"RegionId\":\"cn-hangzhou\"}}",
+        name);
+    group = world_call(json, "ServerGroupId");
+    world_note_foreign(group);
+    return id;
+}
+
+static void world_make_reusable(const char *product, char *(*make)(const char *name))
+{
+    for (unsigned i = 0; i < REUSABLE / 2; i++) {
         char name[32];
 
-        (void)snprintf(name, sizeof(name), "reuse-%u", i);
-        if (ccm_strmap_set(handles, name, world_make_clb(name, "")) < 0) {
+        (void)snprintf(name, sizeof(name), "reuse-%s%u", product, i);
+        if (ccm_strmap_set(handles, name, make(name)) < 0) {
             abort();
         }
     }
+}
+
+static char *world_make_plain_clb(const char *name)
+{
+    return world_make_clb(name, "");
+}
+
+static void world_make_foreign(void)
+{
+    world_make_reusable("", world_make_plain_clb);
+    world_make_reusable("nlb-", world_make_nlb);
     world_note_foreign(world_make_clb("theirs", "\"owner\":\"shop\""));
     (void)sim_control(SIM_CLOUD, "POST", "/_sim/instances",
                       "{\"instances\":[{\"id\":\"i-theirs\",\"vswitch\":\"vsw-a\"}]}", NULL);

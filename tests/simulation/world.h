@@ -52,8 +52,10 @@ bool sim_console(const char *json, struct ccm_buf *ret);
 struct ccm_strmap *sim_world_objects(void);
 /* None of them but slices. */
 bool sim_world_is_empty(void);
-/* Ids of load balancers of others that Services may use: "reuse-0" and so on; NULL = there is none.
- */
+#define REUSABLE 4 /* load balancers of persons that Services may use */
+
+/* Id of one of them: "reuse-0" and "reuse-1" are CLBs, "reuse-nlb-0" and "reuse-nlb-1" NLBs; NULL =
+ * there is none of that name. */
 const char *sim_world_handle(const char *name);
 /* Whether the id is that of something of others; of a reusable load balancer: false. */
 bool sim_world_is_foreign(const char *id);
