@@ -369,8 +369,14 @@ static int value_read_text(struct config_value *value, const char *label,
         return 0;
     }
 
-    const char *text = config_setting_get_string(setting);
+    CCM_CLEANUP(ccm_freep) char *text = strdup(config_setting_get_string(setting));
 
+    if (text == NULL) {
+        return -ENOMEM;
+    }
+    if (!path) {
+        ccm_text_strip(text);
+    }
     if (path && !is_path(text)) {
         config_problems_add(problems, setting->line, "option '%s': '%s' is not an absolute path",
                             label, text);
@@ -386,14 +392,8 @@ static int value_read_text(struct config_value *value, const char *label,
         add_mismatch(row, label, text, setting->line, problems);
         return 0;
     }
-
-    char *copy = strdup(text);
-
-    if (copy == NULL) {
-        return -ENOMEM;
-    }
     free(value->text);
-    value->text = copy;
+    value->text = CCM_STEAL(text);
     return 0;
 }
 
@@ -445,6 +445,7 @@ static int read_texts(struct config_value *value, const char *label,
         if (texts[i] == NULL) {
             return -ENOMEM;
         }
+        ccm_text_strip(texts[i]);
     }
     free_texts(value->texts);
     value->texts = CCM_STEAL(texts);

@@ -184,14 +184,7 @@ bool ccm_parse_piece(const char **cursor, char separator, const char **ret_start
 
     size_t len = end == NULL ? strlen(start) : (size_t)(end - start);
 
-    while (len > 0 && (*start == ' ' || *start == '\t')) {
-        start++;
-        len--;
-    }
-    while (len > 0 && (start[len - 1] == ' ' || start[len - 1] == '\t')) {
-        len--;
-    }
-    *ret_start = start;
+    *ret_start = ccm_text_trim(start, &len);
     *ret_len = len;
     return true;
 }

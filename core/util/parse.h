@@ -24,8 +24,8 @@ CCM_NODISCARD int ccm_parse_rfc3339(const char *text, int64_t *ret_ms);
 
 /*
  * Next piece of a separated list. Start with *cursor = text. Returns false at the end. The piece is
- * [*ret_start, *ret_start + *ret_len), blanks around it stripped; it may be empty. "" has one empty
- * piece.
+ * [*ret_start, *ret_start + *ret_len), white space around it stripped; it may be empty. "" has one
+ * empty piece.
  */
 bool ccm_parse_piece(const char **cursor, char separator, const char **ret_start, size_t *ret_len);
 /* Whether one of the pieces is the `len` bytes of text; a list of NULL has none. */

@@ -59,6 +59,32 @@ bool ccm_text_has_line(const char *text, const char *line)
     return false;
 }
 
+static bool text_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+const char *ccm_text_trim(const char *text, size_t *len)
+{
+    while (*len > 0 && text_is_space(text[0])) {
+        text++;
+        (*len)--;
+    }
+    while (*len > 0 && text_is_space(text[*len - 1])) {
+        (*len)--;
+    }
+    return text;
+}
+
+void ccm_text_strip(char *text)
+{
+    size_t len = strlen(text);
+    const char *start = ccm_text_trim(text, &len);
+
+    memmove(text, start, len);
+    text[len] = '\0';
+}
+
 void ccm_text_copy(char *to, size_t size, const char *from)
 {
     const size_t len = strnlen(from, size - 1);

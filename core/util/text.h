@@ -22,6 +22,12 @@ bool ccm_text_ends(const char *text, const char *suffix);
 /* Whether one of the lines of text is the same as `line`, which may end with a line end. */
 bool ccm_text_has_line(const char *text, const char *line);
 
+/* Start of the text of *len bytes without the white space at its ends (blanks, tabs, line ends),
+ * and the length of what is left -> *len. */
+const char *ccm_text_trim(const char *text, size_t *len);
+/* The same in place. */
+void ccm_text_strip(char *text);
+
 /* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
 void ccm_text_copy(char *to, size_t size, const char *from);
 

@@ -53,7 +53,8 @@ struct ccm_object {
     int64_t deleted_ms;                   /* metadata.deletionTimestamp, 0 = not being deleted */
     const struct ccm_pair *const *labels; /* sorted by key */
     uint64_t label_count;
-    const struct ccm_pair *const *annotations; /* sorted by key */
+    /* Sorted by key. Those of Services have no white space at the ends of their values. */
+    const struct ccm_pair *const *annotations;
     uint64_t annotation_count;
     const char *const *finalizers;
     uint64_t finalizer_count;

@@ -127,13 +127,25 @@ def manifest(index, one):
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": f"s{index}", "annotations": keys}, "spec": spec}
 
 
+def lint(build, tree, manifests, folder):
+    """Level, place and text of all findings of ccmd lint, by number of the manifest."""
+    folder.mkdir()
+    for index, one in enumerate(manifests):
+        (folder / f"{index:03}.json").write_text(json.dumps(one))
+    out = subprocess.run([os.path.join(build, "bin", "ccmd"), "lint", *tree, "-o", "json", str(folder)], stdout=subprocess.PIPE, check=False).stdout
+    return sorted((int(one["service"][1:]), one["level"], one["message"]) for one in json.loads(out)["findings"])
+
+
 def test_every_example_is_taken(build, tree, known, tmp_path):
-    """ccmd lint, which refuses what a controller refuses, has nothing against any of them."""
-    for index, one in enumerate(known):
-        (tmp_path / f"{index:03}.json").write_text(json.dumps(manifest(index, one)))
-    out = subprocess.run([os.path.join(build, "bin", "ccmd"), "lint", *tree, "-o", "json", str(tmp_path)], stdout=subprocess.PIPE, check=False).stdout
-    errors = [(known[int(one["service"][1:])]["key"], one["message"]) for one in json.loads(out)["findings"] if one["level"] == "error"]
-    assert errors == []
+    """ccmd lint, which refuses what a controller refuses, has nothing against any of them. White space at the ends of values, which a block of YAML
+    has, changes nothing about that."""
+    manifests = [manifest(index, one) for index, one in enumerate(known)]
+    found = lint(build, tree, manifests, tmp_path / "plain")
+    assert [(known[index]["key"], text) for index, level, text in found if level == "error"] == []
+    for one in manifests:
+        annotations = one["metadata"]["annotations"]
+        annotations.update({key: f"\t {value} \r\n" for key, value in annotations.items()})
+    assert lint(build, tree, manifests, tmp_path / "spaced") == found
 
 
 def test_a_plugin_of_somebody_else(build, explain):

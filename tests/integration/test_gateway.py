@@ -566,9 +566,9 @@ def test_defaults_labels_and_parameters(world, api):
     label = {"ccm.alibabacloud.com/gateway-parameters": ""}
     world.kube.http.request("POST", maps, {"metadata": {"name": "class", "labels": label},
                                            "data": {"address-type": "intranet", "scheduler": "Wlc", "idle-timeout": "100"}})
-    world.kube.http.request("POST", maps, {"metadata": {"name": "own", "labels": label}, "data": {"idle-timeout": "200"}})
+    world.kube.http.request("POST", maps, {"metadata": {"name": "own", "labels": label}, "data": {"idle-timeout": "200\n"}})
     api.make_class("other", parametersRef={"group": "", "kind": "ConfigMap", "name": "class", "namespace": "default"})
-    api.make_gateway(listener("tcp", 1), class_name="other", annotations={PREFIX + "scheduler": "rr"}, labels={"team": "a"},
+    api.make_gateway(listener("tcp", 1), class_name="other", annotations={PREFIX + "scheduler": " rr\n"}, labels={"team": "a"},
                      parametersRef={"group": "", "kind": "ConfigMap", "name": "own"})
     world.start_ccmd()
     world.wait(api.programmed, "the Gateway")

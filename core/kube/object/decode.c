@@ -98,6 +98,18 @@ int kube_decode_sort_map(const cJSON *meta, const char *name, const struct kube_
     return 0;
 }
 
+/* A block of YAML ends with a line end that is not part of what its author means. */
+static void strip_annotations(const cJSON *meta)
+{
+    const cJSON *map = ccm_json_get(meta, "annotations");
+
+    for (const cJSON *item = ccm_json_members(map); item != NULL; item = item->next) {
+        if (cJSON_IsString(item)) {
+            ccm_text_strip(item->valuestring);
+        }
+    }
+}
+
 static bool usable_name(const char *name)
 {
     return strlen(name) <= NAME_MAX_BYTES && strchr(name, '/') == NULL;
@@ -263,6 +275,9 @@ int kube_decode_parsed(struct kube_builder *b, const struct kube_decode_kind *ki
 
     if (source.bystander) {
         kube_decode_cut_bystander(text->json);
+    }
+    if (kind->kind == CCM_KIND_SERVICE) {
+        strip_annotations(meta);
     }
 
     r = decode_build_object(b, &source, ret, err);

@@ -15,7 +15,11 @@ int lbc_custom_parameters_put(struct ccm_strmap *to, const char *key, const char
 {
     CCM_CLEANUP(ccm_freep) char *copy = strdup(value);
 
-    if (copy == NULL || ccm_strmap_set(to, key, copy) < 0) {
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    ccm_text_strip(copy);
+    if (ccm_strmap_set(to, key, copy) < 0) {
         return -ENOMEM;
     }
     (void)CCM_STEAL(copy); /* the map owns it now */

@@ -1,6 +1,7 @@
 #include "lbc/model/allow.h"
 
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -123,13 +124,10 @@ static struct allow_text find_piece(const struct allow_text *entry, unsigned wan
     const char *colon = memchr(start, ':', (size_t)(end - start));
 
     end = colon == NULL ? end : colon;
-    while (start < end && (*start == ' ' || *start == '\t')) {
-        start++;
-    }
-    while (start < end && (end[-1] == ' ' || end[-1] == '\t')) {
-        end--;
-    }
-    return (struct allow_text){ start, (size_t)(end - start) };
+    size_t len = (size_t)(end - start);
+
+    start = ccm_text_trim(start, &len);
+    return (struct allow_text){ start, len };
 }
 
 int lbc_allow_check_row(const struct lbc_allow *allow, const struct lbc_anno *row,

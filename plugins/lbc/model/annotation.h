@@ -24,7 +24,7 @@
 
 enum lbc_anno_type {
     LBC_ANNO_TEXT,   /* where a row says nothing */
-    LBC_ANNO_INT,    /* min..max; checked without blanks being stripped */
+    LBC_ANNO_INT,    /* min..max */
     LBC_ANNO_ENUM,   /* one of `values`, "a|b|c" */
     LBC_ANNO_SWITCH, /* "on" or "off" */
     LBC_ANNO_BOOL,   /* on, off, true or false in any case */

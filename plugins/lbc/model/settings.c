@@ -109,19 +109,6 @@ int lbc_setting_refuse(const char *suffix, const char *value, const char *expect
 
 /* --- lists --- */
 
-static char *text_strip(char *text)
-{
-    size_t len;
-
-    text += strspn(text, " \t");
-    len = strlen(text);
-    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t')) {
-        len--;
-    }
-    text[len] = '\0';
-    return text;
-}
-
 bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right)
 {
     char *colon = strchr(text, ':');
@@ -130,8 +117,10 @@ bool lbc_setting_split(char *text, const char **ret_left, const char **ret_right
         return false;
     }
     *colon = '\0';
-    *ret_left = text_strip(text);
-    *ret_right = text_strip(colon + 1);
+    ccm_text_strip(text);
+    ccm_text_strip(colon + 1);
+    *ret_left = text;
+    *ret_right = colon + 1;
     return true;
 }
 
@@ -264,13 +253,10 @@ bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
 /* With the bits of its own family; false: it is no block. */
 static bool range_parse(const char *text, struct ccm_cidr *ret, bool *ret_ipv6)
 {
-    const char *cursor = text;
-    const char *start = NULL;
+    size_t len = strlen(text);
+    const char *start = ccm_text_trim(text, &len); /* the API server lets them pass */
     char entry[LBC_RANGE_TEXT];
-    size_t len = 0;
 
-    /* The API server lets blanks around a block pass. */
-    (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
     ccm_text_printf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0, start);
     if (ccm_cidr_parse(entry, ret) < 0 || (ccm_ip_is_v4(&ret->ip) && ret->bits < 96)) {
         return false;

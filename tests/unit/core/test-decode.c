@@ -68,7 +68,8 @@ static const char service_json[] =
     "\"uid\":\"u-1\",\"resourceVersion\":\"0042x\",\"generation\":3,"
     "\"creationTimestamp\":\"1970-01-01T00:00:02Z\",\"deletionTimestamp\":\"1970-01-01T00:01:00Z\","
     "\"labels\":{\"tier\":\"web\",\"app\":\"shop\",\"Upper\":\"x\"},"
-    "\"annotations\":{\"b\":\"2\",\"a\":\"\",\"kubectl.kubernetes.io/"
+    "\"annotations\":{\"b\":\"2\",\"a\":\" \",\"blank\":\"\\t a,\\n b "
+    "\\r\\n\",\"kubectl.kubernetes.io/"
     "last-applied-configuration\":\"{}\\n\"},"
     "\"finalizers\":[\"service.k8s/resources\",\"other\"],"
     "\"managedFields\":[{\"manager\":\"kubectl\",\"fieldsV1\":{\"f:spec\":{}}}]},"
@@ -106,9 +107,11 @@ static void test_service_in_full(void **state)
     assert_string_equal(o->labels[0]->key, "Upper");
     assert_string_equal(o->labels[1]->key, "app");
     assert_string_equal(o->labels[2]->value, "web");
-    assert_int_equal(o->annotation_count, 3);
+    assert_int_equal(o->annotation_count, 4);
     assert_string_equal(o->annotations[0]->value, "");
-    assert_string_equal(o->annotations[2]->value, "{}\n");
+    assert_string_equal(o->annotations[1]->value, "2");
+    assert_string_equal(o->annotations[2]->value, "a,\n b");
+    assert_string_equal(o->annotations[3]->value, "{}");
     assert_int_equal(o->finalizer_count, 2);
     assert_string_equal(o->finalizers[1], "other");
     assert_string_equal(s->type, "LoadBalancer");
