@@ -3,6 +3,7 @@
 #include "instance.h"
 #include "net.h"
 #include "order.h"
+#include "run.h"
 #include "story.h"
 
 #include <stdio.h>
@@ -13,7 +14,6 @@
 #define RESTART_US  2000000
 #define MISSED_US   8000000   /* so long the instance hears nothing */
 #define STALE_US    120000000 /* so long the caches of the standby do not change */
-#define REAL_S      60        /* a copy that takes longer hangs */
 #define EFFECTS_MAX 3         /* at how many later effects the stale standby takes over */
 #define SYNC_US     1000000   /* for the caches of the standby; the leader stands still meanwhile */
 
@@ -77,7 +77,7 @@ static bool explore_fork(enum pattern pattern, const char *what)
     is_child = only_point == 0;
     is_active = false;
     if (is_child) {
-        (void)alarm(REAL_S);
+        sim_child_limit();
     }
     sim_story_add("%s", text + 2);
     return true;

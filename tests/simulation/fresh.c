@@ -6,6 +6,7 @@
 #include "net.h"
 #include "order.h"
 #include "picture.h"
+#include "run.h"
 #include "story.h"
 #include "world.h"
 
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 #define QUIET_US INT64_C(60000000)
-#define REAL_S   60
 
 /* Buckets of the state that are taken along. */
 static const char *const taken[] = {
@@ -129,7 +129,7 @@ static void fresh_run(int fd)
     const char *after[REUSABLE];
     cJSON *state = state_take();
 
-    (void)alarm(REAL_S);
+    sim_child_limit();
     sim_net.effect = NULL; /* nothing is explored here */
     sim_net.event = NULL;
     sim_instances_drop();

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@
 #define SLOTS      4
 #define QUOTA_PART 15 /* of the published rates, in some worlds; so these are used up */
 #define AUDIT_S    300
+#define COPY_CPU_S 60
 #define HOUR_S     3600
 
 static uint64_t world_seed;
@@ -376,6 +378,13 @@ static void folder_remove(const char *folder)
         (void)unlink(path);
     }
     (void)rmdir(folder);
+}
+
+void sim_child_limit(void)
+{
+    const struct rlimit limit = { .rlim_cur = COPY_CPU_S, .rlim_max = COPY_CPU_S };
+
+    (void)setrlimit(RLIMIT_CPU, &limit); /* a lower one can always be set */
 }
 
 void sim_child_remove(const struct sim_child *child)

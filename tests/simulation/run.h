@@ -29,6 +29,10 @@ bool sim_child_start(struct sim_child *child, const struct sim_options *options,
 /* Wait for it. False: it had a finding, or crashed. Its folder is removed unless it is kept. */
 bool sim_child_end(struct sim_child *child, bool keeps, struct sim_outcome *ret);
 
+/* For a copy of the process: one that hangs is ended. Its processor time counts, so a busy machine
+ * makes no difference. */
+void sim_child_limit(void);
+
 /* A finding, by which shrink.c knows it again: a file in the folder of the world. */
 void sim_child_note(const char *folder, const char *text);
 
