@@ -24,11 +24,8 @@ class Sim:
         self.client = Client(self.address)
 
     def control(self, method, path, body=None, status=200):
-        connection = http.client.HTTPConnection(self.address, timeout=30)
-        connection.request(method, "/_sim/" + path, None if body is None else json.dumps(body))
-        answer = connection.getresponse()
-        data = json.loads(answer.read())
-        connection.close()
+        answer, text = self.client.http.answer(method, "/_sim/" + path, None if body is None else json.dumps(body))
+        data = json.loads(text)
         assert answer.status == status, data
         return data
 

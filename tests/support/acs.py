@@ -8,10 +8,11 @@ import base64
 import datetime
 import hashlib
 import hmac
-import http.client
 import json
 import urllib.parse
 import uuid
+
+from . import world
 
 VERSIONS = {"slb": "2014-05-15", "ecs": "2014-05-26", "vpc": "2016-04-28", "nlb": "2022-04-30", "sts": "2015-04-01",
             "cas": "2020-06-19", "eflo": "2022-12-15"}
@@ -61,6 +62,7 @@ class Client:
     def __init__(self, address, key="testAccessKeyId", secret="testAccessKeySecret", token=None, style="v3",
                  region="cn-hangzhou"):
         self.address = address
+        self.http = world.Http("http://" + address)
         self.key = key
         self.secret = secret
         self.token = token
@@ -87,17 +89,12 @@ class Client:
             query, body, headers = self.sign_v1(VERSIONS[product], action, flat, in_body=self.style == "v1-body")
         return self.send("POST", "/" + ("?" + query if query else ""), body, headers)
 
-    def send(self, method, path, body="", headers=None, timeout=30):
-        connection = http.client.HTTPConnection(self.address, timeout=timeout)
-        try:
-            connection.request(method, path, body.encode(), headers or {})
-            answer = connection.getresponse()
-            data = json.loads(answer.read())
-            if answer.status >= 400:
-                raise CloudError(answer.status, data)
-            return data
-        finally:
-            connection.close()
+    def send(self, method, path, body="", headers=None):
+        answer, text = self.http.answer(method, path, body.encode(), headers or {})
+        data = json.loads(text)
+        if answer.status >= 400:
+            raise CloudError(answer.status, data)
+        return data
 
     def sign_v3(self, version, action, flat, in_body):
         query = "" if in_body else encode(flat)

@@ -7,13 +7,14 @@
 """
 
 import http.client
+import io
 import json
 import os
 import re
+import select
+import threading
 import time
 import urllib.error
-import urllib.parse
-import urllib.request
 import uuid
 
 from . import proc
@@ -25,16 +26,15 @@ SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "valgrin
 
 HORIZON_MS = 400  # what is due within this time is waited for
 LEAST_S = 2  # what a wait gets in real time, however fast the time of a world is
-
-# proxies are for the world outside
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+SELDOM_S = 0.05  # the longest pause between two looks of a wait
 
 
 def wait(condition, what, timeout=15.0, every=0.01):
-    """The first true value of condition(); fails after the deadline, showing the last value or error. A condition that is work
-    for those who are waited for is better looked at less often: every so many seconds. The timeout is in the time of the worlds, so
-    a retry that comes later never helps; but the machine itself gets two seconds at least."""
-    deadline = time.monotonic() + max(timeout / World.time_scale, min(timeout, LEAST_S)) * float(os.environ.get("CCM_TEST_SLOW", "1"))
+    """The first true value of condition(); fails after the deadline, showing the last value or error. It is looked at every so many
+    seconds, and less and less often while nothing comes: each look is work for those who are waited for. The timeout is in the time of
+    the worlds, so a retry that comes later never helps; but the machine itself gets two seconds at least."""
+    began = time.monotonic()
+    deadline = began + max(timeout / World.time_scale, min(timeout, LEAST_S)) * float(os.environ.get("CCM_TEST_SLOW", "1"))
     last = None
     while True:
         try:
@@ -43,30 +43,53 @@ def wait(condition, what, timeout=15.0, every=0.01):
                 return last
         except (urllib.error.URLError, ConnectionError, LookupError, TypeError) as error:
             last = error
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > deadline:
             raise AssertionError(f"timed out waiting for {what}; last: {last!r}")
-        time.sleep(every)
+        time.sleep(max(every, min((now - began) / 10, SELDOM_S)))
 
 
 class Http:
+    """Each thread keeps its connection. One that the server has closed meanwhile is replaced before anything is sent, so no request is
+    sent twice."""
+
     def __init__(self, base, context=None, token=None):
         self.base = base
-        self.opener = _opener
         self.token = token
-        if context is not None:
-            self.opener = urllib.request.build_opener(
-                urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
-            )
+        self.options = {} if context is None else {"context": context}
+        self.local = threading.local()
+
+    def _connection(self):
+        kept = getattr(self.local, "connection", None)
+        if kept is None or kept.sock is None or select.select([kept.sock], [], [], 0)[0]:
+            self.close()
+            scheme, _, place = self.base.partition("://")
+            kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+            self.local.connection = kept = kind(place, timeout=30, **self.options)
+        return kept
+
+    def close(self):
+        kept, self.local.connection = getattr(self.local, "connection", None), None
+        if kept is not None:
+            kept.close()
+
+    def answer(self, method, path, data=None, headers=()):
+        """(answer, its text), whatever its status is."""
+        authorization = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        connection = self._connection()
+        try:
+            connection.request(method, path, data, {**dict(headers), **authorization})
+            answer = connection.getresponse()
+            return answer, answer.read()
+        except BaseException:
+            self.close()
+            raise
 
     def request(self, method, path, body=None, content_type="application/json"):
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
-        request = urllib.request.Request(self.base + path, data=data, method=method)
-        if data is not None:
-            request.add_header("Content-Type", content_type)
-        if self.token is not None:
-            request.add_header("Authorization", f"Bearer {self.token}")
-        with self.opener.open(request, timeout=30) as answer:
-            text = answer.read()
+        answer, text = self.answer(method, path, data, {} if data is None else {"Content-Type": content_type})
+        if not 200 <= answer.status < 300:
+            raise urllib.error.HTTPError(self.base + path, answer.status, answer.reason, answer.headers, io.BytesIO(text))
         return json.loads(text) if text.strip() else None
 
 
@@ -242,8 +265,7 @@ class World:
         """What the admin server of a ccmd that runs says now, or "" when it says nothing to us."""
         listens = re.search(r"admin.*listening on (\S+:\d+)", self.ccmd.err()) if self.ccmd and self.ccmd.alive() else None
         try:
-            with _opener.open(f"http://{listens.group(1)}{path}", timeout=5) as answer:
-                return answer.read().decode(errors="replace")
+            return Http(f"http://{listens.group(1)}").answer("GET", path)[1].decode(errors="replace")
         except (OSError, AttributeError, http.client.HTTPException):
             return ""
 
@@ -435,17 +457,12 @@ plugins = ( {plugins} );
 
     def admin(self, path, process=None, token=None, context=None):
         """(status, text) of a GET of the admin server."""
-        request = urllib.request.Request(self.admin_base(process, "https" if context else "http") + path)
-        if token is not None:
-            request.add_header("Authorization", f"Bearer {token}")
-        opener = _opener if context is None else urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+        http = Http(self.admin_base(process, "https" if context else "http"), context, token)
         try:
-            with opener.open(request, timeout=30) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
+            answer, text = http.answer("GET", path)
+            return answer.status, text.decode()
+        finally:
+            http.close()
 
     def metrics(self, process=None):
         """Values of /metrics by the text before them: {'leader_election_master_status{name="ccm"}': 1.0, ...}."""
