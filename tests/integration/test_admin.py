@@ -404,6 +404,7 @@ def raw(world, request):
 
 def test_methods_and_paths(world):
     world.start_ccmd()
+    world.wait(lambda: world.admin("/readyz")[0] == 200, "the start")
     assert raw(world, b"POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc").startswith(
         b"HTTP/1.1 405 ")
     status, links = world.admin("/")

@@ -149,6 +149,7 @@ def test_the_way_back_from_nlb(world, build):
     world.start_ccmd()
     world.wait(lambda: hosts(world) == {"clb": {"web"}, "nlb": {"named"}} and finalizers(world, "web") == [CLB], "a CLB in place of the NLB", 40)
     world.wait(lambda: len(world.cloud.network_load_balancers()) == 1, "the end of the NLB", 30)
+    world.wait(lambda: world.kube.ingress("web"), "the address of the CLB", 30)
     world.settled()
     assert len(world.cloud.load_balancers()) == 1 and len(world.kube.ingress("web")) == 1 and "SyncLoadBalancerFailed" not in reasons(world, "web")
     assert {lb["LoadBalancerId"] for lb in world.cloud.network_load_balancers()} < kept and finalizers(world, "named") == [NLB]

@@ -187,7 +187,7 @@ def test_a_standby_whose_clock_is_set_waits(shifted, off):
 
 def test_uptime_is_that_of_the_process(world, clock):
     world.start_ccmd(env=clock.env)
-    assert "up for" in world.admin("/statusz")[1]  # it has begun
+    world.wait(lambda: "up for" in world.admin("/statusz")[1], "the page")
     for off in (10 * HOUR, -10 * HOUR):
         clock.set(off)
         up = re.search(r"up for (\d+) (\w+)", world.admin("/statusz")[1])

@@ -5,12 +5,20 @@ import pytest
 from tests.integration.test_lasting_events import failures, start
 from tests.support import objects, views
 from tests.support.products import PREFIX
+from tests.support.world import World
 
 CONDITION = "ccm.alibabacloud.com/LoadBalancerReady"
 CHANGES = pytest.mark.parametrize("change", (
     {"spec": {"type": "ClusterIP", "externalTrafficPolicy": None}},
     {"metadata": {"annotations": {"service.beta.kubernetes.io/class": "of-somebody-else"}}},
 ), ids=["type", "class"])
+
+
+@pytest.fixture
+def world(build, tmp_path):
+    """No Event expires while it is looked at."""
+    with World(build, tmp_path, kube_args=["--event-ttl-ms", "36000000"]) as instance:
+        yield instance
 
 
 def conditions(world):
