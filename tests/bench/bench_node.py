@@ -1,7 +1,6 @@
 """Figures of the plugin node: many new nodes at once, a quiet look at them."""
 
 import os
-import signal
 import time
 
 from tests.support import cloud_nodes as nodes
@@ -10,10 +9,9 @@ from tests.support.world import World
 
 def register_all(world, count):
     """While ccmd does not look, so that it hears of all of them in one burst."""
-    os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
-    for number in range(1, count + 1):
-        world.kube.http.request("POST", "/api/v1/nodes", nodes.register(f"node-{number}"))
-    os.kill(world.ccmd.popen.pid, signal.SIGCONT)
+    with world.ccmd.paused():
+        for number in range(1, count + 1):
+            world.kube.http.request("POST", "/api/v1/nodes", nodes.register(f"node-{number}"))
 
 
 def burst(build, folder, count, check):

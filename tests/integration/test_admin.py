@@ -89,11 +89,8 @@ def test_a_standby_is_ready_and_the_next_leader_too(world):
 def test_an_instance_that_cannot_see_the_lease(world):
     world.start_ccmd(world.write_config(election=""))
     world.wait(lambda: ready(world), "readiness")
-    world.kubesim.popen.send_signal(signal.SIGSTOP)
-    try:
+    with world.kubesim.paused():
         not_ready(world, "lease: ")
-    finally:
-        world.kubesim.popen.send_signal(signal.SIGCONT)
 
 
 def test_shutting_down(world):

@@ -1,8 +1,6 @@
 """What plugin node costs: many new nodes at once, a quiet cluster, a look at a large one."""
 
 import json
-import os
-import signal
 
 import pytest
 
@@ -20,12 +18,9 @@ def asked(world, since=0):
 
 def register_many(world, count):
     """All of them are there before ccmd hears of the first."""
-    os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
-    try:
+    with world.ccmd.paused():
         for number in range(1, count + 1):
             world.kube.http.request("POST", "/api/v1/nodes", nodes.register(f"node-{number}"))
-    finally:
-        os.kill(world.ccmd.popen.pid, signal.SIGCONT)
 
 
 @pytest.mark.parametrize("check", ("false", "true"), ids=("forwarding", "checking"))

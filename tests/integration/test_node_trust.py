@@ -1,8 +1,6 @@
 """Plugin node: whatever the cloud answers, and whatever happens between two looks, never a node too many is deleted."""
 
 import contextlib
-import os
-import signal
 import struct
 
 import pytest
@@ -201,15 +199,14 @@ def test_another_leader_between_the_two_looks(world):
     start(world, (1, 2, 3), election=SHORT, gone_confirm_s=3)
     seen_once(world, 3)
     first, world.ccmd = world.ccmd, None
-    os.kill(first.popen.pid, signal.SIGSTOP)
     try:
-        since = world.cloud.mark()
-        second = world.start_ccmd()
-        check_begins_anew(world, since, "node-3", 3)
-        world.kube.create(nodes.seen("node-3"))  # again, by the same name
-        lose(world, 3)
+        with first.paused():
+            since = world.cloud.mark()
+            second = world.start_ccmd()
+            check_begins_anew(world, since, "node-3", 3)
+            world.kube.create(nodes.seen("node-3"))  # again, by the same name
+            lose(world, 3)
     finally:
-        os.kill(first.popen.pid, signal.SIGCONT)
         second.stop()
         world.ccmd = None
         first.popen.wait(60)  # it has lost the Lease
@@ -249,14 +246,11 @@ def test_what_was_seen_of_a_node_is_nothing_about_another_of_its_name(world):
     """The node was deleted and registered anew, all of it between two looks: the new one is lacking for the first time."""
     start(world, (1, 2, 3), gone_confirm_s=4)
     seen_once(world, 3)
-    os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
-    try:
+    with world.ccmd.paused():
         world.kube.delete("Node", "node-3")
         world.kube.create(nodes.seen("node-3"))
         lose(world, 3)
-    finally:
         since, kube_since = world.cloud.mark(), world.kube.mark()
-        os.kill(world.ccmd.popen.pid, signal.SIGCONT)
     world.wait(lambda: world.kube.get("Node", "node-3") is None, "the new one gone, too", timeout=60)
     deleted = nodes.deletions(world, kube_since)
     assert len(deleted) == 1
@@ -436,13 +430,12 @@ def test_another_leader_gets_no_new_share(world):
     lose(world, *range(11, 16))
     world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 3, "two gone, the others held", timeout=60)
     first, world.ccmd = world.ccmd, None
-    os.kill(first.popen.pid, signal.SIGSTOP)
     try:
-        second = world.start_ccmd()
-        world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 3, "the others held", timeout=60)
-        nodes.looked(world, 2)
+        with first.paused():
+            second = world.start_ccmd()
+            world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 3, "the others held", timeout=60)
+            nodes.looked(world, 2)
     finally:
-        os.kill(first.popen.pid, signal.SIGCONT)
         second.stop()
         world.ccmd = None
         first.popen.wait(60)  # it has lost the Lease

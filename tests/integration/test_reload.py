@@ -47,12 +47,9 @@ def reloads(world):
 def halted(process):
     """The process stands still, with all its threads."""
     pid = process.popen.pid
-    process.popen.send_signal(signal.SIGSTOP)
-    try:
+    with process.paused():
         os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         yield
-    finally:
-        process.popen.send_signal(signal.SIGCONT)
 
 
 def reload(world, result="success", **config):

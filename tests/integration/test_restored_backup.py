@@ -1,7 +1,6 @@
 """An API server that was restored from a backup older than the finalizer: a Service that nobody holds is deleted at once, and what it had
 in the cloud is left over. It is named, and goes where the option says so."""
 
-import signal
 
 import pytest
 
@@ -33,13 +32,12 @@ def lose_service(world, product, options):
     world.settled()
     young, kept = (default_name(world.kube.get("Service", name)["metadata"]["uid"]) for name in ("young", "kept"))
     assert set(owners(world, product)) == {young, kept}
-    world.ccmd.popen.send_signal(signal.SIGSTOP)
-    world.restart_kubesim()
-    world.kube.http.request("POST", "/_sim/restore", backup)
-    assert product.finalizer not in world.kube.get("Service", "young")["metadata"].get("finalizers", [])
-    world.kube.delete("Service", "young")
-    assert world.kube.get("Service", "young") is None
-    world.ccmd.popen.send_signal(signal.SIGCONT)
+    with world.ccmd.paused():
+        world.restart_kubesim()
+        world.kube.http.request("POST", "/_sim/restore", backup)
+        assert product.finalizer not in world.kube.get("Service", "young")["metadata"].get("finalizers", [])
+        world.kube.delete("Service", "young")
+        assert world.kube.get("Service", "young") is None
     for resource in ("services", "nodes", "endpointslices"):  # it says so to whoever asks for what it never had
         world.wait(lambda r=resource: world.kube.state()["watches"][r], "a watch")
         world.kube.watches("expire", resource)

@@ -303,10 +303,9 @@ def test_comes_back_empty_and_lists_services_last(world):
     ready(world)
     world.settled()
     calls = world.cloud.mark()
-    world.ccmd.popen.send_signal(signal.SIGSTOP)
-    world.restart_kubesim()
-    world.kube.fault(action="* /api/v1/services", count=3, http=503)
-    world.ccmd.popen.send_signal(signal.SIGCONT)
+    with world.ccmd.paused():
+        world.restart_kubesim()
+        world.kube.fault(action="* /api/v1/services", count=3, http=503)
     for kind in ("services", "nodes", "endpointslices"):
         world.wait(lambda k=kind: f"{k}: 0 objects listed" in world.log(), f"an empty list of {kind}", timeout=60)
     world.settled()
@@ -489,12 +488,11 @@ def test_frozen_for_a_while(world):
     process = world.start_ccmd()
     world.kube.create(objects.service("web", PORTS))
     ready(world)
-    process.popen.send_signal(signal.SIGSTOP)
-    for resource in ("services", "nodes", "endpointslices"):
-        world.kube.watches("drop", resource)
-    views.nodes(world, 2, first=2)
-    world.kube.create(objects.service("other", PORTS))
-    process.popen.send_signal(signal.SIGCONT)
+    with process.paused():
+        for resource in ("services", "nodes", "endpointslices"):
+            world.kube.watches("drop", resource)
+        views.nodes(world, 2, first=2)
+        world.kube.create(objects.service("other", PORTS))
     world.wait(lambda: world.kube.ingress("other"), "the other Service")
     world.wait(lambda: all(len(s) == 3 for lb in world.cloud.load_balancers() for s in views.backends(lb)), "all nodes")
 

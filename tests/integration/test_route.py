@@ -1,8 +1,6 @@
 """Routes at size, over time, through crashes, and next to entries of others."""
 
-import os
 import random
-import signal
 import threading
 import urllib.error
 
@@ -75,13 +73,10 @@ def at_once(world, action, changes):
 
     before, count, worked = queued(), 0, batches(world)
     world.cloud.fault(action, delay_ms=600000)
-    os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
-    try:
+    with world.ccmd.paused():
         for change in changes:
             change()
             count += 1
-    finally:
-        os.kill(world.ccmd.popen.pid, signal.SIGCONT)
     world.wait(lambda: queued() >= before + count, "all of them in the queue", timeout=60)
     world.cloud.clear_faults()
     return lambda: batches(world) - worked

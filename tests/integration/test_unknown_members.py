@@ -181,6 +181,7 @@ def test_an_answer_without_any_instance(world, product):
 
 
 @BOTH
+@pytest.mark.time_scale(10)
 def test_it_heals(world, product):
     """A released instance whose node is deleted; one that appears in the cloud is added some seconds later."""
     begin(world, product, bad=(8, 9))
@@ -197,6 +198,7 @@ def test_it_heals(world, product):
 
 
 @BOTH
+@pytest.mark.time_scale(5)
 def test_it_is_asked_for_more_and_more_seldom(world, product):
     """10 s after the first refusal, then 20 s later; all else of a pass in between costs nothing."""
     begin(world, product)
@@ -274,8 +276,9 @@ def test_removals_beside_one_that_is_gone(world, product):
     serve(world, product, 1, 2, 3, 4)
     drop_by_hand(world, product, "node-2")
     since = world.cloud.mark()
-    for number in (1, 2, 3):
-        world.kube.patch("Node", f"node-{number}", {"metadata": {"labels": {EXCLUDED: ""}}})
+    with world.ccmd.paused():
+        for number in (1, 2, 3):
+            world.kube.patch("Node", f"node-{number}", {"metadata": {"labels": {EXCLUDED: ""}}})
     follow(world, product, 4)
     removals = [call["http"] == 200 for call in world.cloud.calls(since) if call["action"] == REMOVALS[product.name]]
     # A CLB takes all at once; else: all three; the first; the second, which is not there; the third.

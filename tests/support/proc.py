@@ -1,5 +1,6 @@
 """Processes of a test: started, waited for, ended, and looked at for complaints of the sanitizers."""
 
+import contextlib
 import json
 import os
 import random
@@ -80,6 +81,15 @@ class Process:
             except (FileNotFoundError, ProcessLookupError):
                 pass  # it has just ended
         return False
+
+    @contextlib.contextmanager
+    def paused(self):
+        """SIGSTOP and, at the end, SIGCONT: it sees together what happens meanwhile."""
+        self.popen.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.popen.send_signal(signal.SIGCONT)
 
     def out(self):
         with open(self.out_path, encoding="utf-8", errors="replace") as file:

@@ -3,7 +3,6 @@
 import collections
 import os
 import re
-import signal
 import time
 
 from . import objects, proc, service_hash
@@ -272,12 +271,8 @@ class Runner:
 
     def _act_together(self, step):
         """ccmd sees what they all led to, nothing in between."""
-        process = self.world.ccmd.popen
-        process.send_signal(signal.SIGSTOP)
-        try:
+        with self.world.ccmd.paused():
             self._act(step)
-        finally:
-            process.send_signal(signal.SIGCONT)
 
     def _patch(self, target, body):
         kind, name, *rest = target.split("/")
