@@ -4,7 +4,7 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 # Most tests wait most of the time; those that need more of the machine say so (PROCESSORS).
-TEST_JOBS ?= $(shell echo $$((3 * $(JOBS))))
+TEST_JOBS ?= $(shell echo $$((5 * $(JOBS))))
 export JOBS
 
 .PHONY: all build demo sandbox pictures quick test simulate against mutants soak check bench docs gauge install deb image release sign version format clean
