@@ -5,7 +5,7 @@ import pytest
 from tests.support import views
 from tests.support.products import Clb, Nlb
 
-# product, ports, calls of a creation with them (see test_call_counts.py, test_nlb_call_counts.py)
+# product, ports, calls of a creation with them (see test_call_counts.py)
 KINDS = ((Clb(), ((80, "TCP"), (443, "UDP")), 8), (Nlb(), ((80, "TCP"), (443, "UDP")), 11))
 MOMENTS = [pytest.param(product, ports, nth, moment, id=f"{product.name}-{moment}-{nth}")
            for product, ports, calls in KINDS for moment in ("before", "after") for nth in range(1, calls + 1)]
