@@ -13,7 +13,7 @@ jobs=$(nproc)
 python=${PYTHON:-/usr/bin/python3} # the one that has the packaged pytest
 valgrind_tests=(
     test_lifecycle.py
-    test_nlb_takeover.py::test_deletion
+    'test_takeover.py::test_deletion[nlb_plain]'
     test_route.py::test_steady_periods
     test_reload.py::test_options_of_a_plugin
     test_leader.py::test_the_lease_of_one

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.integration import test_nlb_takeover, test_takeover
+from tests.integration import test_takeover
 from tests.support import pages, proc, reference, scenario_look, service_hash, views
 from tests.support.products import PREFIX, Nlb
 from tests.support import nodes
@@ -146,14 +146,12 @@ def leave(world, key_pair):
             {"type": "Ready", "status": "True"},
             {"type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
              "message": "RouteController created a route"}]}}, subresource="status")
-    builder = reference.Builder(world)
-    service, lb = test_takeover.plain(world, builder)
-    builder.mark(service, lb["LoadBalancerId"], ip=lb["Address"])
+    _, lb = test_takeover.clb_plain(world, reference.Builder(world))
     builder = reference.NlbBuilder(world)
     service = world.kube.create(Nlb().new("shop"))
     made, dns = builder.load_balancer(service)
     port = service["spec"]["ports"][0]
-    group = builder.group(service, port["nodePort"], "TCP", test_nlb_takeover.instances(port, test_nlb_takeover.ALL))
+    group = builder.group(service, port["nodePort"], "TCP", test_takeover.instances(port, test_takeover.ALL))
     builder.listener(service, made, port["port"], "TCP", group)
     builder.mark(service, made, hostname=dns)
     # Its process is gone, its Lease not yet: the reference does not give it back. (15 s there; here less, for the test.)
@@ -293,8 +291,8 @@ def test_there_and_back(cluster):
     process.stop()
     lease = world.kube.http.request("GET", LEASES + "/ccm")
     assert not lease["spec"].get("holderIdentity") and lease["spec"]["leaseTransitions"] == 5
-    test_takeover.check_as_the_reference_expects(world, cluster.lb)
-    test_nlb_takeover.check_as_the_reference_expects(world, cluster.nlb, "shop")
+    test_takeover.clb_is_as_expected(world, cluster.lb)
+    test_takeover.nlb_is_as_expected(world, cluster.nlb, "shop")
     routes = custom_routes(world.cloud.state())[SYSTEM_TABLE]
     assert routes == {f"10.96.{number}.0/24": f"i-node-{number}" for number in (1, 2, 3, 4)}
     for number in (1, 2, 3, 4):
