@@ -20,10 +20,10 @@
 #define PLAN_START_MS      8000 /* from this pause on, a dry run does without the plugin */
 /* A dry run waits for retries that come this soon; what fails longer than that is told as failed.
  */
-#define PLAN_HORIZON_MS 3000
-#define PLAN_LEFT_MAX   100 /* so many keys that there was no time for are named */
-#define PLAN_TRIES_MAX  7   /* failures in a row to list a kind: some 10 s */
-#define PLAN_TELL_MS    200 /* between two words about what is waited for */
+#define PLAN_HORIZON_MS  3000
+#define PLAN_LEFT_MAX    100 /* so many keys that there was no time for are named */
+#define PLAN_TRIES_MAX   7   /* failures in a row to list a kind: some 10 s */
+#define PLAN_PROGRESS_MS 200 /* interval of progress() of a dry run */
 
 static const struct ccm_log runner_log = { .part = "ccmd" };
 
@@ -638,7 +638,7 @@ static void plan_wait_report(const struct daemon_plan_wait *wait, const struct r
 
 static int64_t plan_wait_next_ms(const struct daemon_plan_wait *wait)
 {
-    const int64_t next_ms = ccm_clock_now_ms() + PLAN_TELL_MS;
+    const int64_t next_ms = ccm_clock_now_ms() + PLAN_PROGRESS_MS;
 
     return next_ms < wait->deadline_ms ? next_ms : wait->deadline_ms;
 }

@@ -59,8 +59,8 @@ void daemon_runners_list_stages(struct daemon_runners *runners,
 CCM_NODISCARD int daemon_runners_start(struct daemon_runners *runners,
                                        struct daemon_watches *watches);
 
-/* How long to wait for a dry run, and whom to tell what is waited for: several times a second, in
- * words; NULL = nobody. */
+/* Timeout and progress callback of a dry run. progress is called several times a second with what
+ * is waited for; NULL = not called. */
 struct daemon_plan_wait {
     int64_t deadline_ms; /* monotonic */
     void (*progress)(void *arg, const char *text);

@@ -188,8 +188,8 @@ static void object_add_history(struct admin_page *page, const struct daemon_obse
 struct status_view {
     struct ccm_view_sink sink;
     struct admin_page *page;
-    struct ccm_strmap *told; /* rows that were told already; NULL = each is new */
-    char prefix[48];         /* id of the table */
+    struct ccm_strmap *shown; /* rows that were shown already; NULL = each is new */
+    char prefix[48];          /* id of the table */
     struct admin_column columns[ADMIN_PAGE_COLUMNS];
     char titles[ADMIN_PAGE_COLUMNS][64];
     char ids[ADMIN_PAGE_COLUMNS][64];
@@ -285,11 +285,11 @@ static void view_tell_table(const struct ccm_view_sink *sink, const char *name,
 }
 
 /* Rows are about the same when their first two cells are, in a table of that name. */
-static bool view_was_told(struct status_view *view, const char *const *cells)
+static bool view_was_shown(struct status_view *view, const char *const *cells)
 {
     CCM_CLEANUP(ccm_freep)
     char *about =
-        view->told == NULL || view->column_count < 2
+        view->shown == NULL || view->column_count < 2
             ? NULL
             : ccm_text_format("%s\n%s\n%s", view->prefix, cells[0] == NULL ? "" : cells[0],
                               cells[1] == NULL ? "" : cells[1]);
@@ -297,12 +297,12 @@ static bool view_was_told(struct status_view *view, const char *const *cells)
     if (about == NULL) {
         return false;
     }
-    if (ccm_strmap_has(view->told, about)) {
+    if (ccm_strmap_has(view->shown, about)) {
         return true;
     }
-    const int r = ccm_strmap_set(view->told, about, NULL);
+    const int r = ccm_strmap_set(view->shown, about, NULL);
 
-    return r > 0; /* out of memory: it is told twice */
+    return r > 0; /* out of memory: it is shown twice */
 }
 
 static void view_tell_row(const struct ccm_view_sink *sink, const char *const *cells)
@@ -310,7 +310,7 @@ static void view_tell_row(const struct ccm_view_sink *sink, const char *const *c
     struct status_view *view = view_of(sink);
     struct admin_cell row[ADMIN_PAGE_COLUMNS];
 
-    if (!view->in_table || view_was_told(view, cells) || ++view->rows > ROWS_MAX) {
+    if (!view->in_table || view_was_shown(view, cells) || ++view->rows > ROWS_MAX) {
         return;
     }
     for (size_t i = 0; i < view->column_count; i++) {
@@ -319,9 +319,9 @@ static void view_tell_row(const struct ccm_view_sink *sink, const char *const *c
     admin_page_row(view->page, row);
 }
 
-/* told: rows of other plugins, borrowed until the end; may be NULL. */
+/* shown: rows of other plugins, borrowed until the end; may be NULL. */
 static void view_begin_page(struct status_view *view, struct admin_page *page,
-                            struct ccm_strmap *told)
+                            struct ccm_strmap *shown)
 {
     *view = (struct status_view){
         .sink = {
@@ -331,7 +331,7 @@ static void view_begin_page(struct status_view *view, struct admin_page *page,
             .row = view_tell_row,
         },
         .page = page,
-        .told = told,
+        .shown = shown,
     };
     view->sink.core = view;
 }
@@ -365,7 +365,7 @@ static int view_ask_plugin(struct status_view *view, const struct daemon_runner_
     return plugin_describe(plugin, key, &view->sink);
 }
 
-/* --- nobody listens --- */
+/* --- a probe: nothing is written --- */
 
 static void probe_drop_fact(const struct ccm_view_sink *sink, const char *name, const char *value,
                             const char *link)
@@ -416,17 +416,17 @@ static void object_add_plugin(struct admin_page *page, const struct daemon_obser
                               const struct status_row *row)
 {
     struct daemon_runner_view view;
-    struct status_view told;
+    struct status_view shown;
 
     admin_page_open_facts(page, row->plugin, NULL);
     object_add_facts(page, seen, row);
-    view_begin_page(&told, page, NULL);
+    view_begin_page(&shown, page, NULL);
     if (daemon_runners_get_view(seen->runners, row->plugin_index, &view) &&
-        view_ask_plugin(&told, &view, row->key) == -EBUSY) {
+        view_ask_plugin(&shown, &view, row->key) == -EBUSY) {
         object_add_text(page, "known", "what is known",
                         "is being worked on now: load the page again");
     }
-    view_end_page(&told);
+    view_end_page(&shown);
 }
 
 /* The rows of that key come to the front. Returns how many there are. */
@@ -455,7 +455,7 @@ static bool rows_have_plugin(const struct status_rows *rows, size_t found, size_
     return false;
 }
 
-/* Whether there is such an object, and the plugin has something to tell about it. */
+/* Whether there is such an object, and the plugin reports something about it. */
 static bool runner_knows_object(const struct daemon_observed *seen,
                                 const struct daemon_runner_view *view, const char *key)
 {
@@ -559,26 +559,26 @@ int status_object_write(const struct daemon_observed *seen,
 void status_quotas_write(const struct daemon_observed *seen,
                          const struct admin_status_request *request, struct ccm_buf *text)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *told_rows = ccm_strmap_new(NULL);
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *shown_rows = ccm_strmap_new(NULL);
     struct daemon_runner_view view;
     struct admin_page page;
 
     status_frame_begin(&page, request, "ccmd: quotas", text);
     for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
-        struct status_view told;
+        struct status_view shown;
 
         if (view.loaded == NULL || view.loaded->desc->describe == NULL) {
             continue;
         }
         admin_page_heading(&page, NULL, view.name, ADMIN_TONE_PLAIN);
         admin_page_open_facts(&page, view.name, NULL);
-        view_begin_page(&told, &page, told_rows);
+        view_begin_page(&shown, &page, shown_rows);
         if (!view.started) {
             object_add_text(&page, "state", "state", "does not work in this instance");
         } else {
-            (void)view_ask_plugin(&told, &view, NULL); /* what it tells is on the page */
+            (void)view_ask_plugin(&shown, &view, NULL); /* what it reports is on the page */
         }
-        view_end_page(&told);
+        view_end_page(&shown);
     }
     admin_page_end(&page);
 }

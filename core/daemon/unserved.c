@@ -419,8 +419,8 @@ static void unserved_explain_near(const struct daemon_unserved *unserved,
     }
 }
 
-/* Why nobody takes the Service, as text; "" = somebody does, or it is none of ours. True: its class
- * is none that is known. */
+/* Reason why no plugin claims the Service; "" if one does or the class is foreign. True: its class
+ * is unknown. */
 static bool unserved_explain(const struct daemon_unserved *unserved,
                              const struct ccm_service *service, struct ccm_buf *ret)
 {

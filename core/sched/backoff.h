@@ -6,9 +6,9 @@
  * own base. A success forgets everything.
  *
  *     kind        base     most     why
- *     transient   1.5 s    20 min   the other side is ill; also kinds nobody knows
+ *     transient   1.5 s    20 min   the other side is ill; also unknown kinds
  *     throttled   4 s      120 s    only without a retry_after_ms, see below
- *     conflict    4 s      20 min   first 100 ms: somebody else was faster; see below
+ *     conflict    4 s      20 min   first 100 ms: another writer was faster; see below
  *     not-found   1.5 s    20 min   as transient
  *     auth        30 s     20 min   an operator has to act
  *     terminal    10 min   60 min   waits for a change of the object, which queues the key

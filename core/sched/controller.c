@@ -176,7 +176,7 @@ static void log_failure(struct worker *worker, const char *what, const struct cc
     sched_verdict_log(&line, err);
 }
 
-/* One key that settle() was told about. */
+/* One key with a verdict of its own, by settle(). */
 static void settle_reported(struct worker *worker, size_t i, struct tally *tally)
 {
     const struct sched_queue_item *item = &worker->batch[i];
@@ -228,7 +228,7 @@ static void settle_call(struct worker *worker, size_t count, int result,
     }
 }
 
-/* One word for how a call ended, whatever was told about single keys. */
+/* One word for how a call ended, whatever the verdicts of single keys. */
 static const char *result_name(const struct tally *tally)
 {
     for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {

@@ -11,8 +11,8 @@
  *                              the lane that it came in
  *     positive                 means nothing by contract: CCM_ERROR_BUG
  *
- * Each key of a batch waits and is counted for itself; sched_controller_settle() tells one of them
- * another verdict than the call returns.
+ * Each key of a batch waits and is counted for itself; sched_controller_settle() gives one of
+ * them another verdict than the call returns.
  *
  * CCM_ERROR_CANCELLED is believed only while the controller stops: then nothing is counted. A call
  * that ran into its deadline, or gave up without being asked to, counts as CCM_ERROR_TRANSIENT, so
@@ -67,23 +67,23 @@ struct sched_controller_options {
     sched_reconcile_fn reconcile;
     void *arg;
 
-    /* How each key of a call ended, after it was settled and before anybody else can work on it:
-     * err NULL = well; next_ms: when it comes again by itself, 0 = not. Must not block. NULL =
-     * nobody wants to know. */
+    /* How each key of a call ended, after it was settled and before another worker can work on it:
+     * err NULL = well; next_ms: when it is retried without a change, 0 = not. Must not block. NULL
+     * = not called. */
     void (*settled)(void *settled_arg, const char *key, const struct ccm_error *err,
                     int64_t next_ms);
     void *settled_arg;
     /* Failures of keys are shown to people by settled(): the log has them at level debug alone. */
     bool quiet;
 
-    /* The last word about a call with this key: it has been settled, if it was to be, and nobody
-     * else works on it yet. last: see sched_queue_is_last(). Must not block. NULL = nobody wants to
-     * know. */
+    /* The last word about a call with this key: it has been settled, if it was to be, and no
+     * other worker works on it yet. last: see sched_queue_is_last(). Must not block. NULL = not
+     * called. */
     void (*ended)(void *ended_arg, const char *key, bool last);
     void *ended_arg;
 
-    /* Set the flag and wake whoever waits with it (such as ccm_http_cancel()). Called by stop(),
-     * once per worker, without a lock. NULL = the flag is set, nobody is woken. */
+    /* Set the flag and wake the threads that wait with it (such as ccm_http_cancel()). Called by
+     * stop(), once per worker, without a lock. NULL = the flag is set, no thread is woken. */
     void (*cancel)(void *cancel_arg, struct ccm_cancel *flag);
     void *cancel_arg;
 };
@@ -121,7 +121,7 @@ bool sched_controller_pause(struct sched_controller *controller, int64_t until_m
 /* What verdicts were based on may be another by now: see sched_queue_retry_now(). Any thread. */
 size_t sched_controller_retry_now(struct sched_controller *controller);
 
-/* The running call `req` has called somebody else: what that costs a key that goes on failing is
+/* The running call `req` has called another server: what that costs a key that goes on failing is
  * limited, see spending.h. Any thread. */
 void sched_controller_count_call(const struct ccm_request *req);
 

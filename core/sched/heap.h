@@ -1,6 +1,6 @@
 /*
- * Who is due first: a binary min-heap of items that stand inside other structs. Equal times keep
- * the order in which they were put in. Not synchronised.
+ * Which item is due first: a binary min-heap of items that stand inside other structs. Equal times
+ * keep the order in which they were put in. Not synchronised.
  */
 #ifndef CCM_SCHED_HEAP_H
 #define CCM_SCHED_HEAP_H

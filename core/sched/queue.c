@@ -198,7 +198,7 @@ int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t l
     return r;
 }
 
-/* How long it has to wait for what it costs. Who was called off has not failed. */
+/* How long it has to wait for what it costs. A cancelled call has not failed. */
 static int64_t queue_charge_failure(const struct sched_queue *queue,
                                     struct sched_spending *spending, const struct ccm_error *err)
 {
@@ -498,7 +498,8 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
             r = await_locked(queue, due, deadline_ms);
         }
     }
-    /* Only the waiter that was woken knows the newest timeout; whoever leaves passes it on. */
+    /* Only the waiter that was woken knows the newest timeout; a waiter that leaves passes it on.
+     */
     if (queue->delays.sets.lanes.len > 0 || sched_delays_first(&queue->delays) != NULL) {
         ccm_wake_one(&queue->delays.sets.ready);
     }

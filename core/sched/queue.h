@@ -22,8 +22,8 @@
  *
  * The lanes remove and backends are short work that must not wait for the long one of others: with
  * common_max, keys of the other lanes never take all workers. A key that was added with backends
- * and with urgent or spec, in whatever order, waits in both lanes, so it is served by whoever comes
- * first.
+ * and with urgent or spec, in whatever order, waits in both lanes, so the first worker that is
+ * free serves it.
  *
  * Delays. Of several delays for one key the earliest wins, and the most urgent of their lanes. A
  * delay that a verdict set (add_rate_limited(), requeue_after()) is dropped when the key is handed
@@ -109,8 +109,8 @@ CCM_NODISCARD int sched_queue_add_after(struct sched_queue *queue, const char *k
 /*
  * Verdicts about a key that is being processed, before its done(). After a failure: count it,
  * and make the key dirty after its backoff; returns that delay in ms (0 = at once). From the second
- * failure in a row on it waits in the lane bulk, whatever `lane` says: who fails again and again
- * comes behind everybody else, until it is added for another reason. Keys that were
+ * failure in a row on it waits in the lane bulk, whatever `lane` says: a key that fails again and
+ * again comes behind all others, until it is added for another reason. Keys that were
  * taken together share the jitter: what failed as one batch comes back as one. latest_ms: but no
  * later than that, 0 = as its failures say; where what it costs would have it wait longer, so often
  * only as a long task needs, 30 times since it was added for another reason. After a success: the
@@ -137,7 +137,7 @@ bool sched_queue_pause(struct sched_queue *queue, int64_t until_ms);
 /* Take back the delay of a key that no verdict has set. */
 void sched_queue_withdraw(struct sched_queue *queue, const char *key);
 
-/* Whether a key that is being processed is known for nothing else: nobody asks for it, it comes by
+/* Whether a key that is being processed is known for nothing else: it was not added again, it has
  * no delay, and no failure is counted. */
 bool sched_queue_is_last(struct sched_queue *queue, const char *key);
 

@@ -1,5 +1,5 @@
 /*
- * Running calls into plugins: who began when, on what. A place is a controller, the caches, or
+ * Running calls into plugins: when each began, on what. A place is a controller, the caches, or
  * create() and start() of the plugins. One watchdog thread looks at all places and names calls that
  * take too long, and again while they go on. Every thread may call everything but new, free, init
  * and add. One lock, a leaf.

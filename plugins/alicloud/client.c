@@ -372,7 +372,7 @@ static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm
         int r = progress_prepare_try(progress, &credential, &failure);
 
         if (r < 0) {
-            /* What the cloud said tells more than that time ran out afterwards, but not when. */
+            /* The refusal of the cloud says more than a timeout after it, but not when to retry. */
             if (last == 0 || (progress->call->patience_ms > 0 && ali_error_is_put_off(&failure))) {
                 ccm_error_copy(err, &failure);
                 last = r;

@@ -25,7 +25,7 @@ ALI_API const char *ali_resource_group_id(const struct ali_client *ali);
 /* NULL-terminated list of vSwitch ids, zones stripped ("zone:vsw" and "vsw" are both accepted). */
 ALI_API const char *const *ali_vswitch_ids(const struct ali_client *ali);
 
-/* Who calls: the client, the caller's own host, and the request that it works on. */
+/* The caller: the client, the caller's own host, and the request that it works on. */
 struct ali_caller {
     struct ali_client *client;
     const struct ccm_host *host;
@@ -34,7 +34,7 @@ struct ali_caller {
 
 enum ali_product { ALI_SLB, ALI_NLB, ALI_VPC, ALI_ECS, ALI_STS, ALI_EFLO, ALI_CAS };
 
-/* Who goes first when the governor has to hold calls back; in this order. */
+/* The order in which the governor serves calls that it has to hold back. */
 enum ali_priority {
     ALI_PRIO_REMOVE, /* backend removal, deletion */
     ALI_PRIO_NEW,    /* new load balancers */
@@ -45,7 +45,7 @@ enum ali_priority {
                      */
 };
 
-/* May the call be repeated when nobody knows whether it ran? */
+/* May the call be repeated when it is unknown whether it ran? */
 enum ali_repeat {
     ALI_READ,       /* it changes nothing */
     ALI_IDEMPOTENT, /* running it twice is as good as once; includes a ClientToken */
@@ -84,14 +84,14 @@ struct ali_call {
  * 0: *ret is the answer (the caller frees it with cJSON_Delete; may be NULL if not wanted).
  * Negative: err->code, err->request_id and err->http_status as the cloud gave them, err->message is
  * "{Action}: {Code}: {Message} (RequestId {id})", err->kind by the table of error.h (this folder).
- * *ret_uncertain (may be NULL) tells whether the cloud may have executed a call that failed.
+ * *ret_uncertain (may be NULL): whether the cloud may have executed a call that failed.
  * In a dry run (host->dry_run()) whatever is not ALI_READ is a CCM_ERROR_CANCELLED, and no
  * call.
  */
 CCM_NODISCARD ALI_API int ali_call(const struct ali_caller *by, const struct ali_call *call,
                                    cJSON **ret, bool *ret_uncertain, struct ccm_error *err);
 
-/* Tell who the account is and, per action, what is used of its rate, what is allowed, who waits. As
+/* Describe the account and, per action, what is used of its rate, what is allowed, what waits. As
  * describe() of struct ccm_plugin; no call is made. */
 ALI_API void ali_describe(const struct ali_client *ali, const struct ccm_host *host,
                           const struct ccm_view_sink *sink);

@@ -17,9 +17,9 @@
 
 #define POLL_SLICE_MS   250  /* a waiter looks again at least this often: those ahead may give up */
 #define CAREFUL_WINDOWS 30   /* after a throttled answer */
-#define KEPT_PART       4    /* of a window: how late who has a place may be, */
+#define KEPT_PART       4    /* of a window: a place is kept so much longer, */
 #define KEPT_LEAST_MS   5000 /* and that at least */
-#define LOOK_WINDOWS    5    /* whoever waits comes again after that: much may have changed */
+#define LOOK_WINDOWS    5    /* a call that waits is made again after that */
 #define LOOK_LEAST_MS   1000
 
 struct ali_governor {

@@ -1,20 +1,20 @@
 /*
- * Rate governor: who may call when. Each action of a product has its quota, a sliding window
- * (window.h): never more than Q calls in any of them, all at once when they are there. Those that
- * have to wait stand in a line (turn.h): by priority, and within one the namespaces take turns.
+ * Rate governor: when each call may be made. Each action of a product has its quota, a sliding
+ * window (window.h): never more than Q calls in any of them, all at once when they are there. Calls
+ * that have to wait are served by priority, and within one the namespaces take turns (turn.h).
  * The last calls of a window are kept for removals, and for namespaces that have had next to
  * nothing of it (quota.h): however many calls one of them waits for, another one's first calls
  * wait for nothing.
  *
- * What has failed again and again gets a tenth of a window, and only where nobody else has used
- * more; as soon as one of its calls succeeds (the cloud is well again) it is served like any other,
- * until one fails. Who has waited for two windows that way waits like any other from then on, still
- * for that tenth.
+ * What has failed again and again gets a tenth of a window, and only where other calls have not
+ * used more. As soon as one of its calls succeeds (the cloud is well again) it is served like any
+ * other, until one fails. A call that has waited for two windows that way waits like any other from
+ * then on, still for that tenth.
  *
  * A throttled answer stops its action for as long as the cloud says and takes half of its quota
  * away, which comes back slowly (quota_share.h); a removal is sent meanwhile, one at a time and
  * while that works. For half an hour no more than two calls of an action of that product are then
- * under way at once, those first that come first in the line and are here. Whether and when the
+ * under way at once, in the order of their turns. Whether and when the
  * throttled call itself is tried again: client.c:next_try().
  *
  * Turns that are waited for are tickets: those functions read no clock and never block, time is an
@@ -51,7 +51,7 @@ CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, const struct
                                      struct ali_ticket *ticket);
 
 /* 0: the call may be made, *ret is set, and the ticket has left the queue. Otherwise ms after which
- * to ask again; as far as is known no turn comes earlier, unless somebody before us leaves. */
+ * to ask again; as far as is known no turn comes earlier, unless a ticket before it leaves. */
 int64_t ali_governor_poll(struct ali_governor *governor, struct ali_ticket *ticket, int64_t now_ms,
                           struct ali_turn *ret);
 
@@ -60,9 +60,9 @@ void ali_governor_leave(struct ali_governor *governor, struct ali_ticket *ticket
 
 /*
  * Leave, but keep the place for the next call of the action for this object: it is served as if it
- * had stood there all the time. wait_ms: when to come again; the place is given up when nobody has
- * come a quarter of a window (at least 5 s) after that. Without memory, or with ALI_TURN_KEPT_MAX
- * places kept for an action, the place is lost.
+ * had stood there all the time. wait_ms: when to come again; the place is given up when no
+ * such call has come a quarter of a window (at least 5 s) after that. Without memory, or with
+ * ALI_TURN_KEPT_MAX places kept for an action, the place is lost.
  */
 void ali_governor_keep(struct ali_governor *governor, struct ali_ticket *ticket, const char *object,
                        int64_t now_ms, int64_t wait_ms);
@@ -106,7 +106,7 @@ int64_t ali_governor_allowed(struct ali_governor *governor, enum ali_product pro
                              const char *action);
 
 /*
- * Wait for a turn through host->wait(), following the quotas as the host tells them. deadline_ms is
+ * Wait for a turn through host->wait(), following the quotas of the options. deadline_ms is
  * monotonic. 0, then *ret has to be ended; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms, from a
  * second to five windows of the quotas) at once when the turn cannot come before the deadline, or
  * within the patience of the call: then its place is kept, for the host and the request of ctx;

@@ -20,7 +20,7 @@
 
 /*
  * A change is refused up to `low` after the last one, and taken from `high` on. One refusal proves
- * little: somebody else's change may have been the reason. That first tries are refused again and
+ * little: another client's change may have been the reason. That first tries are refused again and
  * again does, and the more of them were, the longer it takes until less is tried once more.
  */
 struct pace {
@@ -172,7 +172,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
         const int64_t most = 2 * (pace->denied_ms + FIRST_MS); /* as far as retries are apart */
         int64_t after = sent_ms > pace->last_ms ? sent_ms - pace->last_ms : 1;
 
-        after = smaller_of(after, most); /* the rest is a pause that nobody needed */
+        after = smaller_of(after, most); /* the rest is a pause that was not needed */
         if (pace->high_ms == 0 || after < pace->high_ms) {
             pace->high_ms = after;
         }

@@ -303,7 +303,7 @@ int ali_turns_enter(struct ali_turns *turns, const struct ali_call *call,
     return 0;
 }
 
-/* --- who gets the calls that are there --- */
+/* --- which tickets get the calls that are free --- */
 
 /* When the n-th call of the window (from 1 on, oldest first) does not count any more; one that runs
  * is taken to end now. */

@@ -1,9 +1,10 @@
 /*
- * The turns of one action: the calls of its window, who waits for it, and from that who is next.
- * Who waits has a ticket. Tickets are served by priority, within one the namespaces take turns, one
- * call each, however many calls one of them waits for; a namespace that has waited for nothing has
- * the turn after the one that was served last. New objects of a namespace (ALI_PRIO_NEW) count
- * apart from all else that it does. A place may be kept for a caller that comes again later.
+ * The turns of one action: the calls of its window, the calls that wait for it, and which
+ * of these is next. A call that waits has a ticket. Tickets are served by priority, within one the
+ * namespaces take turns, one call each, however many calls one of them waits for; a namespace that
+ * has waited for nothing has the turn after the one that was served last. New objects of a
+ * namespace (ALI_PRIO_NEW) count apart from all else that it does. A place may be kept for a caller
+ * that comes again later.
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */

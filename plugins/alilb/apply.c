@@ -15,7 +15,7 @@
 #define USED_TOKEN_MS 2000 /* until the next creation, after one that made nothing */
 #define GIVEN_UP_MAX  5    /* load balancers of earlier creations that are passed over in a row */
 
-int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
+struct lbc_apply *alilb_apply_bind(struct alilb_apply *apply)
 {
     struct lbc_apply *base = &apply->lbc;
 
@@ -23,7 +23,7 @@ int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan)
     base->req = apply->call.req;
     base->priority = &apply->call.priority;
     base->uncertain = &apply->call.uncertain;
-    return lbc_apply_run(base, plan);
+    return base;
 }
 
 int alilb_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_priority priority,
@@ -31,7 +31,7 @@ int alilb_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan, enum lbc_prio
 {
     struct alilb_apply apply = { .lbc = lbc_pass_begin_apply(pass, fresh),
                                  .call = alilb_call_for(pass, priority) };
-    const int r = alilb_apply_run(&apply, plan);
+    const int r = lbc_apply_run(alilb_apply_bind(&apply), plan);
 
     lbc_pass_end_apply(pass, &apply.lbc);
     return r;

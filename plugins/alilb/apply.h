@@ -59,8 +59,8 @@ static inline const char *alilb_apply_lb_id(struct lbc_apply *apply)
     return lbc_state_lb(apply->have)->id;
 }
 
-/* lbc_apply_run() with what the call says. */
-CCM_NODISCARD int alilb_apply_run(struct alilb_apply *apply, struct lbc_plan *plan);
+/* The engine's part, with what the call says; for lbc_apply_run(). */
+struct lbc_apply *alilb_apply_bind(struct alilb_apply *apply);
 /* Member of struct lbc_change_ops, whose `steps` are a struct alilb_apply_ops. */
 CCM_NODISCARD int alilb_apply_plan(struct lbc_pass *pass, struct lbc_plan *plan,
                                    enum lbc_priority priority, bool fresh);

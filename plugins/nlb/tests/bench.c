@@ -61,7 +61,7 @@ int bench_run(struct bench *bench, bool deletion)
                  .forgives_lb = deletion },
         .call = bench->sim.call,
     };
-    return alilb_apply_run(&bench->apply, &bench->plan);
+    return lbc_apply_run(alilb_apply_bind(&bench->apply), &bench->plan);
 }
 
 void bench_again(struct bench *bench)

@@ -493,7 +493,7 @@ bool trial_run(struct trial *trial, struct lbc_plan *plan)
     trial->sim.watch = trial_watch_call;
     trial->sim.watch_arg = trial;
 
-    const int r = alilb_apply_run(&apply, plan);
+    const int r = lbc_apply_run(alilb_apply_bind(&apply), plan);
 
     trial->sim.watch = NULL;
     if (trial->sim.refused.len > 0) {

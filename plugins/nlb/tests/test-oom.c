@@ -333,7 +333,7 @@ static int change(struct run *run, enum what what)
     }
     run->apply.lbc.model = what == ENSURE ? &run->model.lbc : NULL;
     run->apply.lbc.forgives_lb = what != ENSURE;
-    return alilb_apply_run(&run->apply, &run->plan);
+    return lbc_apply_run(alilb_apply_bind(&run->apply), &run->plan);
 }
 
 /* The allocation number `at` fails (0: none), and with `all` those behind it. Returns whether one
