@@ -136,6 +136,23 @@ void ccm_buf_vaddf(struct ccm_buf *buf, const char *format, va_list args)
     buf->len += (size_t)need;
 }
 
+void ccm_buf_add_name(struct ccm_buf *buf, size_t *count, const char *format, ...)
+{
+    const size_t before = (*count)++;
+
+    if (before == CCM_BUF_NAMES) {
+        ccm_buf_adds(buf, " and others");
+    }
+    if (before < CCM_BUF_NAMES) {
+        va_list args;
+
+        ccm_buf_adds(buf, before == 0 ? "" : ", ");
+        va_start(args, format);
+        ccm_buf_vaddf(buf, format, args);
+        va_end(args);
+    }
+}
+
 void ccm_buf_consume(struct ccm_buf *buf, size_t n)
 {
     if (n == 0 || buf->data == NULL) {

@@ -42,6 +42,11 @@ void ccm_buf_addc(struct ccm_buf *buf, char c);
 void ccm_buf_addf(struct ccm_buf *buf, const char *format, ...) CCM_PRINTF(2, 3);
 void ccm_buf_vaddf(struct ccm_buf *buf, const char *format, va_list args) CCM_PRINTF(2, 0);
 
+/* Append one name to a list of them, "a, b": of many the first CCM_BUF_NAMES and " and others".
+ * count: how many came before it; it becomes one more. */
+#define CCM_BUF_NAMES 5
+void ccm_buf_add_name(struct ccm_buf *buf, size_t *count, const char *format, ...) CCM_PRINTF(3, 4);
+
 /* Drop the first n bytes (n <= len), moving the rest to the front. */
 void ccm_buf_consume(struct ccm_buf *buf, size_t n);
 

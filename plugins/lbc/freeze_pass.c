@@ -43,6 +43,7 @@ static void group_fini(struct lbc_freeze_group *group)
 {
     lbc_backends_fini(&group->leaving);
     free(group->cases);
+    free(group->decided);
     free(group->absents);
     free(group->items);
 }
@@ -80,9 +81,11 @@ static int find_causes(struct lbc_freeze *freeze, struct lbc_freeze_group *group
         return 0;
     }
     group->cases = calloc(most, sizeof(*group->cases));
+    group->decided = calloc(most, sizeof(*group->decided));
     group->absents = calloc(most, sizeof(*group->absents));
     group->items = calloc(most, sizeof(*group->items));
-    if (group->cases == NULL || group->absents == NULL || group->items == NULL) {
+    if (group->cases == NULL || group->decided == NULL || group->absents == NULL ||
+        group->items == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < most; i++) {
@@ -203,7 +206,7 @@ static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_gro
     };
 
     if (group->count > 0) {
-        const int64_t again = lbc_freeze_decide(&in, group->cases, group->count);
+        const int64_t again = lbc_freeze_decide(&in, group->cases, group->decided, group->count);
 
         freeze->again_ms = again < freeze->again_ms ? again : freeze->again_ms;
     }
@@ -215,7 +218,7 @@ static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freez
 {
     for (size_t i = 0; i < group->count && !freeze->pass->dry; i++) {
         struct lbc_freeze_past *past =
-            group->cases[i].goes ? get_past(freeze->pass->entry, group->id) : NULL;
+            group->decided[i].goes ? get_past(freeze->pass->entry, group->id) : NULL;
 
         if (past != NULL) {
             lbc_freeze_past_record(past, &group->leaving.items[group->items[i]], group->size, now);
@@ -273,7 +276,7 @@ static int gather_all(const struct lbc_freeze *freeze, struct inquiry *inquiry)
         const struct lbc_freeze_group *group = &freeze->groups[g];
 
         for (size_t i = 0; r == 0 && i < group->count; i++) {
-            r = group->cases[i].asks ? gather_instance(inquiry, group->absents[i].instance) : 0;
+            r = group->decided[i].asks ? gather_instance(inquiry, group->absents[i].instance) : 0;
         }
     }
     inquiry->gone = calloc(inquiry->len == 0 ? 1 : inquiry->len, sizeof(*inquiry->gone));
@@ -289,8 +292,8 @@ static void believe_answer(struct lbc_freeze *freeze, const struct inquiry *inqu
             const uintptr_t place =
                 (uintptr_t)ccm_strmap_get(inquiry->places, group->absents[i].instance);
 
-            if (group->cases[i].asks && place != 0 && inquiry->gone[place - 1]) {
-                group->cases[i].goes = true;
+            if (group->decided[i].asks && place != 0 && inquiry->gone[place - 1]) {
+                group->decided[i].goes = true;
             }
         }
     }
@@ -374,7 +377,7 @@ static int keep_frozen(struct lbc_freeze_group *group)
         struct lbc_backend one = group->leaving.items[group->items[i]];
 
         one.kept = true;
-        if (!group->cases[i].goes && lbc_backends_put(group->want, &one) < 0) {
+        if (!group->decided[i].goes && lbc_backends_put(group->want, &one) < 0) {
             return -ENOMEM;
         }
     }
@@ -385,7 +388,7 @@ static bool has_frozen(const struct lbc_freeze *freeze)
 {
     for (size_t g = 0; g < freeze->len; g++) {
         for (size_t i = 0; i < freeze->groups[g].count; i++) {
-            if (!freeze->groups[g].cases[i].goes) {
+            if (!freeze->groups[g].decided[i].goes) {
                 return true;
             }
         }

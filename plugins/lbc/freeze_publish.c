@@ -56,7 +56,7 @@ static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause
 
         for (size_t i = 0; i < group->count; i++) {
             if (group->cases[i].cause == cause && group->cases[i].rule == rule &&
-                !group->cases[i].goes) {
+                !group->decided[i].goes) {
                 add_name(ret, name_of(&group->leaving.items[group->items[i]], &group->absents[i]));
             }
         }

@@ -17,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_MAX 5 /* in an event */
-#define KEY_MAX   200
-#define IDLE_MS   3600000 /* between two looks at an option that is off */
+#define KEY_MAX 200
+#define IDLE_MS 3600000 /* between two looks at an option that is off */
 
 struct lbc_orphan_list {
     const char *cluster_id;
@@ -230,9 +229,8 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 700 };
     CCM_CLEANUP(ccm_freep) char *text = NULL;
 
-    for (size_t i = 0; i < list->len && i < NAMED_MAX; i++) {
-        ccm_buf_addf(&names, "%s%s %.80s", i == 0 ? "" : ", ", list->items[i].what,
-                     list->items[i].id);
+    for (size_t i = 0; i < list->len;) {
+        ccm_buf_add_name(&names, &i, "%s %.80s", list->items[i].what, list->items[i].id);
     }
     lbc->host->metric(lbc->host, &orphans_metric, values, (double)list->len);
     ccm_removal_record_held(lbc->host, LBC_ORPHANS_KEY, list->len,
@@ -240,11 +238,10 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
                                            : "they carry the cluster's mark and have no Service");
     if (list->len > 0) {
         text = ccm_text_format("%zu thing%s of plugin %s carr%s the mark of this cluster and "
-                               "ha%s no Service: %s%s%s",
+                               "ha%s no Service: %s%s",
                                list->len, list->len == 1 ? "" : "s", lbc->ops->product->name,
                                list->len == 1 ? "ies" : "y", list->len == 1 ? "s" : "ve",
-                               ccm_buf_str(&names), list->len > NAMED_MAX ? " and others" : "",
-                               orphans_outlook(lbc, cleanup));
+                               ccm_buf_str(&names), orphans_outlook(lbc, cleanup));
     }
     if (text != NULL || orphans->message != NULL) {
         const struct ccm_lease_standing what = {

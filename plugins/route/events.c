@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 5    /* nodes that an event about many names */
-#define WAIT_MS   5000 /* turns of a second or two are nobody's business */
+#define WAIT_MS 5000 /* turns of a second or two are nobody's business */
 
 /* ---- events ---- */
 
@@ -218,16 +217,12 @@ static void name_waiting(const struct route_run *run, struct ccm_buf *to)
 
     for (size_t i = 0; i < run->req->key_count; i++) {
         if (run->verdicts[i].shared && i != run->pass_key) {
-            if (count < NAMES_MAX) {
-                ccm_buf_addf(&names, "%s%.70s", count == 0 ? "" : ", ", run->req->keys[i]);
-            }
-            count++;
+            ccm_buf_add_name(&names, &count, "%.70s", run->req->keys[i]);
         }
     }
     if (count > 0) {
-        ccm_buf_addf(to, ". %zu node%s wait%s for it: %s%s", count, count == 1 ? "" : "s",
-                     count == 1 ? "s" : "", ccm_buf_str(&names),
-                     count > NAMES_MAX ? " and others" : "");
+        ccm_buf_addf(to, ". %zu node%s wait%s for it: %s", count, count == 1 ? "" : "s",
+                     count == 1 ? "s" : "", ccm_buf_str(&names));
     }
     ccm_buf_fini(&names);
 }

@@ -4,7 +4,7 @@
 #include "alicloud/presence.h"
 #include "events.h"
 #include "util/cleanup.h"
-#include "util/lease_event.h"
+#include "util/leaving.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -14,26 +14,22 @@
 #include <string.h>
 
 #define SIGN_SIZE 320
-#define NAMED_MAX 5
 #define RETRY_MS  10000 /* nobody knows when: the server is not to be believed at the moment */
 
-/* Why an entry is held, the first letter of what route->held has; the name of the node follows. */
+/* Why an entry is held, the first letter of what route->frozen has; the name of the node follows.
+ */
 #define FROZEN_WAITS  'W' /* it is missing, and has to be so for a time */
 #define FROZEN_FLOOR  'F' /* the share is used up */
 #define FROZEN_ORPHAN 'O' /* the same, nobody knows whose it was */
 
-enum ruling {
-    RULING_FREE,   /* nothing is against it */
-    RULING_GOES,   /* and it counts */
-    RULING_FROZEN, /* by the share */
-    RULING_WAITS,  /* it is missing for too short a time */
-};
-
 struct ruler {
     struct route_run *run;
-    int64_t server_since_ms;
-    enum ruling *rulings; /* one per step */
-    int64_t *dues;        /* one per step: when a waiting one is due */
+    /* One per step of the plan. */
+    bool *leaves; /* nothing but an absence speaks for the step */
+    struct ccm_leaving *cases;
+    /* Those of one table. */
+    struct ccm_leaving *some;
+    size_t *steps;
 };
 
 static void sign_entry(const struct route *route, size_t table, const struct ccm_cidr *net,
@@ -86,25 +82,33 @@ static size_t count_ours(const struct route *route, const struct route_table *ta
 
 /* ---- each step by itself ---- */
 
-static enum ruling rule_step(const struct ruler *ruler, size_t i)
+/* A node that is there is obeyed. */
+static bool step_leaves(const struct route_run *run, const struct route_step *step)
 {
-    const struct route_run *run = ruler->run;
-    const struct ccm_removal_rule *rule = &run->route->rule;
-    const struct route_step *step = &run->plan.steps[i];
-    const struct route_past *past = step->type == ROUTE_STEP_RETIRE ? &run->past[step->past] : NULL;
+    if (route_run_step_key(run, step) == ROUTE_NOBODY) {
+        return false;
+    }
+    return step->type == ROUTE_STEP_ORPHAN
+               ? run->route->orphan_cleanup
+               : step->type == ROUTE_STEP_RETIRE && step->node == ROUTE_NOBODY &&
+                     run->past[step->past].loss != ROUTE_LOSS_CHANGED;
+}
 
-    if (route_run_step_key(run, step) == ROUTE_NOBODY ||
-        (step->type == ROUTE_STEP_ORPHAN && !run->route->orphan_cleanup) ||
-        (step->type != ROUTE_STEP_RETIRE && step->type != ROUTE_STEP_ORPHAN) ||
-        (past != NULL && (step->node != ROUTE_NOBODY || past->loss == ROUTE_LOSS_CHANGED))) {
-        return RULING_FREE; /* a node that is there is obeyed */
-    }
-    if (past != NULL && past->loss == ROUTE_LOSS_MISSING &&
-        rule->released_until_ms <= run->started_ms) {
-        ruler->dues[i] = ccm_removal_due_ms(rule, past->since_ms, ruler->server_since_ms);
-        return ruler->dues[i] > run->started_ms ? RULING_WAITS : RULING_FROZEN;
-    }
-    return RULING_FROZEN;
+/* Deleted ones go before missing ones, those before orphans. */
+static struct ccm_leaving leaving_of(const struct route_run *run, const struct route_step *step)
+{
+    const struct route_past *past = step->type == ROUTE_STEP_RETIRE ? &run->past[step->past] : NULL;
+    const bool missing = past != NULL && past->loss == ROUTE_LOSS_MISSING;
+    struct ccm_leaving leaving = { .rank = past == NULL ? 2
+                                           : missing    ? 1
+                                                        : 0,
+                                   .provable = past != NULL && !missing };
+
+    leaving.due_ms =
+        ccm_leaving_due_ms(&run->route->rule, !missing, missing ? past->since_ms : 0,
+                           ccm_removal_server_since(run->route->host), run->started_ms);
+    leaving.again_ms = leaving.due_ms;
+    return leaving;
 }
 
 /* ---- what the cloud says ---- */
@@ -120,27 +124,19 @@ static const char *find_witness(const struct route_run *run)
     return "";
 }
 
-static bool is_deleted(const struct ruler *ruler, size_t i)
-{
-    const struct route_step *step = &ruler->run->plan.steps[i];
-
-    return ruler->rulings[i] == RULING_FROZEN && step->type == ROUTE_STEP_RETIRE &&
-           ruler->run->past[step->past].loss == ROUTE_LOSS_DELETED;
-}
-
 /* The answer comes later: the share decides until then. */
 static void ruler_wait(const struct ruler *ruler, const struct ccm_error *err)
 {
     struct route_run *run = ruler->run;
 
     for (size_t i = 0; i < run->plan.len; i++) {
-        if (is_deleted(ruler, i)) {
+        if (ruler->cases[i].provable && !ruler->cases[i].proven) {
             route_run_wait(run, &run->verdicts[route_run_step_key(run, &run->plan.steps[i])], err);
         }
     }
 }
 
-/* Those whose instances are gone are free. Nothing is known when there is no memory to ask. */
+/* Those whose instances are gone are proven. Nothing is known when there is no memory to ask. */
 static void ask_for_deleted(struct ruler *ruler)
 {
     const struct route_run *run = ruler->run;
@@ -151,7 +147,7 @@ static void ask_for_deleted(struct ruler *ruler)
     size_t count = 0;
 
     for (size_t i = 0; ids != NULL && i < run->plan.len; i++) {
-        if (is_deleted(ruler, i)) {
+        if (ruler->cases[i].provable) {
             ids[count++] = run->plan.steps[i].instance;
         }
     }
@@ -172,9 +168,7 @@ static void ask_for_deleted(struct ruler *ruler)
     }
     count = 0;
     for (size_t i = 0; i < run->plan.len; i++) {
-        if (is_deleted(ruler, i) && gone[count++]) {
-            ruler->rulings[i] = RULING_FREE;
-        }
+        ruler->cases[i].proven = ruler->cases[i].provable && gone[count++];
     }
     if (ali_error_is_put_off(&err)) {
         ruler_wait(ruler, &err);
@@ -183,79 +177,57 @@ static void ask_for_deleted(struct ruler *ruler)
 
 /* ---- the share of each table ---- */
 
-static size_t ruler_count_frozen(const struct ruler *ruler, size_t table)
+/* Returns whether the share keeps something in the table. */
+static bool ruler_decide_table(struct ruler *ruler, size_t t)
 {
+    struct route *route = ruler->run->route;
+    const int64_t now_ms = ruler->run->started_ms;
+    bool is_short = false;
     size_t count = 0;
 
     for (size_t i = 0; i < ruler->run->plan.len; i++) {
-        count += ruler->rulings[i] == RULING_FROZEN && ruler->run->plan.steps[i].table == table;
+        if (ruler->leaves[i] && ruler->run->plan.steps[i].table == t) {
+            ruler->some[count] = ruler->cases[i];
+            ruler->steps[count++] = i;
+        }
     }
-    return count;
+    if (count > 0) {
+        (void)ccm_leaving_decide(&route->rule, &route->tables[t].budget,
+                                 count_ours(route, &route->tables[t]), now_ms, ruler->some, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        is_short = is_short || (!ruler->some[i].goes && ruler->some[i].due_ms <= now_ms);
+        ruler->cases[ruler->steps[i]] = ruler->some[i];
+    }
+    return is_short;
 }
 
-static size_t left_of(const struct ruler *ruler, size_t table)
+static bool ruler_decide_all(struct ruler *ruler)
 {
-    struct route *route = ruler->run->route;
+    bool is_short = false;
 
-    return ccm_removal_allowed(&route->tables[table].budget, &route->rule,
-                               count_ours(route, &route->tables[table]), ruler->run->started_ms);
-}
-
-static bool is_short(const struct ruler *ruler)
-{
     for (size_t t = 0; t < ruler->run->route->table_count; t++) {
-        const size_t frozen = ruler_count_frozen(ruler, t);
-
-        if (frozen > 0 && frozen > left_of(ruler, t)) {
-            return true;
-        }
+        is_short = ruler_decide_table(ruler, t) || is_short;
     }
-    return false;
-}
-
-/* What the share allows goes: deleted ones before missing ones before orphans. Returns when the
- * next one may. */
-static int64_t share_out(struct ruler *ruler, size_t table)
-{
-    struct route *route = ruler->run->route;
-    struct ccm_removal_budget after;
-    size_t left = left_of(ruler, table);
-    size_t going = 0;
-
-    for (int round = 0; round < 3; round++) {
-        for (size_t i = 0; i < ruler->run->plan.len && going < left; i++) {
-            struct route_step *step = &ruler->run->plan.steps[i];
-            const int turn = is_deleted(ruler, i) ? 0 : step->type == ROUTE_STEP_RETIRE ? 1 : 2;
-
-            if (ruler->rulings[i] == RULING_FROZEN && step->table == table && turn == round) {
-                ruler->rulings[i] = RULING_GOES;
-                step->counts = true;
-                going++;
-            }
-        }
-    }
-    after = route->tables[table].budget;
-    if (going > 0) {
-        ccm_removal_record(&after, &route->rule, 0, going, ruler->run->started_ms);
-    }
-    return ccm_removal_next_ms(&after, &route->rule,
-                               count_ours(route, &route->tables[table]) - going,
-                               ruler->run->started_ms);
+    return is_short;
 }
 
 /* ---- what comes of it ---- */
 
-static int ruler_freeze_step(struct ruler *ruler, size_t i, int64_t until_ms)
+static int ruler_freeze_step(struct ruler *ruler, size_t i)
 {
     struct route_run *run = ruler->run;
     const struct route_step *step = &run->plan.steps[i];
+    const struct ccm_leaving *one = &ruler->cases[i];
     const bool orphan = step->type == ROUTE_STEP_ORPHAN;
+    const int64_t until_ms =
+        one->again_ms == CCM_REMOVAL_NEVER ? run->started_ms + RETRY_MS : one->again_ms;
     struct route_verdict *verdict = &run->verdicts[route_run_step_key(run, step)];
     char text[SIGN_SIZE];
     char *word = ccm_text_format("%c%s",
-                                 orphan                              ? FROZEN_ORPHAN
-                                 : ruler->rulings[i] == RULING_WAITS ? FROZEN_WAITS
-                                                                     : FROZEN_FLOOR,
+                                 orphan                          ? FROZEN_ORPHAN
+                                 : one->due_ms > run->started_ms ? FROZEN_WAITS
+                                                                 : FROZEN_FLOOR,
                                  orphan ? step->instance : run->past[step->past].node);
 
     sign_entry(run->route, step->table, &step->net, step->instance, text);
@@ -266,9 +238,6 @@ static int ruler_freeze_step(struct ruler *ruler, size_t i, int64_t until_ms)
     if (orphan) {
         return 0; /* the pass comes by itself */
     }
-    if (until_ms == CCM_REMOVAL_NEVER) {
-        until_ms = run->started_ms + RETRY_MS;
-    }
     run->past_frozen[step->past]++;
     verdict->later_ms =
         verdict->later_ms == 0 || until_ms < verdict->later_ms ? until_ms : verdict->later_ms;
@@ -276,23 +245,21 @@ static int ruler_freeze_step(struct ruler *ruler, size_t i, int64_t until_ms)
 }
 
 /* Take out what stays. */
-static int ruler_freeze_steps(struct ruler *ruler, const int64_t *next_ms)
+static int ruler_freeze_steps(struct ruler *ruler)
 {
     struct route_plan *plan = &ruler->run->plan;
     size_t kept = 0;
 
     for (size_t i = 0; i < plan->len; i++) {
-        const enum ruling ruling = ruler->rulings[i];
-        const struct route_step step = plan->steps[i];
+        struct route_step step = plan->steps[i];
 
-        if (ruling == RULING_WAITS || ruling == RULING_FROZEN) {
-            const int64_t until_ms = ruling == RULING_WAITS ? ruler->dues[i] : next_ms[step.table];
-
-            if (ruler_freeze_step(ruler, i, until_ms) < 0) {
+        if (ruler->leaves[i] && !ruler->cases[i].goes) {
+            if (ruler_freeze_step(ruler, i) < 0) {
                 return -ENOMEM;
             }
             continue;
         }
+        step.counts = ruler->leaves[i] && !ruler->cases[i].proven;
         plan->steps[kept++] = step;
     }
     plan->len = kept;
@@ -312,48 +279,37 @@ static void forget_former(struct route_run *run)
     }
 }
 
-static int ruler_rule_all(struct ruler *ruler, int64_t *next_ms)
-{
-    struct route_run *run = ruler->run;
-
-    for (size_t i = 0; i < run->plan.len; i++) {
-        ruler->rulings[i] = rule_step(ruler, i);
-    }
-    if (is_short(ruler)) {
-        ask_for_deleted(ruler);
-    }
-    for (size_t t = 0; t < run->route->table_count; t++) {
-        next_ms[t] = ruler_count_frozen(ruler, t) == 0 ? 0 : share_out(ruler, t);
-    }
-    return ruler_freeze_steps(ruler, next_ms);
-}
-
 int route_floor_decide(struct route_run *run)
 {
-    CCM_CLEANUP(ccm_freep)
-    enum ruling *rulings = calloc(run->plan.len + 1, sizeof(*rulings));
-    CCM_CLEANUP(ccm_freep) int64_t *dues = calloc(run->plan.len + 1, sizeof(*dues));
-    CCM_CLEANUP(ccm_freep)
-    int64_t *next_ms = calloc(run->route->table_count + 1, sizeof(*next_ms));
-    struct ruler ruler = {
-        .run = run,
-        .server_since_ms = ccm_removal_server_since(run->route->host),
-        .rulings = rulings,
-        .dues = dues,
-    };
+    const size_t most = run->plan.len + 1;
+    CCM_CLEANUP(ccm_freep) bool *leaves = calloc(most, sizeof(*leaves));
+    CCM_CLEANUP(ccm_freep) struct ccm_leaving *cases = calloc(most, sizeof(*cases));
+    CCM_CLEANUP(ccm_freep) struct ccm_leaving *some = calloc(most, sizeof(*some));
+    CCM_CLEANUP(ccm_freep) size_t *steps = calloc(most, sizeof(*steps));
+    struct ruler ruler = { run, leaves, cases, some, steps };
 
-    if (rulings == NULL || dues == NULL || next_ms == NULL) {
+    if (leaves == NULL || cases == NULL || some == NULL || steps == NULL) {
         return -ENOMEM;
     }
     forget_former(run);
-    return ruler_rule_all(&ruler, next_ms);
+    for (size_t i = 0; i < run->plan.len; i++) {
+        leaves[i] = step_leaves(run, &run->plan.steps[i]);
+        if (leaves[i]) {
+            cases[i] = leaving_of(run, &run->plan.steps[i]);
+        }
+    }
+    if (ruler_decide_all(&ruler)) {
+        ask_for_deleted(&ruler);
+        (void)ruler_decide_all(&ruler);
+    }
+    return ruler_freeze_steps(&ruler);
 }
 
 /* ---- telling ---- */
 
 struct tally {
-    size_t waiting;
-    size_t frozen;
+    size_t count;
+    size_t waiting; /* of these */
     struct ccm_buf names;
 };
 
@@ -371,14 +327,8 @@ static void tally_table(const struct route *route, const struct route_table *tab
         if (strncmp(key, table->id, len) != 0 || key[len] != '|') {
             continue;
         }
-        if (ret->waiting + ret->frozen < NAMED_MAX) {
-            ccm_buf_addf(&ret->names, "%s%.70s", ret->names.len == 0 ? "" : ", ", word + 1);
-        }
-        if (word[0] == FROZEN_WAITS) {
-            ret->waiting++;
-        } else {
-            ret->frozen++;
-        }
+        ccm_buf_add_name(&ret->names, &ret->count, "%.70s", word + 1);
+        ret->waiting += word[0] == FROZEN_WAITS ? 1 : 0;
     }
 }
 
@@ -386,13 +336,14 @@ static void floor_describe_frozen(const struct route *route, const struct tally 
                                   struct ccm_buf *text)
 {
     const struct ccm_removal_rule *rule = &route->rule;
+    const size_t frozen = tally->count - tally->waiting;
 
-    if (tally->frozen > 0) {
+    if (frozen > 0) {
         ccm_buf_addf(text,
                      "%zu stay%s since no more than %" PRIu32 " %% of a table (of up to %d routes "
                      "one) may go within %" PRId64 " s because of missing nodes",
-                     tally->frozen, tally->frozen == 1 ? "s" : "", rule->share_percent,
-                     CCM_REMOVAL_SMALL, rule->window_ms / 1000);
+                     frozen, frozen == 1 ? "s" : "", rule->share_percent, CCM_REMOVAL_SMALL,
+                     rule->window_ms / 1000);
     }
     if (tally->waiting > 0) {
         ccm_buf_addf(text,
@@ -403,49 +354,34 @@ static void floor_describe_frozen(const struct route *route, const struct tally 
     }
 }
 
-/* "" = it is over. */
-static void floor_stand(struct route *route, const struct route_table *table, const char *text)
-{
-    CCM_CLEANUP(ccm_freep) char *topic = ccm_text_format("held-%s", table->id);
-    const struct ccm_lease_standing what = {
-        .warning = true, .topic = topic, .reason = "RemovalsHeld", .message = text
-    };
-
-    route_stand_on_lease(route, &what);
-}
-
-static void floor_emit_table(struct route *route, struct route_table *table)
+static void floor_publish_table(struct route *route, struct route_table *table)
 {
     struct tally tally = { .names = { .max = 500 } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf reason = { .max = 500 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1000 };
+    CCM_CLEANUP(ccm_freep) char *topic = ccm_text_format("held-%s", table->id);
 
     tally_table(route, table, &tally);
-
-    const uint64_t count = tally.frozen + tally.waiting;
-
     floor_describe_frozen(route, &tally, &reason);
-    ccm_removal_record_held(route->host, table->id, count, ccm_buf_str(&reason));
-    /* One event for the first of them, and then for many more. */
-    if (count > 0 && (table->reported_frozen == 0 || count >= 2 * table->reported_frozen)) {
-        ccm_buf_addf(&text,
-                     "Table %.100s: routes of nodes that are missing are kept (%s%s): %s. `ccmd "
-                     "allow-removals route` lets them go",
-                     table->id, ccm_buf_str(&tally.names), count > NAMED_MAX ? " and others" : "",
-                     ccm_buf_str(&reason));
-        route->host->log(route->host, CCM_LEVEL_WARN, NULL, "%s", ccm_buf_str(&text));
-        floor_stand(route, table, ccm_buf_str(&text));
-        table->reported_frozen = count;
-    } else if (count == 0 && table->reported_frozen > 0) {
-        floor_stand(route, table, "");
-    }
-    table->reported_frozen = count == 0 ? 0 : table->reported_frozen;
+    ccm_buf_addf(&text,
+                 "Table %.100s: routes of nodes that are missing are kept (%s): %s. `ccmd "
+                 "allow-removals route` lets them go",
+                 table->id, ccm_buf_str(&tally.names), ccm_buf_str(&reason));
+
+    const struct ccm_leaving_held held = { .component = ROUTE_COMPONENT,
+                                           .topic = topic,
+                                           .object = table->id,
+                                           .count = tally.count,
+                                           .reason = ccm_buf_str(&reason),
+                                           .text = ccm_buf_str(&text) };
+
+    ccm_leaving_publish(route->host, &held, &table->reported_frozen);
     ccm_buf_fini(&tally.names);
 }
 
 void route_floor_publish(struct route *route)
 {
     for (size_t t = 0; t < route->table_count; t++) {
-        floor_emit_table(route, &route->tables[t]);
+        floor_publish_table(route, &route->tables[t]);
     }
 }

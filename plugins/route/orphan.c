@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAMED_MAX 5
 #define SIGN_SIZE 256
 
 void route_orphans_forget(struct route *route)
@@ -32,11 +31,11 @@ static void orphans_emit_event(struct route_run *run, const struct ccm_buf *name
 {
     struct route *route = run->route;
     CCM_CLEANUP(ccm_freep)
-    char *text = ccm_text_format(
-        "%zu route%s lead%s to instances that back no node: %s%s%s", count, count == 1 ? "" : "s",
-        count == 1 ? "s" : "", ccm_buf_str(names), count > NAMED_MAX ? " and others" : "",
-        route->orphan_cleanup ? "; they are deleted"
-                              : "; option orphan_cleanup deletes such routes");
+    char *text =
+        ccm_text_format("%zu route%s lead%s to instances that back no node: %s%s", count,
+                        count == 1 ? "" : "s", count == 1 ? "s" : "", ccm_buf_str(names),
+                        route->orphan_cleanup ? "; they are deleted"
+                                              : "; option orphan_cleanup deletes such routes");
 
     if (count == 0 && route->orphans_message == NULL) {
         return;
@@ -115,10 +114,7 @@ static int orphans_drop_unripe(struct route_run *run, struct ccm_strmap *seen,
             if (!is_ripe(run, first_ms)) {
                 continue;
             }
-            if (*ret_count < NAMED_MAX) {
-                ccm_buf_addf(names, "%s%s", *ret_count == 0 ? "" : ", ", text);
-            }
-            (*ret_count)++;
+            ccm_buf_add_name(names, ret_count, "%s", text);
         }
         plan->steps[kept++] = step;
     }

@@ -86,91 +86,40 @@ static struct ccm_removal_budget budget_of(const struct lbc_freeze_input *in)
     return budget;
 }
 
-/* When it may go as far as time is concerned; CCM_REMOVAL_NEVER: nobody can say. */
+/* When it may go as far as time is concerned; CCM_REMOVAL_NEVER: something has to change. */
 static int64_t due_of(const struct lbc_freeze_input *in, const struct lbc_freeze_case *one)
 {
-    if (one->cause == LBC_FREEZE_RULE) {
+    if (one->cause == LBC_FREEZE_RULE || (one->cause == LBC_FREEZE_NOT_READY && in->staying == 0)) {
         return CCM_REMOVAL_NEVER;
     }
-    if (one->cause == LBC_FREEZE_NOT_READY) {
-        return in->staying > 0 ? in->now_ms : CCM_REMOVAL_NEVER;
-    }
-    return one->seen ? in->now_ms
-                     : ccm_removal_due_ms(in->rule, one->since_ms, in->server_since_ms);
+    return ccm_leaving_due_ms(in->rule, one->seen || one->cause == LBC_FREEZE_NOT_READY,
+                              one->since_ms, in->server_since_ms, in->now_ms);
 }
 
-/* Who goes first: what is most certainly gone. */
-static unsigned rank_of(const struct lbc_freeze_case *one)
+/* On a server that is not consistent now nothing can be due before again_ms. */
+static struct ccm_leaving leaving_of(const struct lbc_freeze_input *in,
+                                     const struct lbc_freeze_case *one)
 {
-    switch (one->cause) {
-    case LBC_FREEZE_NODE:
-        return one->seen ? 0 : 1;
-    case LBC_FREEZE_SLICE:
-        return 2;
-    default:
-        return 3;
+    const bool missing = one->cause == LBC_FREEZE_NODE || one->cause == LBC_FREEZE_SLICE;
+    const int64_t wait_ms = in->rule->missing_wait_ms;
+    struct ccm_leaving leaving = { .due_ms = due_of(in, one),
+                                   .provable = one->cause == LBC_FREEZE_NODE };
+
+    leaving.rank = leaving.provable ? (one->seen ? 0 : 1) : missing ? 2 : 3;
+    leaving.again_ms = leaving.due_ms;
+    if (missing && leaving.due_ms == CCM_REMOVAL_NEVER) {
+        leaving.again_ms = in->now_ms + (wait_ms < AGAIN_MIN_MS ? AGAIN_MIN_MS : wait_ms);
     }
+    return leaving;
 }
 
-static size_t freeze_release_cases(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
-                                   size_t count, size_t allowed)
-{
-    size_t gone = 0;
-
-    for (unsigned rank = 0; rank <= 3; rank++) {
-        for (size_t i = 0; i < count && gone < allowed; i++) {
-            if (rank_of(&cases[i]) == rank && due_of(in, &cases[i]) <= in->now_ms) {
-                cases[i].goes = true;
-                gone++;
-            }
-        }
-    }
-    return gone;
-}
-
-/* Of a server that is not consistent now nothing can be due before this. */
-static int64_t again_of(const struct lbc_freeze_input *in, const struct lbc_freeze_case *one)
-{
-    const int64_t due = due_of(in, one);
-    const int64_t wait = in->rule->missing_wait_ms;
-
-    if (due != CCM_REMOVAL_NEVER || one->cause == LBC_FREEZE_NOT_READY ||
-        one->cause == LBC_FREEZE_RULE) {
-        return due;
-    }
-    return in->now_ms + (wait < AGAIN_MIN_MS ? AGAIN_MIN_MS : wait);
-}
-
-int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
-                          size_t count)
+int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, const struct lbc_freeze_case *cases,
+                          struct ccm_leaving *ret, size_t count)
 {
     struct ccm_removal_budget budget = budget_of(in);
-    const bool released = in->rule->released_until_ms > in->now_ms;
-    const size_t allowed = ccm_removal_allowed(&budget, in->rule, in->size, in->now_ms);
-    int64_t again = CCM_REMOVAL_NEVER;
-    size_t gone = 0;
 
     for (size_t i = 0; i < count; i++) {
-        cases[i].goes = released;
-        cases[i].asks = false;
+        ret[i] = leaving_of(in, &cases[i]);
     }
-    if (released) {
-        return CCM_REMOVAL_NEVER;
-    }
-    gone = freeze_release_cases(in, cases, count, allowed);
-    ccm_removal_record(&budget, in->rule, in->size, gone, in->now_ms);
-
-    const int64_t next = ccm_removal_next_ms(&budget, in->rule, in->size - gone, in->now_ms);
-
-    for (size_t i = 0; i < count; i++) {
-        const bool due = due_of(in, &cases[i]) <= in->now_ms;
-        const int64_t when = due ? next : again_of(in, &cases[i]);
-
-        if (cases[i].goes) {
-            continue;
-        }
-        cases[i].asks = due && cases[i].cause == LBC_FREEZE_NODE;
-        again = when < again ? when : again;
-    }
-    return again;
+    return ccm_leaving_decide(in->rule, &budget, in->size, in->now_ms, ret, count);
 }

@@ -3,10 +3,10 @@
  * nobody sent them away: their node is not ready, or a node or an EndpointSlice is missing, or only
  * a rule of ccmd's own is against them. Absence is no order to delete. Some go, the others are
  * frozen: they stay in their group as they are.
- * The floor is that of util/removal_budget.h, per group: removal_budget.c says how many may go. A
- * person may lift all of it for a time. Which of the causes it is, freeze_cause.c finds out
- * (lbc_freeze_find_cause()); freeze_pass.c applies the rule in a pass (lbc_freeze_end()). Routes
- * have a floor of their own: route/floor.c. Pure; one thread.
+ * util/leaving.h decides, with a budget per group. A person may lift all of it for a time. Which of
+ * the causes it is, freeze_cause.c finds out (lbc_freeze_find_cause()); freeze_pass.c applies the
+ * rule in a pass (lbc_freeze_end()). Routes have a floor of their own: route/floor.c. Pure; one
+ * thread.
  */
 /* clang-format off: a table */
 /*
@@ -24,7 +24,7 @@
 #include "lbc/model/backend.h"
 #include "lbc/model/own_rule.h"
 #include "util/attr.h"
-#include "util/removal_budget.h"
+#include "util/leaving.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,8 +44,6 @@ struct lbc_freeze_case {
     enum lbc_own_rule rule;      /* of LBC_FREEZE_RULE */
     bool seen;                   /* a watch saw the deletion */
     int64_t since_ms;            /* else: missing since then, monotonic */
-    bool goes;                   /* out */
-    bool asks;                   /* out: it stays, unless the cloud says that it is gone */
 };
 
 /* What went from one group because of nodes or slices. Zeroed memory is an empty one. */
@@ -84,6 +82,7 @@ struct lbc_freeze_group {
     size_t staying;                  /* wanted, by whoever shares the group */
     /* The rest is filled in; one per leaving backend that is not simply sent away. */
     struct lbc_freeze_case *cases;
+    struct ccm_leaving *decided;
     struct lbc_absent *absents; /* what is known of its node */
     size_t *items;              /* its place in `leaving` */
     size_t count;
@@ -99,9 +98,8 @@ struct lbc_freeze_input {
     int64_t now_ms;
 };
 
-/* Decide about all cases of a group. Returns when to decide again, monotonic, CCM_REMOVAL_NEVER =
- * when something changes. */
-int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
-                          size_t count);
+/* Decide about all cases of a group, see ccm_leaving_decide(). */
+int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, const struct lbc_freeze_case *cases,
+                          struct ccm_leaving *ret, size_t count);
 
 #endif

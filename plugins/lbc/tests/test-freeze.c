@@ -35,15 +35,16 @@ static struct lbc_freeze_case case_of(char letter, int64_t now)
 static void judge(const struct lbc_freeze_input *in, const char *letters, char *ret,
                   int64_t *ret_again)
 {
-    struct lbc_freeze_case cases[64];
+    struct lbc_freeze_case cases[64] = { { 0 } };
+    struct ccm_leaving decided[64];
     const size_t count = strlen(letters);
 
     for (size_t i = 0; i < count; i++) {
         cases[i] = case_of(letters[i], in->now_ms);
     }
-    *ret_again = lbc_freeze_decide(in, cases, count);
+    *ret_again = lbc_freeze_decide(in, cases, decided, count);
     for (size_t i = 0; i < count; i++) {
-        ret[i] = cases[i].goes ? '-' : cases[i].asks ? '?' : '+';
+        ret[i] = decided[i].goes ? '-' : decided[i].asks ? '?' : '+';
     }
     ret[count] = '\0';
 }

@@ -64,12 +64,30 @@ static void test_take_of_nothing(void **state)
     free(text);
 }
 
+/* Of many names the first ones. */
+static void test_names(void **state)
+{
+    struct ccm_buf names = { .max = 64 };
+    size_t count = 0;
+
+    (void)state;
+    ccm_buf_add_name(&names, &count, "%s", "a");
+    assert_string_equal(ccm_buf_str(&names), "a");
+    for (char letter = 'b'; letter <= 'h'; letter++) {
+        ccm_buf_add_name(&names, &count, "%c", letter);
+    }
+    assert_string_equal(ccm_buf_str(&names), "a, b, c, d, e and others");
+    assert_int_equal(count, 8);
+    ccm_buf_fini(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_appends),
         cmocka_unit_test(test_limit_is_sticky),
         cmocka_unit_test(test_take_of_nothing),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
