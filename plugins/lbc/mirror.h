@@ -105,6 +105,8 @@ struct lbc_entry {
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */
+    int64_t inherited_ms;   /* monotonic: when it did, about those that an earlier one had left; 0 =
+                               never */
     int64_t making_ms;      /* monotonic: since when the load balancer is not ready; 0 = it is */
     int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     uint64_t refusal;       /* hash of what was refused last */
