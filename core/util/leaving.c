@@ -2,10 +2,31 @@
 
 #include "util/lease_event.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 int64_t ccm_leaving_due_ms(const struct ccm_removal_rule *rule, bool seen, int64_t since_ms,
                            int64_t server_since_ms, int64_t now_ms)
 {
     return seen ? now_ms : ccm_removal_due_ms(rule, since_ms, server_since_ms);
+}
+
+int ccm_leaving_see(const struct ccm_strmap *before, struct ccm_strmap *seen, const char *key,
+                    int64_t now_ms, int64_t *ret_first_ms)
+{
+    const int64_t *first = before == NULL ? NULL : (const int64_t *)ccm_strmap_get(before, key);
+    int64_t *copy = malloc(sizeof(*copy));
+
+    *ret_first_ms = first == NULL ? 0 : *first;
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    *copy = first == NULL ? now_ms : *first;
+    if (ccm_strmap_set(seen, key, copy) < 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 /* Returns how many go by the budget. */

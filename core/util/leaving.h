@@ -7,7 +7,9 @@
 #ifndef CCM_UTIL_LEAVING_H
 #define CCM_UTIL_LEAVING_H
 
+#include "util/attr.h"
 #include "util/removal_budget.h"
+#include "util/strmap.h"
 
 #define CCM_LEAVING_RANKS 4
 
@@ -25,6 +27,12 @@ struct ccm_leaving {
 /* When it may go: now if its deletion was seen, else when it has been missing for long enough. */
 int64_t ccm_leaving_due_ms(const struct ccm_removal_rule *rule, bool seen, int64_t since_ms,
                            int64_t server_since_ms, int64_t now_ms);
+
+/* A look for what belongs to nobody: `seen` has what this look has found so far, `before` what the
+ * one before it found (NULL = there was none), each with the time of the first look in a row that
+ * found it. *ret_first_ms: that of key; 0 = this look is the first. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_leaving_see(const struct ccm_strmap *before, struct ccm_strmap *seen,
+                                  const char *key, int64_t now_ms, int64_t *ret_first_ms);
 
 /* Decide about all that leave one thing of this size. Notes the size in the budget; what has gone
  * the caller records. Returns when to decide again, CCM_REMOVAL_NEVER = when something changes. */

@@ -9,7 +9,7 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
-#include "util/removal_budget.h"
+#include "util/leaving.h"
 #include "util/strmap.h"
 #include "util/text.h"
 
@@ -151,28 +151,6 @@ static void orphans_forget_seen(struct lbc_orphans *orphans)
     orphans->seen = NULL;
 }
 
-/* When it was seen first, in a row of looks; 0 = never before. Notes it in `seen`. */
-static int orphans_record_seen(const struct lbc_orphans *orphans, struct ccm_strmap *seen,
-                               const struct lbc_orphan *one, int64_t now, int64_t *ret_first)
-{
-    CCM_CLEANUP(ccm_freep) int64_t *copy = malloc(sizeof(*copy));
-    char key[KEY_MAX];
-    const int64_t *first = NULL;
-
-    ccm_text_printf(key, sizeof(key), "%s %s", one->what, one->id);
-    first = orphans->seen == NULL ? NULL : (const int64_t *)ccm_strmap_get(orphans->seen, key);
-    *ret_first = first == NULL ? 0 : *first;
-    if (copy == NULL) {
-        return -ENOMEM;
-    }
-    *copy = first == NULL ? now : *first;
-    if (ccm_strmap_set(seen, key, copy) < 0) {
-        return -ENOMEM;
-    }
-    (void)CCM_STEAL(copy); /* the map owns it now */
-    return 0;
-}
-
 /* Leave those that an earlier look has seen as well; first_ms[i] says when. */
 static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list *list, int64_t now,
                             int64_t *first_ms)
@@ -183,9 +161,11 @@ static int orphans_drop_new(struct lbc_orphans *orphans, struct lbc_orphan_list 
 
     for (size_t i = 0; i < list->len; i++) {
         struct lbc_orphan *one = &list->items[i];
+        char key[KEY_MAX];
         int64_t first = 0;
 
-        r = r < 0 ? r : orphans_record_seen(orphans, seen, one, now, &first);
+        ccm_text_printf(key, sizeof(key), "%s %s", one->what, one->id);
+        r = r < 0 ? r : ccm_leaving_see(orphans->seen, seen, key, now, &first);
         if (r == 0 && first != 0) {
             first_ms[kept] = first;
             list->items[kept++] = *one;

@@ -3,6 +3,7 @@
 #include "events.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
+#include "util/leaving.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -53,30 +54,6 @@ static void orphans_emit_event(struct route_run *run, const struct ccm_buf *name
     route->orphans_message = count == 0 ? NULL : CCM_STEAL(text);
 }
 
-/* When the orphan was seen first, in a row of passes; 0 = never before. */
-static int64_t first_seen_ms(const struct route *route, const char *text)
-{
-    const int64_t *first =
-        route->orphans == NULL ? NULL : (int64_t *)ccm_strmap_get(route->orphans, text);
-
-    return first == NULL ? 0 : *first;
-}
-
-static int orphans_record_seen(struct ccm_strmap *seen, const char *text, int64_t first_ms)
-{
-    int64_t *copy = malloc(sizeof(*copy));
-
-    if (copy == NULL) {
-        return -ENOMEM;
-    }
-    *copy = first_ms;
-    if (ccm_strmap_set(seen, text, copy) < 0) {
-        free(copy);
-        return -ENOMEM;
-    }
-    return 0;
-}
-
 /* Whether it was seen long enough to be told, or deleted: a node may just be missing in what an API
  * server says. Two looks at the same moment are one. */
 static bool is_ripe(const struct route_run *run, int64_t first_ms)
@@ -102,13 +79,11 @@ static int orphans_drop_unripe(struct route_run *run, struct ccm_strmap *seen,
     for (size_t i = 0; i < plan->len; i++) {
         const struct route_step step = plan->steps[i];
         char text[SIGN_SIZE];
+        int64_t first_ms = 0;
 
         if (step.type == ROUTE_STEP_ORPHAN) {
             orphan_format_key(run, &step, text);
-
-            const int64_t first_ms = first_seen_ms(run->route, text);
-
-            if (orphans_record_seen(seen, text, first_ms == 0 ? run->started_ms : first_ms) < 0) {
+            if (ccm_leaving_see(run->route->orphans, seen, text, run->started_ms, &first_ms) < 0) {
                 return -ENOMEM;
             }
             if (!is_ripe(run, first_ms)) {
