@@ -190,7 +190,7 @@ int alilb_read_shown(struct lbc_pass *pass, struct ccm_error *err)
 
 struct listing {
     const struct alilb_source *source;
-    struct lbc_items *items;
+    struct lbc_survey *items;
 };
 
 static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
@@ -202,7 +202,7 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
     int r = id[0] == '\0' ? -EPROTO : alilb_parse_tags(item, &tags);
 
     if (r == 0) {
-        r = lbc_items_add(listing->items, id, &tags, &state);
+        r = lbc_survey_add(listing->items, id, &tags, &state);
     }
     if (r == 0 && state != NULL) {
         r = listing->source->parse(item, lbc_state_lb(state));
@@ -210,8 +210,8 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
-int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
-                   struct ccm_error *err)
+int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
+                   struct lbc_survey *items, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
     struct listing listing = { lbc->ops->inventory->source, items };
@@ -296,8 +296,7 @@ int alilb_parse_backend(const cJSON *json, struct lbc_group *group)
     if (id[0] == '\0' || !alilb_parse_port(json, "Port", &backend.port)) {
         return -EPROTO;
     }
-    group->changing = group->changing || backend.leaving ||
-                      ccm_text_equal_case(status, "Adding") ||
+    group->changing = group->changing || backend.leaving || ccm_text_equal_case(status, "Adding") ||
                       ccm_text_equal_case(status, "Configuring");
     return lbc_backends_put(&group->backends, &backend);
 }

@@ -8,8 +8,8 @@
 
 #include "alilb/action.h"
 #include "lbc/apply/state.h"
-#include "lbc/items.h"
 #include "lbc/lookup.h"
+#include "lbc/survey.h"
 #include "lbc/vswitch.h"
 
 extern const struct alilb_action alilb_api_vswitch; /* id */
@@ -60,7 +60,7 @@ CCM_NODISCARD int alilb_read_vswitch(struct lbc_pass *pass, const char *id,
                                      struct lbc_vswitch_use *ret, struct ccm_error *err);
 /* Member of struct lbc_inventory_ops. */
 CCM_NODISCARD int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
-                                 struct lbc_items *items, struct ccm_error *err);
+                                 struct lbc_survey *items, struct ccm_error *err);
 
 /* The listeners of a load balancer, args being its id, instead of those of `state`: all or none. */
 CCM_NODISCARD int alilb_read_listeners(struct alilb_call *call, const struct alilb_source *source,

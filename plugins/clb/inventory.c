@@ -7,13 +7,13 @@
 struct batch {
     struct lbc_state *states[CLB_LISTENERS_BATCH];
     size_t len;
-    const struct lbc_items *items;
+    const struct lbc_survey *items;
 };
 
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct batch *batch = arg;
-    struct lbc_state *state = lbc_items_find(batch->items, ccm_json_text(json, "LoadBalancerId"));
+    struct lbc_state *state = lbc_survey_find(batch->items, ccm_json_text(json, "LoadBalancerId"));
 
     if (state == NULL) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
@@ -46,7 +46,7 @@ static int read_batch(struct alilb_call *call, struct batch *batch, struct ccm_e
 }
 
 static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *req,
-                          struct lbc_items *items, struct ccm_error *err)
+                          struct lbc_survey *items, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
     struct batch batch = { .items = items };
@@ -54,7 +54,7 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
     void *cursor = NULL;
     int r = 0;
 
-    while (r == 0 && (state = lbc_items_next(items, &cursor)) != NULL) {
+    while (r == 0 && (state = lbc_survey_next(items, &cursor)) != NULL) {
         batch.states[batch.len++] = state;
         if (batch.len == CLB_LISTENERS_BATCH) {
             r = read_batch(&call, &batch, err);

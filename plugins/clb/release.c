@@ -6,6 +6,7 @@
 #include "lbc/model/class.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
+#include "lbc/survey.h"
 #include "model_listeners.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -18,8 +19,9 @@
 
 /* As its labels say. A Service that has not adopted the load balancer yet has nothing on it, and
  * adds the tag when it does. */
-static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service *other)
+static int is_other_user(void *arg, const struct ccm_service *other)
 {
+    const struct lbc_pass *pass = *(const struct lbc_pass *const *)arg;
     const char *id = clb_actual(pass)->lb.lbc.id;
 
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
@@ -39,22 +41,15 @@ static bool is_others_key(const struct lbc_pass *pass, const char *text)
 /* Whether nothing else of this or another cluster's controller is in the load balancer. */
 static bool is_last_user(const struct lbc_pass *pass)
 {
-    const struct ccm_host *host = pass->lbc->host;
     const struct clb_state *state = clb_actual(pass);
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    bool last = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) == 0;
+    bool last = lbc_survey_services(pass->lbc, is_other_user, &pass) == 0;
 
-    for (size_t i = 0; last && i < count; i++) {
-        last = !is_other_user(pass, (const struct ccm_service *)services[i]);
-    }
     for (size_t i = 0; last && i < state->lbc.group_count; i++) {
         last = !is_others_key(pass, state->lbc.groups[i]->name);
     }
     for (size_t i = 0; last && i < state->lbc.listener_count; i++) {
         last = !is_others_key(pass, clb_listener_at(state, i)->lbc.description);
     }
-    host->release_list(host, services, count);
     return last;
 }
 

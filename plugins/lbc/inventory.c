@@ -34,7 +34,7 @@ struct lbc_inventory {
     struct ccm_strmap
         *edited;     /* who has changed since the reading began, by name of the load balancer */
     bool all_edited; /* nobody knows who: there was no memory for it */
-    struct lbc_items *items;
+    struct lbc_survey *items;
 };
 
 struct lbc_inventory *lbc_inventory_new(void)
@@ -62,7 +62,7 @@ static void end_locked(struct lbc_inventory *inventory)
     ccm_strmap_free(inventory->edited);
     inventory->expected = NULL;
     inventory->edited = NULL;
-    lbc_items_free(inventory->items);
+    lbc_survey_free(inventory->items);
     inventory->items = NULL;
     inventory->phase = OVER;
 }
@@ -80,34 +80,14 @@ void lbc_inventory_free(struct lbc_inventory *inventory)
 
 /* --- whom it is for --- */
 
-/* An earlier run finished it, with a load balancer of its own. */
-static bool inventory_helps_service(const struct lbc_instance *lbc,
-                                    const struct ccm_service *service)
+/* Those that gain: an earlier run finished them, with a load balancer of their own. */
+static enum lbc_claim inventory_claim(struct lbc_instance *lbc, const struct ccm_service *service)
 {
     return lbc_owns(lbc, service) && !lbc_class_needs_delete(service) &&
-           ccm_object_label(&service->meta, lbc_names.hash_label) != NULL &&
-           ccm_text_empty(lbc_reused_id(lbc, service));
-}
-
-/* The Services that gain; NULL when that is not worth it. */
-static struct ccm_strmap *inventory_list_expected(const struct lbc_instance *lbc)
-{
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
-    const struct ccm_host *host = lbc->host;
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    int r =
-        names == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
-
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct ccm_service *service = (const struct ccm_service *)services[i];
-        char name[LBC_OWNER_LB_NAME];
-
-        lbc_owner_lb_name(&service->meta, name);
-        r = inventory_helps_service(lbc, service) ? ccm_strmap_set(names, name, NULL) : 0;
-    }
-    host->release_list(host, services, count);
-    return r < 0 || ccm_strmap_len(names) < WORTH_MIN ? NULL : CCM_STEAL(names);
+                   ccm_object_label(&service->meta, lbc_names.hash_label) != NULL &&
+                   ccm_text_empty(lbc_reused_id(lbc, service))
+               ? LBC_CLAIM_OWN
+               : LBC_CLAIM_NONE;
 }
 
 /* --- one reading --- */
@@ -126,16 +106,16 @@ static void wake_locked(struct lbc_instance *lbc)
 }
 
 int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_request *req,
-                       const struct ccm_strmap *expected, struct lbc_items **ret,
+                       const struct ccm_strmap *expected, struct lbc_survey **ret,
                        struct ccm_error *err)
 {
     const struct lbc_inventory_ops *ops = lbc->ops->inventory;
-    struct lbc_items *items = lbc_items_new(lbc, expected);
+    struct lbc_survey *items = lbc_survey_new(lbc, expected);
     const int r = items == NULL ? ccm_error_nomem(err) : ops->list(lbc, req, items, err);
 
     *ret = NULL;
     if (r < 0) {
-        lbc_items_free(items);
+        lbc_survey_free(items);
         return r;
     }
     *ret = items;
@@ -146,7 +126,7 @@ static void inventory_read_and_wake(struct lbc_instance *lbc, const struct ccm_r
 {
     struct lbc_inventory *inventory = lbc->inventory;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct lbc_items *items = NULL;
+    struct lbc_survey *items = NULL;
 
     if (lbc_inventory_read(lbc, req, inventory->expected, &items, &err) < 0) {
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
@@ -200,11 +180,14 @@ static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req
 
     /* Only what is there when work begins counts: later Services are known from their creation. */
     if (inventory->phase == NEW) {
-        inventory->expected = inventory_list_expected(lbc);
-        inventory->phase = inventory->expected == NULL ? OVER : WANTED;
+        inventory->expected = lbc_survey_names(lbc, inventory_claim);
+        inventory->phase = WANTED;
+        if (inventory->expected == NULL || ccm_strmap_len(inventory->expected) < WORTH_MIN) {
+            end_locked(inventory);
+        }
     }
     if ((inventory->phase != WANTED && inventory->phase != READING) ||
-        !inventory_helps_service(lbc, service) || !inventory_expects(inventory, service)) {
+        inventory_claim(lbc, service) == LBC_CLAIM_NONE || !inventory_expects(inventory, service)) {
         return;
     }
     if (inventory->phase == WANTED) {
@@ -264,7 +247,7 @@ static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_ser
         return false;
     }
     taken = !inventory->all_edited && !ccm_strmap_has(inventory->edited, name) &&
-            lbc_items_take(inventory->items, service, state);
+            lbc_survey_take(inventory->items, service, state);
     if (taken && lbc->ops->inventory->settle != NULL) {
         lbc->ops->inventory->settle(lbc, service, state);
     }

@@ -8,7 +8,7 @@
 #define CCM_LBC_INVENTORY_H
 
 #include "ccm/plugin.h"
-#include "lbc/items.h"
+#include "lbc/survey.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -17,14 +17,14 @@ struct lbc_instance;
 
 /* How a plugin reads. Called once, by one thread; both functions block. 0, or negative with err. */
 struct lbc_inventory_ops {
-    /* Add all load balancers of the cluster, by lbc_items_add(). Completely or not at all: else a
+    /* Add all load balancers of the cluster, by lbc_survey_add(). Completely or not at all: else a
      * second owner of a tag could go unseen. NULL = each Service looks for itself. */
-    int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
+    int (*list)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_survey *items,
                 struct ccm_error *err);
     /* Read what is in them, which is no Service's business: what needs one is left unknown
      * (groups_known, listeners_known), and read->parts() reads it in the pass. After a failure the
      * items are of use without. NULL = list() has read it. */
-    int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_items *items,
+    int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_survey *items,
                 struct ccm_error *err);
     /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */
     void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service,
@@ -46,15 +46,15 @@ void lbc_inventory_free(struct lbc_inventory *inventory);
 CCM_NODISCARD bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *req,
                                          const struct ccm_service *service);
 
-/* Read all that is expected, see lbc_items_new(); for lbc_inventory_prepare() and tests. On failure
- * *ret is what is certain all the same, or NULL. Blocks. */
+/* Read all that is expected, see lbc_survey_new(); for lbc_inventory_prepare() and tests. On
+ * failure *ret is what is certain all the same, or NULL. Blocks. */
 CCM_NODISCARD int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_request *req,
-                                     const struct ccm_strmap *expected, struct lbc_items **ret,
+                                     const struct ccm_strmap *expected, struct lbc_survey **ret,
                                      struct ccm_error *err);
 
 /* For a pass without a valid mirror over a Service with a load balancer of its own: see
- * lbc_items_take(). False also when there is no inventory, it is too old, or the Service was edited
- * since. */
+ * lbc_survey_take(). False also when there is no inventory, it is too old, or the Service was
+ * edited since. */
 bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service,
                         struct lbc_state *state);
 

@@ -248,27 +248,17 @@ static bool lost_is_missed(const struct lbc_instance *lbc, const struct ccm_serv
            ccm_text_empty(lbc_reused_id(lbc, service));
 }
 
-/* The names of their load balancers; who misses none any more is forgotten. NULL on ENOMEM. */
-static struct ccm_strmap *lost_list_names(struct lbc_instance *lbc, char *const *keys, size_t count)
+/* Load balancers that are looked for; the others that Services show are witnesses. */
+static enum lbc_claim lost_claim(struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
-    int r = names == NULL ? -ENOMEM : 0;
-
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct ccm_object *service = lbc->host->get(lbc->host, CCM_KIND_SERVICE, keys[i]);
-        char name[LBC_OWNER_LB_NAME];
-
-        if (lost_is_missed(lbc, (const struct ccm_service *)service)) {
-            lbc_owner_lb_name(service, name);
-            r = ccm_strmap_set(names, name, NULL);
-        } else {
-            lbc_lost_forget(lbc, keys[i]);
-        }
-        if (service != NULL) {
-            lbc->host->release(lbc->host, service);
-        }
+    if (!lost_is_missed(lbc, service)) {
+        return LBC_CLAIM_NONE;
     }
-    return r < 0 ? NULL : CCM_STEAL(names);
+    (void)ccm_book_open(&lbc->lost->items);
+    const bool looked_for = ccm_strmap_has(lbc->lost->items.map, service->meta.key);
+
+    ccm_book_close(&lbc->lost->items);
+    return looked_for ? LBC_CLAIM_OWN : LBC_CLAIM_WITNESS;
 }
 
 /* Whether its pass will make another one; once, then its own tries do. */
@@ -291,63 +281,32 @@ static bool lost_may_be_made(struct lbc_instance *lbc, const char *key)
     return may;
 }
 
-/* Whether the list has its own; two that carry its tag are none. */
-static bool lost_is_found(struct lbc_instance *lbc, struct lbc_items *items, const char *key)
+/* The pass of one that is found reads all, and decides; one that is not missed any more is
+ * forgotten. */
+static void lost_settle(struct lbc_instance *lbc, const struct lbc_survey *survey, const char *key)
 {
-    const struct ccm_object *service = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
-    struct lbc_state *state = service == NULL ? NULL : calloc(1, lbc->ops->mirror->size);
-    const bool found =
-        state != NULL && lbc_items_take(items, (const struct ccm_service *)service, state);
-
-    if (state != NULL) {
-        lbc_state_fini(state, lbc->ops->mirror);
-    }
-    free(state);
-    if (service != NULL) {
-        lbc->host->release(lbc->host, service);
-    }
-    return found;
-}
-
-/* Its pass reads all, and decides. */
-static void lost_wake_found(struct lbc_instance *lbc, struct lbc_items *items, const char *key)
-{
-    if (lost_is_found(lbc, items, key)) {
-        lbc_lost_forget(lbc, key);
-        lbc->host->enqueue(lbc->host, key, CCM_LANE_SPEC, 0);
-    } else if (lost_may_be_made(lbc, key)) {
-        lbc->host->enqueue(lbc->host, key, CCM_LANE_SPEC, 0);
-    }
-}
-
-/* Load balancers of Services that show one of their own, by their names. NULL on ENOMEM. */
-static struct ccm_strmap *lost_list_shown(struct lbc_instance *lbc)
-{
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
     const struct ccm_host *host = lbc->host;
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    int r =
-        names == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+    const struct ccm_object *service = host->get(host, CCM_KIND_SERVICE, key);
+    const bool missed = lost_is_missed(lbc, (const struct ccm_service *)service);
+    const bool found = missed && lbc_survey_has(survey, service);
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        char name[LBC_OWNER_LB_NAME];
-
-        lbc_owner_lb_name(services[i], name);
-        r = lost_is_missed(lbc, (const struct ccm_service *)services[i])
-                ? ccm_strmap_set(names, name, NULL)
-                : 0;
+    if (!missed || found) {
+        lbc_lost_forget(lbc, key);
     }
-    host->release_list(host, services, count);
-    return r < 0 ? NULL : CCM_STEAL(names);
+    if (found || (missed && lost_may_be_made(lbc, key))) {
+        host->enqueue(host, key, CCM_LANE_SPEC, 0);
+    }
+    if (service != NULL) {
+        host->release(host, service);
+    }
 }
 
 /* An answer that lacks all of several load balancers proves nothing about any of them: it may be
  * that of another account. */
-static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_items *items,
-                              const struct ccm_strmap *shown)
+static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_survey *survey,
+                              size_t shown)
 {
-    const bool proven = ccm_strmap_len(shown) < 2 || lbc_items_count_known(items) > 0;
+    const bool proven = shown < 2 || lbc_survey_count_known(survey) > 0;
 
     (void)ccm_book_open(&lbc->lost->items);
     const bool is_news = !proven && !lbc->lost->warned;
@@ -359,32 +318,31 @@ static void lost_judge_answer(struct lbc_instance *lbc, const struct lbc_items *
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
                        "the cloud lists none of the %zu load balancers that Services show: are "
                        "the credentials those of another account? Nothing is made again",
-                       ccm_strmap_len(shown));
+                       shown);
     }
 }
 
 static int lost_find(struct lbc_instance *lbc, const struct ccm_request *req, char *const *keys,
                      size_t count, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = lost_list_names(lbc, keys, count);
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *shown = lost_list_shown(lbc);
-    struct lbc_items *items = names == NULL || shown == NULL ? NULL : lbc_items_new(lbc, names);
+    CCM_CLEANUP(ccm_strmap_freep)
+    struct ccm_strmap *shown = lbc_survey_names(lbc, lost_claim);
+    struct lbc_survey *survey = shown == NULL ? NULL : lbc_survey_new(lbc, shown);
+    int r = 0;
 
-    if (items == NULL) {
+    if (survey == NULL) {
         return ccm_error_nomem(err);
     }
-    lbc_items_set_witnesses(items, shown);
-
-    const bool wanted = ccm_strmap_len(names) > 0;
-    const int r = wanted ? lbc->ops->inventory->list(lbc, req, items, err) : 0;
-
-    if (wanted && r == 0) {
-        lost_judge_answer(lbc, items, shown);
+    if (lbc_survey_count_claims(survey) > 0) {
+        r = lbc->ops->inventory->list(lbc, req, survey, err);
+        if (r == 0) {
+            lost_judge_answer(lbc, survey, ccm_strmap_len(shown));
+        }
     }
     for (size_t i = 0; r == 0 && i < count; i++) {
-        lost_wake_found(lbc, items, keys[i]);
+        lost_settle(lbc, survey, keys[i]);
     }
-    lbc_items_free(items);
+    lbc_survey_free(survey);
     return r;
 }
 

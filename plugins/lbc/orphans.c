@@ -5,6 +5,7 @@
 #include "lbc/model/owner.h"
 #include "lbc/names.h"
 #include "lbc/orphan_drop.h"
+#include "lbc/survey.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -99,24 +100,11 @@ int lbc_orphans_offer(struct lbc_orphan_list *list, unsigned kind, const char *w
     return 0;
 }
 
-/* Names of the load balancers that Services have, or would have. NULL on ENOMEM. */
-static struct ccm_strmap *orphans_list_owners(const struct lbc_instance *lbc)
+/* Every Service has a load balancer, or would have one. */
+static enum lbc_claim orphans_claim(struct lbc_instance *lbc CCM_UNUSED,
+                                    const struct ccm_service *service CCM_UNUSED)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *owners = ccm_strmap_new(NULL);
-    const struct ccm_host *host = lbc->host;
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    int r = owners == NULL ? -ENOMEM
-                           : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
-
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        char name[LBC_OWNER_LB_NAME];
-
-        lbc_owner_lb_name(services[i], name);
-        r = ccm_strmap_set(owners, name, NULL);
-    }
-    host->release_list(host, services, count);
-    return r < 0 ? NULL : CCM_STEAL(owners);
+    return LBC_CLAIM_OWN;
 }
 
 /* Take those out that have a Service. The cloud was asked before: whoever is made now is known. */
@@ -240,34 +228,26 @@ static void orphans_publish(struct lbc_instance *lbc, const struct lbc_orphan_li
 /* --- those that go --- */
 
 /* It is that of the Service, or an annotation or label names it. */
-static bool service_uses_orphan(const struct ccm_object *service, const struct lbc_orphan *one)
+static int service_uses_orphan(void *arg, const struct ccm_service *service)
 {
-    const char *label = ccm_object_label(service, lbc_names.lb_label);
+    const struct lbc_orphan *one = *(const struct lbc_orphan *const *)arg;
+    const struct ccm_object *meta = &service->meta;
     char owner[LBC_OWNER_LB_NAME];
-    bool used = ccm_text_equal(label, one->id);
+    bool used = ccm_text_equal(ccm_object_label(meta, lbc_names.lb_label), one->id);
 
-    lbc_owner_lb_name(service, owner);
+    lbc_owner_lb_name(meta, owner);
     used = used || strcmp(owner, one->owner) == 0;
-    for (uint64_t i = 0; !used && i < service->annotation_count; i++) {
-        used = strstr(service->annotations[i]->value, one->id) != NULL;
+    for (uint64_t i = 0; !used && i < meta->annotation_count; i++) {
+        used = strstr(meta->annotations[i]->value, one->id) != NULL;
     }
-    return used;
+    return used ? 1 : 0;
 }
 
 /* Whether a Service uses it by now; also when that cannot be told. */
 static bool orphan_may_be_used(const struct lbc_instance *lbc, const struct lbc_orphan *one)
 {
-    const struct ccm_host *host = lbc->host;
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    bool used = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) < 0 ||
-                ccm_removal_server_since(host) != lbc->orphans->since_ms;
-
-    for (size_t i = 0; !used && i < count; i++) {
-        used = service_uses_orphan(services[i], one);
-    }
-    host->release_list(host, services, count);
-    return used;
+    return ccm_removal_server_since(lbc->host) != lbc->orphans->since_ms ||
+           lbc_survey_services(lbc, service_uses_orphan, &one) != 0;
 }
 
 /* What came of one. */
@@ -362,7 +342,7 @@ static int orphans_find(struct lbc_instance *lbc, const struct ccm_request *req,
     if (r < 0) {
         return r;
     }
-    owners = orphans_list_owners(lbc);
+    owners = lbc_survey_names(lbc, orphans_claim);
     if (owners == NULL) {
         return ccm_error_nomem(err);
     }

@@ -13,14 +13,15 @@
 
 /* What is read into the states of the items. */
 struct reading {
-    struct lbc_items *items;
+    struct lbc_survey *items;
     struct ccm_strmap *groups; /* id -> struct lbc_group, not owned */
 };
 
 static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     const struct reading *reading = arg;
-    struct lbc_state *state = lbc_items_find(reading->items, ccm_json_text(json, "LoadBalancerId"));
+    struct lbc_state *state =
+        lbc_survey_find(reading->items, ccm_json_text(json, "LoadBalancerId"));
 
     return state == NULL ||
                    lbc_state_listener_by_id(state, ccm_json_text(json, "ListenerId")) != NULL
@@ -39,7 +40,7 @@ static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *e
     if (r < 0) {
         return alilb_refuse(r, "server group", err);
     }
-    state = lbc_items_find_owner(reading->items, &group.tags);
+    state = lbc_survey_find_owner(reading->items, &group.tags);
     if (state == NULL || ccm_strmap_has(reading->groups, group.lbc.id) != 0) {
         return 0;
     }
@@ -61,12 +62,12 @@ static int inventory_add_server(void *arg, const cJSON *json, struct ccm_error *
     return r < 0 ? alilb_refuse(r, "backend", err) : 0;
 }
 
-static void set_known(const struct lbc_items *items, bool groups)
+static void set_known(const struct lbc_survey *items, bool groups)
 {
     struct lbc_state *state = NULL;
     void *cursor = NULL;
 
-    while ((state = lbc_items_next(items, &cursor)) != NULL) {
+    while ((state = lbc_survey_next(items, &cursor)) != NULL) {
         state->listeners_known = true;
         state->groups_known = groups;
         for (size_t i = 0; groups && i < state->group_count; i++) {
@@ -76,7 +77,7 @@ static void set_known(const struct lbc_items *items, bool groups)
 }
 
 static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *req,
-                          struct lbc_items *items, struct ccm_error *err)
+                          struct lbc_survey *items, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *groups = ccm_strmap_new(NULL);
     struct alilb_call call = alilb_call_for_all(lbc, req);

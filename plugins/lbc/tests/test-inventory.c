@@ -47,7 +47,7 @@ struct mirror {
 };
 
 static int list(struct lbc_instance *instance, const struct ccm_request *req,
-                struct lbc_items *items, struct ccm_error *err)
+                struct lbc_survey *items, struct ccm_error *err)
 {
     (void)req;
     lock();
@@ -68,7 +68,7 @@ static int list(struct lbc_instance *instance, const struct ccm_request *req,
         lbc_owner_lb_name(meta, name);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
         assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
-        assert_int_equal(lbc_items_add(items, meta->key, &tags, &found), 0);
+        assert_int_equal(lbc_survey_add(items, meta->key, &tags, &found), 0);
         assert_int_equal(lbc_text_set(&lbc_state_lb(found)->id, meta->key), 0);
     }
     return 0;
@@ -76,7 +76,7 @@ static int list(struct lbc_instance *instance, const struct ccm_request *req,
 
 /* Two load balancers carry the tag of the last one. */
 static int fill(struct lbc_instance *instance, const struct ccm_request *req,
-                struct lbc_items *items, struct ccm_error *err)
+                struct lbc_survey *items, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     char name[LBC_OWNER_LB_NAME];
@@ -87,9 +87,9 @@ static int fill(struct lbc_instance *instance, const struct ccm_request *req,
     lbc_owner_lb_name(&plugin.services[SERVICES - 1]->meta, name);
     assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
     assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
-    assert_int_equal(lbc_items_add(items, "another", &tags, &found), 0);
+    assert_int_equal(lbc_survey_add(items, "another", &tags, &found), 0);
     assert_null(found);
-    assert_ptr_equal(lbc_items_find_owner(items, &tags), lbc_items_find(items, "default/s7"));
+    assert_ptr_equal(lbc_survey_find_owner(items, &tags), lbc_survey_find(items, "default/s7"));
     return 0;
 }
 

@@ -80,12 +80,12 @@ static struct lbc_instance *instance_of(struct sim *sim)
 }
 
 /* What a pass does. */
-static bool items_take_state(struct lbc_items *items, const struct ccm_service *service,
+static bool items_take_state(struct lbc_survey *items, const struct ccm_service *service,
                              struct nlb_state *have)
 {
     static const struct lbc_cloud_ops cloud = { .cluster_id = cluster_id };
     const struct lbc_instance lbc = { .cloud.ops = &cloud };
-    const bool taken = lbc_items_take(items, service, &have->lbc);
+    const bool taken = lbc_survey_take(items, service, &have->lbc);
 
     if (taken) {
         nlb_inventory_ops.settle(&lbc, service, &have->lbc);
@@ -108,7 +108,7 @@ static const struct ccm_service *service_of(size_t number)
 static void test_500(void **state)
 {
     struct sim sim;
-    struct lbc_items *inventory = NULL;
+    struct lbc_survey *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = names(500);
 
@@ -139,7 +139,7 @@ static void test_500(void **state)
         assert_null(nlb_group_at(&have, 1)->lbc.backends.items[0].description);
         assert_false(items_take_state(inventory, service, &have)); /* once */
     }
-    lbc_items_free(inventory);
+    lbc_survey_free(inventory);
     sim_end(&sim);
 }
 
@@ -150,9 +150,9 @@ static void test_500(void **state)
     "'" cluster "'}]"
 #define LB(id, owner, cluster) "{'LoadBalancerId':'" id "','Tags':" MARKS(owner, cluster) "}"
 
-static struct lbc_items *read_one(struct sim *sim, int want)
+static struct lbc_survey *read_one(struct sim *sim, int want)
 {
-    struct lbc_items *inventory = NULL;
+    struct lbc_survey *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = ccm_strmap_new(NULL);
 
@@ -177,14 +177,14 @@ static void test_whose(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
         struct sim sim;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-        struct lbc_items *inventory = NULL;
+        struct lbc_survey *inventory = NULL;
 
         sim_begin(&sim);
         sim_answer(&sim, "ListLoadBalancers", answers[i]);
         inventory = read_one(&sim, 0);
         assert_false(items_take_state(inventory, obj_service(), &have));
         assert_null(have.lb.lbc.id);
-        lbc_items_free(inventory);
+        lbc_survey_free(inventory);
         sim_end(&sim);
     }
 }
@@ -194,7 +194,7 @@ static void test_shifted_page(void **state)
 {
     struct sim sim;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-    struct lbc_items *inventory = NULL;
+    struct lbc_survey *inventory = NULL;
 
     (void)state;
     sim_begin(&sim);
@@ -205,7 +205,7 @@ static void test_shifted_page(void **state)
     inventory = read_one(&sim, 0);
     assert_true(items_take_state(inventory, obj_service(), &have));
     assert_string_equal(have.lb.lbc.id, "nlb-1");
-    lbc_items_free(inventory);
+    lbc_survey_free(inventory);
     sim_end(&sim);
 }
 
@@ -214,7 +214,7 @@ static void test_lost_tags(void **state)
 {
     struct sim sim;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-    struct lbc_items *inventory = NULL;
+    struct lbc_survey *inventory = NULL;
 
     (void)state;
     sim_begin(&sim);
@@ -230,7 +230,7 @@ static void test_lost_tags(void **state)
     assert_true(have.lbc.listeners_known);
     assert_int_equal(have.lbc.listener_count, 1);
     assert_false(have.lbc.groups_known);
-    lbc_items_free(inventory);
+    lbc_survey_free(inventory);
     sim_end(&sim);
 }
 
@@ -252,7 +252,7 @@ static void test_failures(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct sim sim;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-        struct lbc_items *inventory = NULL;
+        struct lbc_survey *inventory = NULL;
 
         sim_begin(&sim);
         if (i > 0) {
@@ -279,7 +279,7 @@ static void test_failures(void **state)
             assert_false(have.lbc.groups_known);
             assert_int_equal(have.lbc.group_count, 0);
         }
-        lbc_items_free(inventory);
+        lbc_survey_free(inventory);
         sim_end(&sim);
     }
 }

@@ -634,7 +634,7 @@ static bool read_inventory(size_t at, bool all)
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
     struct lbc_instance lbc = { .host = &host, .ops = &nlb_ops, .cloud.ops = &ops };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
-    struct lbc_items *inventory = NULL;
+    struct lbc_survey *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
@@ -642,7 +642,7 @@ static bool read_inventory(size_t at, bool all)
 
     const int r = lbc_inventory_read(&lbc, NULL, expected, &inventory, &err);
     const bool failed = oom_end();
-    const bool found = inventory != NULL && lbc_items_take(inventory, cluster.service, &have.lbc);
+    const bool found = inventory != NULL && lbc_survey_take(inventory, cluster.service, &have.lbc);
 
     if (found) {
         nlb_inventory_ops.settle(&lbc, cluster.service, &have.lbc);
@@ -657,7 +657,7 @@ static bool read_inventory(size_t at, bool all)
         assert_true(!have.lbc.groups_known || nlb_group_at(&have, 0)->lbc.backends.len == 2);
     }
     assert_true(found || failed);
-    lbc_items_free(inventory);
+    lbc_survey_free(inventory);
     ccm_strmap_free(expected);
     return failed;
 }
