@@ -209,6 +209,11 @@ static void check_errors(void)
     assert(err.kind == CCM_ERROR_NONE && err.message[0] == 0 && err.struct_size == sizeof(err));
     assert(strcmp(copy.message, "web: port 80") == 0);
     assert(ccm_error_set_text(NULL, -1, CCM_ERROR_BUG, "x") == -1);
+    ccm_error_add_detail(&copy, ", 3 s");
+    ccm_error_add_request_id(&copy, "r-1");
+    assert(ccm_error_wrap_text(&copy, -1, "ns") == -1 && strcmp(copy.request_id, "r-1") == 0);
+    assert(strcmp(copy.message, "ns: web: port 80, 3 s (RequestId r-1)") == 0);
+    assert(ccm_error_cause_len(&copy) == strlen("ns: web: port 80"));
 }
 
 int main(void)
@@ -242,7 +247,7 @@ def test_functions_are_in_a_library(prefix, tmp_path):
     run(CC, *STRICT, *pkg_config(prefix, "--cflags"), "-DCCM_EXTERN_FUNCTIONS", "-c", "use.c", "-o", "use.o", cwd=tmp_path)
     wanted = set(run("nm", "-u", "--format=just-symbols", tmp_path / "use.o").split())
     functions = {name for name in wanted if name.startswith("ccm_")}
-    assert functions == declared_functions() and len(functions) == 11
+    assert functions == declared_functions() and len(functions) == 14
     (library,) = prefix.rglob("libccm-plugin.a")
     run(CC, "use.o", library, "-o", "use", cwd=tmp_path)
     run(tmp_path / "use")
