@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SPREAD_PARTS 8 /* the last of so many parts of a period is what they are spread over */
 
@@ -83,6 +84,20 @@ static struct kube_standing *standing_obtain(struct kube_standing_book *book, co
     return standing;
 }
 
+/* All that the component has said about the object. */
+static void standing_end_all(struct kube_standing_book *book, const char *key)
+{
+    const size_t len = strlen(key) - strlen(CCM_EVENT_ALL_TOPICS);
+    void *cursor = NULL;
+    const char *other = NULL;
+
+    while (ccm_strmap_next(book->items, &cursor, &other, NULL)) {
+        if (strncmp(other, key, len) == 0) {
+            ccm_strmap_del(book->items, other);
+        }
+    }
+}
+
 int kube_standing_book_record(struct kube_standing_book *book,
                               const struct kube_occurrence *occurrence, int64_t now_ms,
                               bool has_room, bool *ret_news)
@@ -95,7 +110,11 @@ int kube_standing_book_record(struct kube_standing_book *book,
         return -ENOMEM;
     }
     if (ccm_text_empty(occurrence->message)) {
-        ccm_strmap_del(book->items, key);
+        if (strcmp(occurrence->topic, CCM_EVENT_ALL_TOPICS) == 0) {
+            standing_end_all(book, key);
+        } else {
+            ccm_strmap_del(book->items, key);
+        }
         return 0;
     }
 

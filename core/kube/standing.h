@@ -29,7 +29,8 @@ struct kube_standing_book *kube_standing_book_new(void);
 void kube_standing_book_free(struct kube_standing_book *book);
 
 /*
- * A happening with a topic; copied. Its message "": the topic is over. *ret_news: it is to be said
+ * A happening with a topic; copied. Its message "": the topic is over, or all of them, see struct
+ * ccm_event. *ret_news: it is to be said
  * now, because it is new, or for another cause than before. Else its words are kept for the next
  * time. after_ms of the first time holds as long as the cause is the same. has_room: the caller can
  * say it; if not, the next one of kube_standing_book_next() is it. 0 or -ENOMEM.

@@ -103,6 +103,8 @@ struct ccm_raw_call {
                                 the resource has it */
 };
 
+#define CCM_EVENT_ALL_TOPICS "*"
+
 struct ccm_event {
     uint64_t struct_size;
     const struct ccm_object *object; /* whom it is about */
@@ -117,6 +119,7 @@ struct ccm_event {
      * component about that object on that topic. One with the message "" ends it and is not
      * written. As long as its cause is the same its words are only kept for the next
      * time, so hand it in as often as it is found to hold. It also ends with its object.
+     * CCM_EVENT_ALL_TOPICS with the message "" ends all of that component about that object.
      */
     const char *topic;
     const char *cause; /* what makes it the same although words differ, such as ids of requests;

@@ -217,7 +217,6 @@ static int pass_publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateReadinessGate",
                                   "Error updating pod readiness gates for service", r, err);
     }
-    lbc_pass_emit_standing(pass, "FailedUpdateReadinessGate", "", "");
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
     if (pass->readiness.waiting) {
         const uint64_t ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
@@ -342,7 +341,7 @@ static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
  * now: in this pass, or, where an edit's look is put off, some seconds before. */
 static void pass_emit_ensured(struct lbc_pass *pass)
 {
-    const bool mended = pass->entry->failing != NULL && (pass->fresh || pass->put_off);
+    const bool mended = pass->entry->failing && (pass->fresh || pass->put_off);
 
     lbc_pass_end_failure(pass);
     if (pass->writes > 0 || pass->hashed || mended) {

@@ -262,7 +262,6 @@ static void entry_clear(struct lbc_entry *entry)
     lbc_state_fini(entry->state, entry->type);
     lbc_underway_fini(&entry->underway);
     lbc_tags_fini(&entry->applied);
-    ccm_strmap_free(entry->standing);
     ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->hosted);
     ccm_strmap_free(entry->past);
@@ -334,12 +333,7 @@ static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, cons
     mirrors_uncount_entry(mirrors, entry);
     entry_clear(entry);
     entry->uid = strdup(uid);
-    entry->standing = ccm_strmap_new(NULL);
-    if (entry->uid == NULL || entry->standing == NULL) {
-        entry_clear(entry);
-        return -ENOMEM;
-    }
-    return 0;
+    return entry->uid == NULL ? -ENOMEM : 0;
 }
 
 /* --- the store --- */

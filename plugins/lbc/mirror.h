@@ -85,8 +85,7 @@ struct lbc_entry {
     uint32_t changing;             /* that read what the cloud was changing */
     uint32_t failures;             /* passes in a row that failed */
     uint32_t unsaid;               /* and whose condition could not be written either */
-    struct ccm_strmap *standing;   /* topics of events that last, see lbc_pass_emit_standing() */
-    const char *failing;           /* which of these is a failure, a constant; NULL = none */
+    bool failing;                  /* a failure was reported, and it is not over */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct ccm_strmap *hosted;     /* `known` of hosted.h */
     struct lbc_tags applied;       /* additional tags that we have put on, as far as it is known */

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILURE_MAX 1023 /* bytes of the event about a failure; no server takes more */
+#define TOPIC_FAILURE "failure"
+#define FAILURE_MAX   1023 /* bytes of the event about a failure; no server takes more */
 #define AFTER_RESTART_MS                                                                           \
     900000               /* less than servers keep Events for, with the period in between          \
                           */
@@ -357,24 +358,12 @@ int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *er
 
 /* --- events --- */
 
-void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what)
+void lbc_pass_stand(const struct lbc_pass *pass, const struct lbc_life_standing *what)
 {
-    struct ccm_strmap *standing = pass->entry->standing;
-
-    if (what->text[0] != '\0') {
-        struct lbc_life_standing said = *what;
-
-        if (ccm_strmap_set(standing, what->topic, NULL) < 0) {
-            said.topic = NULL; /* nobody would know that it has to end */
-        }
-        lbc_life_stand(&pass->lbc->life, pass->service, &said);
-    } else if (ccm_strmap_has(standing, what->topic)) {
-        ccm_strmap_del(standing, what->topic);
-        lbc_life_stand(&pass->lbc->life, pass->service, what);
-    }
+    lbc_life_stand(&pass->lbc->life, pass->service, what);
 }
 
-static void pass_stand_text(struct lbc_pass *pass, bool warning, const char *topic,
+static void pass_stand_text(const struct lbc_pass *pass, bool warning, const char *topic,
                             const char *reason, const char *text, uint64_t after_ms)
 {
     const struct lbc_life_standing what = {
@@ -388,13 +377,13 @@ static void pass_stand_text(struct lbc_pass *pass, bool warning, const char *top
     lbc_pass_stand(pass, &what);
 }
 
-void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                     const char *text)
+void lbc_pass_advise(const struct lbc_pass *pass, bool warning, const char *topic,
+                     const char *reason, const char *text)
 {
     pass_stand_text(pass, warning, topic, reason, text, pass->returning ? AFTER_RESTART_MS : 0);
 }
 
-void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
+void lbc_pass_emit_standing(const struct lbc_pass *pass, const char *topic, const char *reason,
                             const char *text)
 {
     pass_stand_text(pass, true, topic, reason, text, 0);
@@ -402,24 +391,14 @@ void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char
 
 void lbc_pass_end_failure(struct lbc_pass *pass)
 {
-    if (pass->entry->failing != NULL) {
-        lbc_pass_emit_standing(pass, pass->entry->failing, "", "");
-        pass->entry->failing = NULL;
-    }
+    lbc_pass_emit_standing(pass, TOPIC_FAILURE, "", "");
+    pass->entry->failing = false;
 }
 
 void lbc_pass_end_standing(struct lbc_pass *pass)
 {
-    void *cursor = NULL;
-    const char *topic = NULL;
-
-    while (ccm_strmap_next(pass->entry->standing, &cursor, &topic, NULL)) {
-        const struct lbc_life_standing over = { .topic = topic, .reason = "", .text = "" };
-
-        lbc_life_stand(&pass->lbc->life, pass->service, &over);
-        ccm_strmap_del(pass->entry->standing, topic);
-    }
-    pass->entry->failing = NULL;
+    lbc_pass_emit_standing(pass, CCM_EVENT_ALL_TOPICS, "", "");
+    pass->entry->failing = false;
 }
 
 /* At most so many bytes, in whole words. */
@@ -454,16 +433,13 @@ static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const c
 
     const struct lbc_life_standing failure = {
         .warning = true,
-        .topic = reason,
+        .topic = TOPIC_FAILURE,
         .reason = reason,
         .cause = ccm_buf_str(&problems->cause),
         .text = ccm_buf_str(&text),
     };
 
-    if (!ccm_text_equal(pass->entry->failing, reason)) {
-        lbc_pass_end_failure(pass);
-    }
-    pass->entry->failing = reason;
+    pass->entry->failing = true;
     lbc_pass_stand(pass, &failure);
 }
 

@@ -165,14 +165,14 @@ bool lbc_pass_must_leave(const struct lbc_instance *lbc, const struct ccm_servic
 
 /* A Warning about what holds until it is reported as over (text "" or NULL). Each pass that finds
  * it reports it: the core decides whether it is news, and writes it again before events expire. */
-void lbc_pass_emit_standing(struct lbc_pass *pass, const char *topic, const char *reason,
+void lbc_pass_emit_standing(const struct lbc_pass *pass, const char *topic, const char *reason,
                             const char *text);
 /* The same about what is no failure. In the first pass after a restart over a Service that was
  * complete it is not written at once: the event of the process before is there. */
-void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                     const char *text);
+void lbc_pass_advise(const struct lbc_pass *pass, bool warning, const char *topic,
+                     const char *reason, const char *text);
 /* The same for all kinds of it; what->text "" = it is over. */
-void lbc_pass_stand(struct lbc_pass *pass, const struct lbc_life_standing *what);
+void lbc_pass_stand(const struct lbc_pass *pass, const struct lbc_life_standing *what);
 /* What the condition says when all is well. */
 #define LBC_PASS_SERVES_TEXT 600
 
@@ -292,11 +292,12 @@ CCM_NODISCARD int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_erro
 
 /* Whether they are put back, as configured now. */
 bool lbc_taken_restores(const struct lbc_instance *lbc);
-/* Before they are taken over: emit an event, and keep what they were where they are to be put back.
+/* Before they are taken over: report it, and keep what they were where they are to be put back.
  * Blocks. 0, or negative with err: then nothing must be taken over. */
 CCM_NODISCARD int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
                                      struct ccm_error *err);
-/* Drop what is kept about listeners that are not ours, as `holds` says. Blocks. */
+/* Drop what is kept about listeners that are not ours, as `holds` says; report those that are.
+ * Blocks. */
 CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
                                    bool (*holds)(const struct lbc_pass *pass, const char *port),
                                    struct ccm_error *err);
@@ -305,6 +306,8 @@ CCM_NODISCARD int lbc_taken_forget(struct lbc_pass *pass,
 
 /* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err);
+/* What is known, noted and counted of the load balancer of that Service: there is none any more. */
+void lbc_release_forget(struct lbc_instance *lbc, const char *key);
 /* For lbc_pass_must_leave(): remove our part of a person's load balancer, and the label of reuse;
  * or delete the Service's own. Blocks. 0, or negative after the failure was reported. */
 CCM_NODISCARD int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err);

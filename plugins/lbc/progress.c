@@ -12,11 +12,6 @@
 #define BEGIN_MS 3000 /* a load balancer is made in less, as a rule */
 #define WAIT_MS  5000 /* turns of a second or two are nobody's business */
 
-static bool progress_is_standing(const struct lbc_pass *pass)
-{
-    return ccm_strmap_has(pass->entry->standing, TOPIC);
-}
-
 void lbc_progress_begin(struct lbc_pass *pass)
 {
     static const struct lbc_life_standing begin = {
@@ -27,9 +22,9 @@ void lbc_progress_begin(struct lbc_pass *pass)
         .after_ms = BEGIN_MS,
     };
 
-    /* What it waited for before is still the last word. */
+    /* As long as it waits for its turn, the event about that stays. */
     if (!pass->dry && !pass->releases && pass->service->ingress_count == 0 &&
-        !progress_is_standing(pass)) {
+        !pass->entry->comes_back) {
         lbc_pass_stand(pass, &begin);
     }
 }

@@ -398,12 +398,7 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     if (object == NULL) {
         reconcile_end_waits(lbc, req);
         lbc_mirrors_forget(lbc->mirrors, key);
-        lbc_progress_forget(lbc, key);
-        lbc_quota_forget(lbc, key);
-        lbc_vswitch_forget(lbc, key);
-        lbc_freeze_forget(lbc, key);
-        lbc_empty_forget(lbc, key);
-        lbc_lost_forget(lbc, key);
+        lbc_release_forget(lbc, key);
         return 0;
     }
     if (lbc_pass_is_disowned(lbc, job.service)) {

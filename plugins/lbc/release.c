@@ -11,6 +11,7 @@
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/quota.h"
 #include "lbc/reuse.h"
 #include "lbc/service/conditions.h"
 #include "lbc/vswitch.h"
@@ -552,6 +553,16 @@ static void release_forget_own(struct lbc_entry *entry)
     entry->creation = (struct lbc_creation){ .bound_here = true };
 }
 
+void lbc_release_forget(struct lbc_instance *lbc, const char *key)
+{
+    lbc_progress_forget(lbc, key);
+    lbc_quota_forget(lbc, key);
+    lbc_vswitch_forget(lbc, key);
+    lbc_freeze_forget(lbc, key);
+    lbc_empty_forget(lbc, key);
+    lbc_lost_forget(lbc, key);
+}
+
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -575,11 +586,8 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->frozen = false;
         entry->marked = false;
         release_forget_own(entry);
-        lbc_freeze_forget(pass->lbc, entry->key);
-        lbc_empty_forget(pass->lbc, entry->key);
-        lbc_lost_forget(pass->lbc, entry->key);
+        lbc_release_forget(pass->lbc, entry->key);
         lbc_health_forget(entry);
-        lbc_vswitch_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

@@ -8,6 +8,9 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
+
+#define TOPIC "taken" /* of the event */
 
 bool lbc_taken_restores(const struct lbc_instance *lbc)
 {
@@ -16,39 +19,43 @@ bool lbc_taken_restores(const struct lbc_instance *lbc)
 
 /* --- before and after --- */
 
-static void describe_taken(const struct lbc_taken *taken, struct ccm_buf *text)
+static void taken_add_words(struct ccm_buf *text, const char *port, const struct lbc_tags *was)
 {
-    const char *group = lbc_tags_get(&taken->was, LBC_TAKEN_GROUP);
-    const char *description = lbc_tags_get(&taken->was, LBC_TAKEN_DESCRIPTION);
+    const char *group = lbc_tags_get(was, LBC_TAKEN_GROUP);
+    const char *description = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
 
     ccm_buf_addf(text, "%slistener %s (description [%s], server group [%s])",
-                 text->len == 0 ? "" : ", ", taken->port,
-                 ccm_text_empty(description) ? "" : description,
+                 text->len == 0 ? "" : ", ", port, ccm_text_empty(description) ? "" : description,
                  ccm_text_empty(group) ? "none" : group);
 }
 
-static void taken_emit_event(struct lbc_pass *pass, const struct lbc_taken_list *list,
-                             bool restores)
+/* It lasts until the Service has let go of all; no words end it. Another listener that is let go is
+ * no news. */
+static void taken_stand(const struct lbc_pass *pass, struct ccm_buf *words, bool restores)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
-
-    for (size_t i = 0; i < list->len; i++) {
-        describe_taken(&list->items[i], &text);
-    }
-    if (list->len > 0) {
-        ccm_buf_addf(&text, " of load balancer [%s], which a person made, is taken over: %s",
+    if (words->len > 0) {
+        ccm_buf_addf(words, " of load balancer [%s], which a person made, is taken over: %s",
                      lbc_pass_lb_id(pass),
                      restores ? "it is put back when the Service lets it go"
                               : "it is deleted when the Service lets it go");
-        lbc_life_event(&pass->life, pass->service, true, "ListenerTakenOver", "%s",
-                       ccm_buf_str(&text));
     }
+
+    const struct lbc_life_standing taken = {
+        .warning = true,
+        .topic = TOPIC,
+        .reason = "ListenerTakenOver",
+        .cause = TOPIC,
+        .text = ccm_buf_str(words),
+    };
+
+    lbc_pass_stand(pass, &taken);
 }
 
 int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf words = { .max = 900 };
     const bool restores = lbc_taken_restores(pass->lbc);
     const char *port = NULL;
     int r = 0;
@@ -69,26 +76,56 @@ int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
     if (labels.len > 0) {
         r = lbc_life_write_labels(&pass->life, pass->req, pass->service, &labels, err);
     }
-    if (r == 0) {
-        taken_emit_event(pass, list, restores);
+    for (size_t i = 0; r == 0 && i < list->len; i++) {
+        taken_add_words(&words, list->items[i].port, &list->items[i].was);
+    }
+    if (words.len > 0) {
+        lbc_pass_emit_standing(pass, TOPIC, "", ""); /* each time is news */
+        taken_stand(pass, &words, restores);
     }
     return r;
+}
+
+/* Whether the label begins what is kept about the listener: there may be several. */
+static bool is_first_label(const struct ccm_object *meta, uint64_t at, const char *port)
+{
+    char before[LBC_TAKEN_PORT];
+
+    return at == 0 || !lbc_taken_label_port(meta->labels[at - 1]->key, before) ||
+           strcmp(before, port) != 0;
 }
 
 int lbc_taken_forget(struct lbc_pass *pass,
                      bool (*holds)(const struct lbc_pass *pass, const char *port),
                      struct ccm_error *err)
 {
-    const struct ccm_object *meta = &pass->service->meta;
+    CCM_CLEANUP(lbc_life_now_fini)
+    struct lbc_life_now now = lbc_life_see(&pass->life, pass->service);
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
+    const struct ccm_object *meta = &now.service->meta;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf words = { .max = 900 };
+    const bool restores = lbc_taken_restores(pass->lbc);
+    int r = 0;
 
-    for (uint64_t i = 0; i < meta->label_count; i++) {
+    for (uint64_t i = 0; r == 0 && i < meta->label_count; i++) {
+        CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
         char port[LBC_TAKEN_PORT];
 
-        if (lbc_taken_label_port(meta->labels[i]->key, port) && !holds(pass, port) &&
-            lbc_tags_put(&labels, meta->labels[i]->key, "") < 0) {
-            return ccm_error_nomem(err);
+        if (!lbc_taken_label_port(meta->labels[i]->key, port)) {
+            continue;
         }
+        if (!holds(pass, port)) {
+            r = lbc_tags_put(&labels, meta->labels[i]->key, "");
+        } else if (is_first_label(meta, i, port)) {
+            r = lbc_taken_read(meta, port, &was);
+            taken_add_words(&words, port, &was);
+        }
+    }
+    if (r == 0 && (restores || words.len > 0)) {
+        taken_stand(pass, &words, restores);
+    }
+    if (r < 0) {
+        return ccm_error_nomem(err);
     }
     return labels.len == 0
                ? 0

@@ -228,6 +228,21 @@ static int object_patch(const struct ccm_host *host, const struct ccm_request *r
     return result < 0 ? ccm_error_set(err, result, kind, "patch refused") : 0;
 }
 
+static void standing_end(struct fake_host *fake, const struct ccm_event *event, const char *key)
+{
+    const size_t len = strlen(event->object->key) + 1;
+    void *cursor = NULL;
+    const char *other = NULL;
+
+    ccm_strmap_del(fake->standing, key);
+    while (strcmp(event->topic, CCM_EVENT_ALL_TOPICS) == 0 &&
+           ccm_strmap_next(fake->standing, &cursor, &other, NULL)) {
+        if (strncmp(other, key, len) == 0) {
+            ccm_strmap_del(fake->standing, other);
+        }
+    }
+}
+
 /* Whether it is written, as the core does: what lasts once per cause, and later what has to last
  * for a time first. */
 static bool event_is_said(struct fake_host *fake, const struct ccm_event *event)
@@ -240,7 +255,7 @@ static bool event_is_said(struct fake_host *fake, const struct ccm_event *event)
     }
     (void)snprintf(key, sizeof(key), "%s %s", event->object->key, event->topic);
     if (event->message[0] == '\0') {
-        ccm_strmap_del(fake->standing, key);
+        standing_end(fake, event, key);
         return false;
     }
 
