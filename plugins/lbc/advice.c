@@ -215,7 +215,7 @@ void lbc_pass_advise_direct(struct lbc_pass *pass)
     const struct lbc_model_ops *ops = pass->lbc->ops->model;
     const struct lbc_lb *lb = lbc_pass_lb(pass);
     const struct lbc_direct in = { pass->view, pass->lbc->pods_by_default, &pass->model->nodes,
-                                   pass->slices, pass->slice_count };
+                                   pass->snapshot.slices, pass->snapshot.slice_count };
 
     if (!lbc_direct_is_open(&in)) {
         lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", "");

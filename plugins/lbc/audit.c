@@ -18,7 +18,7 @@ static int64_t next_due(const struct lbc_audit *audit)
 /* Further away than any look can be: the interval was longer when it was set. */
 static bool is_of_longer_interval(const struct lbc_audit *audit, const struct lbc_entry *entry)
 {
-    return entry->audit_due_ms - audit->host->now_ms(audit->host) >
+    return entry->audit.due_ms - audit->host->now_ms(audit->host) >
            audit->interval_ms + audit->interval_ms / JITTER_PARTS;
 }
 
@@ -36,17 +36,17 @@ bool lbc_audit_begin(struct lbc_audit *audit, struct lbc_entry *entry, bool was_
     if (audit->interval_ms == 0) {
         return false;
     }
-    if (!was_valid || entry->audit_due_ms == 0) {
-        entry->audit_due_ms = next_due(audit); /* it was read just now */
+    if (!was_valid || entry->audit.due_ms == 0) {
+        entry->audit.due_ms = next_due(audit); /* it was read just now */
         return false;
     }
     if (is_of_longer_interval(audit, entry)) {
-        entry->audit_due_ms = next_due(audit);
+        entry->audit.due_ms = next_due(audit);
     }
-    if (audit->host->now_ms(audit->host) < entry->audit_due_ms) {
+    if (audit->host->now_ms(audit->host) < entry->audit.due_ms) {
         return false;
     }
-    entry->audit_put_off = idle ? 0 : entry->audit_put_off + 1;
+    entry->audit.put_off = idle ? 0 : entry->audit.put_off + 1;
     if (!idle || !get_place(audit)) {
         return false;
     }
@@ -58,14 +58,14 @@ void lbc_audit_end(struct lbc_audit *audit, struct lbc_entry *entry, bool looked
 {
     atomic_fetch_sub(&audit->running, 1);
     if (looked) {
-        entry->audit_due_ms = next_due(audit);
+        entry->audit.due_ms = next_due(audit);
     }
 }
 
 /* Soon, but a Service that has something to write in every pass gets slower and slower. */
 static int64_t audit_pause(const struct lbc_audit *audit, const struct lbc_entry *entry)
 {
-    const uint32_t busy = entry->audit_put_off < 1 ? 0 : entry->audit_put_off - 1;
+    const uint32_t busy = entry->audit.put_off < 1 ? 0 : entry->audit.put_off - 1;
     const int64_t pause = (int64_t)PUT_OFF_MS << (busy < PUT_OFF_MOST ? busy : PUT_OFF_MOST);
     const int64_t most = audit->interval_ms;
 
@@ -74,10 +74,10 @@ static int64_t audit_pause(const struct lbc_audit *audit, const struct lbc_entry
 
 void lbc_audit_schedule(const struct lbc_audit *audit, const struct lbc_entry *entry)
 {
-    if (audit->interval_ms == 0 || entry->audit_due_ms == 0) {
+    if (audit->interval_ms == 0 || entry->audit.due_ms == 0) {
         return;
     }
-    const int64_t rest = entry->audit_due_ms - audit->host->now_ms(audit->host);
+    const int64_t rest = entry->audit.due_ms - audit->host->now_ms(audit->host);
     const int64_t pause = audit_pause(audit, entry);
 
     audit->host->enqueue(audit->host, entry->key, CCM_LANE_BULK,

@@ -2,14 +2,13 @@
  * The way of a pass from what is there to what is desired (struct lbc_change_ops): the plan, its
  * run, and what comes of it for the entry.
  */
+#include "lbc/ensure.h"
 #include "lbc/names.h"
-#include "lbc/pass.h"
 
 #include "lbc/health.h"
 #include "lbc/model/settings.h"
 #include "lbc/reuse.h"
 #include "lbc/service/marks.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -45,16 +44,16 @@ static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *pres
     const char *marks = ccm_object_label(meta, lbc_names.tags_label);
     struct lbc_entry *entry = pass->entry;
     const bool same = pass->hash_verdict == LBC_HASH_SAME;
-    int r = same ? lbc_tags_copy(&entry->applied, lbc_pass_desired_tags(pass)) : 0;
+    int r = same ? lbc_tags_copy(&entry->applied.tags, lbc_pass_desired_tags(pass)) : 0;
 
     for (size_t i = 0; r == 0 && i < present->len; i++) {
         const struct lbc_tag *tag = &present->items[i];
 
         if (!lbc_setting_is_reserved_tag(tag->key, true) && lbc_marks_has(marks, meta->uid, tag)) {
-            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
+            r = lbc_tags_put(&entry->applied.tags, tag->key, tag->value);
         }
     }
-    entry->applied_known = r == 0 && (same || marks != NULL);
+    entry->applied.known = r == 0 && (same || marks != NULL);
     return r;
 }
 
@@ -65,10 +64,11 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
     if (lbc_refusals_has(&pass->refused, "additional-resource-tags")) {
         return NULL; /* what is wanted is not known, so nothing is taken off */
     }
-    if (!entry->applied_known && !entry->reused && change_recall_tags(pass, present) < 0) {
+    if (!entry->applied.known && !lbc_entry_is_reused(entry) &&
+        change_recall_tags(pass, present) < 0) {
         return NULL; /* out of memory: not known */
     }
-    return entry->applied_known ? &entry->applied : NULL;
+    return entry->applied.known ? &entry->applied.tags : NULL;
 }
 
 /* After the writes: the desired tags that are present now are ours. */
@@ -79,12 +79,12 @@ static int change_record_tags(struct lbc_pass *pass, bool is_made)
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    entry->applied_known = entry->applied_known || pass->model->reused || is_made;
+    entry->applied.known = entry->applied.known || pass->model->reused || is_made;
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
         const struct lbc_tag *tag = &wanted->items[i];
 
         if (ccm_text_equal(lbc_tags_get(present, tag->key), tag->value)) {
-            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
+            r = lbc_tags_put(&entry->applied.tags, tag->key, tag->value);
         }
     }
     return r;
@@ -201,9 +201,9 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
     const uint64_t refusal = ccm_text_hash(ccm_buf_str(&pass->problems.cause));
 
-    if (refusal != entry->refusal || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
-        entry->invalidated_ms = now;
-        entry->refusal = refusal;
+    if (refusal != entry->reread.refusal || now - entry->reread.at_ms >= INVALIDATE_PAUSE_MS) {
+        entry->reread.at_ms = now;
+        entry->reread.refusal = refusal;
         entry->valid = false;
     }
 }
@@ -317,7 +317,7 @@ static int change_mark_tags(struct lbc_pass *pass, const struct lbc_plan *plan,
     char marks[LBC_MARKS_TEXT];
 
     if (pass->model->reused || tags->len == 0 || !change_puts_tags(plan) ||
-        lbc_marks_format(pass->service->meta.uid, tags, &pass->entry->applied, marks) < 0) {
+        lbc_marks_format(pass->service->meta.uid, tags, &pass->entry->applied.tags, marks) < 0) {
         return 0; /* more than the label has room for: see remember_tags() */
     }
     return lbc_life_mark_tags(&pass->life, pass->req, pass->service, marks, err);
@@ -335,7 +335,7 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
 static void change_emit_repair(const struct lbc_pass *pass, const char *steps)
 {
     if (steps[0] != '\0') {
-        pass->entry->repaired_ms = pass->lbc->host->now_ms(pass->lbc->host);
+        pass->entry->audit.repaired_ms = pass->lbc->host->now_ms(pass->lbc->host);
         lbc_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
                        "Load balancer [%s] had been changed by somebody else and was repaired: %s",
                        lbc_pass_lb_id(pass), steps);
@@ -393,8 +393,8 @@ static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *
 }
 
 /* What the Service has to show before the plan is carried out. As above. */
-static int change_announce(struct lbc_pass *pass, struct lbc_plan *plan,
-                           const struct lbc_plan_input *in, struct ccm_error *err)
+static int change_prepare_service(struct lbc_pass *pass, struct lbc_plan *plan,
+                                  const struct lbc_plan_input *in, struct ccm_error *err)
 {
     int r = pass->unbound ? lbc_refusals_sum(&pass->refused, err)
                           : change_remember_taken(pass, plan, in, err);
@@ -408,23 +408,27 @@ static bool change_is_refused(int r, const struct ccm_error *err)
     return r != -ENOMEM && err->kind != CCM_ERROR_CANCELLED;
 }
 
-static int change_plan_again(struct lbc_pass *pass, struct lbc_plan *plan,
-                             const struct lbc_plan_input *in, struct ccm_error *err)
+static int change_plan_again(struct lbc_pass *pass, struct lbc_change *change,
+                             struct ccm_error *err)
 {
-    lbc_plan_fini(plan);
-    *plan = (struct lbc_plan){ 0 };
-    return lbc_plan_ensure(plan, pass->lbc->ops->change->rules, in, &pass->problems) < 0
+    lbc_plan_fini(&change->plan);
+    change->plan = (struct lbc_plan){ 0 };
+    return lbc_plan_ensure(&change->plan, pass->lbc->ops->change->rules, &change->in,
+                           &pass->problems) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
 
 /* The API server does not take that: the pass fails at its end, and until then backends of present
  * groups follow, as in keep.h. */
-static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
-                                const struct lbc_plan_input *in, struct ccm_error *err)
+static int change_plan_backends(struct lbc_pass *pass, struct lbc_change *change,
+                                struct ccm_error *err)
 {
     struct lbc_model *model = pass->model;
 
+    if (!model->backends_only) {
+        ccm_buf_fini(&change->repair); /* of all else nothing is repaired */
+    }
     if (!pass->unbound) {
         (void)ccm_error_wrap(err, 0, "only backends of load balancer %s follow",
                              lbc_pass_lb_id(pass)); /* sets the text */
@@ -436,91 +440,100 @@ static int change_plan_backends(struct lbc_pass *pass, struct lbc_plan *plan,
     for (size_t i = 0; i < model->want->group_count; i++) {
         model->want->groups[i]->present_only = true;
     }
-    return change_plan_again(pass, plan, in, err);
+    return change_plan_again(pass, change, err);
 }
 
 /* The API server refuses the label of additional tags: these stay as they are, all else follows. */
-static int change_plan_untagged(struct lbc_pass *pass, struct lbc_plan *plan,
-                                struct lbc_plan_input *in, struct ccm_error *err)
+static int change_plan_untagged(struct lbc_pass *pass, struct lbc_change *change,
+                                struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "additional tags of load balancer %s stay as they are",
                          lbc_pass_lb_id(pass)); /* sets the text */
     lbc_problems_add(&pass->refused.problems, err, NULL);
     ccm_error_clear(err);
     lbc_tags_fini(&lbc_state_lb(pass->model->want)->tags);
-    in->applied = NULL;
-    return change_plan_again(pass, plan, in, err);
+    change->in.applied = NULL;
+    return change_plan_again(pass, change, err);
 }
 
-/* What comes before the plan is carried out. If it fails, the plan shrinks to what can be done. */
-static int change_prepare(struct lbc_pass *pass, struct lbc_plan *plan, struct lbc_plan_input *in,
-                          bool is_new, struct ccm_error *err)
+int lbc_change_plan(struct lbc_pass *pass, struct lbc_change *change, struct ccm_error *err)
 {
-    int r = change_announce(pass, plan, in, err);
-
-    if (r < 0 && change_is_refused(r, err) && !change_is_first(pass, is_new)) {
-        return change_plan_backends(pass, plan, in, err);
-    }
-    if (r < 0 || pass->unfinished) {
-        return r;
-    }
-    r = change_mark_tags(pass, plan, err);
-    return r < 0 && change_is_refused(r, err) && !is_new ? change_plan_untagged(pass, plan, in, err)
-                                                         : r;
-}
-
-int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
-    const struct lbc_change_ops *change = pass->lbc->ops->change;
-    const bool is_new = lbc_pass_lb(pass)->id == NULL;
-    const size_t known = pass->problems.count;
-    const size_t before = pass->writes;
+    const struct lbc_plan_ops *rules = pass->lbc->ops->change->rules;
     struct lbc_entry *entry = pass->entry;
-    struct lbc_plan_input in = lbc_pass_plan_input(pass, pass->fresh);
     int r;
 
-    in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
-    in.pending = &entry->pending;
-    r = lbc_plan_ensure(&plan, change->rules, &in, &pass->problems);
+    change->is_new = lbc_pass_lb(pass)->id == NULL;
+    change->known = pass->problems.count;
+    change->repair = (struct ccm_buf){ .max = 900 };
+    change->in = lbc_pass_plan_input(pass, pass->fresh);
+    change->in.applied = lbc_pass_applied_tags(pass, &lbc_pass_lb(pass)->tags);
+    change->in.pending = &entry->pending;
+    r = lbc_plan_ensure(&change->plan, rules, &change->in, &pass->problems);
     if (r == 0 && change_can_show_repair(pass)) {
-        r = lbc_plan_describe_repair(&plan, change->rules, &in, entry->aside, &repair);
+        r = lbc_plan_describe_repair(&change->plan, rules, &change->in, entry->aside,
+                                     &change->repair);
     }
-    if (r < 0) {
-        return ccm_error_nomem(err);
-    }
-    const bool kept = pass->model->backends_only;
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
 
-    r = change_prepare(pass, &plan, &in, is_new, err);
+int lbc_change_announce(struct lbc_pass *pass, struct lbc_change *change, struct ccm_error *err)
+{
+    int r = change_prepare_service(pass, &change->plan, &change->in, err);
+
+    if (r < 0 && change_is_refused(r, err) && !change_is_first(pass, change->is_new)) {
+        return change_plan_backends(pass, change, err);
+    }
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    if (!kept && pass->model->backends_only) {
-        ccm_buf_fini(&repair); /* of all else nothing is repaired */
-    }
-    const bool refused = pass->problems.count > known;
+    r = change_mark_tags(pass, &change->plan, err);
+    return r < 0 && change_is_refused(r, err) && !change->is_new
+               ? change_plan_untagged(pass, change, err)
+               : r;
+}
 
-    entry->blocked = plan.blocked;
-    entry->marked = entry->marked || (pass->model->reused && !refused);
-    r = lbc_pass_run_plan(pass, &plan, &in, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
+/* The mirror has what was done. */
+static int change_record(struct lbc_pass *pass, bool is_new, bool written)
+{
+    const struct lbc_change_ops *change = pass->lbc->ops->change;
+    const bool exists = lbc_pass_lb(pass)->id != NULL;
+
     if (change->record != NULL && pass->kept == NULL) {
         change->record(pass);
     }
-    entry->used = entry->used || lbc_pass_lb(pass)->id != NULL;
-    if (pass->writes > before && lbc_pass_lb(pass)->id != NULL && change_is_first(pass, is_new)) {
+    pass->entry->used = pass->entry->used || exists;
+    if (written && exists && change_is_first(pass, is_new)) {
         lbc_health_expect(pass);
     }
-    if (pass->kept == NULL &&
-        change_record_tags(pass, is_new && lbc_pass_lb(pass)->id != NULL) < 0) {
+    return pass->kept == NULL ? change_record_tags(pass, is_new && exists) : 0;
+}
+
+int lbc_change_apply(struct lbc_pass *pass, struct lbc_change *change, struct ccm_error *err)
+{
+    const bool refused = pass->problems.count > change->known;
+    const size_t before = pass->writes;
+    struct lbc_entry *entry = pass->entry;
+    int r;
+
+    entry->blocked = change->plan.blocked;
+    entry->marked = entry->marked || (pass->model->reused && !refused);
+    r = lbc_pass_run_plan(pass, &change->plan, &change->in,
+                          change->is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
+    if (change_record(pass, change->is_new, pass->writes > before) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {
         lbc_pass_invalidate_mirror(pass);
     }
-    change_wait_for_groups(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
-    if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        change_emit_repair(pass, ccm_buf_str(&repair));
+    change_wait_for_groups(pass, &change->plan.waiting, r < 0 || pass->problems.count > 0);
+    if (pass->writes > before && r == 0 && pass->problems.count == change->known) {
+        change_emit_repair(pass, ccm_buf_str(&change->repair));
     }
     return r;
+}
+
+void lbc_change_fini(struct lbc_change *change)
+{
+    lbc_plan_fini(&change->plan);
+    ccm_buf_fini(&change->repair);
 }

@@ -75,9 +75,9 @@ static void described_tell_facts(const struct described *d, const struct lbc_ent
         described_tell_fact(d, "backends",
                             "some are kept although they are missing in the cluster");
     }
-    described_tell_time(d, "last read", entry->read_ms);
-    described_tell_time(d, "last repair", entry->repaired_ms);
-    described_tell_time(d, "next second look", entry->audit_due_ms);
+    described_tell_time(d, "last read", entry->audit.read_ms);
+    described_tell_time(d, "last repair", entry->audit.repaired_ms);
+    described_tell_time(d, "next second look", entry->audit.due_ms);
 }
 
 /* --- listeners --- */
@@ -290,8 +290,9 @@ static void described_tell_all_absent(struct described *d)
     }
     d->sink->table(d->sink, "Nodes and pods that are no backends", columns);
     described_tell_absent_nodes(d);
-    for (size_t i = 0; i < d->pass->slice_count; i++) {
-        described_tell_absent_endpoints(d, (const struct ccm_endpoint_slice *)d->pass->slices[i]);
+    for (size_t i = 0; i < d->pass->snapshot.slice_count; i++) {
+        described_tell_absent_endpoints(
+            d, (const struct ccm_endpoint_slice *)d->pass->snapshot.slices[i]);
     }
     if (d->absent > ABSENT_MAX) {
         ccm_text_printf(rest, sizeof(rest), "%zu more", d->absent - ABSENT_MAX);

@@ -144,7 +144,7 @@ static bool empty_was_told(const struct lbc_pass *pass)
 {
     const struct ccm_condition *shown = lbc_condition_find_ours(pass->service);
 
-    return pass->returning && shown != NULL &&
+    return lbc_pass_is_returning(pass) && shown != NULL &&
            ccm_text_equal(shown->reason, LBC_CONDITION_NO_BACKEND);
 }
 

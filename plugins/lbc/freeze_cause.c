@@ -101,9 +101,9 @@ static bool freeze_is_local(const struct lbc_freeze *freeze, uint16_t port)
 static const struct ccm_endpoint *next_endpoint(const struct lbc_pass *pass, size_t *slice,
                                                 uint64_t *at)
 {
-    while (*slice < pass->slice_count) {
+    while (*slice < pass->snapshot.slice_count) {
         const struct ccm_endpoint_slice *one =
-            (const struct ccm_endpoint_slice *)pass->slices[*slice];
+            (const struct ccm_endpoint_slice *)pass->snapshot.slices[*slice];
 
         if (*at < lbc_endpoint_size(one)) {
             return lbc_endpoint_at(one, (*at)++);
@@ -188,7 +188,7 @@ static enum lbc_freeze_cause find_lost_slices(struct lbc_freeze *freeze,
     const bool first = lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->looked;
     struct lbc_absent lost;
 
-    if (pass->slice_count > 0 ||
+    if (pass->snapshot.slice_count > 0 ||
         !lbc_absence_lost_slices(pass->lbc->absence, pass->service->meta.key, first, &lost)) {
         return LBC_FREEZE_NONE;
     }

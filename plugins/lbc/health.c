@@ -26,7 +26,7 @@ void lbc_health_recall(struct lbc_pass *pass)
     const struct ccm_condition *shown = lbc_condition_find_ours(pass->service);
     struct lbc_health_memory *memory = &pass->entry->health;
 
-    if (pass->returning && memory->text == NULL && shown != NULL &&
+    if (lbc_pass_is_returning(pass) && memory->text == NULL && shown != NULL &&
         ccm_text_equal(shown->reason, LBC_CONDITION_UNHEALTHY)) {
         memory->text = strdup(shown->message);
         memory->count = 1;

@@ -46,11 +46,11 @@ static void leave_keep(struct lbc_pass *pass)
     const char *name = NULL;
 
     while (pass->left != NULL && ccm_strmap_next(pass->left, &cursor, &name, &value)) {
-        if (entry->left == NULL) {
-            entry->left = calloc(1, sizeof(*entry->left));
+        if (entry->left.named == NULL) {
+            entry->left.named = calloc(1, sizeof(*entry->left.named));
         }
-        if (entry->left != NULL) {
-            lbc_named_add(entry->left, value, name);
+        if (entry->left.named != NULL) {
+            lbc_named_add(entry->left.named, value, name);
         }
     }
 }
@@ -65,20 +65,20 @@ void lbc_leave_publish(struct lbc_pass *pass)
     if (pass->writes > 0) {
         leave_keep(pass);
     }
-    if (entry->left == NULL) {
+    if (entry->left.named == NULL) {
         return;
     }
-    if (entry->left_told_ms != 0 && now - entry->left_told_ms < TELL_PAUSE_MS) {
+    if (entry->left.reported_ms != 0 && now - entry->left.reported_ms < TELL_PAUSE_MS) {
         host->enqueue(host, entry->key, CCM_LANE_BULK,
-                      (uint64_t)(entry->left_told_ms + TELL_PAUSE_MS - now));
+                      (uint64_t)(entry->left.reported_ms + TELL_PAUSE_MS - now));
         return;
     }
-    lbc_named_format(entry->left, "; ", &text);
+    lbc_named_format(entry->left.named, "; ", &text);
     lbc_life_event(&pass->life, pass->service, false, "BackendsRemoved",
-                   "%zu backend(s) left load balancer [%s]: %s", entry->left->count,
+                   "%zu backend(s) left load balancer [%s]: %s", entry->left.named->count,
                    lbc_pass_lb_id(pass), ccm_buf_str(&text));
-    lbc_named_fini(entry->left);
-    free(entry->left);
-    entry->left = NULL;
-    entry->left_told_ms = now;
+    lbc_named_fini(entry->left.named);
+    free(entry->left.named);
+    entry->left.named = NULL;
+    entry->left.reported_ms = now;
 }

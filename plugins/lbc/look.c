@@ -32,7 +32,7 @@ static void look_requeue(const struct lbc_pass *pass)
 static bool look_has_mirror(const struct lbc_entry *entry)
 {
     return entry->valid && lbc_state_lb(entry->state)->id != NULL &&
-           (!entry->gone || entry->reused);
+           (!entry->gone || lbc_entry_is_reused(entry));
 }
 
 void lbc_look_begin(struct lbc_pass *pass)

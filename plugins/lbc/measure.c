@@ -73,9 +73,9 @@ void lbc_measure_mirror(const struct lbc_instance *lbc, const struct lbc_entry *
 {
     const char *const values[] = { lbc->ops->product->type };
 
-    if (entry->valid && entry->read_ms != 0) {
+    if (entry->valid && entry->audit.read_ms != 0) {
         lbc->host->metric(lbc->host, &mirror_age, values,
-                          (double)(lbc->host->now_ms(lbc->host) - entry->read_ms) / 1000);
+                          (double)(lbc->host->now_ms(lbc->host) - entry->audit.read_ms) / 1000);
     }
 }
 
@@ -105,7 +105,7 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
 
     /* A Service that was never ours, was done with before, or still comes into being, is none. */
     if (pass->dry || pass->audit || pass->unfinished || err->kind == CCM_ERROR_CANCELLED ||
-        (ccm_text_equal(verb, "Deletion") && r == 0 && !pass->cleaned) ||
+        (ccm_text_equal(verb, "Deletion") && r == 0 && !pass->hashed) ||
         (ccm_text_equal(verb, "Creation") && r == 0 && !pass->hashed)) {
         return;
     }

@@ -9,6 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where an entry stands; the lock guards it. */
+struct lbc_place {
+    const struct lbc_state_type *type;
+    struct lbc_counts counts;  /* what its mirror was counted with */
+    bool busy;                 /* it is claimed */
+    bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
+    bool asked;                /* see lbc_mirrors_ask(); likewise handed over */
+    bool again;                /* it was to be claimed while it was busy */
+    uint64_t lane;             /* to be enqueued in */
+    struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
+    struct lbc_shared *waits;  /* in whose queue it is */
+    struct lbc_entry *next;    /* in that queue */
+};
+
 /* A reused load balancer. While an entry is claimed its content lives there. */
 struct lbc_shared {
     char *id;
@@ -49,18 +63,18 @@ static void mirrors_uncount_entry(const struct lbc_mirrors *mirrors, struct lbc_
 
     mirrors_uncount(mirrors, entry->state);
     if (mirrors->usage != NULL) {
-        lbc_usage_replace(mirrors->usage, &entry->counts, &none);
+        lbc_usage_replace(mirrors->usage, &entry->place->counts, &none);
     }
 }
 
 /* A claim ends. */
 static void mirrors_count(const struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    const struct lbc_counts fresh = lbc_usage_count(entry->state, entry->reused);
+    const struct lbc_counts fresh = lbc_usage_count(entry->state, lbc_entry_is_reused(entry));
 
     if (mirrors->usage != NULL) {
         lbc_usage_add_servers(mirrors->usage, entry->state);
-        lbc_usage_replace(mirrors->usage, &entry->counts, &fresh);
+        lbc_usage_replace(mirrors->usage, &entry->place->counts, &fresh);
         lbc_usage_claim(mirrors->usage, false);
     }
 }
@@ -116,12 +130,12 @@ static struct lbc_shared *shared_ref(struct lbc_mirrors *mirrors, const char *id
 /* Takes over the caller's reference. */
 static void join_queue(struct lbc_entry *entry, struct lbc_shared *shared)
 {
-    entry->waits = shared;
-    entry->next = NULL;
+    entry->place->waits = shared;
+    entry->place->next = NULL;
     if (shared->first == NULL) {
         shared->first = entry;
     } else {
-        shared->last->next = entry;
+        shared->last->place->next = entry;
     }
     shared->last = entry;
 }
@@ -130,13 +144,13 @@ static void unlink_waiter(struct lbc_shared *shared, const struct lbc_entry *ent
 {
     struct lbc_entry *before = NULL;
 
-    for (struct lbc_entry *one = shared->first; one != entry; one = one->next) {
+    for (struct lbc_entry *one = shared->first; one != entry; one = one->place->next) {
         before = one;
     }
     if (before == NULL) {
-        shared->first = entry->next;
+        shared->first = entry->place->next;
     } else {
-        before->next = entry->next;
+        before->place->next = entry->place->next;
     }
     if (shared->last == entry) {
         shared->last = before;
@@ -153,12 +167,12 @@ static bool lane_is_before(uint64_t a, uint64_t b)
  * The lanes as bits. */
 static unsigned shared_choose_lanes(const struct lbc_shared *shared)
 {
-    uint64_t first = shared->first->lane;
+    uint64_t first = shared->first->place->lane;
     unsigned lanes = 0;
 
-    for (const struct lbc_entry *one = shared->first; one != NULL; one = one->next) {
-        first = lane_is_before(one->lane, first) ? one->lane : first;
-        lanes |= 1U << one->lane;
+    for (const struct lbc_entry *one = shared->first; one != NULL; one = one->place->next) {
+        first = lane_is_before(one->place->lane, first) ? one->place->lane : first;
+        lanes |= 1U << one->place->lane;
     }
     return 1U << first | (first == CCM_LANE_REMOVE ? 0 : lanes & 1U << CCM_LANE_BACKENDS);
 }
@@ -187,7 +201,7 @@ static void shared_hurry_first(struct lbc_mirrors *mirrors, struct lbc_shared *s
 /* Give up the place, if it has one; whose turn it is then may change. */
 static void leave_queue(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    struct lbc_shared *shared = entry->waits;
+    struct lbc_shared *shared = entry->place->waits;
 
     if (shared == NULL) {
         return;
@@ -195,8 +209,8 @@ static void leave_queue(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
     const bool was_first = shared->first == entry;
 
     unlink_waiter(shared, entry);
-    entry->waits = NULL;
-    entry->next = NULL;
+    entry->place->waits = NULL;
+    entry->place->next = NULL;
     if (was_first) {
         wake_first(mirrors, shared);
     }
@@ -210,13 +224,14 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
     void *value = NULL;
 
     by->freed = false;
-    while (by->shared->refs > 1 && ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
+    while (by->place->shared->refs > 1 &&
+           ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
         /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
-        if (entry != by && entry->shared == by->shared && entry->blocked) {
+        if (entry != by && entry->place->shared == by->place->shared && entry->blocked) {
             entry->blocked = false;
-            mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
+            mirrors->host->enqueue(mirrors->host, entry->key, entry->place->lane, 0);
         }
     }
 }
@@ -224,7 +239,7 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
 /* It will not come back for its jobs, so nobody knows what they come to: the next one reads. */
 static void entry_let_in(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    struct lbc_shared *shared = entry->shared;
+    struct lbc_shared *shared = entry->place->shared;
 
     if (shared == NULL || shared->holder != entry) {
         return;
@@ -241,8 +256,8 @@ static void entry_let_in(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 static void entry_leave_shared(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
     entry_let_in(mirrors, entry);
-    shared_unref(mirrors, entry->shared);
-    entry->shared = NULL;
+    shared_unref(mirrors, entry->place->shared);
+    entry->place->shared = NULL;
 }
 
 /* --- entries --- */
@@ -250,7 +265,7 @@ static void entry_leave_shared(struct lbc_mirrors *mirrors, struct lbc_entry *en
 static void entry_free_aside(struct lbc_entry *entry)
 {
     if (entry->aside != NULL) {
-        lbc_state_fini(entry->aside, entry->type);
+        lbc_state_fini(entry->aside, entry->place->type);
     }
     free(entry->aside);
     entry->aside = NULL;
@@ -259,28 +274,22 @@ static void entry_free_aside(struct lbc_entry *entry)
 static void entry_clear(struct lbc_entry *entry)
 {
     entry_free_aside(entry);
-    lbc_state_fini(entry->state, entry->type);
+    lbc_state_fini(entry->state, entry->place->type);
     lbc_underway_fini(&entry->underway);
-    lbc_tags_fini(&entry->applied);
-    ccm_strmap_free(entry->pod_states);
-    ccm_strmap_free(entry->hosted);
+    lbc_tags_fini(&entry->applied.tags);
+    ccm_strmap_free(entry->pods.states);
+    ccm_strmap_free(entry->pods.hosted);
     ccm_strmap_free(entry->past);
-    if (entry->left != NULL) {
-        lbc_named_fini(entry->left);
+    if (entry->left.named != NULL) {
+        lbc_named_fini(entry->left.named);
     }
-    free(entry->left);
+    free(entry->left.named);
     free(entry->health.text);
     free(entry->uid);
     *entry = (struct lbc_entry){
         .key = entry->key,
         .state = entry->state,
-        .type = entry->type,
-        .touched = entry->touched,
-        .asked = entry->asked,
-        .again = entry->again,
-        .lane = entry->lane,
-        .waits = entry->waits,
-        .next = entry->next,
+        .place = entry->place,
     };
 }
 
@@ -288,10 +297,11 @@ static void entry_free(void *value)
 {
     struct lbc_entry *entry = value;
 
-    if (entry->state != NULL) {
+    if (entry->place != NULL && entry->state != NULL) {
         entry_clear(entry);
     }
     free(entry->state);
+    free(entry->place);
     free(entry->key);
     free(entry);
 }
@@ -303,13 +313,14 @@ static struct lbc_entry *entry_new(const struct lbc_state_type *type, const char
     if (entry == NULL) {
         return NULL;
     }
-    entry->type = type;
     entry->key = strdup(key);
     entry->state = calloc(1, type->size);
-    if (entry->key == NULL || entry->state == NULL) {
+    entry->place = calloc(1, sizeof(*entry->place));
+    if (entry->key == NULL || entry->state == NULL || entry->place == NULL) {
         entry_free(entry);
         return NULL;
     }
+    entry->place->type = type;
     return entry;
 }
 
@@ -376,8 +387,8 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
     while (ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
-        shared_unref(mirrors, entry->shared);
-        shared_unref(mirrors, entry->waits); /* with its queue, nobody is woken any more */
+        shared_unref(mirrors, entry->place->shared);
+        shared_unref(mirrors, entry->place->waits); /* with its queue, nobody is woken any more */
     }
     ccm_strmap_free(mirrors->entries);
     ccm_strmap_free(mirrors->shared);
@@ -389,21 +400,21 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
 static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
                                 struct lbc_shared *shared)
 {
-    if (entry->waits == shared) {
+    if (entry->place->waits == shared) {
         shared_unref(mirrors, shared);
     } else {
         leave_queue(mirrors, entry);
         join_queue(entry, shared);
     }
-    shared_hurry_first(mirrors, entry->waits);
+    shared_hurry_first(mirrors, entry->place->waits);
     return -EBUSY;
 }
 
 /* It goes over to another load balancer: what it has put on the one before is not on that. */
 static void entry_forget_marks(struct lbc_entry *entry)
 {
-    lbc_tags_fini(&entry->applied);
-    entry->applied_known = false;
+    lbc_tags_fini(&entry->applied.tags);
+    entry->applied.known = false;
     entry->marked = false;
     entry->unrestored = 0;
 }
@@ -415,14 +426,14 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
     shared->busy = true;
     shared->holder = NULL;
     leave_queue(mirrors, entry); /* wakes nobody of this queue: it is busy */
-    if (shared == entry->shared) {
+    if (shared == entry->place->shared) {
         shared_unref(mirrors, shared);
     } else {
-        shared_unref(mirrors, entry->shared);
+        shared_unref(mirrors, entry->place->shared);
         mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
         entry_forget_marks(entry);
-        entry->shared = shared;
+        entry->place->shared = shared;
     }
     lbc_state_move(entry->state, shared->state, mirrors->type);
     entry->valid = shared->valid;
@@ -431,7 +442,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
 /* Its own mirror is that of the load balancer: nobody shares it. */
 static bool has_own(const struct lbc_entry *entry, const char *lb_id)
 {
-    return entry->shared == NULL && entry->valid &&
+    return entry->place->shared == NULL && entry->valid &&
            ccm_text_equal(lbc_state_lb(entry->state)->id, lb_id);
 }
 
@@ -449,7 +460,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
     if (shared == NULL && !alone) {
         return -ENOMEM;
     }
-    if (shared != entry->shared) {
+    if (shared != entry->place->shared) {
         entry_let_in(mirrors, entry);
     }
     if (shared != NULL && !shared_may_enter(shared, entry)) {
@@ -460,7 +471,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
         return 0;
     }
     leave_queue(mirrors, entry);
-    if (entry->shared != NULL) {
+    if (entry->place->shared != NULL) {
         entry_leave_shared(mirrors, entry);
         mirrors_uncount(mirrors, entry->state);
         lbc_entry_drop(entry);
@@ -478,9 +489,9 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
     if (r < 0) {
         return r;
     }
-    entry->lane = lane;
-    if (entry->busy) {
-        entry->again = true;
+    entry->place->lane = lane;
+    if (entry->place->busy) {
+        entry->place->again = true;
         return -EBUSY;
     }
     if (!ccm_text_equal(entry->uid, uid)) {
@@ -490,12 +501,11 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
         r = bind_locked(mirrors, entry, lb_id);
     }
     if (r == 0) {
-        entry->busy = true;
-        entry->look.touched = entry->look.touched || entry->touched;
-        entry->touched = false;
-        entry->look.asked = entry->look.asked || entry->asked;
-        entry->asked = false;
-        entry->reused = entry->shared != NULL;
+        entry->place->busy = true;
+        entry->look.touched = entry->look.touched || entry->place->touched;
+        entry->place->touched = false;
+        entry->look.asked = entry->look.asked || entry->place->asked;
+        entry->place->asked = false;
         *ret = entry;
     }
     return r;
@@ -504,7 +514,7 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
 /* Its content goes back, and others are let in, unless the entry comes back for its jobs. */
 static void entry_give_back_shared(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    struct lbc_shared *shared = entry->shared;
+    struct lbc_shared *shared = entry->place->shared;
     const bool underway = entry->underway.len > 0;
 
     lbc_state_move(shared->state, entry->state, mirrors->type);
@@ -525,14 +535,15 @@ static void mirrors_give_back(struct lbc_mirrors *mirrors, struct lbc_entry *ent
 {
     lbc_state_rest(entry->state);
     ccm_lock(&mirrors->lock);
-    entry->busy = false;
-    if (entry->shared != NULL) {
+    entry->place->busy = false;
+    if (entry->place->shared != NULL) {
         entry_give_back_shared(mirrors, entry);
     }
-    entry->freed = entry->freed && entry->shared != NULL && entry->shared->holder == entry;
-    if (entry->again) {
-        entry->again = false;
-        mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
+    entry->freed =
+        entry->freed && entry->place->shared != NULL && entry->place->shared->holder == entry;
+    if (entry->place->again) {
+        entry->place->again = false;
+        mirrors->host->enqueue(mirrors->host, entry->key, entry->place->lane, 0);
     }
     ccm_unlock(&mirrors->lock);
 }
@@ -541,7 +552,7 @@ static enum lbc_own entry_find_own(const struct lbc_entry *entry)
 {
     const struct lbc_creation *creation = &entry->creation;
 
-    if (entry->shared == NULL && lbc_entry_known_id(entry) != NULL) {
+    if (entry->place->shared == NULL && lbc_entry_known_id(entry) != NULL) {
         return LBC_OWN_KNOWN;
     }
     return entry->releasing || creation->sent || creation->late || !creation->bound_here
@@ -606,7 +617,7 @@ void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL) {
-        entry->touched = true;
+        entry->place->touched = true;
     }
     ccm_unlock(&mirrors->lock);
 }
@@ -617,7 +628,7 @@ void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key)
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL) {
-        entry->asked = true;
+        entry->place->asked = true;
     }
     ccm_unlock(&mirrors->lock);
 }
@@ -626,9 +637,9 @@ static int mirrors_view_locked(struct lbc_mirrors *mirrors, struct lbc_entry *en
                                void (*fn)(void *arg, const struct lbc_entry *entry, bool valid),
                                void *arg)
 {
-    struct lbc_shared *shared = entry->shared;
+    struct lbc_shared *shared = entry->place->shared;
 
-    if (entry->busy || (shared != NULL && shared->busy)) {
+    if (entry->place->busy || (shared != NULL && shared->busy)) {
         return -EBUSY;
     }
     if (shared != NULL) {
@@ -664,7 +675,7 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
     ccm_lock(&mirrors->lock);
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
-    if (entry != NULL && !entry->busy) {
+    if (entry != NULL && !entry->place->busy) {
         leave_queue(mirrors, entry);
         entry_leave_shared(mirrors, entry);
         mirrors_uncount_entry(mirrors, entry);
@@ -677,12 +688,17 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
 
 const char *lbc_entry_acquired_id(const struct lbc_entry *entry)
 {
-    return entry->shared == NULL ? "" : entry->shared->id;
+    return entry->place->shared == NULL ? "" : entry->place->shared->id;
+}
+
+bool lbc_entry_is_reused(const struct lbc_entry *entry)
+{
+    return entry->place->shared != NULL;
 }
 
 void lbc_entry_drop(struct lbc_entry *entry)
 {
-    lbc_state_fini(entry->state, entry->type);
+    lbc_state_fini(entry->state, entry->place->type);
     entry_free_aside(entry);
     entry->valid = false;
 }
@@ -706,20 +722,20 @@ static bool entry_can_go_aside(const struct lbc_entry *entry)
 
 void lbc_entry_put_aside(struct lbc_entry *entry)
 {
-    struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->type->size) : NULL;
+    struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->place->type->size) : NULL;
 
     if (copy == NULL) { /* also out of memory: then it is not told what was repaired */
         if (entry->aside != NULL &&
             ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id)) {
             lbc_state_keep_groups(entry->aside, entry->state);
         }
-        lbc_state_fini(entry->state, entry->type);
+        lbc_state_fini(entry->state, entry->place->type);
         entry->valid = false;
         return;
     }
     entry_free_aside(entry);
-    memcpy(copy, entry->state, entry->type->size);
-    memset(entry->state, 0, entry->type->size);
+    memcpy(copy, entry->state, entry->place->type->size);
+    memset(entry->state, 0, entry->place->type->size);
     entry->aside = copy;
     entry->valid = false;
 }
@@ -729,8 +745,8 @@ void lbc_entry_take_back(struct lbc_entry *entry)
     if (entry->aside == NULL) {
         return; /* out of memory: it is read again */
     }
-    lbc_state_fini(entry->state, entry->type);
-    memcpy(entry->state, entry->aside, entry->type->size);
+    lbc_state_fini(entry->state, entry->place->type);
+    memcpy(entry->state, entry->aside, entry->place->type->size);
     free(entry->aside);
     entry->aside = NULL;
     entry->valid = true;

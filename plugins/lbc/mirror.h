@@ -53,6 +53,39 @@ struct lbc_health_memory {
     char *text;     /* what is told of them; NULL = there are none */
 };
 
+/* When the mirror was read and is read again; audit.h. */
+struct lbc_audit_memory {
+    int64_t due_ms;      /* monotonic; 0 = not known yet */
+    uint32_t put_off;    /* passes in a row that were due for an audit but had work to do */
+    int64_t read_ms;     /* monotonic: when `state` was read; 0 = not known */
+    int64_t repaired_ms; /* monotonic: when what others had changed was last repaired; 0 = never */
+};
+
+/* Backends that left; leave_pass.c. */
+struct lbc_left_memory {
+    struct lbc_named *named; /* not reported yet; NULL = none */
+    int64_t reported_ms;     /* monotonic: when some were last reported; 0 = never */
+};
+
+/* Pods that are not ready yet, or whose address is that of a node. */
+struct lbc_pod_memory {
+    struct ccm_strmap *states; /* see readiness.h */
+    struct ccm_strmap *hosted; /* `known` of hosted.h */
+    uint32_t polls;            /* passes in a row that waited for pods */
+};
+
+/* The refusal that last had the mirror read again. */
+struct lbc_reread_memory {
+    uint64_t refusal; /* hash of its text */
+    int64_t at_ms;    /* monotonic; 0 = never */
+};
+
+/* Additional tags that we have put on the load balancer. */
+struct lbc_tag_memory {
+    struct lbc_tags tags;
+    bool known; /* they are all of them */
+};
+
 /* Members below `uid` belong to the holder of the claim. */
 struct lbc_entry {
     char *key;
@@ -69,7 +102,6 @@ struct lbc_entry {
     bool several;        /* the last look by tag or name found more than its own */
     bool releasing;      /* a release has begun; until it ends, or an ensuring pass does */
     bool used;           /* a pass has worked on a load balancer */
-    bool reused;         /* it is somebody else's, as the claim said */
     bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
     bool completed;      /* a pass of this process has come to its end, or had to do everything */
     bool blocked;        /* it lacks something that another entry holds in the load balancer */
@@ -81,46 +113,28 @@ struct lbc_entry {
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
     struct lbc_creation creation;
-    uint32_t polls;                /* passes in a row that waited for pods */
-    uint32_t changing;             /* that read what the cloud was changing */
-    uint32_t failures;             /* passes in a row that failed */
-    uint32_t unsaid;               /* and whose condition could not be written either */
-    bool failing;                  /* a failure was reported, and it is not over */
-    struct ccm_strmap *pod_states; /* see readiness.h */
-    struct ccm_strmap *hosted;     /* `known` of hosted.h */
-    struct lbc_tags applied;       /* additional tags that we have put on, as far as it is known */
-    bool applied_known;
+    uint32_t changing; /* that read what the cloud was changing */
+    uint32_t failures; /* passes in a row that failed */
+    uint32_t unsaid;   /* and whose condition could not be written either */
+    bool failing;      /* a failure was reported, and it is not over */
+    struct lbc_tag_memory applied;
+    struct lbc_pod_memory pods;
+    struct lbc_audit_memory audit;
+    struct lbc_reread_memory reread;
+    struct lbc_left_memory left;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
     struct lbc_health_memory health;
-    int64_t unserved_ms;    /* monotonic: since when nobody serves a port; 0 = not so */
-    struct lbc_named *left; /* backends that left and nobody has heard of; NULL = none */
-    int64_t left_told_ms;   /* monotonic: when such were last told; 0 = never */
-    int64_t audit_due_ms;   /* monotonic; 0 = not known yet */
-    uint32_t audit_put_off; /* passes in a row that were due for a look but had work to do */
-    int64_t read_ms;        /* monotonic: when `state` was read; 0 = not known */
-    int64_t repaired_ms; /* monotonic: when what others had changed was last put right; 0 = never */
+    int64_t unserved_ms;     /* monotonic: since when nobody serves a port; 0 = not so */
     struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */
-    int64_t inherited_ms;   /* monotonic: when it did, about those that an earlier one had left; 0 =
-                               never */
-    int64_t making_ms;      /* monotonic: since when the load balancer is not ready; 0 = it is */
-    int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
-    uint64_t refusal;       /* hash of what was refused last */
-    unsigned near;          /* 1 << enum lbc_quota: little of it is left, see quota.h */
-    /* The store's. */
-    struct lbc_counts counts; /* what it was counted with */
-    const struct lbc_state_type *type;
-    bool busy;
-    bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
-    bool asked;                /* the same of lbc_mirrors_ask() */
-    bool again;                /* somebody wanted it while it was busy */
-    uint64_t lane;             /* to be enqueued in */
-    struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
-    struct lbc_shared *waits;  /* whose queue it stands in */
-    struct lbc_entry *next;    /* in that queue */
+    int64_t inherited_ms;    /* monotonic: when it did, about those that an earlier one had left; 0 =
+                                never */
+    int64_t making_ms;       /* monotonic: since when the load balancer is not ready; 0 = it is */
+    unsigned near;           /* 1 << enum lbc_quota: little of it is left, see quota.h */
+    struct lbc_place *place; /* the store's: claim, queues, what it was counted with */
 };
 
 struct lbc_mirrors;
@@ -167,6 +181,8 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 
 /* Id of the load balancer that it was claimed with, "" = its own. */
 const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
+/* Whether that is a person's, as the claim said. */
+bool lbc_entry_is_reused(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
 /* The id of the load balancer as it was last known, whether or not the mirror is believed; borrowed

@@ -46,6 +46,13 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass)
     return lbc_life_is_marked(&pass->life, pass->service);
 }
 
+bool lbc_pass_needs_mark(const struct lbc_pass *pass)
+{
+    const struct lbc_product *product = pass->lbc->ops->product;
+
+    return product->needs_mark != NULL && product->needs_mark(pass->lbc, pass->service);
+}
+
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -65,10 +72,10 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
     return (struct lbc_model_input){
         .service = pass->releases ? pass->service : pass->view,
         .refused = &pass->refused,
-        .nodes = pass->nodes,
-        .node_count = pass->node_count,
-        .slices = pass->slices,
-        .slice_count = pass->slice_count,
+        .nodes = pass->snapshot.nodes,
+        .node_count = pass->snapshot.node_count,
+        .slices = pass->snapshot.slices,
+        .slice_count = pass->snapshot.slice_count,
         .accepted = pass->readiness.accepted,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .resource_group =
@@ -221,7 +228,7 @@ bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
 
 bool lbc_pass_was_read_early(const struct lbc_pass *pass)
 {
-    return pass_is_early(pass, pass->entry->read_ms);
+    return pass_is_early(pass, pass->entry->audit.read_ms);
 }
 
 void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms)
@@ -380,7 +387,8 @@ static void pass_stand_text(const struct lbc_pass *pass, bool warning, const cha
 void lbc_pass_advise(const struct lbc_pass *pass, bool warning, const char *topic,
                      const char *reason, const char *text)
 {
-    pass_stand_text(pass, warning, topic, reason, text, pass->returning ? AFTER_RESTART_MS : 0);
+    pass_stand_text(pass, warning, topic, reason, text,
+                    lbc_pass_is_returning(pass) ? AFTER_RESTART_MS : 0);
 }
 
 void lbc_pass_emit_standing(const struct lbc_pass *pass, const char *topic, const char *reason,
@@ -488,4 +496,13 @@ int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *wh
     lbc_problems_add(&pass->problems, err, NULL);
     (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
     return r;
+}
+
+void lbc_pass_join_refused(struct lbc_pass *pass)
+{
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems others = pass->problems;
+
+    pass->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+    lbc_problems_join(&pass->problems, &pass->refused.problems);
+    lbc_problems_join(&pass->problems, &others);
 }

@@ -1,11 +1,7 @@
 /*
  * One pass over a Service, and what its parts share. What a product hands in: controller.h.
  *
- * A pass that ensures:
- *   hash -> annotations that cannot be used (model/refusal.h), advice about fields -> finalizer,
- *   mark -> snapshot of nodes and slices -> pods with readiness gates -> lbc_pass_sync(): model,
- *   reads, plan, apply -> conditions of pods -> labels and status -> EnsuredLoadBalancer, events of
- *   the product -> additional tags remembered -> invalid backends fail it.
+ * A pass that ensures: lbc_pass_ensure() in ensure.c has its parts in order.
  *   Unusable annotations end it only while nothing has been made yet; else it goes on without them
  *   and fails at its end. When it is annotation id, only backends follow: keep.h. The same holds
  *   while the API server does not take what the Service has to show before something is created.
@@ -31,6 +27,16 @@
 #define LBC_PASS_CLEAN_FAILED "CleanLoadBalancerFailed"
 #define LBC_PASS_CLEAN_WHAT   "Error deleting load balancer"
 
+/* What the caches hold of nodes and slices, as far as the Service needs it; see snapshot.c. */
+struct lbc_snapshot {
+    const struct ccm_object *const *nodes; /* all where all are backends; those that endpoints name
+                                              where nodes with pods are; else none */
+    const struct ccm_object **named;       /* the second of these; NULL = not */
+    size_t node_count;
+    const struct ccm_object *const *slices; /* of this Service */
+    size_t slice_count;
+};
+
 struct lbc_pass {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
@@ -50,13 +56,7 @@ struct lbc_pass {
     bool insists;     /* a release: its load balancer goes, ready or not */
     bool last_user;   /* a release: nobody else uses somebody else's load balancer */
 
-    /* In: valid during sync. */
-    const struct ccm_object *const *nodes; /* all where all are backends; those that endpoints name
-                                              where nodes with pods are; else none */
-    const struct ccm_object **named;       /* the second of these; NULL = not */
-    size_t node_count;
-    const struct ccm_object *const *slices; /* of this Service */
-    size_t slice_count;
+    struct lbc_snapshot snapshot;   /* of the cluster; valid during sync */
     struct lbc_readiness readiness; /* of pods that are not ready yet */
     bool audit;   /* believe only what this pass has read, not the inventory either; audit.h */
     bool looked;  /* the same because of a person's edit: the mirror was put aside */
@@ -65,8 +65,7 @@ struct lbc_pass {
     bool dry;     /* sync and release read and plan, but print their steps to `steps` */
     enum lbc_hash_verdict hash_verdict; /* what the hash label says about the Service as it is */
     bool remembered;                    /* it begins with the mirror of an earlier pass */
-    bool returning; /* complete before this process, of which no pass has ended yet: a restart */
-    char hash[LBC_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
+    char hash[LBC_HASH_TEXT];           /* of the Service as it is; of a pass that ensures */
 
     /* Out. */
     struct lbc_problems problems;
@@ -88,9 +87,9 @@ struct lbc_pass {
                         come again after requeue_ms */
     bool several;    /* a release: there is another load balancer of the Service after this one */
     bool unverified; /* nothing was published because the cloud was not asked: a look follows */
-    bool hashed;  /* the hash label was written: the Service is done, for the first time or again */
-    bool mute;    /* the status could not be written, so a condition there cannot be either */
-    bool cleaned; /* for the first time nothing of ours is left in cloud and Service */
+    bool hashed; /* the hash label was written, or all was taken away: the Service is done, for the
+                    first time or again */
+    bool mute;   /* the status could not be written, so a condition there cannot be either */
 };
 
 /* --- facts; pass.c --- */
@@ -105,6 +104,13 @@ const struct lbc_tags *lbc_pass_desired_tags(const struct lbc_pass *pass);
 const char *lbc_pass_lb_id(const struct lbc_pass *pass);
 /* Whether there may be something that only the extra label tells of, see needs_mark(). */
 bool lbc_pass_is_marked(const struct lbc_pass *pass);
+/* A restart: the Service was complete before this process, and no pass of it has ended yet. */
+static inline bool lbc_pass_is_returning(const struct lbc_pass *pass)
+{
+    return lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->completed;
+}
+/* Whether something may be created for the Service that only the extra label leads to. */
+bool lbc_pass_needs_mark(const struct lbc_pass *pass);
 /* What the desired state is made from; borrowed. */
 struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass);
 /* Which ids of the account the namespace may name, as configured now. */
@@ -196,6 +202,9 @@ int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *wh
 int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
                       struct ccm_error *err);
 
+/* What cannot be used of the Service becomes the first of the problems. */
+void lbc_pass_join_refused(struct lbc_pass *pass);
+
 /* --- what takes long without failing; progress.c --- */
 
 /* Before a pass: should the Service get its first address, that is told when it takes seconds. */
@@ -241,14 +250,10 @@ void lbc_snapshot_drop(struct lbc_pass *pass);
 /* The node whose instance or address that is; NULL: none, or out of memory. host->release() it. */
 const struct ccm_node *lbc_snapshot_find_server(const struct lbc_pass *pass, const char *server);
 
-/* --- a pass that ensures; ensure.c, sync.c --- */
+/* --- a pass that ensures; ensure.c, its parts are in ensure.h --- */
 
 /* All of it. Blocks. 0 or negative with err. */
 CCM_NODISCARD int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err);
-/* Work out the desired state, find or read the actual one, make the cloud match. Blocks. Sets
- * entry->valid and ->used, pass->writes and ->invalid. Failures of single ports go to
- * pass->problems; 0 then. Negative with err: it could not go on; the caller emits the event. */
-CCM_NODISCARD int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err);
 /* Whether a port of the Service is served, whatever else went wrong. */
 bool lbc_pass_lb_serves(const struct lbc_pass *pass);
 
@@ -285,9 +290,6 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
 /* Before anything else: what came of jobs that an earlier pass has left. 0: all went well.
  * Negative: the pass ends, there are problems, or it is unfinished. Blocks. */
 CCM_NODISCARD int lbc_pass_settle_jobs(struct lbc_pass *pass, struct ccm_error *err);
-/* The plan of a pass that ensures, and its run. Blocks. Failures as of lbc_pass_run_plan(). */
-CCM_NODISCARD int lbc_pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err);
-
 /* --- listeners that were taken over; taken_pass.c, see apply/taken.h --- */
 
 /* Whether they are put back, as configured now. */

@@ -1,4 +1,5 @@
 /* One key: its passes, its verdict, when it comes again. */
+#include "lbc/ensure.h"
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
@@ -12,9 +13,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-
-#define UNSAID_FIRST_MS UINT64_C(2000)
-#define UNSAID_TURNS    10 /* so often the wait is doubled: to 34 min */
 
 static bool knows_own(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
@@ -50,90 +48,6 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
         return id;
     }
     return lbc->ops->product->release_by_label && !knows_own(lbc, service) ? label : "";
-}
-
-/* A Service that was complete before we looked, and has no condition yet, gets one with its next
- * change or second look, so that a new controller writes nothing to those that are well. */
-static bool pass_keeps_quiet(const struct lbc_pass *pass)
-{
-    const struct ccm_service *service = pass->service;
-    const struct lbc_life_memory *memory = pass->life.memory;
-
-    if (pass->empty.len > 0 || pass->entry->health.text != NULL ||
-        lbc_condition_find_ours(service) != NULL || (memory != NULL && memory->spoke)) {
-        return false;
-    }
-    return lbc_hash_may_hold(pass->hash_verdict) && pass->writes == 0 && !pass->hashed &&
-           !pass->audit;
-}
-
-/* The next try of what failed may be an hour away; that its condition could not be written is no
- * reason to leave the Service with an older one for so long. */
-static void pass_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_error *err)
-{
-    struct lbc_entry *entry = pass->entry;
-
-    if (w == 0 || err->kind == CCM_ERROR_AUTH || err->kind == CCM_ERROR_TERMINAL ||
-        err->kind == CCM_ERROR_CANCELLED) {
-        entry->unsaid = 0;
-        return;
-    }
-    pass->unsaid_ms = UNSAID_FIRST_MS << entry->unsaid;
-    entry->unsaid += entry->unsaid < UNSAID_TURNS ? 1 : 0;
-}
-
-/* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
-static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
-{
-    struct ccm_error own = CCM_ERROR_INIT;
-    char retry[CCM_RETRY_TEXT] = "";
-    char serves[LBC_PASS_SERVES_TEXT];
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf cause = { .max = CCM_ERROR_MESSAGE_MAX };
-    struct lbc_life_condition condition = {
-        .ready = r == 0,
-        .kind = err->kind,
-        .message = ccm_buf_str(&pass->problems.cause),
-        .request_id = err->request_id,
-        .retry = retry,
-    };
-
-    /* A second look that fails says nothing about the Service; the next pass will. */
-    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit || pass->mute ||
-                  lbc_problems_only_wait(&pass->problems))) {
-        return r;
-    }
-    if (r == 0 && (pass->unfinished || pass->unverified || pass_keeps_quiet(pass))) {
-        return 0; /* neither ready nor failed, or nobody has asked, or nothing is new */
-    }
-    lbc_pass_format_retry(pass, err, retry);
-    if (pass->problems.count == 0) {
-        ccm_buf_add(&cause, err->message, ccm_error_cause_len(err));
-        condition.message = ccm_buf_str(&cause);
-    }
-    if (r == 0 && pass->empty.len > 0) {
-        condition.ready = false;
-        condition.reason = LBC_CONDITION_NO_BACKEND;
-        condition.message = ccm_buf_str(&pass->empty);
-        condition.retry = NULL;
-    } else if (r == 0 && pass->entry->health.text != NULL) {
-        condition.ready = false;
-        condition.reason = LBC_CONDITION_UNHEALTHY;
-        condition.message = pass->entry->health.text;
-        condition.retry = NULL;
-    } else if (r == 0) {
-        lbc_pass_format_serves(pass, serves);
-        condition.message = serves;
-    }
-    const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
-                                             pass->lbc->conditions ? &condition : NULL, &own);
-
-    pass_note_unsaid(pass, r < 0 ? w : 0, &own);
-    if (w == 0 || r < 0) {
-        return r; /* what failed first is what counts */
-    }
-    ccm_error_copy(err, &own);
-    return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status", w,
-                              err);
 }
 
 struct job {
@@ -228,12 +142,12 @@ static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm
         const int r = lbc_pass_leave(pass, err);
 
         return lbc_pass_is_unwanted(job->lbc, job->service) ? r
-                                                            : pass_publish_condition(pass, r, err);
+                                                            : lbc_publish_condition(pass, r, err);
     }
     if (pass->releases) {
         return lbc_pass_release(pass, err);
     }
-    return pass_publish_condition(pass, lbc_pass_ensure(pass, err), err);
+    return lbc_publish_condition(pass, lbc_pass_ensure(pass, err), err);
 }
 
 static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
@@ -278,7 +192,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     lbc_measure_pass(&pass, started_ms, r, err);
     job_count_failure(job, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {
-        job->entry->read_ms = started_ms;
+        job->entry->audit.read_ms = started_ms;
     }
     job_end_compare(job, &pass);
     if (pass.dry) {
@@ -305,7 +219,7 @@ static void job_end_audit(struct job *job, int r, bool repaired)
 {
     lbc_measure_audit(job->lbc, r, repaired);
     if (r == 0 && repaired) {
-        job->entry->repaired_ms = job->lbc->host->now_ms(job->lbc->host);
+        job->entry->audit.repaired_ms = job->lbc->host->now_ms(job->lbc->host);
     }
 }
 

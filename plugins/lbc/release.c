@@ -76,7 +76,7 @@ static int release_find_known(struct lbc_pass *pass, const char *known, int look
     if (other != NULL && found == NULL) {
         return ccm_error_nomem(err);
     }
-    lbc_lb_fini(lbc_pass_lb(pass), entry->type);
+    lbc_lb_fini(lbc_pass_lb(pass), pass->lbc->ops->mirror);
 
     const int r = release_read_lb(pass, known, &by_id);
 
@@ -92,7 +92,7 @@ static int release_find_known(struct lbc_pass *pass, const char *known, int look
     if (found == NULL) {
         return looked; /* its owner is checked by the caller */
     }
-    lbc_state_fini(entry->state, entry->type);
+    lbc_state_fini(entry->state, pass->lbc->ops->mirror);
     return release_read_lb(pass, found, err);
 }
 
@@ -102,7 +102,7 @@ static int release_find_tagged(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
 
     if (entry->valid && !entry->several) {
-        lbc_lb_fini(lbc_pass_lb(pass), entry->type);
+        lbc_lb_fini(lbc_pass_lb(pass), pass->lbc->ops->mirror);
     } else {
         lbc_entry_put_aside(entry);
     }
@@ -336,7 +336,7 @@ static int release_one(struct lbc_pass *pass, struct ccm_error *err)
     const bool fresh = !pass->entry->valid;
     int r;
 
-    pass->model->reused = pass->entry->reused;
+    pass->model->reused = lbc_entry_is_reused(pass->entry);
     r = pass->model->reused ? release_find_reused(pass, err) : release_find_own(pass, err);
     if (r == 0 && pass->model->reused &&
         lbc_owner_of_tags(&lbc_pass_lb(pass)->tags, &pass->service->meta,
@@ -432,9 +432,9 @@ static int release_by(struct lbc_pass *pass, int (*release)(struct lbc_pass *, s
     return lbc_pass_settle_jobs(pass, err) < 0 ? release_end_jobs(pass, err) : release(pass, err);
 }
 
-/* Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
- * balancer it is). Whose a load balancer of its own is by now is read before: another's is left
- * alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
+/* Take everything that is ours out of the cloud, or let go of it (lbc_entry_is_reused(entry) says
+ * whose load balancer it is). Whose a load balancer of its own is by now is read before: another's
+ * is left alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
 static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -592,9 +592,9 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {
         lbc_pass_end_standing(pass);
-        pass->cleaned = !entry->cleaned;
+        pass->hashed = !entry->cleaned;
         entry->cleaned = true;
-        if (pass->cleaned && !entry->left_alone) {
+        if (pass->hashed && !entry->left_alone) {
             lbc_life_event(&pass->life, pass->service, false, "CleanLoadBalancer",
                            "Clean load balancer");
         }

@@ -163,8 +163,9 @@ void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may)
 static bool is_own_tag(const struct lbc_entry *entry, const struct lbc_tag *tag,
                        const char *present)
 {
-    return present == NULL || (entry->applied_known &&
-                               ccm_text_equal(lbc_tags_get(&entry->applied, tag->key), present));
+    return present == NULL ||
+           (entry->applied.known &&
+            ccm_text_equal(lbc_tags_get(&entry->applied.tags, tag->key), present));
 }
 
 int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,

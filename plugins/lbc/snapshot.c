@@ -30,11 +30,12 @@ static int snapshot_add_node(struct lbc_pass *pass, size_t *cap, const char *nam
     if (node == NULL) {
         return 0;
     }
-    if (ccm_array_grow(&pass->named, cap, pass->node_count + 1, sizeof(*pass->named)) < 0) {
+    if (ccm_array_grow(&pass->snapshot.named, cap, pass->snapshot.node_count + 1,
+                       sizeof(*pass->snapshot.named)) < 0) {
         host->release(host, node);
         return -ENOMEM;
     }
-    pass->named[pass->node_count++] = node;
+    pass->snapshot.named[pass->snapshot.node_count++] = node;
     return 0;
 }
 
@@ -64,11 +65,11 @@ static int snapshot_get_named(struct lbc_pass *pass)
     size_t cap = 0;
     int r = seen == NULL ? -ENOMEM : 0;
 
-    for (size_t i = 0; r == 0 && i < pass->slice_count; i++) {
+    for (size_t i = 0; r == 0 && i < pass->snapshot.slice_count; i++) {
         r = snapshot_add_slice(pass, &cap, seen,
-                               (const struct ccm_endpoint_slice *)pass->slices[i]);
+                               (const struct ccm_endpoint_slice *)pass->snapshot.slices[i]);
     }
-    pass->nodes = pass->named;
+    pass->snapshot.nodes = pass->snapshot.named;
     return r;
 }
 
@@ -82,11 +83,12 @@ int lbc_snapshot_take(struct lbc_pass *pass, struct ccm_error *err)
 
     /* Nodes first: what endpoints say is the newer of both. */
     if (mode == LBC_MODE_CLUSTER) {
-        r = host->list(host, CCM_KIND_NODE, NULL, NULL, &pass->nodes, &pass->node_count);
+        r = host->list(host, CCM_KIND_NODE, NULL, NULL, &pass->snapshot.nodes,
+                       &pass->snapshot.node_count);
     }
     if (r == 0) {
         r = host->list(host, CCM_KIND_ENDPOINT_SLICE, "service", pass->service->meta.key,
-                       &pass->slices, &pass->slice_count);
+                       &pass->snapshot.slices, &pass->snapshot.slice_count);
     }
     if (r == 0 && mode == LBC_MODE_LOCAL) {
         r = snapshot_get_named(pass);
@@ -98,19 +100,15 @@ void lbc_snapshot_drop(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
 
-    if (pass->named == NULL) {
-        host->release_list(host, pass->nodes, pass->node_count);
+    if (pass->snapshot.named == NULL) {
+        host->release_list(host, pass->snapshot.nodes, pass->snapshot.node_count);
     }
-    for (size_t i = 0; pass->named != NULL && i < pass->node_count; i++) {
-        host->release(host, pass->named[i]);
+    for (size_t i = 0; pass->snapshot.named != NULL && i < pass->snapshot.node_count; i++) {
+        host->release(host, pass->snapshot.named[i]);
     }
-    free(pass->named);
-    host->release_list(host, pass->slices, pass->slice_count);
-    pass->named = NULL;
-    pass->nodes = NULL;
-    pass->node_count = 0;
-    pass->slices = NULL;
-    pass->slice_count = 0;
+    free(pass->snapshot.named);
+    host->release_list(host, pass->snapshot.slices, pass->snapshot.slice_count);
+    pass->snapshot = (struct lbc_snapshot){ .nodes = NULL };
 }
 
 const struct ccm_node *lbc_snapshot_find_server(const struct lbc_pass *pass, const char *server)

@@ -1,7 +1,7 @@
 /* The middle of a pass that ensures: what is desired, what is there, and whether it may be changed.
  */
+#include "lbc/ensure.h"
 #include "lbc/names.h"
-#include "lbc/pass.h"
 
 #include "lbc/empty_pass.h"
 #include "lbc/freeze_pass.h"
@@ -84,7 +84,7 @@ static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *prese
         .host = host,
         .req = pass->req,
         .key = pass->service->meta.key,
-        .known = CCM_STEAL(pass->entry->hosted),
+        .known = CCM_STEAL(pass->entry->pods.hosted),
     };
     struct lbc_model_input in = lbc_pass_model_input(pass);
     int r = 0;
@@ -98,7 +98,7 @@ static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *prese
     in.shown = shown;
     lbc_model_fini(pass->model);
     r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
-    pass->entry->hosted = CCM_STEAL(hosted.found);
+    pass->entry->pods.hosted = CCM_STEAL(hosted.found);
     pass->readiness.waiting = pass->readiness.waiting || hosted.failed;
     if (hosted.more && !pass->dry) {
         host->enqueue(host, pass->entry->key, CCM_LANE_BACKENDS, MORE_PODS_MS);
@@ -124,7 +124,7 @@ static void sync_drop_new(const struct lbc_pass *pass, struct lbc_group *want)
     }
 }
 
-static int sync_add_backends(struct lbc_pass *pass, struct ccm_error *err)
+static int sync_resolve_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct lbc_state *want = pass->model->want;
@@ -210,7 +210,8 @@ static int sync_read_lb(struct lbc_pass *pass, struct lbc_lost_known *known, str
     struct lbc_entry *entry = pass->entry;
     const bool reused = pass->model->reused;
 
-    if (entry->valid && lbc_pass_lb(pass)->id != NULL && (!entry->gone || entry->reused)) {
+    if (entry->valid && lbc_pass_lb(pass)->id != NULL &&
+        (!entry->gone || lbc_entry_is_reused(entry))) {
         return 0;
     }
     lbc_entry_put_aside(entry);
@@ -386,7 +387,7 @@ static int sync_keep(struct lbc_pass *pass, int r, struct ccm_error *err)
     return sync_compare_kept(pass, &why, err);
 }
 
-static int sync_compare(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
+int lbc_sync_read(struct lbc_pass *pass, struct lbc_lost_known *known, struct ccm_error *err)
 {
     int r = pass->kept != NULL ? sync_compare_kept(pass, NULL, err) : 0;
 
@@ -505,8 +506,8 @@ static int sync_judge_shown(struct lbc_pass *pass, const struct lbc_lost_known *
 }
 
 /* Not when the status shows one that was there, nor without what a person asks for. */
-static int sync_check_create(struct lbc_pass *pass, const struct lbc_lost_known *known,
-                             struct ccm_error *err)
+static int sync_check_missing(struct lbc_pass *pass, const struct lbc_lost_known *known,
+                              struct ccm_error *err)
 {
     bool shown = false;
     int r;
@@ -535,9 +536,15 @@ static int sync_check_create(struct lbc_pass *pass, const struct lbc_lost_known 
     return r;
 }
 
-/* Nothing that could be served was worked out: there is a problem for each port. Then no load
- * balancer is made, and one that is there, but never served the Service, is not touched. */
-static bool sync_is_hopeless(const struct lbc_pass *pass)
+int lbc_sync_check_create(struct lbc_pass *pass, struct lbc_lost_known *known,
+                          struct ccm_error *err)
+{
+    const int r = sync_check_missing(pass, known, err);
+
+    return r < 0 && known->untagged ? sync_keep(pass, r, err) : r;
+}
+
+bool lbc_sync_is_hopeless(const struct lbc_pass *pass)
 {
     const struct lbc_model *model = pass->model;
     const bool listens = lbc_model_has_listeners(model);
@@ -752,67 +759,55 @@ static void sync_await_changes(struct lbc_pass *pass)
     }
 }
 
-static int sync_run(struct lbc_pass *pass, struct ccm_error *err)
+int lbc_sync_add_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
-    struct lbc_lost_known known = LBC_LOST_UNKNOWN;
-    int r = sync_compare(pass, &known, err);
+    const struct lbc_read_ops *read = pass->lbc->ops->read;
+    int r = sync_resolve_backends(pass, err);
 
-    if (r < 0 || pass->unfinished) {
-        return r;
+    if (r == 0 && read->details != NULL && pass->kept == NULL) {
+        r = read->details(pass, err);
     }
-    r = sync_check_create(pass, &known, err);
-    if (r < 0 && known.untagged) {
-        r = sync_keep(pass, r, err);
-    }
-    if (r < 0 || pass->unfinished || sync_is_hopeless(pass)) {
-        return r;
-    }
-    r = sync_add_backends(pass, err);
     if (r < 0) {
         return r;
-    }
-    if (ops->read->details != NULL && pass->kept == NULL) {
-        r = ops->read->details(pass, err);
-        if (r < 0) {
-            return r;
-        }
     }
     if (pass->kept == NULL) {
         sync_restore_protections(pass);
     }
-    r = sync_drop_elsewhere(pass) < 0 ? ccm_error_nomem(err) : sync_freeze_backends(pass, err);
+    return sync_drop_elsewhere(pass) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+int lbc_sync_decide_leaving(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const int r = sync_freeze_backends(pass, err);
+
     if (r < 0) {
         return r;
     }
     sync_emit_groups(pass);
     lbc_pass_advise_node_addresses(pass);
     lbc_pass_advise_direct(pass);
-    r = lbc_pass_plan_and_apply(pass, err);
+    return 0;
+}
+
+int lbc_sync_end_apply(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
     if (lbc_pass_lb(pass)->id != NULL && pass->kept == NULL) {
         lbc_lost_end(pass);
     }
     if ((pass->left_out.len > 0 || (r == 0 && !pass->unfinished && pass->problems.count == 0)) &&
         lbc_pass_emit_left_out(pass) < 0 && r == 0) {
-        r = ccm_error_nomem(err);
+        return ccm_error_nomem(err);
     }
-    if (r == 0) {
-        sync_confirm_lb(pass);
-        sync_await_changes(pass);
+    if (r < 0) {
+        return r;
     }
-    if (r == 0 && pass->kept == NULL && !pass->unfinished) {
+    sync_confirm_lb(pass);
+    sync_await_changes(pass);
+    if (pass->kept == NULL && !pass->unfinished) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);
     }
-    return r;
-}
-
-int lbc_pass_sync(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const int r = sync_run(pass, err);
-
-    lbc_keep_end(pass);
-    return r;
+    return 0;
 }
 
 /* --- what comes of it --- */
@@ -833,7 +828,7 @@ bool lbc_pass_lb_serves(const struct lbc_pass *pass)
     const struct lbc_state *want = pass->model->want;
     const struct lbc_state *have = pass->entry->state;
 
-    if (lbc_pass_lb(pass)->id == NULL || sync_is_hopeless(pass)) {
+    if (lbc_pass_lb(pass)->id == NULL || lbc_sync_is_hopeless(pass)) {
         return false;
     }
     if (!lbc_model_has_listeners(pass->model)) {

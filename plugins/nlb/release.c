@@ -10,7 +10,7 @@ static bool release_needs_security_group(const struct lbc_pass *pass)
     const struct nlb_state *have = nlb_actual(pass);
 
     return lbc_pass_is_marked(pass) ||
-           (!pass->entry->reused &&
+           (!lbc_entry_is_reused(pass->entry) &&
             (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0));
 }
 
@@ -32,13 +32,13 @@ int nlb_release_read(struct lbc_pass *pass, struct ccm_error *err)
     if (!pass->entry->releasing && lbc_pass_was_read_early(pass)) {
         have->lbc.groups_known = false;
     }
-    if (pass->entry->reused && nlb_model_chosen(model, pass->service) < 0) {
+    if (lbc_entry_is_reused(pass->entry) && nlb_model_chosen(model, pass->service) < 0) {
         return ccm_error_nomem(err);
     }
     const int r = nlb_read_parts(&call, pass->service, &need, have, err);
 
     if (r == 0) {
-        pass->entry->read_ms = pass->lbc->host->now_ms(pass->lbc->host);
+        pass->entry->audit.read_ms = pass->lbc->host->now_ms(pass->lbc->host);
     }
     return r;
 }

@@ -192,12 +192,12 @@ static void test_own(void **state)
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
     entry = share(mirrors, "a");
-    assert_false(entry->reused);
+    assert_false(lbc_entry_is_reused(entry));
     assert_true(entry->valid);
     lbc_entry_drop(entry);
     lbc_mirrors_release(mirrors, entry);
     entry = share(mirrors, "a");
-    assert_true(entry->reused);
+    assert_true(lbc_entry_is_reused(entry));
     assert_string_equal(lbc_entry_acquired_id(entry), "lb-1");
     lbc_mirrors_release(mirrors, entry);
     fixture_end(mirrors);
