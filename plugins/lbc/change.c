@@ -244,17 +244,19 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
 
 int lbc_pass_settle_jobs(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_plan nothing = { .table = pass->lbc->ops->change->rules->steps };
     const struct lbc_plan_input in = { .now_ms = 0 };
-    const size_t before = pass->problems.count;
-    struct lbc_plan plan = nothing;
-    int r;
+    struct lbc_plan nothing = { .table = pass->lbc->ops->change->rules->steps };
 
     if (pass->entry->underway.len == 0) {
         return 0;
     }
-    r = lbc_pass_run_plan(pass, &plan, &in, LBC_PRIO_SPEC, err);
-    return r < 0 || pass->problems.count > before || pass->unfinished ? -EAGAIN : 0;
+
+    const int r = lbc_pass_run_plan(pass, &nothing, &in, LBC_PRIO_SPEC, err);
+
+    if (pass->problems.count > 0) {
+        return lbc_pass_fail_all(pass, err);
+    }
+    return r < 0 ? lbc_pass_fail(pass, r, err) : 0;
 }
 
 /* --- a pass that ensures --- */

@@ -25,7 +25,7 @@ static int ensure_check_size(struct lbc_pass *pass, struct ccm_error *err)
                       "the %s is too large (%s): its load balancer stays as it is",
                       lbc_product_noun(pass->lbc->ops->product), pass->service->meta.too_large);
 
-    return lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err);
+    return lbc_pass_fail(pass, r, err);
 }
 
 /* What earlier passes and processes have left: the hash label, the mirror, unhealthy ports. */
@@ -89,9 +89,7 @@ static int ensure_settle_jobs(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->model == NULL) {
         return ccm_error_nomem(err);
     }
-    return lbc_pass_settle_jobs(pass, err) == 0 || pass->problems.count == 0
-               ? 0
-               : lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
+    return lbc_pass_settle_jobs(pass, err);
 }
 
 /* Nodes, slices, and pods with readiness gates. */
@@ -113,11 +111,11 @@ static int ensure_end_sync(struct lbc_pass *pass, int r, struct ccm_error *err)
     lbc_keep_end(pass);
     if (r < 0) {
         lbc_pass_join_refused(pass);
-        return lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err);
+        return lbc_pass_fail(pass, r, err);
     }
     return !pass->unfinished && pass->refused.problems.count == 0 &&
                    lbc_problems_only_wait(&pass->problems)
-               ? lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err)
+               ? lbc_pass_fail_all(pass, err)
                : 0;
 }
 
@@ -125,11 +123,7 @@ static void ensure_end(struct lbc_pass *pass, int r)
 {
     pass->entry->completed = pass->entry->completed || !lbc_hash_may_hold(pass->hash_verdict) ||
                              (r == 0 && !pass->unfinished);
-    if (pass->model != NULL) {
-        lbc_model_fini(pass->model);
-    }
-    free(pass->model);
-    pass->model = NULL;
+    lbc_pass_drop_model(pass);
     lbc_snapshot_drop(pass);
 }
 

@@ -81,6 +81,6 @@ int lbc_manifest_check(struct lbc_pass *pass, struct ccm_error *err)
         return 0;
     }
     lbc_pass_join_refused(pass);
-    (void)lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err); /* always fails */
+    (void)lbc_pass_fail_all(pass, err); /* always fails */
     return -EINVAL;
 }

@@ -363,6 +363,15 @@ int lbc_pass_find_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *er
     return r;
 }
 
+void lbc_pass_drop_model(struct lbc_pass *pass)
+{
+    if (pass->model != NULL) {
+        lbc_model_fini(pass->model);
+    }
+    free(pass->model);
+    pass->model = NULL;
+}
+
 /* --- events --- */
 
 void lbc_pass_stand(const struct lbc_pass *pass, const struct lbc_life_standing *what)
@@ -468,8 +477,19 @@ void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *
     ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), err->kind, next_ms, most_ms, ret);
 }
 
-int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
-                      struct ccm_error *err)
+/* Reason and beginning of its event, the same for all controllers; people search for them. */
+static const char *pass_reason(const struct lbc_pass *pass)
+{
+    return pass->releases ? "CleanLoadBalancerFailed" : "SyncLoadBalancerFailed";
+}
+
+static const char *pass_what(const struct lbc_pass *pass)
+{
+    return pass->releases ? "Error deleting load balancer" : "Error syncing load balancer";
+}
+
+static int pass_fail_all_as(struct lbc_pass *pass, const char *reason, const char *what,
+                            struct ccm_error *err)
 {
     lbc_problems_sum(&pass->problems, err);
     if (err->kind != CCM_ERROR_CANCELLED && !lbc_problems_only_wait(&pass->problems)) {
@@ -478,23 +498,33 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
     return -EIO;
 }
 
-int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                  struct ccm_error *err)
+int lbc_pass_fail_all(struct lbc_pass *pass, struct ccm_error *err)
+{
+    return pass_fail_all_as(pass, pass_reason(pass), pass_what(pass), err);
+}
+
+int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what, int r,
+                     struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = FAILURE_MAX };
 
     lbc_blame_write(pass->lbc->ops->product->rules->annotations, &pass->service->meta,
                     lbc_cloud_remedy(&pass->lbc->cloud, err), err->message, &advice);
     lbc_problems_add(&pass->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
-    (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
+    (void)pass_fail_all_as(pass, reason, what, err); /* r says more */
     return r;
+}
+
+int lbc_pass_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    return lbc_pass_fail_as(pass, pass_reason(pass), pass_what(pass), r, err);
 }
 
 int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *what, int r,
                        struct ccm_error *err)
 {
     lbc_problems_add(&pass->problems, err, NULL);
-    (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
+    (void)pass_fail_all_as(pass, reason, what, err); /* r says more */
     return r;
 }
 

@@ -21,12 +21,6 @@
 #include "lbc/service/readiness.h"
 #include "util/retry_text.h"
 
-/* Reasons and beginnings of events, the same for all controllers; people search for them. */
-#define LBC_PASS_SYNC_FAILED  "SyncLoadBalancerFailed"
-#define LBC_PASS_SYNC_WHAT    "Error syncing load balancer"
-#define LBC_PASS_CLEAN_FAILED "CleanLoadBalancerFailed"
-#define LBC_PASS_CLEAN_WHAT   "Error deleting load balancer"
-
 /* What the caches hold of nodes and slices, as far as the Service needs it; see snapshot.c. */
 struct lbc_snapshot {
     const struct ccm_object *const *nodes; /* all where all are backends; those that endpoints name
@@ -94,6 +88,8 @@ struct lbc_pass {
 
 /* --- facts; pass.c --- */
 
+/* Free the model; NULL is fine. */
+void lbc_pass_drop_model(struct lbc_pass *pass);
 /* The actual load balancer, and the desired one's tags. */
 static inline struct lbc_lb *lbc_pass_lb(const struct lbc_pass *pass)
 {
@@ -191,17 +187,16 @@ void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *
 void lbc_pass_end_failure(struct lbc_pass *pass);
 /* All of them are over. */
 void lbc_pass_end_standing(struct lbc_pass *pass);
-/* "{what} [{id}]: {message} ({remedy}). {when it is tried again}" as a Warning event that lasts.
- * Returns r. */
-int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                  struct ccm_error *err);
+/* "{what} [{id}]: {message} ({remedy}). {when it is tried again}" as a Warning event that lasts;
+ * reason and what as the pass ensures or releases. Returns r. */
+int lbc_pass_fail(struct lbc_pass *pass, int r, struct ccm_error *err);
+int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what, int r,
+                     struct ccm_error *err);
 /* The same for an answer of the API server, which has no remedy. */
 int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *what, int r,
                        struct ccm_error *err);
 /* The same for all problems; -EIO with their sum in err. */
-int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *what,
-                      struct ccm_error *err);
-
+int lbc_pass_fail_all(struct lbc_pass *pass, struct ccm_error *err);
 /* What cannot be used of the Service becomes the first of the problems. */
 void lbc_pass_join_refused(struct lbc_pass *pass);
 
@@ -287,8 +282,8 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
  * pass and entry. */
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh);
 void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply);
-/* Before anything else: what came of jobs that an earlier pass has left. 0: all went well.
- * Negative: the pass ends, there are problems, or it is unfinished. Blocks. */
+/* Before anything else: what came of jobs that an earlier pass has left. Negative: some have
+ * failed, which was reported. While they run the pass is unfinished. Blocks. */
 CCM_NODISCARD int lbc_pass_settle_jobs(struct lbc_pass *pass, struct ccm_error *err);
 /* --- listeners that were taken over; taken_pass.c, see apply/taken.h --- */
 

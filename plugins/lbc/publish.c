@@ -240,7 +240,7 @@ int lbc_publish_verdict(struct lbc_pass *pass, struct ccm_error *err)
         return publish_success(pass, err);
     }
     lbc_health_look(pass);
-    return lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err);
+    return lbc_pass_fail_all(pass, err);
 }
 
 /* --- the condition --- */

@@ -24,11 +24,6 @@
 
 #define NEXT_MS 1000 /* to the next load balancer, when there are several */
 
-static int release_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
-{
-    return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, r, err);
-}
-
 /* It is not the Service's (err says whose it is): it stays as it is, and nothing is left for the
  * Service to wait for. */
 static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
@@ -300,7 +295,7 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     r = ops->read->release == NULL ? release_check_parts(pass, err) : ops->read->release(pass, err);
     entry->valid = r == 0;
     if (r < 0) {
-        return release_fail(pass, r, err);
+        return lbc_pass_fail(pass, r, err);
     }
     pass->model->as_it_is = !lbc_reuse_may_configure(pass, &lbc_pass_lb(pass)->tags);
     r = release_withdraw(pass, &lbc_pass_lb(pass)->tags, err);
@@ -309,10 +304,10 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     }
     r = release_plan_and_apply(pass, fresh, err);
     if (r < 0) {
-        return release_fail(pass, r, err);
+        return lbc_pass_fail(pass, r, err);
     }
     if (pass->problems.count > 0) {
-        return lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err);
+        return lbc_pass_fail_all(pass, err);
     }
     if (!pass->unfinished && !pass->model->reused) {
         lbc_entry_drop(entry);
@@ -328,7 +323,7 @@ static int release_looked_up(struct lbc_pass *pass, int r, bool fresh, struct cc
         release_leave_alone(pass, err);
         return 0;
     }
-    return r < 0 ? release_fail(pass, r, err) : release_found(pass, fresh, err);
+    return r < 0 ? lbc_pass_fail(pass, r, err) : release_found(pass, fresh, err);
 }
 
 static int release_one(struct lbc_pass *pass, struct ccm_error *err)
@@ -401,23 +396,6 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     return release_looked_up(pass, release_find_labelled(pass, err), false, err);
 }
 
-/* Jobs of an earlier pass still run, or have failed: nothing else is done. */
-static int release_end_jobs(struct lbc_pass *pass, struct ccm_error *err)
-{
-    return pass->problems.count == 0
-               ? 0
-               : lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err);
-}
-
-static void release_drop_model(struct lbc_pass *pass)
-{
-    if (pass->model != NULL) {
-        lbc_model_fini(pass->model);
-    }
-    free(pass->model);
-    pass->model = NULL;
-}
-
 /* With the model that it needs, which stays. */
 static int release_by(struct lbc_pass *pass, int (*release)(struct lbc_pass *, struct ccm_error *),
                       struct ccm_error *err)
@@ -427,9 +405,11 @@ static int release_by(struct lbc_pass *pass, int (*release)(struct lbc_pass *, s
 
     pass->model = calloc(1, ops->model->size);
     if (pass->model == NULL || lbc_model_build_lb(pass->model, ops->model, &in) < 0) {
-        return release_fail(pass, ccm_error_nomem(err), err);
+        return lbc_pass_fail(pass, ccm_error_nomem(err), err);
     }
-    return lbc_pass_settle_jobs(pass, err) < 0 ? release_end_jobs(pass, err) : release(pass, err);
+    const int r = lbc_pass_settle_jobs(pass, err);
+
+    return r < 0 || pass->unfinished ? r : release(pass, err);
 }
 
 /* Take everything that is ours out of the cloud, or let go of it (lbc_entry_is_reused(entry) says
@@ -450,9 +430,9 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0 && !pass->unfinished && !pass->entry->left_alone &&
         ops->change->release_rest != NULL) {
         r = ops->change->release_rest(pass, err);
-        r = r < 0 ? release_fail(pass, r, err) : 0;
+        r = r < 0 ? lbc_pass_fail(pass, r, err) : 0;
     }
-    release_drop_model(pass);
+    lbc_pass_drop_model(pass);
     return r;
 }
 
@@ -621,7 +601,9 @@ static int release_check_asked(struct lbc_pass *pass, struct ccm_error *err)
     int r = lbc_reuse_check_option(pass, err);
 
     r = r < 0 ? r : lbc_reuse_check_asked(pass, lbc_reused_id(pass->lbc, pass->service), err);
-    return r < 0 ? lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err) : 0;
+    return r < 0 ? lbc_pass_fail_as(pass, "SyncLoadBalancerFailed", "Error syncing load balancer",
+                                    r, err)
+                 : 0;
 }
 
 /* Its own is deleted only if the one that annotation id names can be used. */
@@ -632,7 +614,7 @@ static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
 
     if (!lbc_pass_is_unwanted(pass->lbc, pass->service)) {
         r = release_by(pass, release_check_asked, err);
-        release_drop_model(pass);
+        lbc_pass_drop_model(pass);
     }
     r = r < 0 || pass->unfinished ? r : release_lb(pass, err);
     if (r == 0 && !pass->unfinished) {
@@ -655,7 +637,7 @@ int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
     }
     int r = release_by(pass, release_left, err);
 
-    release_drop_model(pass);
+    lbc_pass_drop_model(pass);
     pass->entry->left_alone = false;
     if (r < 0 || pass->unfinished) {
         return r;
