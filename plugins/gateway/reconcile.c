@@ -61,7 +61,6 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
                              struct ccm_error *err)
 {
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
-    uint64_t again_ms = 0;
     bool settled = false;
     bool programmed = false;
     int r = gateway_subject_new(self, req->keys[0], true, &subject);
@@ -77,11 +76,10 @@ static int reconcile_publish(struct gateway *self, const struct ccm_request *req
         subject->gateway.object->deleted_ms != 0 || self->host->dry_run(self->host)) {
         return 0;
     }
-    r = gateway_status_publish(self, req, subject, settled, &programmed, &again_ms, err);
+    r = gateway_status_publish(self, req, subject, settled, &programmed, err);
     if (settled || !programmed) {
         gateway_sets_mark(self, subject, programmed);
     }
-    result_come_again(ret, again_ms);
     return r;
 }
 
@@ -171,7 +169,6 @@ int gateway_reconcile(void *arg, const struct ccm_request *req, struct ccm_resul
                       struct ccm_error *err)
 {
     struct gateway *self = arg;
-    uint64_t again_ms = 0;
     int r = 0;
 
     if (strcmp(req->keys[0], GATEWAY_SECRETS_KEY) == 0) {
@@ -192,10 +189,8 @@ int gateway_reconcile(void *arg, const struct ccm_request *req, struct ccm_resul
         return 0;
     }
     if (ccm_text_starts(req->keys[0], GATEWAY_SET_KEY)) {
-        r = gateway_set_reconcile(self, req, &again_ms, err);
-        result_come_again(ret, again_ms);
-    } else if (gateway_route_reconcile(self, req, &r, &again_ms, err)) {
-        result_come_again(ret, again_ms);
+        r = gateway_set_reconcile(self, req, err);
+    } else if (gateway_route_reconcile(self, req, &r, err)) {
     }
     return r;
 }

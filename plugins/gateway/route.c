@@ -194,8 +194,7 @@ static cJSON *route_make_status(struct route_look *look, const cJSON *shown, int
 }
 
 static int route_publish(const struct gateway *self, const struct ccm_request *req,
-                         const struct lbc_custom_item *route, uint64_t *ret_again_ms,
-                         struct ccm_error *err)
+                         const struct lbc_custom_item *route, struct ccm_error *err)
 {
     const cJSON *before = ccm_json_get(route->json, "status");
     const cJSON *shown = ccm_json_get(before, "parents");
@@ -203,26 +202,19 @@ static int route_publish(const struct gateway *self, const struct ccm_request *r
     struct ccm_strmap *subjects = ccm_strmap_new(look_free_subject);
     struct route_look look = { .self = self, .route = route, .subjects = subjects };
     CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
-    CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
     const struct lbc_custom_place place = { req->keys[0], route->api_version,
                                             gateway_route_names[route->kind].resource,
                                             route->object };
-    uint64_t digest = 0;
 
     if (subjects != NULL) {
         status = route_make_status(&look, shown, self->host->wall_ms(self->host));
-        bare = route_make_status(&look, NULL, 0);
-        digest = bare == NULL ? 0 : lbc_custom_status_digest(bare);
     }
-    return status == NULL || digest == 0
-               ? ccm_error_nomem(err)
-               : lbc_custom_write_status(&self->front.custom, req, &place, status, before, digest,
-                                         ret_again_ms, err);
+    return lbc_custom_write_status(&self->front.custom, req, &place, status, before, err);
 }
 
 static int route_reconcile_kind(const struct gateway *self, const struct ccm_request *req,
                                 enum gateway_route_kind kind, const char *name,
-                                uint64_t *ret_again_ms, struct ccm_error *err)
+                                struct ccm_error *err)
 {
     struct lbc_custom_item route = { 0 };
     int r = gateway_route_get(self->host, kind, name, &route);
@@ -232,7 +224,7 @@ static int route_reconcile_kind(const struct gateway *self, const struct ccm_req
     } else if (route.object == NULL) {
         lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
     } else {
-        r = route_publish(self, req, &route, ret_again_ms, err);
+        r = route_publish(self, req, &route, err);
     }
     lbc_custom_item_fini(self->host, &route);
     return r;
@@ -284,7 +276,7 @@ static cJSON *class_make_status(const cJSON *shown, const char *why,
 
 static int class_publish(const struct gateway *self, const struct ccm_request *req,
                          const struct lbc_custom_place *place, const cJSON *class,
-                         uint64_t *ret_again_ms, struct ccm_error *err)
+                         struct ccm_error *err)
 {
     const cJSON *shown = ccm_json_get(class, "status");
     const cJSON *ref = ccm_json_get(ccm_json_get(class, "spec"), "parametersRef");
@@ -299,12 +291,7 @@ static int class_publish(const struct gateway *self, const struct ccm_request *r
         return ccm_error_nomem(err);
     }
     status = class_make_status(shown, why, &moment);
-    return status == NULL ? ccm_error_nomem(err)
-                          : lbc_custom_write_status(&self->front.custom, req, place, status, shown,
-                                                    (ccm_text_hash(why == NULL ? "" : why) ^
-                                                     (uint64_t)moment.generation << 1) |
-                                                        1U,
-                                                    ret_again_ms, err);
+    return lbc_custom_write_status(&self->front.custom, req, place, status, shown, err);
 }
 
 /* Whether a load balancer is there for a Gateway of that class. */
@@ -348,7 +335,7 @@ static int class_keep(const struct gateway *self, const struct ccm_request *req,
 }
 
 static int class_reconcile(const struct gateway *self, const struct ccm_request *req,
-                           const char *name, uint64_t *ret_again_ms, struct ccm_error *err)
+                           const char *name, struct ccm_error *err)
 {
     struct lbc_custom_item class = { 0 };
     int r = lbc_custom_item_get(self->host, GATEWAY_V1, "gatewayclasses", name, &class);
@@ -363,19 +350,19 @@ static int class_reconcile(const struct gateway *self, const struct ccm_request 
                                                 class.object };
 
         r = class_keep(self, req, &place, err);
-        r = r < 0 ? r : class_publish(self, req, &place, class.json, ret_again_ms, err);
+        r = r < 0 ? r : class_publish(self, req, &place, class.json, err);
     }
     lbc_custom_item_fini(self->host, &class);
     return r;
 }
 
 bool gateway_route_reconcile(const struct gateway *self, const struct ccm_request *req, int *ret,
-                             uint64_t *ret_again_ms, struct ccm_error *err)
+                             struct ccm_error *err)
 {
     const char *key = req->keys[0];
 
     if (ccm_text_starts(key, GATEWAY_CLASS_KEY)) {
-        *ret = class_reconcile(self, req, key + strlen(GATEWAY_CLASS_KEY), ret_again_ms, err);
+        *ret = class_reconcile(self, req, key + strlen(GATEWAY_CLASS_KEY), err);
         return true;
     }
     for (unsigned kind = 0; kind < GATEWAY_ROUTE_KINDS; kind++) {
@@ -383,7 +370,7 @@ bool gateway_route_reconcile(const struct gateway *self, const struct ccm_reques
 
         if (ccm_text_starts(key, name) && key[strlen(name)] == ' ') {
             *ret = route_reconcile_kind(self, req, (enum gateway_route_kind)kind,
-                                        key + strlen(name) + 1, ret_again_ms, err);
+                                        key + strlen(name) + 1, err);
             return true;
         }
     }

@@ -11,8 +11,8 @@
 char *gateway_route_key(enum gateway_route_kind kind, const char *name);
 
 /* Whether it is such a key, of a route or class; then *ret is what came of writing its status: 0 or
- * negative with err. *ret_again_ms as of lbc_custom_write_status(). */
+ * negative with err. */
 bool gateway_route_reconcile(const struct gateway *self, const struct ccm_request *req, int *ret,
-                             uint64_t *ret_again_ms, struct ccm_error *err);
+                             struct ccm_error *err);
 
 #endif

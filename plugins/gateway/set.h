@@ -62,9 +62,9 @@ uint64_t gateway_set_mark(const struct gateway_subject *subject, const struct ga
 void gateway_sets_mark(const struct gateway *self, const struct gateway_subject *subject,
                        bool programmed);
 
-/* Write the status of one, if its Gateway is ours. *ret_again_ms as of lbc_custom_write_status(). 0
+/* Write the status of one, if its Gateway is ours. 0
  * or negative with err. */
 CCM_NODISCARD int gateway_set_reconcile(const struct gateway *self, const struct ccm_request *req,
-                                        uint64_t *ret_again_ms, struct ccm_error *err);
+                                        struct ccm_error *err);
 
 #endif

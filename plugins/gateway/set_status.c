@@ -139,31 +139,23 @@ static cJSON *look_make_status(const struct look *look, const cJSON *shown, int6
 }
 
 static int look_publish(const struct gateway *self, const struct ccm_request *req,
-                        struct look *look, uint64_t *ret_again_ms, struct ccm_error *err)
+                        struct look *look, struct ccm_error *err)
 {
     const struct lbc_custom_place place = { req->keys[0], GATEWAY_V1, GATEWAY_SETS,
                                             look->set->object };
     const cJSON *shown = ccm_json_get(look->set->json, "status");
     CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
-    CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
-    uint64_t digest = 0;
 
     if (look_is_allowed(look) && look_read_listeners(self, look) < 0) {
         return ccm_error_nomem(err);
     }
     look_fill_conditions(self, look, req->keys[0]);
     status = look_make_status(look, shown, self->host->wall_ms(self->host));
-    bare = look_make_status(look, NULL, 0);
-    digest = bare == NULL ? 0 : lbc_custom_status_digest(bare);
-    return status == NULL || digest == 0
-               ? ccm_error_nomem(err)
-               : lbc_custom_write_status(&self->front.custom, req, &place, status, shown, digest,
-                                         ret_again_ms, err);
+    return lbc_custom_write_status(&self->front.custom, req, &place, status, shown, err);
 }
 
 static int set_publish(const struct gateway *self, const struct ccm_request *req,
-                       const struct lbc_custom_item *set, uint64_t *ret_again_ms,
-                       struct ccm_error *err)
+                       const struct lbc_custom_item *set, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     CCM_CLEANUP(gateway_subject_freep) struct gateway_subject *subject = NULL;
@@ -190,8 +182,7 @@ static int set_publish(const struct gateway *self, const struct ccm_request *req
     }
     look.taken = subject == NULL ? NULL : gateway_set_find(&subject->sets, set->object->key);
     look.listeners = calloc(GATEWAY_LISTENERS_MAX, sizeof(*look.listeners));
-    r = look.listeners == NULL ? ccm_error_nomem(err)
-                               : look_publish(self, req, &look, ret_again_ms, err);
+    r = look.listeners == NULL ? ccm_error_nomem(err) : look_publish(self, req, &look, err);
     if (r == 0 && !look_is_allowed(&look)) { /* what was known of it is over */
         (void)lbc_custom_record_mark(self->front.custom.records, req->keys[0], 0);
     }
@@ -201,7 +192,7 @@ static int set_publish(const struct gateway *self, const struct ccm_request *req
 }
 
 int gateway_set_reconcile(const struct gateway *self, const struct ccm_request *req,
-                          uint64_t *ret_again_ms, struct ccm_error *err)
+                          struct ccm_error *err)
 {
     struct lbc_custom_item set = { 0 };
     int r = lbc_custom_item_get(self->host, GATEWAY_V1, GATEWAY_SETS,
@@ -212,7 +203,7 @@ int gateway_set_reconcile(const struct gateway *self, const struct ccm_request *
     } else if (set.object == NULL) {
         lbc_custom_record_forget(self->front.custom.records, req->keys[0]);
     } else {
-        r = set_publish(self, req, &set, ret_again_ms, err);
+        r = set_publish(self, req, &set, err);
     }
     lbc_custom_item_fini(self->host, &set);
     return r;

@@ -170,21 +170,9 @@ static cJSON *draft_make_status(const struct draft *draft, const cJSON *shown)
                : NULL;
 }
 
-/* What stands for it, whenever it is written and whatever others have written beside it. */
-static uint64_t draft_digest(const struct draft *draft)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *empty = cJSON_CreateObject();
-    struct draft timeless = *draft;
-    CCM_CLEANUP(ccm_json_freep) cJSON *bare = NULL;
-
-    timeless.moment.wall_ms = 0;
-    bare = empty == NULL ? NULL : draft_make_status(&timeless, empty);
-    return bare == NULL ? 0 : lbc_custom_status_digest(bare);
-}
-
 int gateway_status_publish(const struct gateway *self, const struct ccm_request *req,
                            const struct gateway_subject *subject, bool settled,
-                           bool *ret_programmed, uint64_t *ret_again_ms, struct ccm_error *err)
+                           bool *ret_programmed, struct ccm_error *err)
 {
     const struct ccm_object *object = subject->gateway.object;
     const cJSON *shown = ccm_json_get(subject->gateway.json, "status");
@@ -196,7 +184,6 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
         .settled = settled,
         .moment = { object->generation, self->host->wall_ms(self->host) },
     };
-    uint64_t digest = 0;
 
     *ret_programmed = false;
     if (memory == NULL) {
@@ -205,9 +192,5 @@ int gateway_status_publish(const struct gateway *self, const struct ccm_request 
     draft_init(&draft, &memory->said, shown);
     *ret_programmed = draft_is_programmed(&draft);
     status = draft_make_status(&draft, shown);
-    digest = draft_digest(&draft);
-    return status == NULL || digest == 0
-               ? ccm_error_nomem(err)
-               : lbc_custom_write_status(&self->front.custom, req, &place, status, shown, digest,
-                                         ret_again_ms, err);
+    return lbc_custom_write_status(&self->front.custom, req, &place, status, shown, err);
 }

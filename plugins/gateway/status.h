@@ -6,13 +6,11 @@
 
 #include "subject.h"
 
-/* Write the status of a Gateway of ours, unless it shows that already, or was written just now.
- * settled: the load balancer is as the Gateway says; else what it shows of that stays.
- * *ret_programmed: what it says then. Blocks. 0 or
- * negative with err; *ret_again_ms as of lbc_custom_write_status(). */
+/* Write the status of a Gateway of ours, unless it shows that already. settled: the load
+ * balancer is as the Gateway says; else what it shows of that stays. *ret_programmed: what it says
+ * then. Blocks. 0 or negative with err. */
 CCM_NODISCARD int gateway_status_publish(const struct gateway *self, const struct ccm_request *req,
                                          const struct gateway_subject *subject, bool settled,
-                                         bool *ret_programmed, uint64_t *ret_again_ms,
-                                         struct ccm_error *err);
+                                         bool *ret_programmed, struct ccm_error *err);
 
 #endif

@@ -95,13 +95,6 @@ cJSON *lbc_custom_array_copy(const cJSON *parent, const char *name)
     return cJSON_IsArray(array) ? cJSON_Duplicate(array, true) : cJSON_CreateArray();
 }
 
-uint64_t lbc_custom_status_digest(const cJSON *status)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = LBC_CUSTOM_STATUS_MAX };
-
-    return ccm_json_print(&text, status) < 0 ? 0 : ccm_text_hash(ccm_buf_str(&text));
-}
-
 int lbc_custom_status_print(cJSON *status, struct ccm_buf *body)
 {
     ccm_buf_adds(body, "{\"status\":");

@@ -42,8 +42,6 @@ bool lbc_custom_condition_holds(const cJSON *status, const char *type);
 bool lbc_custom_put(cJSON *object, const char *name, cJSON *item);
 /* A copy of an array of the API, an empty one where there is none. NULL on ENOMEM. */
 cJSON *lbc_custom_array_copy(const cJSON *parent, const char *name);
-/* Stands for a status that has no times of its own. 0 = out of memory. */
-uint64_t lbc_custom_status_digest(const cJSON *status);
 /* {"status": ...} as text; `status` stays the caller's. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_custom_status_print(cJSON *status, struct ccm_buf *body);
 

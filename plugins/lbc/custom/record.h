@@ -1,7 +1,7 @@
 /*
- * What is remembered per key of the queue of an object that is no Service: what was written to it
- * last, as the caches lag behind our own writes. A plugin remembers more in the same place. Every
- * thread may look one up; what is in it belongs to the worker of its key.
+ * What is remembered per key of the queue of an object that is no Service: the version of our last
+ * write, so that the watch's word of it is no change by others. A plugin remembers more in the same
+ * place. Every thread may look one up; what is in it belongs to the worker of its key.
  */
 #ifndef CCM_LBC_CUSTOM_RECORD_H
 #define CCM_LBC_CUSTOM_RECORD_H
@@ -17,8 +17,6 @@ struct lbc_custom_record {
     char version[64]; /* resourceVersion after our last write, "" = none; guarded by the lock */
     char shown[64];   /* that of the snapshot then */
     bool held;        /* a finalizer was written last, not taken away; a plugin may set it, too */
-    uint64_t written; /* stands for the status that was written last; 0 = none, or it was seen */
-    int64_t written_ms;
 };
 
 struct lbc_custom_records;

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LAG_MS 60000 /* so long the caches may show what was before our last write */
-
 int lbc_custom_write_patch(const struct lbc_custom *self, const struct ccm_request *req,
                            const struct lbc_custom_place *place, const char *subresource,
                            const char *body, bool versioned, struct ccm_error *err)
@@ -89,32 +87,16 @@ static bool status_is_shown(const cJSON *status, const cJSON *shown)
 
 int lbc_custom_write_status(const struct lbc_custom *self, const struct ccm_request *req,
                             const struct lbc_custom_place *place, cJSON *status, const cJSON *shown,
-                            uint64_t digest, uint64_t *ret_again_ms, struct ccm_error *err)
+                            struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_CUSTOM_STATUS_MAX };
-    const struct ccm_object *object = place->object;
-    struct lbc_custom_record *record =
-        lbc_custom_record_get(self->records, place->key, object->uid);
-    const int64_t now_ms = self->host->now_ms(self->host);
     int r = 0;
 
-    if (record == NULL || lbc_custom_status_print(status, &body) < 0) {
+    if (status == NULL || lbc_custom_status_print(status, &body) < 0) {
         return ccm_error_nomem(err);
     }
-    if (strcmp(record->version, object->resource_version) == 0) {
-        record->written = 0; /* the caches show it: what differs is somebody else's doing */
-    }
-    if (record->written == 0 && status_is_shown(status, shown)) {
-        return 0;
-    }
-    if (record->written == digest && now_ms - record->written_ms < LAG_MS) {
-        *ret_again_ms = status_is_shown(status, shown) ? *ret_again_ms : LAG_MS;
-        return 0;
-    }
-    r = lbc_custom_write_patch(self, req, place, "status", ccm_buf_str(&body), true, err);
-    if (r == 0) {
-        record->written = digest;
-        record->written_ms = now_ms;
+    if (!status_is_shown(status, shown)) {
+        r = lbc_custom_write_patch(self, req, place, "status", ccm_buf_str(&body), true, err);
     }
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }

@@ -40,13 +40,11 @@ CCM_NODISCARD int lbc_custom_write_finalizer(const struct lbc_custom *self,
                                              const char *finalizer, bool wanted,
                                              struct ccm_error *err);
 
-/* The status, unless `shown` is the same, or it was written just now and the caches do not show it
- * yet: *ret_again_ms then says when to look again, else it stays. digest: equal for what is the
- * same but for times and what others have written, never 0. An object that is gone is success. */
+/* The status, unless `shown` is the same. NULL is out of memory; an object that is gone is success.
+ */
 CCM_NODISCARD int lbc_custom_write_status(const struct lbc_custom *self,
                                           const struct ccm_request *req,
                                           const struct lbc_custom_place *place, cJSON *status,
-                                          const cJSON *shown, uint64_t digest,
-                                          uint64_t *ret_again_ms, struct ccm_error *err);
+                                          const cJSON *shown, struct ccm_error *err);
 
 #endif
