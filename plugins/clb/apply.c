@@ -67,43 +67,27 @@ static const struct alilb_step_row step_rows[] = {
                                    .takes_away = true },
 };
 
-static const struct lbc_refusal_row lb_gone[] = { { .code = "InvalidLoadBalancerId.NotFound" },
-                                                  { .code = NULL } };
-
-static const struct lbc_refusal_row full_of_listeners[] = {
-    { .code = "ListenerNumberOverLimit" },
-    { .code = "VipTooManyListeners" },
-    { .code = NULL },
+/* A member is at fault: a backend that does not exist or does not run, lies in another network, has
+ * the address of another one, or is not in the group; a tag. */
+static const struct lbc_refusal_row refusals[] = {
+    { "InvalidLoadBalancerId.NotFound", .means = LBC_REFUSAL_LB_GONE },
+    { "ListenerNumberOverLimit", .means = LBC_REFUSAL_LISTENERS_FULL },
+    { "VipTooManyListeners", .means = LBC_REFUSAL_LISTENERS_FULL },
+    { "InstanceBackendServerNumberOverLimit", .means = LBC_REFUSAL_GROUP_FULL },
+    { .text = "backend server number has reached to the quota limit",
+      .means = LBC_REFUSAL_GROUP_FULL },
+    { "InvalidServerId.*", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "ResourceNotFound.vServers", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "ObtainIpFail", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "NetworkConflict", .means = LBC_REFUSAL_MEMBER },
+    { "InvalidBackendServers.ServerIpConflict", .means = LBC_REFUSAL_MEMBER },
+    { "InvalidParam.TagKey*", .means = LBC_REFUSAL_MEMBER },
+    { "InvalidParam.TagValue", .means = LBC_REFUSAL_MEMBER },
+    { "DeniedForNoneTagCreator", .means = LBC_REFUSAL_MEMBER },
+    { "DeniedForOperateCustomTag", .means = LBC_REFUSAL_MEMBER },
+    { "TooManyBackendServers", .means = LBC_REFUSAL_BATCH },
+    { .means = 0 },
 };
-
-static const struct lbc_refusal_row full_of_backends[] = {
-    { .code = "InstanceBackendServerNumberOverLimit" },
-    { .text = "backend server number has reached to the quota limit" },
-    { .code = NULL },
-};
-
-/* A backend that does not exist or does not run, lies in another network, has the address of
- * another one, or is not in the group; a tag. */
-static const struct lbc_refusal_row bad_member[] = {
-    { .code = "InvalidServerId.*" },
-    { .code = "ResourceNotFound.vServers" },
-    { .code = "ObtainIpFail" },
-    { .code = "NetworkConflict" },
-    { .code = "InvalidBackendServers.ServerIpConflict" },
-    { .code = "InvalidParam.TagKey*" },
-    { .code = "InvalidParam.TagValue" },
-    { .code = "DeniedForNoneTagCreator" },
-    { .code = "DeniedForOperateCustomTag" },
-    { .code = NULL },
-};
-
-static const struct lbc_refusal_row unknown_server[] = { { .code = "InvalidServerId.*" },
-                                                         { .code = "ResourceNotFound.vServers" },
-                                                         { .code = "ObtainIpFail" },
-                                                         { .code = NULL } };
-
-static const struct lbc_refusal_row too_many_backends[] = { { .code = "TooManyBackendServers" },
-                                                            { .code = NULL } };
 
 /* One without listeners is "inactive". */
 static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_ms,
@@ -128,12 +112,7 @@ const struct alilb_apply_ops clb_apply_ops = {
              .record_listener = clb_apply_record_listener,
              .backends_name = "backends",
              .is_blocked = clb_apply_is_blocked,
-             .lb_gone = lb_gone,
-             .full_of_listeners = full_of_listeners,
-             .full_of_backends = full_of_backends,
-             .bad_member = bad_member,
-             .unknown_server = unknown_server,
-             .too_many = too_many_backends,
+             .refusals = refusals,
              .small_batch = CLB_BATCH_SMALL,
              .lb_ready = lb_ready,
              .creates_once = true,

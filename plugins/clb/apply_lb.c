@@ -124,7 +124,7 @@ static int check_made(struct lbc_apply *apply, struct ccm_error *err)
     }
     r = alilb_read_lb(call, &clb_source, lb->lbc.id, &seen.lbc, &why);
 
-    const bool is_unknown = r < 0 && !lbc_refusal_is(apply->ops->lb_gone, &why);
+    const bool is_unknown = r < 0 && !lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, &why);
 
     r = r < 0 ? r : alilb_apply_check_made(apply, &seen.lbc.tags, &why);
     if (r == 0) {

@@ -108,47 +108,32 @@ static bool step_lacks_security_group(const struct lbc_apply *base, const struct
 
 /* --- what a refusal says --- */
 
-static const struct lbc_refusal_row full_of_listeners[] = {
-    { .code = "QuotaExceed*", .text = "loadbalancer_listeners_num" },
-    { .code = NULL },
+/* A server that is in as many groups as it may be says nothing about the others. A member is at
+ * fault: a server that does not exist, is not attached, lies in another VPC, has an address that is
+ * not its own, or is not in the group; a certificate; a tag. */
+static const struct lbc_refusal_row refusals[] = {
+    { "ResourceNotFound.loadBalancer", .means = LBC_REFUSAL_LB_GONE },
+    { "QuotaExceed*", .text = "loadbalancer_listeners_num", .means = LBC_REFUSAL_LISTENERS_FULL },
+    { "QuotaExceed*", .unless = "server_added_num", .means = LBC_REFUSAL_GROUP_FULL },
+    { .text = "loadbalancer_servers_num", .means = LBC_REFUSAL_LB_FULL },
+    { "ResourceNotFound.Ecs", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "ResourceNotFound.Eni", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "ResourceNotFound.Eci", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "IncorrectStatus.Eni", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },
+    { "ResourceNotFound.BackendServer", .means = LBC_REFUSAL_MEMBER },
+    { "Mismatch.VpcId", .means = LBC_REFUSAL_MEMBER },
+    { "IllegalParam.IP", .means = LBC_REFUSAL_MEMBER },
+    { "ResourceInUse.IP", .means = LBC_REFUSAL_MEMBER },
+    { "ResourceNotFound.Certificate", .means = LBC_REFUSAL_MEMBER },
+    { "ResourceNotAssociated.Certificate", .means = LBC_REFUSAL_MEMBER },
+    { "IllegalParam", .text = "Tag", .means = LBC_REFUSAL_MEMBER },
+    { .means = 0 },
 };
-
-/* A server that is in as many groups as it may be says nothing about the others. */
-static const struct lbc_refusal_row full_of_servers[] = {
-    { .code = "QuotaExceed*", .unless = "server_added_num" },
-    { .code = NULL },
-};
-
-static const struct lbc_refusal_row lb_full[] = { { .text = "loadbalancer_servers_num" },
-                                                  { .code = NULL } };
-
-/* A server that does not exist, is not attached, lies in another VPC, has an address that is not
- * its own, or is not in the group; a certificate; a tag. */
-static const struct lbc_refusal_row bad_member[] = {
-    { .code = "ResourceNotFound.Ecs" },
-    { .code = "ResourceNotFound.Eni" },
-    { .code = "ResourceNotFound.Eci" },
-    { .code = "ResourceNotFound.BackendServer" },
-    { .code = "IncorrectStatus.Eni" },
-    { .code = "Mismatch.VpcId" },
-    { .code = "IllegalParam.IP" },
-    { .code = "ResourceInUse.IP" },
-    { .code = "ResourceNotFound.Certificate" },
-    { .code = "ResourceNotAssociated.Certificate" },
-    { .code = "IllegalParam", .text = "Tag" },
-    { .code = NULL },
-};
-
-static const struct lbc_refusal_row unknown_server[] = { { .code = "ResourceNotFound.Ecs" },
-                                                         { .code = "ResourceNotFound.Eni" },
-                                                         { .code = "ResourceNotFound.Eci" },
-                                                         { .code = "IncorrectStatus.Eni" },
-                                                         { .code = NULL } };
 
 static bool is_misnamed(const struct lbc_step *step, const struct ccm_error *err)
 {
     return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-           !lbc_refusal_is(nlb_apply_lb_gone, err);
+           !lbc_refusal_is(&nlb_apply_ops.lbc, LBC_REFUSAL_LB_GONE, err);
 }
 
 static unsigned step_find_place_maker(const struct lbc_step *step, const struct ccm_error *err)
@@ -187,12 +172,7 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .backends_name = "servers",
              .is_blocked = step_lacks_security_group,
              .wait = alilb_apply_wait,
-             .lb_gone = nlb_apply_lb_gone,
-             .full_of_listeners = full_of_listeners,
-             .full_of_backends = full_of_servers,
-             .bad_member = bad_member,
-             .unknown_server = unknown_server,
-             .lb_full = lb_full,
+             .refusals = refusals,
              .is_misnamed = is_misnamed,
              .place_maker = step_find_place_maker,
              .is_draining = group_is_draining,

@@ -67,7 +67,7 @@ static int check_made(struct lbc_apply *apply, struct ccm_error *err)
     struct ccm_error why = CCM_ERROR_INIT;
     const int r = alilb_read_lb(alilb_apply_call(apply), &nlb_source, lb->lbc.id, &lb->lbc, &why);
 
-    if (r < 0 && lbc_refusal_is(nlb_apply_lb_gone, &why)) {
+    if (r < 0 && lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, &why)) {
         return fail_used_token(apply, &why, err);
     }
     if (r == 0 && !ccm_text_equal_case(lb->status, "Provisioning") &&

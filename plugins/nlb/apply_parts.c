@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-const struct lbc_refusal_row nlb_apply_lb_gone[] = { { .code = "ResourceNotFound.loadBalancer" },
-                                                     { .code = NULL } };
-
 int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret)
 {
     char name[LBC_OWNER_LB_NAME];

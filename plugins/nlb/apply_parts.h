@@ -26,8 +26,6 @@ static inline struct nlb_step *nlb_step_of(struct lbc_step *step)
     return (struct nlb_step *)step;
 }
 
-/* The load balancer itself is not there any more. */
-extern const struct lbc_refusal_row nlb_apply_lb_gone[];
 /* The tags that mark what is ours. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_apply_marks(const struct lbc_apply *apply, struct lbc_tags *ret);
 /* After the creation of a security group: a token that stands for another one is not used again.

@@ -220,7 +220,7 @@ static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct 
         }
     }
     if (step->type == LBC_STEP_CREATE_LISTENER &&
-        lbc_refusal_is(apply->ops->full_of_listeners, err)) {
+        lbc_refusal_is(apply->ops, LBC_REFUSAL_LISTENERS_FULL, err)) {
         run->no_listener_fits = true;
         ccm_error_copy(&run->no_listener_err, err);
     }

@@ -76,11 +76,23 @@ struct lbc_step_ops {
     unsigned flags;
 };
 
-/* How the cloud says something with a refusal; tables end with an empty row. */
+/* What a refusal means. */
+#define LBC_REFUSAL_LB_GONE        1U /* the load balancer itself does not exist any more */
+#define LBC_REFUSAL_LISTENERS_FULL 2U /* it takes no more listeners */
+#define LBC_REFUSAL_GROUP_FULL     4U /* the group takes no more backends */
+#define LBC_REFUSAL_LB_FULL                                                                        \
+    8U /* nor does the load balancer; without a row for it what is known about capacity holds for  \
+          all groups */
+#define LBC_REFUSAL_MEMBER 16U /* one of several members is at fault: LBC_SIFTS leaves it out */
+#define LBC_REFUSAL_SERVER 32U /* whatever it is to be added to */
+#define LBC_REFUSAL_BATCH  64U /* backends were too many for one call */
+
+/* How the cloud says that; the table ends with an empty row. */
 struct lbc_refusal_row {
     const char *code;   /* '*' at the end: any rest; NULL: any */
     const char *text;   /* is part of the message; NULL: any */
     const char *unless; /* is not; NULL: whatever it is */
+    unsigned means;     /* LBC_REFUSAL_* */
 };
 
 struct lbc_apply_ops {
@@ -101,16 +113,7 @@ struct lbc_apply_ops {
     int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
                 struct ccm_error *err);
 
-    /* What refusals say; NULL = the cloud does not say it. */
-    const struct lbc_refusal_row *lb_gone; /* the load balancer itself is not there any more */
-    const struct lbc_refusal_row *full_of_listeners;
-    const struct lbc_refusal_row *full_of_backends;
-    /* One of several members of the call is at fault: with LBC_SIFTS it is left out. */
-    const struct lbc_refusal_row *bad_member;
-    const struct lbc_refusal_row *unknown_server; /* of these: whatever it is to be added to */
-    /* The load balancer takes no more backends, not just the group. NULL: always so, and what is
-     * known about capacity holds for all groups. */
-    const struct lbc_refusal_row *lb_full;
+    const struct lbc_refusal_row *refusals; /* NULL = they say nothing of that */
     /* A person named what does not exist: no look at the cloud will change that. NULL = never. */
     bool (*is_misnamed)(const struct lbc_step *step, const struct ccm_error *err);
     /* The type of step that would make place for the refused one; LBC_STEP_NONE: there is none.
@@ -120,9 +123,7 @@ struct lbc_apply_ops {
     /* Whether backends that are taken out of the group stay until their connections have ended.
      * NULL = never. */
     bool (*is_draining)(const struct lbc_group *group);
-    /* Backends were too many for one call, and how many never are. */
-    const struct lbc_refusal_row *too_many;
-    unsigned small_batch;
+    unsigned small_batch; /* backends that are never too many for one call */
     /*
      * How far the load balancer of a mirror is. Pure. Asked about each one that was read, and
      * before each stage of a plan: a send() whose answer says so puts that into the mirror, or sets
@@ -213,8 +214,8 @@ bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
  * nobody knows). cloud: and why, with what a person can do; NULL = without that. */
 void lbc_left_out_format(const struct lbc_left_out *left_out, const struct lbc_model *model,
                          const struct lbc_cloud *cloud, struct ccm_buf *text);
-/* For the functions of a product: whether the error is one of the table; NULL is an empty one. */
-bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err);
+/* For the functions of a product: whether the error means that. */
+bool lbc_refusal_is(const struct lbc_apply_ops *ops, unsigned what, const struct ccm_error *err);
 /* r, or 0 when what the step takes away is not there. */
 CCM_NODISCARD int lbc_apply_forgive(const struct lbc_apply *apply, int r,
                                     const struct ccm_error *err);

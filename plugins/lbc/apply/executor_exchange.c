@@ -49,7 +49,12 @@ void lbc_exchanges_fini(struct lbc_run *run)
 /* What is known about the capacity holds for all groups. */
 static bool capacity_is_shared(const struct lbc_run *run)
 {
-    return run->apply->ops->lb_full == NULL;
+    const struct lbc_refusal_row *row = run->apply->ops->refusals;
+
+    while (row != NULL && row->means != 0 && (row->means & LBC_REFUSAL_LB_FULL) == 0) {
+        row++;
+    }
+    return row == NULL || row->means == 0;
 }
 
 static bool step_adds_backends(const struct lbc_step *step)
@@ -67,7 +72,7 @@ bool lbc_exchanges_is_due(const struct lbc_run *run, const struct lbc_step *step
 bool lbc_exchanges_is_full(const struct lbc_run *run, const struct lbc_step *step,
                            const struct ccm_error *err)
 {
-    return step_adds_backends(step) && lbc_refusal_is(run->apply->ops->full_of_backends, err);
+    return step_adds_backends(step) && lbc_refusal_is(run->apply->ops, LBC_REFUSAL_GROUP_FULL, err);
 }
 
 static struct lbc_exchanging *exchange_new(struct lbc_run *run, const struct lbc_step *step)
@@ -122,7 +127,8 @@ static void exchange_record_why(const struct lbc_run *run, struct lbc_exchanging
                                 const struct ccm_error *err)
 {
     ccm_error_copy(exchange->why, err);
-    exchange->is_wide = capacity_is_shared(run) || lbc_refusal_is(run->apply->ops->lb_full, err);
+    exchange->is_wide =
+        capacity_is_shared(run) || lbc_refusal_is(run->apply->ops, LBC_REFUSAL_LB_FULL, err);
 }
 
 /* The refusal that an exchange begins with. */

@@ -170,7 +170,7 @@ bool lbc_members_is_refused(struct lbc_run *run, const struct lbc_step *step,
 
     return (ops->steps[step->type].flags & LBC_SIFTS) != 0 && step_count_members(step) > 0 &&
            (run->apply->left_out != NULL || !step_adds_backends(step)) &&
-           lbc_refusal_is(ops->bad_member, err) && run->sifted++ < SIFTED_MAX;
+           lbc_refusal_is(ops, LBC_REFUSAL_MEMBER, err) && run->sifted++ < SIFTED_MAX;
 }
 
 bool lbc_members_are_dense(const struct lbc_run *run)
@@ -186,7 +186,7 @@ void lbc_members_put_off(const struct lbc_run *run, const struct lbc_step *step,
     if (!step_adds_backends(step) || apply->unknown == NULL || apply->sifting == NULL) {
         return;
     }
-    if (run->sifted > SIFTED_MAX && lbc_refusal_is(apply->ops->bad_member, err)) {
+    if (run->sifted > SIFTED_MAX && lbc_refusal_is(apply->ops, LBC_REFUSAL_MEMBER, err)) {
         ccm_error_clear(err);
         (void)ccm_error_set(err, 0, CCM_ERROR_THROTTLED,
                             "the cloud has refused %d calls because of backends that are left "
@@ -281,7 +281,7 @@ int lbc_members_ask(struct lbc_run *run, const struct lbc_backends *set,
         count++; /* they come first */
     }
     if (apply->cloud->ops->find_gone_instances == NULL || count == 0 ||
-        !lbc_refusal_is(apply->ops->unknown_server, err)) {
+        !lbc_refusal_is(apply->ops, LBC_REFUSAL_SERVER, err)) {
         return 0;
     }
     ids = calloc(count, sizeof(*ids));
@@ -482,7 +482,7 @@ int lbc_members_sift(struct lbc_run *run, struct lbc_step *step, int *refusal,
 {
     int r = step_adds_backends(step) ? step_send_others(run, step, refusal, err) : 0;
 
-    if (r < 0 || *refusal == 0 || !lbc_refusal_is(run->apply->ops->bad_member, err)) {
+    if (r < 0 || *refusal == 0 || !lbc_refusal_is(run->apply->ops, LBC_REFUSAL_MEMBER, err)) {
         return r;
     }
     if (step->type == LBC_STEP_CREATE_GROUP) {

@@ -37,11 +37,10 @@ static bool refusal_matches(const struct lbc_refusal_row *row, const struct ccm_
            (row->unless == NULL || strstr(err->message, row->unless) == NULL);
 }
 
-bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *err)
+bool lbc_refusal_is(const struct lbc_apply_ops *ops, unsigned what, const struct ccm_error *err)
 {
-    for (const struct lbc_refusal_row *row = rows;
-         row != NULL && (row->code != NULL || row->text != NULL); row++) {
-        if (refusal_matches(row, err)) {
+    for (const struct lbc_refusal_row *row = ops->refusals; row != NULL && row->means != 0; row++) {
+        if ((row->means & what) != 0 && refusal_matches(row, err)) {
             return true;
         }
     }
@@ -51,7 +50,7 @@ bool lbc_refusal_is(const struct lbc_refusal_row *rows, const struct ccm_error *
 int lbc_apply_forgive(const struct lbc_apply *apply, int r, const struct ccm_error *err)
 {
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-                   (apply->forgives_lb || !lbc_refusal_is(apply->ops->lb_gone, err))
+                   (apply->forgives_lb || !lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, err))
                ? 0
                : r;
 }
@@ -60,7 +59,7 @@ bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
                             const struct ccm_error *err)
 {
     if (apply->batch == NULL || count <= apply->ops->small_batch ||
-        !lbc_refusal_is(apply->ops->too_many, err)) {
+        !lbc_refusal_is(apply->ops, LBC_REFUSAL_BATCH, err)) {
         return false;
     }
     atomic_store(apply->batch, apply->ops->small_batch);
@@ -132,8 +131,8 @@ static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step
 {
     struct lbc_apply *apply = run->apply;
 
-    if (err->kind != CCM_ERROR_CONFLICT || lbc_refusal_is(apply->ops->lb_gone, err) ||
-        lbc_refusal_is(apply->ops->bad_member, err)) {
+    if (err->kind != CCM_ERROR_CONFLICT || lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, err) ||
+        lbc_refusal_is(apply->ops, LBC_REFUSAL_MEMBER, err)) {
         return false;
     }
     apply->conflicted = true;
@@ -153,7 +152,7 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
 {
     struct lbc_apply *apply = run->apply;
     const unsigned flags = step_ops(run, step)->flags;
-    const bool gone = lbc_refusal_is(apply->ops->lb_gone, err);
+    const bool gone = lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, err);
 
     if (step_hides_conflict(run, step, err)) {
         return 0;

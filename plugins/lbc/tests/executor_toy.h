@@ -249,15 +249,21 @@ static bool never_blocked(const struct lbc_apply *base, const struct lbc_step *s
     return false;
 }
 
-static const struct lbc_refusal_row gone[] = { { .code = "Gone" }, { .code = NULL } };
-static const struct lbc_refusal_row crowded[] = { { .code = "FullOfListeners" }, { .code = NULL } };
-static const struct lbc_refusal_row full[] = { { .code = "FullOf*", .unless = "Listeners" },
-                                               { .code = NULL } };
+#define TOY_REFUSALS                                                                               \
+    { "Gone", .means = LBC_REFUSAL_LB_GONE },                                                      \
+        { "FullOfListeners", .means = LBC_REFUSAL_LISTENERS_FULL },                                \
+        { "FullOf*", .unless = "Listeners", .means = LBC_REFUSAL_GROUP_FULL },                     \
+        { "Unknown", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },                           \
+    {                                                                                              \
+        "Elsewhere", .means = LBC_REFUSAL_MEMBER                                                   \
+    }
 
-static const struct lbc_refusal_row bad_member[] = { { .code = "Unknown" },
-                                                     { .code = "Elsewhere" },
-                                                     { .code = NULL } };
-static const struct lbc_refusal_row unknown_server[] = { { .code = "Unknown" }, { .code = NULL } };
+static const struct lbc_refusal_row refusals[] = { TOY_REFUSALS, { .means = 0 } };
+static const struct lbc_refusal_row refusals_of_groups[] = {
+    TOY_REFUSALS,
+    { "FullOf*", .unless = "Listeners", .means = LBC_REFUSAL_LB_FULL },
+    { .means = 0 },
+};
 
 static unsigned place_maker(const struct lbc_step *step, const struct ccm_error *err)
 {
@@ -270,12 +276,7 @@ static const struct lbc_apply_ops with_jobs = {
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .wait = toy_wait,
-    .lb_gone = gone,
-    .full_of_listeners = crowded,
-    .full_of_backends = full,
-    .bad_member = bad_member,
-    .unknown_server = unknown_server,
-    .lb_full = full,
+    .refusals = refusals_of_groups,
     .place_maker = place_maker,
 };
 
@@ -284,11 +285,7 @@ static const struct lbc_apply_ops without_jobs = {
     .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
-    .lb_gone = gone,
-    .full_of_listeners = crowded,
-    .full_of_backends = full,
-    .bad_member = bad_member,
-    .unknown_server = unknown_server,
+    .refusals = refusals,
 };
 
 static const char *no_remedy(const struct ccm_error *err)
