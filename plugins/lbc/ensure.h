@@ -16,8 +16,7 @@
  * reported, and nothing else is done. Does not block. */
 CCM_NODISCARD int lbc_manifest_check(struct lbc_pass *pass, struct ccm_error *err);
 
-/* --- sync.c: failures of single ports are pass->problems; of the rest the caller emits the event
- * --- */
+/* --- sync.c: failures of single ports go to pass->problems --- */
 
 /* The model without backends, and what the cloud has. known: of a load balancer that is missing. */
 CCM_NODISCARD int lbc_sync_read(struct lbc_pass *pass, struct lbc_lost_known *known,

@@ -407,7 +407,6 @@ static void gateway_work(struct gateway *self, const struct ccm_request *req)
     const struct ccm_host *front = &self->front.relay.host;
     const struct ccm_object *view = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
-    uint64_t again_ms = 0;
     bool programmed = false;
 
     if (gateway_subject_new(self, req->keys[0], true, &subject) < 0 || subject == NULL) {
@@ -420,8 +419,8 @@ static void gateway_work(struct gateway *self, const struct ccm_request *req)
         front->release(front, view);
     }
     for (int settled = 0; settled < 2; settled++) {
-        FUZZ_REQUIRE(gateway_status_publish(self, req, subject, settled != 0, &programmed,
-                                            &again_ms, &err) == 0 ||
+        FUZZ_REQUIRE(gateway_status_publish(self, req, subject, settled != 0, &programmed, &err) ==
+                         0 ||
                      err.kind == CCM_ERROR_TRANSIENT);
     }
     gateway_sets_mark(self, subject, true);
@@ -435,12 +434,11 @@ static void cluster_work(const struct cluster *cluster, struct gateway *self)
     while (ccm_strmap_next(cluster->keys, &cursor, &key, NULL)) {
         const struct ccm_request req = { .struct_size = sizeof(req), .keys = &key, .key_count = 1 };
         struct ccm_error err = CCM_ERROR_INIT;
-        uint64_t again_ms = 0;
         int r = 0;
 
         if (ccm_text_starts(key, GATEWAY_SET_KEY)) {
-            r = gateway_set_reconcile(self, &req, &again_ms, &err);
-        } else if (!gateway_route_reconcile(self, &req, &r, &again_ms, &err)) {
+            r = gateway_set_reconcile(self, &req, &err);
+        } else if (!gateway_route_reconcile(self, &req, &r, &err)) {
             gateway_work(self, &req);
         }
         FUZZ_REQUIRE(r == 0 || err.kind == CCM_ERROR_TRANSIENT); /* out of memory */
