@@ -16,12 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOPIC_FAILURE "failure"
-#define FAILURE_MAX   1023 /* bytes of the event about a failure; no server takes more */
-#define AFTER_RESTART_MS                                                                           \
-    900000               /* less than servers keep Events for, with the period in between          \
-                          */
-#define RETRY_FAILURES 2 /* as of the queue: from then on tries wait in the last lane */
+#define TOPIC_FAILURE    "failure"
+#define FAILURE_MAX      1023   /* bytes of the event about a failure; no server takes more */
+#define AFTER_RESTART_MS 900000 /* less than a server keeps Events for, with a period between */
+#define RETRY_FAILURES   2      /* as of the queue: from then on tries wait in the last lane */
 
 /* --- facts --- */
 
