@@ -31,6 +31,8 @@ rules=(
     'plugins/lbc/service/   ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/'
     'plugins/lbc/apply/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/ lbc/apply/'
     'plugins/lbc/custom/    ccm/ util/ lbc/relay.h lbc/model/ lbc/custom/'
+    'plugins/lbc/pass/      ccm/ util/ lbc/'
+    'plugins/lbc/report/    ccm/ util/ lbc/'
     'plugins/lbc/           ccm/ util/ lbc/ .'
     'plugins/alilb/         ccm/ util/ alicloud/ lbc/ alilb/ .'
     'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'

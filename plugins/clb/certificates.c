@@ -4,7 +4,7 @@
 #include "alilb/action.h"
 #include "annotations.h"
 #include "api.h"
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"

@@ -1,6 +1,6 @@
 #include "lbc/freeze_pass.h"
 
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 
 #include "util/array.h"
 #include "util/cleanup.h"

@@ -1,7 +1,7 @@
 #include "lbc/health.h"
 
-#include "lbc/empty_pass.h"
-#include "lbc/figures.h"
+#include "lbc/pass/empty_pass.h"
+#include "lbc/report/figures.h"
 #include "lbc/instance.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"

@@ -1,10 +1,10 @@
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
-#include "lbc/describe.h"
-#include "lbc/figures.h"
+#include "lbc/report/describe.h"
+#include "lbc/report/figures.h"
 #include "lbc/freeze_pass.h"
-#include "lbc/measure.h"
+#include "lbc/report/measure.h"
 #include "lbc/reuse.h"
 #include "lbc/vswitch.h"
 #include "util/text.h"

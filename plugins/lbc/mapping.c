@@ -3,7 +3,7 @@
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "lbc/keys.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"

@@ -1,11 +1,11 @@
 /* One key: its passes, its verdict, when it comes again. */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
-#include "lbc/empty_pass.h"
-#include "lbc/keep.h"
-#include "lbc/measure.h"
+#include "lbc/pass/empty_pass.h"
+#include "lbc/pass/keep.h"
+#include "lbc/report/measure.h"
 #include "lbc/quota.h"
 #include "lbc/service/conditions.h"
 #include "lbc/vswitch.h"

@@ -1,7 +1,7 @@
 /* What metrics tell of all Services together: sums, the first end, times of waiting. */
 #include "check.h"
 
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "support/fake_host.h"
 
 #include <string.h>

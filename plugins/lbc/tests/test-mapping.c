@@ -1,6 +1,6 @@
 /* Which changes concern which Services. */
 #include "check.h"
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "lbc/instance.h"
 #include "lbc/keys.h"
 #include "lbc/model/candidate.h"

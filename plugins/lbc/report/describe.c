@@ -1,4 +1,4 @@
-#include "lbc/describe.h"
+#include "lbc/report/describe.h"
 
 #include "lbc/model/endpoint.h"
 #include "lbc/pass.h"

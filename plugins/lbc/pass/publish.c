@@ -1,9 +1,9 @@
 /* What people see of a pass that ensures: pods whose readiness waits, labels, status, events, and
  * the condition. */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
 
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 #include "lbc/health.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/object.h"

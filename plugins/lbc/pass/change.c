@@ -2,7 +2,7 @@
  * The way of a pass from what is there to what is desired (struct lbc_change_ops): the plan, its
  * run, and what comes of it for the entry.
  */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
 
 #include "lbc/health.h"

@@ -1,4 +1,4 @@
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 
 #include "util/book.h"
 #include "util/text.h"

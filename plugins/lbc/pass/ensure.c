@@ -4,10 +4,10 @@
  * and publish.c (what people see). Before the first call to the cloud the finalizer is added:
  * ensure_add_finalizer(), which has service/lifecycle.c:lbc_life_set_finalizer() write it.
  */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 
 #include "lbc/health.h"
-#include "lbc/keep.h"
+#include "lbc/pass/keep.h"
 #include "lbc/model/object.h"
 #include "util/text.h"
 

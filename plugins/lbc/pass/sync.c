@@ -1,11 +1,11 @@
 /* The middle of a pass that ensures: what is desired, what is there, and whether it may be changed.
  */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
 
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 #include "lbc/freeze_pass.h"
-#include "lbc/keep.h"
+#include "lbc/pass/keep.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/quota.h"

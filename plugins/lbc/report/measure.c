@@ -1,6 +1,6 @@
-#include "lbc/measure.h"
+#include "lbc/report/measure.h"
 
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "lbc/instance.h"
 #include "util/buckets.h"
 #include "util/text.h"

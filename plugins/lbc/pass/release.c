@@ -5,7 +5,7 @@
 
 #include "lbc/health.h"
 
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/class.h"

@@ -1,7 +1,7 @@
 /* What a Service asks for and cannot have: annotations, fields, ids of the account. */
-#include "lbc/ensure.h"
+#include "lbc/pass/ensure.h"
 
-#include "lbc/keep.h"
+#include "lbc/pass/keep.h"
 #include "lbc/reuse.h"
 #include "util/parse.h"
 #include "util/text.h"

@@ -1,6 +1,6 @@
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 
-#include "lbc/figures.h"
+#include "lbc/report/figures.h"
 #include "lbc/names.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"

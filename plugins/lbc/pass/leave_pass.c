@@ -1,5 +1,5 @@
 /* Which backends left a load balancer, and why: one event for all of a minute. */
-#include "lbc/empty_pass.h"
+#include "lbc/pass/empty_pass.h"
 
 #include "lbc/model/named.h"
 #include "util/cleanup.h"

@@ -1,4 +1,4 @@
-#include "lbc/keep.h"
+#include "lbc/pass/keep.h"
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/object.h"
