@@ -72,9 +72,9 @@ struct lbc_product {
     /* What such an object is called by kubectl, and the member of its status that shows addresses;
      * unset = as Services. */
     const char *shown_as[2];
-    const char *noun; /* likewise, in sentences; NULL = "Service" */
+    const char *noun; /* for messages; NULL = "Service" */
     bool finds_shown; /* one that the status shows is missed before it is said that none is made */
-    bool must_run;    /* a listener that was stopped serves nobody */
+    bool must_run;    /* a listener that was stopped serves no traffic */
     bool groups_outlive; /* a load balancer that is deleted leaves its groups, so writes to them do
                             not show that it is gone: it is read before a success is reported */
     bool needs_port;     /* without any usable port no load balancer is made */
@@ -112,7 +112,7 @@ struct lbc_read_ops {
     /* Whether an address of the Service's status may be one of somebody else's load balancer;
      * NULL = it is not asked. No call. */
     bool (*matches)(const struct lbc_pass *pass, const struct ccm_ingress *address);
-    /* What is told when none is; heap, NULL on ENOMEM. No call. */
+    /* The event when none is; heap, NULL on ENOMEM. No call. */
     char *(*mismatch)(const struct lbc_pass *pass);
     /* Whether a load balancer of the account, whoever owns it, may have an address or hostname that
      * the Service's status shows: 1 or 0, or negative with err. NULL = not known, so it may. */
@@ -122,7 +122,7 @@ struct lbc_read_ops {
     int (*parts)(struct lbc_pass *pass, struct ccm_error *err);
     /* The same once it is certain that one may be made; NULL = nothing more. */
     int (*details)(struct lbc_pass *pass, struct ccm_error *err);
-    /* How the backends of each desired listener are, into zeroed memory; NULL = nobody tells. */
+    /* How the backends of each desired listener are, into zeroed memory; NULL = it is not known. */
     int (*health)(struct lbc_pass *pass, struct lbc_health *ret, struct ccm_error *err);
     /* Ids of the vSwitches that the load balancer stands in, borrowed, at most `max`; returns how
      * many. NULL = it is not asked. No call. */
@@ -199,10 +199,11 @@ struct lbc_instance {
     atomic_uint batch;    /* backends per call; only ever lowered; 0 = as the rules say */
     atomic_uint reported; /* events that are about no single Service, once; bits of the plugin */
     unsigned extras;      /* options that serve more of the specification; bits of the plugin */
-    const char *ip_mode;  /* of the status; NULL or "" = not told */
-    atomic_llong unserved_wait_ms;  /* so long a port may be without ready backend untold */
+    const char *ip_mode;  /* of the status; NULL or "" = not shown */
+    atomic_llong
+        unserved_wait_ms; /* so long a port may be without ready backend before it is reported */
     atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
-    atomic_uint near;               /* 1 << enum lbc_quota: told that little of it is left */
+    atomic_uint near; /* 1 << enum lbc_quota: it was reported that little of it is left */
     atomic_ullong quota_told[LBC_QUOTA_COUNT]; /* limit << 32 | used, as in the metrics */
     atomic_bool conditions;                    /* Services say how they are */
     atomic_bool pods_only;                     /* endpoints that are no pods are no backends */

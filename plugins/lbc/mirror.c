@@ -39,16 +39,16 @@ struct lbc_shared {
 struct lbc_mirrors {
     const struct ccm_host *host;
     const struct lbc_state_type *type;
-    struct lbc_usage *usage; /* NULL: nobody counts */
+    struct lbc_usage *usage; /* NULL: nothing is counted */
     pthread_mutex_t lock; /* guards maps, references, queues and busy flags; held for look-ups, and
-                             for enqueue(), which waits for nobody */
+                             for enqueue(), which does not block */
     struct ccm_strmap *entries;
     struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
 };
 
 /* --- what they hold --- */
 
-/* A state that nobody has claimed goes with all that it holds; without memory its servers count on.
+/* A state without a claim goes with all that it holds; without memory its servers count on.
  */
 static void mirrors_uncount(const struct lbc_mirrors *mirrors, struct lbc_state *state)
 {
@@ -228,7 +228,7 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
            ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
-        /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
+        /* No other entry has a claim on the load balancer, so no thread writes to its members. */
         if (entry != by && entry->place->shared == by->place->shared && entry->blocked) {
             entry->blocked = false;
             mirrors->host->enqueue(mirrors->host, entry->key, entry->place->lane, 0);
@@ -236,7 +236,7 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
     }
 }
 
-/* It will not come back for its jobs, so nobody knows what they come to: the next one reads. */
+/* It will not come back for its jobs, so their outcome stays unknown: the next one reads. */
 static void entry_let_in(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
     struct lbc_shared *shared = entry->place->shared;
@@ -388,7 +388,7 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
         struct lbc_entry *entry = value;
 
         shared_unref(mirrors, entry->place->shared);
-        shared_unref(mirrors, entry->place->waits); /* with its queue, nobody is woken any more */
+        shared_unref(mirrors, entry->place->waits); /* with its queue: none of it is enqueued */
     }
     ccm_strmap_free(mirrors->entries);
     ccm_strmap_free(mirrors->shared);
@@ -425,7 +425,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
 {
     shared->busy = true;
     shared->holder = NULL;
-    leave_queue(mirrors, entry); /* wakes nobody of this queue: it is busy */
+    leave_queue(mirrors, entry); /* enqueues none of this queue: it is busy */
     if (shared == entry->place->shared) {
         shared_unref(mirrors, shared);
     } else {
@@ -439,7 +439,7 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
     entry->valid = shared->valid;
 }
 
-/* Its own mirror is that of the load balancer: nobody shares it. */
+/* Its own mirror is that of the load balancer: it is not shared. */
 static bool has_own(const struct lbc_entry *entry, const char *lb_id)
 {
     return entry->place->shared == NULL && entry->valid &&
@@ -724,7 +724,7 @@ void lbc_entry_put_aside(struct lbc_entry *entry)
 {
     struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->place->type->size) : NULL;
 
-    if (copy == NULL) { /* also out of memory: then it is not told what was repaired */
+    if (copy == NULL) { /* also out of memory: then repairs are not reported */
         if (entry->aside != NULL &&
             ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id)) {
             lbc_state_keep_groups(entry->aside, entry->state);

@@ -50,7 +50,7 @@ struct lbc_health_memory {
     int64_t due_ms; /* monotonic: when they are asked again; 0 = with the next second look */
     uint32_t looks; /* in a row that found unhealthy ports */
     size_t count;   /* ports without any healthy backend */
-    char *text;     /* what is told of them; NULL = there are none */
+    char *text;     /* the event about them; NULL = there are none */
 };
 
 /* When the mirror was read and is read again; audit.h. */
@@ -90,7 +90,7 @@ struct lbc_tag_memory {
 struct lbc_entry {
     char *key;
     char *uid;
-    struct lbc_state *state; /* the mirror, never NULL; rests while nobody has a claim */
+    struct lbc_state *state; /* the mirror, never NULL; rests between claims */
     struct lbc_state *aside; /* the mirror of before, until it is read again and a pass has come to
                                 its end; else NULL */
     enum lbc_compare compares;
@@ -125,7 +125,7 @@ struct lbc_entry {
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
     struct lbc_health_memory health;
-    int64_t unserved_ms;     /* monotonic: since when nobody serves a port; 0 = not so */
+    int64_t unserved_ms;     /* monotonic: since when a port has no ready backend; 0 = not so */
     struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
@@ -170,11 +170,11 @@ void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);
 void lbc_mirrors_ask(struct lbc_mirrors *mirrors, const char *key);
 /* Call fn with the entry of a key and its mirror, awake, under the lock: it may only copy. valid:
  * the mirror is what the cloud holds, else the last we knew. 0; -ENOENT: it is not known; -EBUSY:
- * somebody works on it; -ENOMEM. Every thread. */
+ * it is claimed; -ENOMEM. Every thread. */
 CCM_NODISCARD int lbc_mirrors_view(struct lbc_mirrors *mirrors, const char *key,
                                    void (*fn)(void *arg, const struct lbc_entry *entry, bool valid),
                                    void *arg);
-/* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
+/* Forget a key whose Service is gone. Nothing happens while it is claimed. */
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 
 /* --- for the holder of the claim --- */
@@ -189,7 +189,7 @@ void lbc_entry_drop(struct lbc_entry *entry);
  * until that changes, NULL = none. */
 const char *lbc_entry_known_id(const struct lbc_entry *entry);
 /* Forget it, but what was known stays in `aside`: to know its id, to carry over what cannot be
- * read, and to say what somebody else has changed. */
+ * read, and to report what others have changed. */
 void lbc_entry_put_aside(struct lbc_entry *entry);
 /* `aside` is the mirror again, as if it had never been put there. */
 void lbc_entry_take_back(struct lbc_entry *entry);

@@ -182,10 +182,10 @@ bool lbc_pass_has_listener(const struct lbc_pass *pass, const char *port)
                    owner == LBC_OWNER_OURS;
         }
     }
-    return !have->listeners_known; /* nobody has looked */
+    return !have->listeners_known; /* they were not read */
 }
 
-/* A creation that nobody knows the end of has perhaps made one, of this process or an earlier one:
+/* A creation whose outcome is unknown has perhaps made one, of this process or an earlier one:
  * the index of tags may be late, that of names is not. */
 static bool pass_may_have_lost_lb(const struct lbc_pass *pass)
 {

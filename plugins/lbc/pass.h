@@ -14,7 +14,7 @@
 #define CCM_LBC_PASS_H
 
 #include "lbc/apply/executor.h"
-#include "lbc/controller.h" /* whoever has a pass goes on to its instance and its tables */
+#include "lbc/controller.h" /* a pass leads to its instance and its tables */
 #include "lbc/lookup.h"
 #include "lbc/model/problem.h"
 #include "lbc/service/hash.h"
@@ -48,7 +48,7 @@ struct lbc_pass {
                          backends follow; pass->refused says why */
     bool releases;    /* nothing of the Service's is to be left there */
     bool insists;     /* a release: its load balancer goes, ready or not */
-    bool last_user;   /* a release: nobody else uses somebody else's load balancer */
+    bool last_user;   /* a release: no other Service uses a person's load balancer */
 
     struct lbc_snapshot snapshot;   /* of the cluster; valid during sync */
     struct lbc_readiness readiness; /* of pods that are not ready yet */
@@ -63,7 +63,7 @@ struct lbc_pass {
 
     /* Out. */
     struct lbc_problems problems;
-    struct ccm_buf empty;    /* ports that nobody serves for some time, with causes; "" = none */
+    struct ccm_buf empty; /* ports without ready backends for some time, with causes; "" = none */
     struct ccm_buf unserved; /* the same of all ports without ready backends at the moment */
     size_t unserved_count;
     struct ccm_strmap *left;        /* backends that leave -> why; NULL = none */
@@ -202,7 +202,7 @@ void lbc_pass_join_refused(struct lbc_pass *pass);
 
 /* --- what takes long without failing; progress.c --- */
 
-/* Before a pass: should the Service get its first address, that is told when it takes seconds. */
+/* Before a pass: an event when the first address of the Service takes seconds. */
 void lbc_progress_begin(struct lbc_pass *pass);
 /* After it: it waits for its turn, and why. */
 void lbc_progress_wait(struct lbc_pass *pass, const struct ccm_error *err);

@@ -1,12 +1,12 @@
 /* One key: its passes, its verdict, when it comes again. */
-#include "lbc/pass/ensure.h"
 #include "lbc/instance.h"
 #include "lbc/names.h"
+#include "lbc/pass/ensure.h"
 
 #include "lbc/pass/empty_pass.h"
 #include "lbc/pass/keep.h"
-#include "lbc/report/measure.h"
 #include "lbc/quota.h"
+#include "lbc/report/measure.h"
 #include "lbc/service/conditions.h"
 #include "lbc/vswitch.h"
 #include "util/text.h"
@@ -39,7 +39,7 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
         return kept[0] == '\0' ? id : ccm_text_equal(kept, left) ? left : "";
     }
     if (!ccm_text_empty(label) && ccm_text_equal(label, id)) {
-        return id; /* and whoever says something else has edited it */
+        return id; /* a different value is an edit */
     }
     if (left[0] != '\0') {
         return left;
@@ -92,7 +92,7 @@ static void job_end_compare(const struct job *job, const struct lbc_pass *pass)
     }
 }
 
-/* The core is told that the key waits for its turn; it comes again after requeue_after_ms, or is
+/* The result says that the key waits for its turn; it comes again after requeue_after_ms, or is
  * enqueued. */
 static void result_set_waits(struct ccm_result *ret)
 {
@@ -250,7 +250,7 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
     return r;
 }
 
-/* What earlier passes wanted and this one did not holds up nobody any more. */
+/* Calls that earlier passes waited for, and this one did not need, leave the queues. */
 static void reconcile_end_waits(const struct lbc_instance *lbc, const struct ccm_request *req)
 {
     const struct lbc_cloud_caller by = { lbc->cloud.account, lbc->host, req };

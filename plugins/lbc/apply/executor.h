@@ -58,7 +58,7 @@ struct lbc_job {
 #define LBC_NEEDS_GROUP    (1U << 0)
 #define LBC_NEEDS_LISTENER (1U << 1)
 #define LBC_NEEDS_LB       (1U << 2)
-#define LBC_SECURES        (1U << 3) /* it keeps somebody out: others may depend on it */
+#define LBC_SECURES        (1U << 3) /* it limits who may connect: others may depend on it */
 #define LBC_ENDS_PLAN      (1U << 4) /* nothing else makes sense when it failed */
 #define LBC_SIFTS          (1U << 5) /* one bad member of the call is left out */
 #define LBC_TAKES_AWAY     (1U << 6) /* and is gone already where it is not found */
@@ -175,8 +175,8 @@ struct lbc_apply {
     size_t failed; /* steps, and what counts as failed before them */
     /* Jobs that are put off, kept by the caller until the next run; NULL = all are waited for. */
     struct lbc_underway *underway;
-    struct lbc_unknown *unknown;   /* who need not be added; NULL = nobody remembers */
-    struct lbc_left_out *left_out; /* out, of all runs of a pass; NULL: nobody is added */
+    struct lbc_unknown *unknown;   /* backends that need not be added; NULL = not remembered */
+    struct lbc_left_out *left_out; /* out, of all runs of a pass; NULL: none is added */
     bool *sifting; /* the last run met so many bad backends that the next one has to go on with the
                       others; NULL: none goes on */
     struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
@@ -211,7 +211,7 @@ enum lbc_lb_ready lbc_apply_lb_ready(const struct lbc_apply_ops *ops, const stru
 bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
                             const struct ccm_error *err);
 /* "node a (region.i-1), node b (region.i-2)": who was left out, nodes as the model has them (NULL =
- * nobody knows). cloud: and why, with what a person can do; NULL = without that. */
+ * not known). cloud: and why, with what a person can do; NULL = without that. */
 void lbc_left_out_format(const struct lbc_left_out *left_out, const struct lbc_model *model,
                          const struct lbc_cloud *cloud, struct ccm_buf *text);
 /* For the functions of a product: whether the error means that. */

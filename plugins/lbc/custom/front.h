@@ -18,9 +18,9 @@
 /* What is remembered per key: what the engine has said of the object last. */
 struct lbc_custom_said {
     struct lbc_custom_record record;      /* first */
-    bool has_address;                     /* it has said it: */
+    bool has_address;                     /* address was reported */
     char address[LBC_CUSTOM_ADDRESS_MAX]; /* name or IP; "" = none */
-    bool has_state;                       /* likewise, in its condition: */
+    bool has_state;                       /* the condition was reported */
     bool ready;
     char reason[LBC_CUSTOM_REASON_MAX]; /* "" = it was taken away */
     char message[LBC_CUSTOM_MESSAGE_MAX];

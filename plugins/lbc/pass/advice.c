@@ -138,7 +138,7 @@ static void advice_emit_podless(struct lbc_pass *pass, const struct lbc_candidat
     lbc_pass_advise(pass, true, "podless", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
-/* Local: nobody serves what names no node. Cluster: every node does. */
+/* Local: an endpoint that names no node gets no traffic. Cluster: it does, by all nodes. */
 void lbc_pass_advise_nameless(struct lbc_pass *pass, const struct lbc_candidates *sets,
                               size_t count)
 {

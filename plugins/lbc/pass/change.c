@@ -2,8 +2,8 @@
  * The way of a pass from what is there to what is desired (struct lbc_change_ops): the plan, its
  * run, and what comes of it for the entry.
  */
-#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
+#include "lbc/pass/ensure.h"
 
 #include "lbc/health.h"
 #include "lbc/model/settings.h"
@@ -37,7 +37,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
     };
 }
 
-/* What earlier processes have put on, as far as the Service tells. */
+/* Tags that earlier processes have put on, as far as the Service shows. */
 static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
 {
     const struct ccm_object *meta = &pass->service->meta;
@@ -333,7 +333,7 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
            aside != NULL && ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
 }
 
-/* steps: what somebody had changed beside us and was changed back, as one text; "" = nothing. */
+/* steps: repairs of what others had changed, as one text; "" = none. */
 static void change_emit_repair(const struct lbc_pass *pass, const char *steps)
 {
     if (steps[0] != '\0') {

@@ -1,7 +1,7 @@
 #include "lbc/pass/empty_pass.h"
 
-#include "lbc/report/figures.h"
 #include "lbc/names.h"
+#include "lbc/report/figures.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -114,7 +114,7 @@ static size_t empty_format(struct lbc_pass *pass,
     return count;
 }
 
-/* --- who is told --- */
+/* --- where it is reported --- */
 
 static void empty_note(const struct lbc_instance *lbc, const char *key, size_t count,
                        const char *text)

@@ -21,7 +21,7 @@ static bool manifest_is_refused(struct lbc_pass *pass)
            ((all && !keeps) || !lbc_lookup_shows_lb(pass->service));
 }
 
-/* What cannot be told without those ids either. */
+/* The row, and the annotations that mean nothing without it. */
 static int manifest_refuse_row(struct lbc_refusals *refused, const struct lbc_anno *row,
                                const struct ccm_error *err)
 {

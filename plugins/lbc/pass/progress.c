@@ -1,4 +1,4 @@
-/* What takes long without failing: told as an event that lasts, once it has taken some seconds. */
+/* What takes long without failing: an event that lasts, once it has taken some seconds. */
 #include "lbc/pass.h"
 
 #include "util/cleanup.h"
@@ -10,7 +10,7 @@
 
 #define TOPIC    "progress"
 #define BEGIN_MS 3000 /* a load balancer is made in less, as a rule */
-#define WAIT_MS  5000 /* turns of a second or two are nobody's business */
+#define WAIT_MS  5000 /* a turn of a second or two is not worth an event */
 
 void lbc_progress_begin(struct lbc_pass *pass)
 {

@@ -1,12 +1,12 @@
 /* What people see of a pass that ensures: pods whose readiness waits, labels, status, events, and
  * the condition. */
-#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
+#include "lbc/pass/ensure.h"
 
-#include "lbc/pass/empty_pass.h"
 #include "lbc/health.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/object.h"
+#include "lbc/pass/empty_pass.h"
 #include "lbc/service/conditions.h"
 #include "lbc/service/marks.h"
 #include "lbc/vswitch.h"
@@ -39,8 +39,8 @@ static int publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
     return 0;
 }
 
-/* The Service has gone or ceased to be ours since the pass began: the next one is due already, and
- * nobody needs to know that this one was in its way. */
+/* The Service has gone or ceased to be ours since the pass began: the next one is due already, so
+ * this failure is not reported. */
 static bool publish_is_outdated(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -71,7 +71,7 @@ static const char *publish_choose_tags(struct lbc_pass *pass, bool complete,
 }
 
 /* The plugin of another product has not let go of the Service yet: the label may be all that leads
- * it to what it has to take away. Its write tells when that is done. */
+ * it to what it has to take away. Its write shows when that is done. */
 static bool publish_leaves_label(const struct lbc_pass *pass)
 {
     return lbc_object_has_other_finalizer(&pass->service->meta, lbc_names.finalizers,
@@ -150,7 +150,7 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
     return 0;
 }
 
-/* Told where something was done, or where a failure that was told is over by what was read just
+/* An event where something was done, or where a reported failure is over by what was read just
  * now: in this pass, or, where an edit's look is put off, some seconds before. */
 static void publish_ensured(struct lbc_pass *pass)
 {
@@ -296,7 +296,7 @@ int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
         return r;
     }
     if (r == 0 && (pass->unfinished || pass->unverified || condition_keeps_quiet(pass))) {
-        return 0; /* neither ready nor failed, or nobody has asked, or nothing is new */
+        return 0; /* neither ready nor failed, or nothing is new */
     }
     lbc_pass_format_retry(pass, err, retry);
     if (pass->problems.count == 0) {

@@ -5,12 +5,12 @@
 
 #include "lbc/health.h"
 
-#include "lbc/pass/empty_pass.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/lookup.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/pass/empty_pass.h"
 #include "lbc/quota.h"
 #include "lbc/reuse.h"
 #include "lbc/service/conditions.h"
@@ -196,7 +196,7 @@ static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_t
 }
 
 /* What the Service says of its load balancer's id as long as it has its finalizer: of several with
- * its tag that label tells which one was its own, also to the next process. */
+ * its tag that label shows which one was its own, also to the next process. */
 static const char *release_shown_id(const struct lbc_pass *pass)
 {
     return pass->entry->several ? NULL : "";
@@ -342,7 +342,7 @@ static int release_one(struct lbc_pass *pass, struct ccm_error *err)
     return release_looked_up(pass, r, fresh, err);
 }
 
-/* --- the label tells of a load balancer that no annotation names any more --- */
+/* --- the label names a load balancer that no annotation names any more --- */
 
 /* Somebody else's, by its tag, or by the label of reuse where no tag of an owner says otherwise. */
 static bool release_is_reused(const struct lbc_pass *pass)
@@ -414,7 +414,7 @@ static int release_by(struct lbc_pass *pass, int (*release)(struct lbc_pass *, s
 
 /* Take everything that is ours out of the cloud, or let go of it (lbc_entry_is_reused(entry) says
  * whose load balancer it is). Whose a load balancer of its own is by now is read before: another's
- * is left alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: told already. */
+ * is left alone. Blocks. 0: nothing is left, or pass->unfinished. Negative: it was reported. */
 static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;

@@ -1,13 +1,13 @@
 /* The middle of a pass that ensures: what is desired, what is there, and whether it may be changed.
  */
-#include "lbc/pass/ensure.h"
 #include "lbc/names.h"
+#include "lbc/pass/ensure.h"
 
-#include "lbc/pass/empty_pass.h"
 #include "lbc/freeze_pass.h"
-#include "lbc/pass/keep.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
+#include "lbc/pass/empty_pass.h"
+#include "lbc/pass/keep.h"
 #include "lbc/quota.h"
 #include "lbc/reuse.h"
 #include "lbc/service/hash.h"
@@ -414,8 +414,8 @@ static bool sync_was_releasing(const struct lbc_pass *pass)
             ccm_object_label(&service->meta, lbc_names.hash_label) == NULL);
 }
 
-/* Then what it switched off is switched on again, though nobody asks for that of one that is as a
- * person may have made it. */
+/* Then what it switched off is switched on again, though no annotation asks for that of one that is
+ * as a person may have made it. */
 static void sync_restore_protections(struct lbc_pass *pass)
 {
     if (!pass->model->reused && lbc_pass_lb(pass)->id != NULL && sync_was_releasing(pass)) {
@@ -425,7 +425,7 @@ static void sync_restore_protections(struct lbc_pass *pass)
 
 /* --- whether a missing load balancer may be made --- */
 
-/* missed: a missing one is told first. */
+/* missed: that it is missing is reported first. */
 static int sync_check_public(const struct lbc_pass *pass, bool missed, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
@@ -568,7 +568,7 @@ bool lbc_sync_is_hopeless(const struct lbc_pass *pass)
 
 /* --- what the model cannot know --- */
 
-/* Of the node, where it is no backend already: who is there stays. */
+/* Of the node, where it is no backend yet: a present backend stays. */
 static int group_drop_elsewhere(struct lbc_pass *pass, size_t at, const char *id,
                                 const struct ccm_error *why)
 {
@@ -681,7 +681,7 @@ static bool group_is_frozen(const struct lbc_pass *pass, const struct lbc_group 
     return group_frozen_by(pass, want) != LBC_FROZEN_BY_NONE;
 }
 
-/* Groups that nobody serves, or that keep those of an address family. */
+/* Groups without ready backends, or that keep those of an address family. */
 static void sync_emit_groups(struct lbc_pass *pass)
 {
     const struct lbc_state *want = pass->model->want;

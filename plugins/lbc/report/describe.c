@@ -19,7 +19,7 @@ struct described {
     const struct ccm_view_sink *sink;
     const struct lbc_pass
         *pass; /* of no request: what the caches hold; NULL: the Service is gone */
-    const struct lbc_model *model; /* what is desired; NULL: it cannot be told */
+    const struct lbc_model *model; /* what is desired; NULL: it is not known */
     size_t absent;
 };
 
@@ -323,7 +323,7 @@ static int describe_wanted(struct lbc_instance *lbc, struct lbc_pass *pass, stru
     if (r == 0) {
         const struct lbc_model_input in = lbc_pass_model_input(pass);
 
-        /* What is wrong with the Service is told elsewhere. */
+        /* Failures of the Service are reported elsewhere. */
         d->model =
             lbc_model_build(model, lbc->ops->model, &in, &pass->problems, &err) < 0 ? NULL : model;
         d->pass = pass;

@@ -1,5 +1,5 @@
 /*
- * What metrics tell of all Services of a controller together, put together from what passes know of
+ * Metrics of all Services of a controller together, put together from what passes know of
  * each: backends that the cloud finds unhealthy, when the first certificate ends, how long Services
  * wait for their address. No call is made for it. One lock, a leaf; every thread; nothing blocks.
  */
@@ -31,7 +31,7 @@ void lbc_figures_forget(struct lbc_figures *figures, const char *key);
 
 /* The Service wants an address and has none: its time runs, from the first such call on. */
 void lbc_figures_begin_wish(struct lbc_figures *figures, const char *key);
-/* It has one. The pass that gave it tells how long it took, if this instance works; else nobody. */
+/* It has one. The pass that gave it reports how long it took, if this instance works. */
 void lbc_figures_meet_wish(struct lbc_figures *figures, const char *key);
 /* It wants none, or a pass has gone well; created: which has given it its first address. */
 void lbc_figures_end_wish(struct lbc_figures *figures, const char *key, bool created);
