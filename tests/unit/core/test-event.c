@@ -581,6 +581,30 @@ static void test_standing_is_due_again(void **state CCM_UNUSED)
     kube_standing_book_free(book);
 }
 
+/* One report ends all topics of an object, and none of another one. */
+static void test_all_topics_end(void **state CCM_UNUSED)
+{
+    static const char *const reports[][3] = {
+        { "web", "one", "it lasts" },
+        { "web", "two", "it lasts" },
+        { "web-2", "one", "it lasts" },
+        { "web", CCM_EVENT_ALL_TOPICS, "" },
+    };
+    struct kube_standing_book *book = kube_standing_book_new();
+    bool now = false;
+
+    assert_non_null(book);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(reports); i++) {
+        struct kube_occurrence occurrence = occurrence_of(reports[i][0], reports[i][2]);
+
+        occurrence.topic = strdup(reports[i][1]);
+        assert_int_equal(kube_standing_book_record(book, &occurrence, 0, true, &now), 0);
+        kube_occurrence_fini(&occurrence);
+        assert_int_equal(kube_standing_book_len(book), i < 3 ? i + 1 : 1);
+    }
+    kube_standing_book_free(book);
+}
+
 /* Said only when it has lasted for a time. */
 static void test_standing_waits_first(void **state CCM_UNUSED)
 {
@@ -732,6 +756,7 @@ int main(void)
         cmocka_unit_test(test_stuck_server),
         cmocka_unit_test(test_engine_stopped_first),
         cmocka_unit_test(test_standing_is_due_again),
+        cmocka_unit_test(test_all_topics_end),
         cmocka_unit_test(test_standing_waits_first),
         cmocka_unit_test(test_standing_without_room_is_due),
         cmocka_unit_test(test_lasting_is_said_again),
