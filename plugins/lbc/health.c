@@ -1,8 +1,8 @@
 #include "lbc/health.h"
 
+#include "lbc/instance.h"
 #include "lbc/pass/empty_pass.h"
 #include "lbc/report/figures.h"
-#include "lbc/instance.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
 #include "util/text.h"

@@ -1,9 +1,9 @@
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
+#include "lbc/freeze_pass.h"
 #include "lbc/report/describe.h"
 #include "lbc/report/figures.h"
-#include "lbc/freeze_pass.h"
 #include "lbc/report/measure.h"
 #include "lbc/reuse.h"
 #include "lbc/vswitch.h"

@@ -3,7 +3,6 @@
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
-#include "lbc/report/figures.h"
 #include "lbc/keys.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
@@ -12,6 +11,7 @@
 #include "lbc/model/node.h"
 #include "lbc/model/object.h"
 #include "lbc/pass.h"
+#include "lbc/report/figures.h"
 #include "lbc/service/condition.h"
 #include "lbc/service/hash.h"
 #include "util/text.h"

@@ -7,8 +7,8 @@
 #include "lbc/pass/ensure.h"
 
 #include "lbc/health.h"
-#include "lbc/pass/keep.h"
 #include "lbc/model/object.h"
+#include "lbc/pass/keep.h"
 #include "util/text.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "lbc/report/measure.h"
 
-#include "lbc/report/figures.h"
 #include "lbc/instance.h"
+#include "lbc/report/figures.h"
 #include "util/buckets.h"
 #include "util/text.h"
 

@@ -1,10 +1,10 @@
 /* Which changes concern which Services. */
 #include "check.h"
-#include "lbc/report/figures.h"
 #include "lbc/instance.h"
 #include "lbc/keys.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
+#include "lbc/report/figures.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
 #include "support/fake_host.h"
