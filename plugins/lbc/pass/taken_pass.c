@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define TOPIC "taken" /* of the event */
+#define REASON   "ListenerTakenOver"
+#define AGAIN_MS 1800000 /* from the takeover until it is reported again */
 
 bool lbc_taken_restores(const struct lbc_instance *lbc)
 {
@@ -29,26 +30,14 @@ static void taken_add_words(struct ccm_buf *text, const char *port, const struct
                  ccm_text_empty(group) ? "none" : group);
 }
 
-/* It lasts until the Service has let go of all; no words end it. Another listener that is let go is
- * no news. */
-static void taken_stand(const struct lbc_pass *pass, struct ccm_buf *words, bool restores)
+static void taken_end_words(const struct lbc_pass *pass, struct ccm_buf *words)
 {
     if (words->len > 0) {
         ccm_buf_addf(words, " of load balancer [%s], which a person made, is taken over: %s",
                      lbc_pass_lb_id(pass),
-                     restores ? "it is put back when the Service lets it go"
-                              : "it is deleted when the Service lets it go");
+                     lbc_taken_restores(pass->lbc) ? "it is put back when the Service lets it go"
+                                                   : "it is deleted when the Service lets it go");
     }
-
-    const struct lbc_life_standing taken = {
-        .warning = true,
-        .topic = TOPIC,
-        .reason = "ListenerTakenOver",
-        .cause = TOPIC,
-        .text = ccm_buf_str(words),
-    };
-
-    lbc_pass_stand(pass, &taken);
 }
 
 int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
@@ -79,11 +68,29 @@ int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
     for (size_t i = 0; r == 0 && i < list->len; i++) {
         taken_add_words(&words, list->items[i].port, &list->items[i].was);
     }
+    taken_end_words(pass, &words);
     if (words.len > 0) {
-        lbc_pass_emit_standing(pass, TOPIC, "", ""); /* each time is news */
-        taken_stand(pass, &words, restores);
+        lbc_life_event(&pass->life, pass->service, true, REASON, "%s", ccm_buf_str(&words));
     }
     return r;
+}
+
+/* The event of the takeover lasts until the Service has let go of all listeners. That one of
+ * several is let go is no news. */
+static void taken_stand(const struct lbc_pass *pass, struct ccm_buf *words)
+{
+    taken_end_words(pass, words);
+
+    const struct lbc_life_standing taken = {
+        .warning = true,
+        .topic = "taken",
+        .reason = REASON,
+        .cause = REASON,
+        .text = ccm_buf_str(words),
+        .after_ms = AGAIN_MS,
+    };
+
+    lbc_pass_stand(pass, &taken);
 }
 
 /* Whether the label begins what is kept about the listener: there may be several. */
@@ -104,7 +111,6 @@ int lbc_taken_forget(struct lbc_pass *pass,
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags labels = { 0 };
     const struct ccm_object *meta = &now.service->meta;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf words = { .max = 900 };
-    const bool restores = lbc_taken_restores(pass->lbc);
     int r = 0;
 
     for (uint64_t i = 0; r == 0 && i < meta->label_count; i++) {
@@ -121,8 +127,8 @@ int lbc_taken_forget(struct lbc_pass *pass,
             taken_add_words(&words, port, &was);
         }
     }
-    if (r == 0 && (restores || words.len > 0)) {
-        taken_stand(pass, &words, restores);
+    if (r == 0) {
+        taken_stand(pass, &words);
     }
     if (r < 0) {
         return ccm_error_nomem(err);
