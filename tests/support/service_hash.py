@@ -4,6 +4,7 @@ import datetime
 import hashlib
 
 LABEL = "service.beta.kubernetes.io/hash"
+WHITE = " \t\n\v\f\r"  # does not count at the ends of annotations
 
 
 def text(value):
@@ -35,8 +36,8 @@ def of(service):
     spec, meta = service["spec"], service["metadata"]
     deleted = meta.get("deletionTimestamp")
     deleted_ms = int(datetime.datetime.fromisoformat(deleted.replace("Z", "+00:00")).timestamp() * 1000) if deleted else 0
-    annotations = sorted((k.encode(), k, v) for k, v in meta.get("annotations", {}).items()
-                         if v and k != "alibabacloud.com/reconcile.hash")
+    annotations = sorted((k.encode(), k, v.strip(WHITE)) for k, v in meta.get("annotations", {}).items()
+                         if v.strip(WHITE) and k != "alibabacloud.com/reconcile.hash")
     form = (items(map(port, spec["ports"])) + text(spec.get("type")) + text(spec.get("externalTrafficPolicy"))
             + text(spec.get("loadBalancerClass")) + items(text(k) + text(v) for _, k, v in annotations)
             + number(deleted_ms) + items(map(text, spec.get("loadBalancerSourceRanges", []))))
