@@ -53,7 +53,7 @@ def condition_fails(world, name):
 def only_looks(world, product, count=3):
     """Until so many looks have come: nothing else is asked for, and one list each."""
     since = world.cloud.mark()
-    world.wait(lambda: len(world.cloud.actions(since)) >= count, "the looks")
+    world.wait(lambda: len(world.cloud.actions(since)) >= count, "the looks", 120 * (count + 1))
     assert set(world.cloud.actions(since)) == {LISTS[product.name]}
 
 
