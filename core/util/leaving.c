@@ -87,7 +87,7 @@ void ccm_leaving_publish(const struct ccm_host *host, const struct ccm_leaving_h
     const bool over = held->count == 0;
     const struct ccm_lease_standing what = { .warning = true,
                                              .topic = held->topic,
-                                             .reason = over ? "" : "RemovalsHeld",
+                                             .reason = "RemovalsHeld",
                                              .message = over ? "" : held->text };
 
     if (held->object != NULL) {

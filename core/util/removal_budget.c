@@ -149,19 +149,6 @@ void ccm_removal_record(struct ccm_removal_budget *budget, const struct ccm_remo
     budget_add_moment(budget, rule, size, count, now_ms);
 }
 
-void ccm_removal_inherit(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                         size_t size, int64_t now_ms)
-{
-    const size_t share = rule->share_percent;
-
-    if (size > CCM_REMOVAL_SMALL && share > 0 && share < 100) {
-        /* So much that its share of what was there before is not more than it. */
-        const size_t gone = (size * share + 99 - share) / (100 - share);
-
-        budget_add_moment(budget, rule, size + gone, gone, now_ms);
-    }
-}
-
 int64_t ccm_removal_next_ms(const struct ccm_removal_budget *budget,
                             const struct ccm_removal_rule *rule, size_t size, int64_t now_ms)
 {

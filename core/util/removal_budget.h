@@ -11,7 +11,7 @@
  *
  * Pure: no clock, no lock, no allocation. now_ms is monotonic and never goes back; one budget
  * belongs to one thread at a time. A zeroed budget is one that has seen nothing. It is lost with
- * the process, see ccm_removal_inherit().
+ * the process: whoever uses it treats what it finds after a restart by other means.
  *
  *     size_t left = ccm_removal_allowed(&group->budget, &rule, group->len, now);
  *     ... remove at most `left`, count those that succeeded ...
@@ -60,12 +60,6 @@ size_t ccm_removal_allowed(struct ccm_removal_budget *budget, const struct ccm_r
  * floor's leave, and those that a person released: all count for those that follow. */
 void ccm_removal_record(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
                         size_t size, size_t count, int64_t now_ms);
-
-/* This process meets something of this size that an earlier one, or another leader, has left. What
- * that one removed is not known, so it counts as all that may go within a window: nothing has to
- * outlive a process. Of a small one still one may go. Notes it in the budget. */
-void ccm_removal_inherit(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                         size_t size, int64_t now_ms);
 
 /* When at least one more may go: now_ms when it may now; CCM_REMOVAL_NEVER when nothing is there or
  * the share is 0. As far as is known today: it does not move away but by removals. */

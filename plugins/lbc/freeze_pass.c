@@ -134,6 +134,54 @@ static struct lbc_freeze_past *get_past(struct lbc_entry *entry, const char *id)
     return CCM_STEAL(past); /* the map owns it now */
 }
 
+/* A port of the group at which instances are backends; 0 = none are. */
+static uint16_t find_node_port(const struct lbc_backends *have)
+{
+    for (size_t i = 0; i < have->len; i++) {
+        if (have->items[i].type == LBC_BACKEND_INSTANCE) {
+            return have->items[i].port;
+        }
+    }
+    return 0;
+}
+
+/* The first look of this process at a group that an earlier one left: nodes that are not ready and
+ * not in it have gone from it, nobody knows when. They count as just gone, so that the end of a
+ * process is not the end of the floor. */
+static void freeze_record_earlier(const struct lbc_freeze *freeze,
+                                  const struct lbc_freeze_group *group, int64_t now)
+{
+    struct lbc_freeze_past gone = { 0 };
+    const uint16_t port = find_node_port(group->have);
+    struct lbc_freeze_past *past = NULL;
+
+    for (size_t i = 0; port != 0 && i < freeze->nodes->len; i++) {
+        const struct lbc_node_entry *entry = &freeze->nodes->items[i];
+        const char *id = lbc_node_instance_id(entry->node);
+        const struct lbc_backend one = {
+            .server_id = (char *)(uintptr_t)(id == NULL ? "" : id), /* copied */
+            .server_ip = (char *)(uintptr_t) "",
+            .port = port,
+            .type = LBC_BACKEND_INSTANCE,
+        };
+
+        if (id != NULL && entry->use == LBC_NODE_NOT_READY && !lbc_node_is_silent(entry->node) &&
+            lbc_backends_find(group->have, &one) == NULL) {
+            lbc_freeze_past_record(&gone, &one, group->size, now);
+        }
+    }
+    past = gone.len == 0 ? NULL : get_past(freeze->pass->entry, group->id);
+    if (past == NULL) {
+        lbc_freeze_past_fini(&gone);
+        return;
+    }
+    for (size_t i = 0; i < gone.len; i++) {
+        gone.items[i].size += (uint32_t)gone.len;
+    }
+    lbc_freeze_past_fini(past);
+    *past = gone;
+}
+
 /* --- the decision --- */
 
 static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group,
@@ -151,7 +199,6 @@ static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_gro
     const struct lbc_freeze_input in = {
         .rule = &freeze->rule,
         .past = past == NULL ? &none : past,
-        .inherited_ms = entry->inherited_ms,
         .size = group->size,
         .staying = group->staying,
         .server_since_ms = ccm_removal_server_since(freeze->pass->lbc->host),
@@ -367,10 +414,11 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
     int r = 0;
 
-    if (!pass->entry->looked && !pass->entry->creation.bound_here) {
-        pass->entry->inherited_ms = now;
-    }
     for (size_t i = 0; i < freeze->len; i++) {
+        if (!pass->entry->looked && lbc_hash_may_hold(pass->hash_verdict) &&
+            freeze->mode == LBC_MODE_CLUSTER) {
+            freeze_record_earlier(freeze, &freeze->groups[i], now);
+        }
         freeze_decide_group(freeze, &freeze->groups[i], now);
     }
     forget_old_pasts(freeze, now);

@@ -130,8 +130,6 @@ struct lbc_entry {
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */
-    int64_t inherited_ms; /* monotonic: when it did, about those that an earlier one had left; 0 =
-                             never */
     int64_t making_ms;    /* monotonic: since when the load balancer is not ready; 0 = it is */
     unsigned near;        /* 1 << enum lbc_quota: little of it is left, see quota.h */
     struct lbc_place *place; /* the store's: claim, queues, what it was counted with */

@@ -1,11 +1,12 @@
 #include "gone.h"
 
 #include "events.h"
+#include "ledger.h"
 #include "look.h"
 #include "measure.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
-#include "util/leaving.h"
+#include "util/lease_event.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UID_SIZE 64
+#define NAMED_MAX 5
+#define UID_SIZE  64
 
 /* Why an absent instance has not led to a deletion yet. */
 enum absence_state {
@@ -26,15 +28,14 @@ struct absence {
     enum absence_state state;
     char uid[UID_SIZE];
     int64_t since_ms; /* monotonic: of the first answer */
-    bool counted;     /* its deletion was sent, and the budget has it */
 };
 
 struct node_absences {
     struct ccm_strmap *nodes; /* name -> struct absence */
     struct ccm_removal_budget budget;
-    bool inherited;         /* the budget has what an earlier process may have deleted */
-    uint64_t reported_held; /* what was reported last */
-    uint64_t reported_strange;
+    struct node_ledger ledger;
+    size_t told_held; /* what was said last */
+    size_t told_strange;
 };
 
 struct node_absences *node_absences_new(void)
@@ -171,14 +172,18 @@ static void node_announce(const struct node_run *run, const struct node_item *it
                             text);
 }
 
-/* *ret_counts: it is gone, or may be. */
+/* *ret_gone: it is gone. Where nobody knows the ledger has it. */
 static int node_delete(struct node_run *run, struct node_item *item, const struct absence *absence,
-                       bool *ret_counts, struct ccm_error *err)
+                       bool *ret_gone, struct ccm_error *err)
 {
     const struct ccm_host *host = run->control->host;
+    struct node_absences *absences = run->control->absences;
     const struct ccm_object *live = NULL;
     int r = node_read_again(run, item, &live, err);
 
+    if (r == 0) {
+        r = node_ledger_write(&absences->ledger, run, live, &absences->budget, err);
+    }
     if (r == 0) {
         const struct ccm_raw_call call = {
             .struct_size = sizeof(call),
@@ -191,8 +196,10 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
 
         node_announce(run, item, absence);
         r = host->delete_raw(host, run->req, &call, err);
-        *ret_counts = r == 0 || err->kind == CCM_ERROR_NOT_FOUND || err->http_status < 400 ||
-                      err->http_status >= 500;
+        *ret_gone = r == 0 || err->kind == CCM_ERROR_NOT_FOUND;
+        if (*ret_gone || (err->http_status >= 400 && err->http_status < 500)) {
+            node_ledger_close(&absences->ledger, live->uid);
+        }
     }
     if (live != NULL) {
         host->release(host, live);
@@ -201,17 +208,16 @@ static int node_delete(struct node_run *run, struct node_item *item, const struc
 }
 
 static void item_delete(struct node_run *run, struct node_item *item, size_t size,
-                        struct absence *absence)
+                        const struct absence *absence)
 {
     struct node_control *control = run->control;
     struct ccm_error err = CCM_ERROR_INIT;
     char text[700];
-    bool counts = false;
-    const int r = node_delete(run, item, absence, &counts, &err);
+    bool gone = false;
+    const int r = node_delete(run, item, absence, &gone, &err);
 
-    if (counts && !absence->counted) {
+    if (gone) {
         ccm_removal_record(&control->absences->budget, &control->rule, size, 1, run->started_ms);
-        absence->counted = true;
     }
     if (r == 0) {
         node_emit_event(control, item->object, false, "DeletedNode", item->object->name);
@@ -248,6 +254,36 @@ static bool item_is_still_absent(struct node_run *run, struct node_item *item)
     return item->answer == NODE_ABSENT;
 }
 
+/* Whether one more may go, and be this one. */
+static bool item_has_share(struct node_run *run, const struct node_item *item, size_t size)
+{
+    struct node_control *control = run->control;
+    struct node_absences *absences = control->absences;
+
+    node_ledger_ask(&absences->ledger, run, &absences->budget, size);
+
+    const size_t left =
+        ccm_removal_allowed(&absences->budget, &control->rule, size, run->started_ms);
+
+    return left > 0 && (control->rule.released_until_ms > run->started_ms ||
+                        left > node_ledger_count_others(&absences->ledger, item->object->uid));
+}
+
+/* 0: not before something changes. */
+static uint64_t item_share_wait_ms(const struct node_run *run, size_t size)
+{
+    const struct node_control *control = run->control;
+    const int64_t next_ms =
+        ccm_removal_next_ms(&control->absences->budget, &control->rule, size, run->started_ms);
+
+    if (next_ms == CCM_REMOVAL_NEVER) {
+        return 0;
+    }
+    /* Only what is open keeps it. */
+    return next_ms > run->started_ms ? (uint64_t)(next_ms - run->started_ms)
+                                     : (uint64_t)control->confirm_ms;
+}
+
 /* Lingjun nodes get no labels from us. */
 static bool item_was_seen(const struct node_item *item)
 {
@@ -273,15 +309,16 @@ static void item_decide(struct node_run *run, struct node_item *item, size_t siz
         absence->state = ABSENCE_SEEN_ONCE;
         return;
     }
-
-    struct ccm_leaving leaving = { .proven = absence->counted, .due_ms = run->started_ms };
-    const int64_t again_ms = ccm_leaving_decide(&control->rule, &control->absences->budget, size,
-                                                run->started_ms, &leaving, 1);
-
-    if (!leaving.goes) {
+    if (node_ledger_read(&control->absences->ledger, run, &control->absences->budget) < 0) {
+        item->again_ms = (uint64_t)control->confirm_ms;
+        return;
+    }
+    if (!item_has_share(run, item, size)) {
         absence->state = ABSENCE_HELD;
-        item->again_ms = again_ms == CCM_REMOVAL_NEVER ? 0 : (uint64_t)(again_ms - run->started_ms);
-    } else if (item_is_still_absent(run, item)) {
+        item->again_ms = item_share_wait_ms(run, size);
+        return;
+    }
+    if (item_is_still_absent(run, item)) {
         item_delete(run, item, size, absence);
     }
 }
@@ -298,30 +335,13 @@ bool node_gone_is_likely(const struct node_item *item)
     return item_is_candidate(item) && item_was_seen(item);
 }
 
-void node_gone_begin(struct node_control *control, int64_t now_ms)
-{
-    struct node_absences *absences = control->absences;
-    const struct ccm_host *host = control->host;
-    const struct ccm_object *const *objects = NULL;
-    size_t count = 0;
-    size_t seen = 0;
-
-    if (absences->inherited || host->list(host, CCM_KIND_NODE, NULL, NULL, &objects, &count) < 0) {
-        return; /* nothing is deleted without a list */
-    }
-    for (size_t i = 0; i < count; i++) {
-        seen += ccm_object_label(objects[i], NODE_LABEL_SEEN) != NULL ? 1 : 0;
-    }
-    host->release_list(host, objects, count);
-    ccm_removal_inherit(&absences->budget, &control->rule, seen, now_ms);
-    absences->inherited = true;
-}
-
 void node_gone(struct node_run *run)
 {
+    struct node_absences *absences = run->control->absences;
     size_t size = 0;
 
-    for (size_t i = 0; i < run->len && run->control->absences->inherited; i++) {
+    node_ledger_move(&absences->ledger, run, &absences->budget);
+    for (size_t i = 0; i < run->len; i++) {
         struct node_item *item = &run->items[i];
 
         if (item_is_candidate(item)) {
@@ -351,67 +371,76 @@ static void absences_release(const struct node_control *control)
     }
 }
 
-/* ---- what is published ---- */
+/* ---- telling ---- */
 
-static size_t absences_list(const struct node_absences *absences, enum absence_state state,
-                            struct ccm_buf *names)
+struct tally {
+    size_t count;
+    struct ccm_buf names;
+};
+
+static void absences_tally(const struct node_absences *absences, enum absence_state state,
+                           struct tally *ret)
 {
     void *cursor = NULL;
     const char *name = NULL;
     void *value = NULL;
-    size_t count = 0;
 
     while (ccm_strmap_next(absences->nodes, &cursor, &name, &value) != 0) {
-        if (((const struct absence *)value)->state == state) {
-            ccm_buf_add_name(names, &count, "%.70s", name);
+        const struct absence *absence = value;
+
+        if (absence->state == state && ret->count++ < NAMED_MAX) {
+            ccm_buf_addf(&ret->names, "%s%.70s", ret->names.len == 0 ? "" : ", ", name);
         }
     }
-    return count;
+    ccm_buf_adds(&ret->names, ret->count > NAMED_MAX ? " and others" : "");
 }
 
-static void publish_held(struct node_control *control)
+/* One event for the first of them, and then for many more. */
+static void gone_stand(struct node_control *control, const char *topic, size_t count,
+                       const char *text, size_t *told)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 500 };
-    char reason[200];
-    char text[900];
-    struct ccm_leaving_held held = { .component = NODE_COMPONENT,
-                                     .topic = "held",
-                                     .object = "nodes",
-                                     .reason = reason,
-                                     .text = text };
+    const struct ccm_lease_standing what = { .warning = true,
+                                             .topic = topic,
+                                             .reason = count == 0 ? "" : "RemovalsHeld",
+                                             .message = count == 0 ? "" : text };
 
-    held.count = absences_list(control->absences, ABSENCE_HELD, &names);
-    ccm_text_printf(reason, sizeof(reason),
-                    "no more than %" PRIu32 " %% of all nodes (of up to %d one) are deleted within "
-                    "%" PRId64 " s",
-                    control->rule.share_percent, CCM_REMOVAL_SMALL, control->rule.window_ms / 1000);
-    ccm_text_printf(text, sizeof(text),
-                    "Nodes whose instances are gone stay (%s): %s. `ccmd allow-removals node` lets "
-                    "them go",
-                    ccm_buf_str(&names), reason);
-    ccm_leaving_publish(control->host, &held, &control->absences->reported_held);
-}
-
-static void publish_strange(struct node_control *control)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 500 };
-    char text[900];
-    struct ccm_leaving_held held = { .component = NODE_COMPONENT,
-                                     .topic = "strange",
-                                     .text = text };
-
-    held.count = absences_list(control->absences, ABSENCE_STRANGE, &names);
-    ccm_text_printf(text, sizeof(text),
-                    "Nodes whose instances were never seen with these credentials stay although "
-                    "nobody hears of them (%s): they may be of another account. Delete those that "
-                    "are of no use",
-                    ccm_buf_str(&names));
-    ccm_leaving_publish(control->host, &held, &control->absences->reported_strange);
+    if (count == 0 ? *told == 0 : *told != 0 && count < 2 * *told) {
+        return;
+    }
+    if (count > 0) {
+        control->host->log(control->host, CCM_LEVEL_WARN, NULL, "%s", text);
+    }
+    ccm_lease_stand(control->host, NODE_COMPONENT, &what);
+    *told = count;
 }
 
 void node_gone_publish(struct node_control *control)
 {
+    struct node_absences *absences = control->absences;
+    struct tally held = { .names = { .max = 500 } };
+    struct tally strange = { .names = { .max = 500 } };
+    char reason[200];
+    char text[900];
+
     absences_release(control);
-    publish_held(control);
-    publish_strange(control);
+    absences_tally(absences, ABSENCE_HELD, &held);
+    absences_tally(absences, ABSENCE_STRANGE, &strange);
+    ccm_text_printf(reason, sizeof(reason),
+                    "no more than %" PRIu32 " %% of all nodes (of up to %d one) are deleted within "
+                    "%" PRId64 " s",
+                    control->rule.share_percent, CCM_REMOVAL_SMALL, control->rule.window_ms / 1000);
+    ccm_removal_record_held(control->host, "nodes", held.count, reason);
+    ccm_text_printf(text, sizeof(text),
+                    "Nodes whose instances are gone stay (%s): %s. `ccmd allow-removals node` lets "
+                    "them go",
+                    ccm_buf_str(&held.names), reason);
+    gone_stand(control, "held", held.count, text, &absences->told_held);
+    ccm_text_printf(text, sizeof(text),
+                    "Nodes whose instances were never seen with these credentials stay although "
+                    "nobody hears of them (%s): they may be of another account. Delete those that "
+                    "are of no use",
+                    ccm_buf_str(&strange.names));
+    gone_stand(control, "strange", strange.count, text, &absences->told_strange);
+    ccm_buf_fini(&held.names);
+    ccm_buf_fini(&strange.names);
 }

@@ -7,8 +7,8 @@
  * that is there for certain since its node is ready: a wrong region, account or right shows none;
  * - asked for with one such instance alone, it is lacking once more;
  * - the instance was seen in the cloud before (NODE_LABEL_SEEN): one of another account was not;
- * - no more than removal_share_percent of all nodes go within removal_window_s; after a restart, or
- * with another leader, that share counts as used up;
+ * - no more than removal_share_percent of all nodes go within removal_window_s, restarts and other
+ * leaders included (ledger.h);
  * - read once more it is the same node, still Unknown; it is deleted in that version only.
  */
 #ifndef CCM_NODE_GONE_H
@@ -21,9 +21,6 @@ struct node_absences;
 struct node_absences *node_absences_new(void);
 /* NULL is fine. */
 void node_absences_free(struct node_absences *absences);
-
-/* Before the first write of a call: only the first call counts the nodes of an earlier process. */
-void node_gone_begin(struct node_control *control, int64_t now_ms);
 
 /* Decide about all nodes of the call, and delete. Writes. One thread at a time. */
 void node_gone(struct node_run *run);

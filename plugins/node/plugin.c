@@ -4,6 +4,7 @@
 #include "alicloud/options.h"
 #include "ccm/version.h"
 #include "gone.h"
+#include "ledger.h"
 #include "reconcile.h"
 #include "util/cleanup.h"
 #include "util/lease_event.h"
@@ -115,6 +116,7 @@ static void map_node(void *self, const struct ccm_change *change)
     }
 }
 
+static const char *const own_annotations[] = { NODE_LEDGER, NULL };
 static const char *const own_keys[] = { "alibabacloud.com/", "node.alibabacloud.com/",
                                         "ack.alibabacloud.com/", "service.alibabacloud.com/",
                                         NULL };
@@ -122,6 +124,7 @@ static const struct ccm_watch watch_node = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_NODE,
     .map = map_node,
+    .annotations = own_annotations,
     .keys = own_keys,
 };
 static const struct ccm_watch *const watches[] = { &watch_node, NULL };

@@ -168,7 +168,6 @@ static int run_apply(struct node_run *run)
         node_write_plan(run);
         return 0;
     }
-    node_gone_begin(run->control, run->started_ms);
     node_write(run);
     node_gone(run);
     return 0;

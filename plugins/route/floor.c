@@ -80,12 +80,6 @@ static size_t count_ours(const struct route *route, const struct route_table *ta
     return ours;
 }
 
-void route_floor_inherit(const struct route *route, struct route_table *table)
-{
-    ccm_removal_inherit(&table->budget, &route->rule, count_ours(route, table),
-                        route->host->now_ms(route->host));
-}
-
 /* ---- each step by itself ---- */
 
 /* A node that is there is obeyed. */

@@ -15,9 +15,6 @@
  * -ENOMEM. */
 CCM_NODISCARD int route_floor_decide(struct route_run *run);
 
-/* The first complete list of a table, which an earlier process may have left. */
-void route_floor_inherit(const struct route *route, struct route_table *table);
-
 /* What a node had is dealt with: nothing of it is held any more. */
 void route_floor_forget(struct route *route, const struct route_past *past);
 

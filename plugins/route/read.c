@@ -2,7 +2,6 @@
 
 #include "alicloud/error.h"
 #include "api.h"
-#include "floor.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -328,9 +327,6 @@ static int read_table(struct route *route, struct route_call *call, struct route
     }
     route_table_sort(table);
     table->valid = true;
-    if (table->listed_ms == 0) {
-        route_floor_inherit(route, table);
-    }
     table->listed_ms = listing->begun_ms;
     *listing = (struct route_listing){ .token = NULL };
     table_check_capacity(table, now);

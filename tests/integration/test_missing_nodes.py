@@ -280,21 +280,6 @@ def test_restart_in_between(world):
     assert len(routes(world)) == 2 and len(deletions(world)) == 1
 
 
-def test_after_a_restart_the_share_counts_as_used_up(world):
-    """For one window; what the cloud does not have any more goes at once."""
-    begin(world, 8, removal_window_s=LONG)
-    world.stop_ccmd()
-    world.start_ccmd()
-    world.settled()
-    world.kube.delete("Node", "node-3")
-    world.wait(lambda: held(world) == 1, "a held route")
-    world.cloud.edit("delete", type="instance", id="i-node-2")
-    world.kube.delete("Node", "node-2")
-    world.wait(lambda: routes(world) == wanted([1, 3, 4, 5, 6, 7, 8]), "the route of the instance that is gone", timeout=60)
-    world.settled()
-    assert held(world) == 1 and len(deletions(world)) == 1
-
-
 # --- the word of an operator ---
 
 TOKEN = "a-token-of-the-operator-0123456789"

@@ -117,10 +117,11 @@ def test_an_answer_without_addresses_takes_none(world):
 
 
 def test_much_of_everything_on_one_node(world):
-    """What one kubelet writes beside its node: long notes about addresses, addresses, names."""
+    """What one kubelet writes beside its node: long notes about addresses and deletions, addresses, names."""
     nodes.configure(world, alicloud=UNLIMITED, **QUIET)
     body = nodes.register("node-1")
-    body["metadata"]["annotations"] = {"alpha.kubernetes.io/provided-node-ip": "10.1.0.11," + ",".join(["10.9.9.9"] * 10000)}
+    body["metadata"]["annotations"] = {"alpha.kubernetes.io/provided-node-ip": "10.1.0.11," + ",".join(["10.9.9.9"] * 10000),
+                                       "ccmd/deleted-nodes": "1700000000:1 a/1 " * 8000}
     body["status"]["addresses"] += [{"type": "Hostname", "address": f"name-{n}"} for n in range(100)]
     world.kube.create(body, *[nodes.register(f"node-{n}") for n in (2, 3)])
     world.start_ccmd()

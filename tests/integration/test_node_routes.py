@@ -81,7 +81,7 @@ def test_a_pool_that_grows_and_shrinks(world):
     assert {name: facts(item) for name, item in nodes.all_nodes(world).items()} == {name: facts(before[name]) for name in ("node-1", "node-2")}
     others = [call["params"]["body"] for call in nodes.writes(world, kube)
               if call["action"].removesuffix("/status").endswith(("/node-1", "/node-2"))]
-    assert others == []
+    assert all('"ccmd/deleted-nodes"' in body for body in others), others  # how many have gone is kept there
 
 
 def test_a_lingjun_node_with_a_pod_network(world):

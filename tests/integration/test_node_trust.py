@@ -373,24 +373,54 @@ def test_a_restart_gives_no_new_share(world):
         assert len(names(world)) == 36 and len(nodes.deletions(world)) == 4
 
 
-def test_after_a_restart_one_of_few_nodes_goes(world):
-    start(world, (1, 2, 3), removal_share_percent=10)
-    world.kill_ccmd()
-    world.start_ccmd()
+def test_what_was_left_of_the_share_may_go_after_a_restart(world):
+    start(world, range(1, 41), removal_share_percent=10)
+    for numbers in ((20, 21), (22, 23, 24)):
+        for number in numbers:
+            nodes.release(world, f"node-{number}")
+        lose(world, *numbers)
+        gone = 2 if numbers[0] == 20 else 4
+        world.wait(lambda: len(names(world)) == 40 - gone, "those that may go", timeout=60)
+        world.kill_ccmd()
+        world.start_ccmd()
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 1, "the last one held", timeout=60)
+    assert len(nodes.deletions(world)) == 4
+
+
+def test_without_a_note_of_it_nothing_is_deleted(world):
+    start(world, (1, 2, 3))
+    for name in ("node-1", "node-2"):
+        world.kube.fault(f"PATCH /api/v1/nodes/{name}", http=500, code="InternalError", count=1000)
     nodes.release(world, "node-3")
     lose(world, 3)
+    nodes.looked(world, 8)
+    assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+    world.kube.clear_faults()
     world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=60)
 
 
-def test_the_first_window_after_a_restart_ends(world):
-    start(world, range(1, 21), removal_share_percent=10, removal_window_s=20)
+def noted(world):
+    """Nodes that keep what was deleted, with how many that are."""
+    notes = {name: item["metadata"].get("annotations", {}).get("ccmd/deleted-nodes") for name, item in nodes.all_nodes(world).items()}
+    return {name: sum(int(piece.split(":")[1]) for piece in note.split() if ":" in piece) for name, note in notes.items() if note}
+
+
+def test_whoever_keeps_the_count_goes(world):
+    """Somebody deletes that node: another one keeps the count, and the next process reads it there."""
+    start(world, range(1, 21), removal_share_percent=10)
+    for number in range(11, 16):
+        nodes.release(world, f"node-{number}")
+    lose(world, *range(11, 16))
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 3, "two gone, the others held", timeout=60)
+    (keeper, count), = noted(world).items()
+    assert count == 2
+    world.kube.delete("Node", keeper)
+    world.wait(lambda: noted(world) and keeper not in noted(world), "another one that keeps it")
+    assert list(noted(world).values()) == [2]
     world.kill_ccmd()
     world.start_ccmd()
-    nodes.release(world, "node-20")
-    lose(world, 20)
-    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 1, "the node held", timeout=60)
-    assert len(names(world)) == 20
-    world.wait(lambda: len(names(world)) == 19, "the node gone", timeout=60)
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 3, "the others held", timeout=60)
+    assert len(names(world)) == 17
 
 
 def test_another_leader_gets_no_new_share(world):
@@ -410,3 +440,20 @@ def test_another_leader_gets_no_new_share(world):
         world.ccmd = None
         first.popen.wait(60)  # it has lost the Lease
     assert len(names(world)) == 18 and len(nodes.deletions(world)) == 2
+
+
+def test_a_count_that_somebody_has_made_up_lets_nothing_go(world):
+    """A kubelet may write to its own Node: more or later deletions than there were only hold others."""
+    start(world, (1, 2, 3))
+    world.kill_ccmd()
+    world.kube.patch("Node", "node-1", {"metadata": {"annotations": {"ccmd/deleted-nodes": "99999999999:1000000 x 5:-1"}}})
+    nodes.configure(world, alicloud=UNLIMITED, **nodes.QUICK)
+    nodes.release(world, "node-3")
+    lose(world, 3)
+    world.start_ccmd()
+    world.wait(lambda: world.metrics().get('ccmd_held_removals{plugin="node"}') == 1, "it is held", timeout=60)
+    assert names(world) == named(1, 2, 3) and nodes.deletions(world) == []
+    world.kill_ccmd()
+    world.kube.patch("Node", "node-1", {"metadata": {"annotations": {"ccmd/deleted-nodes": None}}})
+    world.start_ccmd()
+    world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=60)

@@ -80,9 +80,6 @@ static struct ccm_removal_budget budget_of(const struct lbc_freeze_input *in)
 {
     struct ccm_removal_budget budget = { .len = 0 };
 
-    if (in->inherited_ms != 0) {
-        ccm_removal_inherit(&budget, in->rule, in->size, in->inherited_ms);
-    }
     for (size_t i = 0; i < in->past->len; i++) {
         ccm_removal_record(&budget, in->rule, in->past->items[i].size, 1, in->past->items[i].at_ms);
     }

@@ -92,10 +92,9 @@ struct lbc_freeze_group {
 struct lbc_freeze_input {
     const struct ccm_removal_rule *rule;
     const struct lbc_freeze_past *past; /* pruned */
-    int64_t inherited_ms;    /* since when this process knows the group; 0 = it made it */
-    size_t size;             /* backends of ours that are there */
-    size_t staying;          /* that are wanted */
-    int64_t server_since_ms; /* host->server_since_ms() */
+    size_t size;                        /* backends of ours that are there */
+    size_t staying;                     /* that are wanted */
+    int64_t server_since_ms;            /* host->server_since_ms() */
     int64_t now_ms;
 };
 

@@ -132,35 +132,6 @@ static void test_released(void **state)
     assert_string_equal(verdict, "++++++");
 }
 
-/* A group that an earlier process has left: for one window its share counts as used up. */
-static void test_inherited(void **state)
-{
-    const struct lbc_freeze_past none = { 0 };
-    struct lbc_freeze_input in = {
-        .rule = &rule,
-        .past = &none,
-        .inherited_ms = 1000,
-        .size = 8,
-        .staying = 6,
-        .server_since_ms = 1,
-        .now_ms = 2000,
-    };
-    char verdict[65];
-    int64_t again = 0;
-
-    (void)state;
-    judge(&in, "RD", verdict, &again);
-    assert_string_equal(verdict, "+?");
-    assert_int_equal(again, 1000 + WINDOW);
-    in.size = 3;
-    judge(&in, "RD", verdict, &again);
-    assert_string_equal(verdict, "+-");
-    in.size = 8;
-    in.now_ms = 1000 + WINDOW;
-    judge(&in, "RD", verdict, &again);
-    assert_string_equal(verdict, "--");
-}
-
 static struct lbc_backend instance(const char *id)
 {
     return (struct lbc_backend){ .server_id = (char *)(uintptr_t)id,
@@ -277,9 +248,11 @@ static void test_never_more_than_half(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule),      cmocka_unit_test(test_released),
-        cmocka_unit_test(test_inherited), cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_past),      cmocka_unit_test(test_never_more_than_half),
+        cmocka_unit_test(test_rule),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_past),
+        cmocka_unit_test(test_never_more_than_half),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,39 +222,6 @@ static void test_share_of_nothing_is_released_too(void **state)
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 10, START), 10);
 }
 
-/* What an earlier process may have taken counts for one window, of more than a few. */
-static void test_inherited(void **state)
-{
-    static const struct {
-        uint32_t share;
-        size_t size;
-        size_t allowed; /* at once */
-        size_t later;   /* a window later */
-    } rows[] = {
-        { 50, 0, 0, 0 },   { 50, 1, 1, 1 },    { 50, 3, 1, 1 },    { 50, 4, 0, 2 },
-        { 50, 40, 0, 20 }, { 10, 5, 0, 1 },    { 10, 36, 0, 3 },   { 10, 37, 0, 3 },
-        { 33, 7, 0, 2 },   { 99, 100, 0, 99 }, { 1, 1000, 0, 10 }, { 100, 10, 10, 10 },
-        { 0, 10, 0, 0 },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        const struct ccm_removal_rule rule = rule_of(rows[i].share);
-        const size_t size = rows[i].size;
-        struct ccm_removal_budget budget = { .len = 0 };
-
-        ccm_removal_inherit(&budget, &rule, size, START);
-        assert_int_equal(ccm_removal_allowed(&budget, &rule, size, START + 1), rows[i].allowed);
-        assert_int_equal(ccm_removal_allowed(&budget, &rule, size, START + WINDOW - 1),
-                         rows[i].allowed);
-        assert_int_equal(ccm_removal_next_ms(&budget, &rule, size, START + 1),
-                         rows[i].later == 0    ? CCM_REMOVAL_NEVER
-                         : rows[i].allowed > 0 ? START + 1
-                                               : START + WINDOW);
-        assert_int_equal(ccm_removal_allowed(&budget, &rule, size, START + WINDOW), rows[i].later);
-    }
-}
-
 static void test_idle(void **state)
 {
     const struct ccm_removal_rule rule = rule_of(50);
@@ -333,7 +300,6 @@ int main(void)
         cmocka_unit_test(test_no_window_loses_more),
         cmocka_unit_test(test_released_for_one_window),
         cmocka_unit_test(test_share_of_nothing_is_released_too),
-        cmocka_unit_test(test_inherited),
         cmocka_unit_test(test_idle),
         cmocka_unit_test(test_another_window),
         cmocka_unit_test(test_due),
