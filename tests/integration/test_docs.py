@@ -225,7 +225,8 @@ def reasons_in_the_program():
             found.update(re.findall(r'(?:true|false), "([A-Z][a-z]+)"', text[call.end():end]))
         found.update(re.findall(r'reason\s*=[^;,]*?"([A-Za-z]+)"', text))
         found.update(re.findall(r'\.reason\s*=[^;,]*\? "[A-Za-z]+" : "([A-Za-z]+)"', text))
-        found.update(re.findall(r'#define \w+_(?:FAILED|NO_BACKEND)\s+"([A-Za-z]+)"', text))
+        found.update(re.findall(r'#define (?:\w+_(?:FAILED|NO_BACKEND)|REASON)\s+"([A-Za-z]+)"', text))
+        found.update(re.findall(r'\? "([A-Z][A-Za-z]+Failed)" : "[A-Z][A-Za-z]+Failed"', text))
     return found
 
 

@@ -219,6 +219,7 @@ int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *e
     lbc_sent_fini(&step->sent);
     r = step_ops(run, step)->send(apply, step, err);
     apply->surprised = apply->surprised || apply->again_ms > 0;
+    apply->lost = apply->lost || (r < 0 && *apply->uncertain);
     step->verdict = r < 0 ? LBC_VERDICT_FAILED : LBC_VERDICT_SENT;
     if (step->type == LBC_STEP_CREATE_LB) {
         apply->made_lb = r == 0 || lbc_state_lb(apply->have)->id != NULL;

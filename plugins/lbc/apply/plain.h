@@ -43,6 +43,17 @@ extern const struct lbc_step_table lbc_plain_steps;
         [LBC_STEP_DELETE_LISTENER] = { send, NULL, LBC_NEEDS_LISTENER },                           \
     }
 
+/* Refusals, when all that the cloud says with this code is that the load balancer does not exist.
+ */
+#define LBC_PLAIN_GONE(text)                                                                       \
+    (const struct lbc_refusal_row[])                                                               \
+    {                                                                                              \
+        { .code = (text), .means = LBC_REFUSAL_LB_GONE },                                          \
+        {                                                                                          \
+            .means = 0                                                                             \
+        }                                                                                          \
+    }
+
 /* The order of its plans: members of a struct lbc_plan_ops; at most `most` backends per call, also
  * in that which makes a group. LBC_PLAIN_PARTS: without `batch` and `create_batch`. */
 #define LBC_PLAIN_RULES(table, most) LBC_PLAIN_PARTS(table), .batch = (most), .create_batch = (most)
