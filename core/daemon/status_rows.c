@@ -24,7 +24,7 @@ const char *status_kind_text(uint64_t kind)
     } kinds[] = {
         { CCM_ERROR_TRANSIENT, "did not work, for a passing reason: tried again by itself" },
         { CCM_ERROR_THROTTLED, "too many calls for the cloud: goes on by itself" },
-        { CCM_ERROR_CONFLICT, "somebody else changed it meanwhile: tried again by itself" },
+        { CCM_ERROR_CONFLICT, "another client changed it in between: ccmd tries again" },
         { CCM_ERROR_NOT_FOUND, "something it needs is not there: tried again by itself" },
         { CCM_ERROR_AUTH, "refused: rights, quota or account: look at rights, quota and account; "
                           "tried again by itself" },

@@ -1,5 +1,5 @@
 /*
- * What is there and not wanted, although nobody asked for its removal: backends of a group, routes
+ * What is there and not wanted, although no one asked for its removal: backends of a group, routes
  * of a table, Node objects, load balancers without a Service. Absence is no order to delete. The
  * caller says of each how certain it is and from when on it may go; the rule and the budget are
  * those of removal_budget.h. Pure, but for what is published; one thread.
@@ -28,7 +28,7 @@ struct ccm_leaving {
 int64_t ccm_leaving_due_ms(const struct ccm_removal_rule *rule, bool seen, int64_t since_ms,
                            int64_t server_since_ms, int64_t now_ms);
 
-/* A look for what belongs to nobody: `seen` has what this look has found so far, `before` what the
+/* A search for what has no owner: `seen` has what this look has found so far, `before` what the
  * one before it found (NULL = there was none), each with the time of the first look in a row that
  * found it. *ret_first_ms: that of key; 0 = this look is the first. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_leaving_see(const struct ccm_strmap *before, struct ccm_strmap *seen,

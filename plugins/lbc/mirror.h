@@ -108,7 +108,7 @@ struct lbc_entry {
     bool freed;          /* it gave something up there that others may lack */
     bool sifting;        /* see struct lbc_apply */
     bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
-    bool doubtful;       /* likewise: it is not known what came of a step */
+    bool lost;           /* a failed step may have taken effect, and no pass has ended since */
     bool comes_back;     /* its next pass is due soon, for what is under way */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
@@ -130,8 +130,8 @@ struct lbc_entry {
     struct lbc_pending_change pending; /* of how traffic is paid for */
     bool frozen;                       /* backends are kept that the model lacks */
     bool looked;                       /* a pass of this process has decided about its groups */
-    int64_t making_ms;    /* monotonic: since when the load balancer is not ready; 0 = it is */
-    unsigned near;        /* 1 << enum lbc_quota: little of it is left, see quota.h */
+    int64_t making_ms;       /* monotonic: since when the load balancer is not ready; 0 = it is */
+    unsigned near;           /* 1 << enum lbc_quota: little of it is left, see quota.h */
     struct lbc_place *place; /* the store's: claim, queues, what it was counted with */
 };
 

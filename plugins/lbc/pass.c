@@ -220,8 +220,8 @@ bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
     const struct ccm_host *host = pass->lbc->host;
     const struct lbc_entry *entry = pass->entry;
 
-    return pass_is_early(pass, host->now_ms(host)) || entry->failures > 0 || entry->doubtful ||
-           (entry->used && lbc_pass_lb(pass)->id == NULL);
+    return pass_is_early(pass, host->now_ms(host)) || entry->failures > 0 || entry->conflicted ||
+           entry->lost || (entry->used && lbc_pass_lb(pass)->id == NULL);
 }
 
 bool lbc_pass_was_read_early(const struct lbc_pass *pass)

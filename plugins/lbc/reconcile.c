@@ -188,7 +188,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         lbc_progress_end(&pass);
     }
     job->entry->conflicted = job->entry->conflicted && (r < 0 || pass.unfinished);
-    job->entry->doubtful = job->entry->doubtful && (r < 0 || pass.unfinished);
+    job->entry->lost = job->entry->lost && (r < 0 || pass.unfinished);
     lbc_measure_pass(&pass, started_ms, r, err);
     job_count_failure(job, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {

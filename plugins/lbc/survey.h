@@ -2,8 +2,8 @@
  * One list of the load balancers that carry the cluster's mark, matched with the Services: for each
  * of them that asks, the state of its own load balancer. One thread at a time.
  */
-#ifndef CCM_LBC_ITEMS_H
-#define CCM_LBC_ITEMS_H
+#ifndef CCM_LBC_SURVEY_H
+#define CCM_LBC_SURVEY_H
 
 #include "ccm/object.h"
 #include "lbc/apply/state.h"

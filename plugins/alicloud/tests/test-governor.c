@@ -14,7 +14,7 @@
         .product = ALI_SLB, .action = (text), .priority = (rank)                                   \
     }
 
-static const struct ali_request nobody = { 0 };
+static const struct ali_request no_tenant = { 0 };
 
 #define QUOTA   90    /* of a changing action of CLB, */
 #define SPAN    61000 /* and how long a call counts */
@@ -32,8 +32,8 @@ static int64_t ask_as(struct ali_governor *governor, const char *action, enum al
     struct ali_ticket ticket;
     struct ali_turn turn = { .turns = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, ACTION(action, priority), &nobody, now, &ticket),
-                     0);
+    assert_int_equal(
+        ali_governor_enter(governor, ACTION(action, priority), &no_tenant, now, &ticket), 0);
 
     const int64_t wait = ali_governor_poll(governor, &ticket, now, &turn);
 
@@ -66,7 +66,7 @@ static void governor_throttle_call(struct ali_governor *governor, const char *ac
     struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(
-        ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), &nobody, now, &ticket), 0);
+        ali_governor_enter(governor, ACTION(action, ALI_PRIO_SPEC), &no_tenant, now, &ticket), 0);
     assert_int_equal(ali_governor_poll(governor, &ticket, now, &turn), 0);
     ali_governor_end(governor, &turn, ALI_TURN_THROTTLED, now, hint);
 }
@@ -121,7 +121,7 @@ static bool governor_retry_call(struct ali_governor *governor, const char *actio
     struct ali_turn turn = { .turns = NULL };
 
     assert_int_equal(
-        ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), &nobody, now, &ticket), 0);
+        ali_governor_enter(governor, ACTION(action, ALI_PRIO_RETRY), &no_tenant, now, &ticket), 0);
 
     const bool mine = ali_governor_poll(governor, &ticket, now, &turn) == 0;
 
@@ -232,7 +232,7 @@ static bool worker_step(struct worker *worker, struct ali_governor *governor, st
     if (now >= worker->ends) {
         ali_governor_end(governor, &worker->turn, ALI_TURN_TAKEN, now, 0);
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
-                                            &nobody, now, &worker->ticket),
+                                            &no_tenant, now, &worker->ticket),
                          0);
     }
     return true;
@@ -256,7 +256,7 @@ static void test_no_window_of_a_cloud_is_exceeded(void **state)
         for (size_t w = 0; w < CCM_ARRAY_LEN(workers); w++) {
             assert_int_equal(ali_governor_enter(governor,
                                                 ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
-                                                &nobody, 12345, &workers[w].ticket),
+                                                &no_tenant, 12345, &workers[w].ticket),
                              0);
         }
         for (int64_t now = 12345; now < 12345 + 8 * SPAN; now++) {
@@ -296,7 +296,7 @@ static void test_priority_and_order(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
         assert_int_equal(ali_governor_enter(
                              governor, ACTION("AddVServerGroupBackendServers", waiters[i].priority),
-                             &nobody, 60500, &tickets[i]),
+                             &no_tenant, 60500, &tickets[i]),
                          0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(waiters); i++) {
@@ -342,7 +342,7 @@ static void test_throttling(void **state)
         for (size_t i = 0; i < 4; i++) {
             assert_int_equal(ali_governor_enter(governor,
                                                 ACTION("StopLoadBalancerListener", ALI_PRIO_SPEC),
-                                                &nobody, now, &tickets[i]),
+                                                &no_tenant, now, &tickets[i]),
                              0);
         }
         for (size_t i = 0; i < 4; i++) {
@@ -367,7 +367,7 @@ static void test_what_was_not_sent_does_not_count(void **state)
         struct ali_turn turn;
 
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateVServerGroup", ALI_PRIO_SPEC),
-                                            &nobody, 0, &ticket),
+                                            &no_tenant, 0, &ticket),
                          0);
         assert_int_equal(ali_governor_poll(governor, &ticket, 0, &turn), 0);
         ali_governor_end(governor, &turn, ALI_TURN_UNUSED, 0, 0);
@@ -664,7 +664,7 @@ static int64_t governor_ask_for(struct ali_governor *governor, const char *objec
     };
     struct ali_turn turn = { .turns = NULL };
 
-    assert_int_equal(ali_governor_enter(governor, &call, &nobody, now, ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, &call, &no_tenant, now, ticket), 0);
 
     const int64_t wait = ali_governor_poll(governor, ticket, now, &turn);
 
@@ -751,7 +751,7 @@ static void test_removals_of_a_crowd(void **state)
 
     (void)state;
     assert_int_equal(ask_until_refused(governor, action, ALI_PRIO_REMOVE, 0), QUOTA - 4);
-    assert_int_equal(ali_governor_enter(governor, &call, &nobody, 1, &ticket), 0);
+    assert_int_equal(ali_governor_enter(governor, &call, &no_tenant, 1, &ticket), 0);
     assert_int_equal(ali_governor_poll(governor, &ticket, 1, &turn), 0);
     ali_governor_end(governor, &turn, ALI_TURN_TAKEN, 1, 0);
 }
@@ -826,7 +826,7 @@ static void test_retries_age(void **state)
         (void)ask_until_refused(governor, rows[i].action, rows[i].others, 0);
         for (size_t t = 0; t < CCM_ARRAY_LEN(tickets); t++) {
             assert_int_equal(ali_governor_enter(governor, ACTION(rows[i].action, ALI_PRIO_RETRY),
-                                                &nobody, 0, &tickets[t]),
+                                                &no_tenant, 0, &tickets[t]),
                              0);
         }
         for (int64_t now = 0; now < 6 * SPAN; now += 1000) {
@@ -858,7 +858,7 @@ static size_t crowd_serve(struct ali_governor *governor, struct ali_ticket *tick
     while (ali_governor_poll(governor, &tickets[*first], now, &turn) == 0) {
         ali_governor_end(governor, &turn, ALI_TURN_FAILED, now, 0);
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateLoadBalancer", ALI_PRIO_RETRY),
-                                            &nobody, now, &tickets[*first]),
+                                            &no_tenant, now, &tickets[*first]),
                          0);
         *first = (*first + 1) % count;
         served++;
@@ -879,7 +879,7 @@ static void test_a_thousand_retries(void **state)
     (void)state;
     for (size_t t = 0; t < CCM_ARRAY_LEN(tickets); t++) {
         assert_int_equal(ali_governor_enter(governor, ACTION("CreateLoadBalancer", ALI_PRIO_RETRY),
-                                            &nobody, 0, &tickets[t]),
+                                            &no_tenant, 0, &tickets[t]),
                          0);
     }
     for (size_t second = 0; second < CCM_ARRAY_LEN(served); second++) {
@@ -916,7 +916,7 @@ static void test_careful_in_order(void **state)
     governor_throttle_call(governor, "SetVServerGroupAttribute", 1000, 500);
     for (size_t i = 0; i < CCM_ARRAY_LEN(order); i++) {
         assert_int_equal(ali_governor_enter(governor, ACTION("SetVServerGroupAttribute", order[i]),
-                                            &nobody, now, &tickets[i]),
+                                            &no_tenant, now, &tickets[i]),
                          0);
     }
     for (size_t done = 0; done < CCM_ARRAY_LEN(order); done += 2, now += 8000) {
@@ -949,7 +949,7 @@ static void test_removals_probe(void **state)
     (void)state;
     governor_throttle_call(governor, action, 1000, 30000);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_REMOVE), &nobody,
+        assert_int_equal(ali_governor_enter(governor, ACTION(action, ALI_PRIO_REMOVE), &no_tenant,
                                             2000, &tickets[i]),
                          0);
     }

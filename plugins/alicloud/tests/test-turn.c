@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-static const struct ali_request nobody = { 0 };
+static const struct ali_request no_tenant = { 0 };
 
 static int turns_begin(void **state)
 {
@@ -32,7 +32,7 @@ static void turns_enter_call(struct ali_turns *turns, const char *object,
 {
     const struct ali_call call = { .object = object, .priority = priority };
 
-    assert_int_equal(ali_turns_enter(turns, &call, &nobody, now_ms, ret), 0);
+    assert_int_equal(ali_turns_enter(turns, &call, &no_tenant, now_ms, ret), 0);
 }
 
 static void test_namespaces(void **state)

@@ -155,7 +155,7 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
     pass->writes += apply->writes;
     entry->freed = entry->freed || apply->freed;
     entry->conflicted = entry->conflicted || apply->conflicted;
-    entry->doubtful = entry->doubtful || apply->conflicted || apply->lost;
+    entry->lost = entry->lost || apply->lost;
     entry->unrestored += apply->cannot_restore ? 1 : 0;
     entry->valid = entry->valid && !apply->surprised;
     if (apply->lb_gone) {

@@ -246,7 +246,7 @@ int lbc_publish_verdict(struct lbc_pass *pass, struct ccm_error *err)
 /* --- the condition --- */
 
 /* A Service that was complete before we looked, and has no condition yet, gets one with its next
- * change or second look, so that a new controller writes nothing to those that are well. */
+ * change or audit, so that a new controller writes nothing to those that are complete. */
 static bool condition_keeps_quiet(const struct lbc_pass *pass)
 {
     const struct ccm_service *service = pass->service;
@@ -290,7 +290,7 @@ int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
         .retry = retry,
     };
 
-    /* A second look that fails says nothing about the Service; the next pass will. */
+    /* An audit that fails says nothing about the Service; the next pass does. */
     if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit || pass->mute ||
                   lbc_problems_only_wait(&pass->problems))) {
         return r;

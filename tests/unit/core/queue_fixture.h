@@ -42,7 +42,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline void add(struct fixture *f, const char *key, uint64_t lane)
+static inline void add_key(struct fixture *f, const char *key, uint64_t lane)
 {
     assert_int_equal(sched_queue_add(f->queue, key, lane), 0);
 }

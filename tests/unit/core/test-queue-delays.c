@@ -68,7 +68,7 @@ static void test_delay_of_processed_key(void **state)
 {
     struct fixture *f = *state;
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     add_after(f, "a", CCM_LANE_SPEC, 10);
     f->now_ms += 10;
@@ -86,7 +86,7 @@ static void test_backoff_grows_and_forgets(void **state)
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
     int64_t high = 1500;
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     for (uint32_t i = 1; i <= 5; i++) {
         expect_get(f, "a");
 
@@ -105,7 +105,7 @@ static void test_backoff_grows_and_forgets(void **state)
     sched_queue_done(f->queue, "a");
     assert_int_equal(sched_queue_num_requeues(f->queue, "a"), 0);
     assert_int_equal(stats_of(f).retries, 5);
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 750, 1500);
 }
@@ -118,7 +118,7 @@ static void test_failures_wait_in_the_last_lane(void **state)
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
     struct sched_queue_item item;
 
-    add(f, "a", CCM_LANE_URGENT);
+    add_key(f, "a", CCM_LANE_URGENT);
     expect_get(f, "a");
     for (size_t i = 0; i < CCM_ARRAY_LEN(lanes); i++) {
         f->now_ms += sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err, 0);
@@ -127,7 +127,7 @@ static void test_failures_wait_in_the_last_lane(void **state)
         assert_int_equal(item.lane, lanes[i]);
     }
     (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_URGENT, &err, 0);
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     sched_queue_done(f->queue, "a");
     assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
     assert_int_equal(item.lane, CCM_LANE_SPEC);
@@ -146,17 +146,17 @@ static void test_hurry(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TERMINAL);
 
-    add(f, "failed", CCM_LANE_SPEC);
+    add_key(f, "failed", CCM_LANE_SPEC);
     expect_get(f, "failed");
     assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err, 0) >= 300000);
     sched_queue_done(f->queue, "failed");
-    add(f, "well", CCM_LANE_SPEC);
+    add_key(f, "well", CCM_LANE_SPEC);
     expect_get(f, "well");
     sched_queue_requeue_after(f->queue, "well", CCM_LANE_BULK, 60000);
     sched_queue_done(f->queue, "well");
     assert_int_equal(stats_of(f).delayed, 2);
     add_after(f, "later", CCM_LANE_SPEC, 60000);
-    add(f, "runs", CCM_LANE_SPEC);
+    add_key(f, "runs", CCM_LANE_SPEC);
     expect_get(f, "runs");
 
     assert_int_equal(sched_queue_retry_now(f->queue), 1);
@@ -192,7 +192,7 @@ static void test_changes_do_not_lengthen_the_wait(void **state)
     int64_t wait = 0;
 
     for (int i = 0; i < 20; i++) {
-        add(f, "a", CCM_LANE_SPEC);
+        add_key(f, "a", CCM_LANE_SPEC);
         expect_get(f, "a");
         wait = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
         assert_in_range(wait, 750, 1500);
@@ -211,7 +211,7 @@ static void test_hurry_of_two_delays(void **state)
     struct fixture *f = *state;
 
     for (int asked_first = 0; asked_first < 2; asked_first++) {
-        add(f, "both", CCM_LANE_SPEC);
+        add_key(f, "both", CCM_LANE_SPEC);
         expect_get(f, "both");
         if (asked_first != 0) {
             add_after(f, "both", CCM_LANE_SPEC, 60000);
@@ -237,7 +237,7 @@ static void test_cancelled_comes_back_at_once(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_CANCELLED);
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0), 0);
     expect_get(f, NULL);
@@ -252,13 +252,13 @@ static void test_change_replaces_retry(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TERMINAL);
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0) >= 300000);
     sched_queue_done(f->queue, "a");
     f->now_ms += 1000;
     expect_get(f, NULL);
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     sched_queue_forget(f->queue, "a");
     sched_queue_requeue_after(f->queue, "a", CCM_LANE_BULK, 5000);
@@ -276,12 +276,12 @@ static void test_asked_delay_survives(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_CONFLICT);
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     add_after(f, "a", CCM_LANE_BULK, 3000);
     assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0) <= 100);
     sched_queue_done(f->queue, "a");
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a"); /* before the delay: it stays, at the earlier time */
     assert_int_equal(stats_of(f).delayed, 1);
     sched_queue_forget(f->queue, "a");
@@ -310,19 +310,19 @@ static void test_throttled_is_held(void **state)
 
     err.kind = CCM_ERROR_THROTTLED;
     err.retry_after_ms = 20000;
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    add(f, "a", CCM_LANE_URGENT); /* before the verdict */
+    add_key(f, "a", CCM_LANE_URGENT); /* before the verdict */
     (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
     sched_queue_done(f->queue, "a");
     expect_get(f, NULL);
-    add(f, "a", CCM_LANE_REMOVE);
+    add_key(f, "a", CCM_LANE_REMOVE);
     expect_get(f, NULL);
     f->now_ms += 19999;
     expect_get(f, NULL);
     f->now_ms += 1;
     expect_run(f, "a");
-    add(f, "a", CCM_LANE_SPEC); /* it is over */
+    add_key(f, "a", CCM_LANE_SPEC); /* it is over */
     assert_true(sched_queue_pause(f->queue, f->now_ms + 1000));
     assert_false(sched_queue_pause(f->queue, f->now_ms + 500));
     expect_get(f, NULL);
@@ -342,7 +342,7 @@ static void test_withdraw_and_last(void **state)
     sched_queue_withdraw(f->queue, "unknown");
     sched_queue_get_stats(f->queue, &stats);
     assert_int_equal(stats.delayed, 0);
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     assert_true(sched_queue_is_last(f->queue, "a"));
     (void)sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);

@@ -13,11 +13,11 @@ static void test_moves_up_never_down(void **state)
 {
     struct fixture *f = *state;
 
-    add(f, "a", CCM_LANE_BULK);
-    add(f, "b", CCM_LANE_URGENT);
-    add(f, "c", CCM_LANE_BULK);
-    add(f, "c", CCM_LANE_URGENT);
-    add(f, "b", CCM_LANE_BULK);
+    add_key(f, "a", CCM_LANE_BULK);
+    add_key(f, "b", CCM_LANE_URGENT);
+    add_key(f, "c", CCM_LANE_BULK);
+    add_key(f, "c", CCM_LANE_URGENT);
+    add_key(f, "b", CCM_LANE_BULK);
     assert_int_equal(stats_of(f).depth[CCM_LANE_URGENT], 2);
     assert_int_equal(stats_of(f).depth[CCM_LANE_BULK], 1);
     expect_run(f, "b");
@@ -57,7 +57,7 @@ static void test_lane_shares(void **state)
             for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
                 if (table[i].busy[lane]) {
                     (void)snprintf(key, sizeof(key), "%d-%d", (int)lane, n);
-                    add(f, key, lane);
+                    add_key(f, key, lane);
                 }
             }
 
@@ -80,12 +80,12 @@ static void test_namespaces_take_turns(void **state)
 
     for (int i = 0; i < 400; i++) {
         (void)snprintf(key, sizeof(key), "many/%d", i);
-        add(f, key, CCM_LANE_URGENT);
+        add_key(f, key, CCM_LANE_URGENT);
     }
-    add(f, "few/0", CCM_LANE_URGENT);
-    add(f, "other/0", CCM_LANE_URGENT);
-    add(f, "few/1", CCM_LANE_URGENT);
-    add(f, "node", CCM_LANE_URGENT); /* of no namespace */
+    add_key(f, "few/0", CCM_LANE_URGENT);
+    add_key(f, "other/0", CCM_LANE_URGENT);
+    add_key(f, "few/1", CCM_LANE_URGENT);
+    add_key(f, "node", CCM_LANE_URGENT); /* of no namespace */
     expect_run(f, "many/0");
     expect_run(f, "few/0");
     expect_run(f, "other/0");
@@ -94,8 +94,8 @@ static void test_namespaces_take_turns(void **state)
     expect_run(f, "few/1");
     expect_run(f, "many/2");
     expect_run(f, "many/3");
-    add(f, "few/2", CCM_LANE_BULK); /* its turn in one lane is none in another */
-    add(f, "few/2", CCM_LANE_URGENT);
+    add_key(f, "few/2", CCM_LANE_BULK); /* its turn in one lane is none in another */
+    add_key(f, "few/2", CCM_LANE_URGENT);
     expect_run(f, "many/4");
     expect_run(f, "few/2");
     assert_int_equal(stats_of(f).depth[CCM_LANE_URGENT], 395);
@@ -111,22 +111,22 @@ static void test_kept_lanes(void **state)
     own.queue = sched_queue_new(&(struct sched_queue_options){
         .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 2 });
     assert_non_null(own.queue);
-    add(f, "a/1", CCM_LANE_URGENT);
-    add(f, "a/2", CCM_LANE_SPEC);
-    add(f, "a/3", CCM_LANE_BULK);
+    add_key(f, "a/1", CCM_LANE_URGENT);
+    add_key(f, "a/2", CCM_LANE_SPEC);
+    add_key(f, "a/3", CCM_LANE_BULK);
     expect_get(f, "a/1");
     expect_get(f, "a/2");
     expect_get(f, NULL); /* that worker is kept */
-    add(f, "b/1", CCM_LANE_BACKENDS);
-    add(f, "b/2", CCM_LANE_REMOVE);
+    add_key(f, "b/1", CCM_LANE_BACKENDS);
+    add_key(f, "b/2", CCM_LANE_REMOVE);
     expect_get(f, "b/2");
     expect_get(f, "b/1");
     expect_get(f, NULL);
     sched_queue_done(f->queue, "b/1");
     expect_get(f, NULL);
-    add(f, "a/3", CCM_LANE_BACKENDS); /* it moves up, and so out of the crowd */
+    add_key(f, "a/3", CCM_LANE_BACKENDS); /* it moves up, and so out of the crowd */
     expect_run(f, "a/3");
-    add(f, "a/4", CCM_LANE_SPEC);
+    add_key(f, "a/4", CCM_LANE_SPEC);
     sched_queue_done(f->queue, "a/1");
     expect_get(f, "a/4");
     sched_queue_done(f->queue, "a/4");
@@ -168,7 +168,7 @@ static void test_edited_key_keeps_its_worker(void **state)
         own.queue = sched_queue_new(&(struct sched_queue_options){
             .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 1 });
         assert_non_null(own.queue);
-        add(f, "a/long", CCM_LANE_SPEC);
+        add_key(f, "a/long", CCM_LANE_SPEC);
         expect_get(f, "a/long");
         add_after(f, "a/edited", rows[i].first, rows[i].delay_ms);
         add_after(f, "a/edited", rows[i].second, rows[i].delay_ms);
@@ -177,8 +177,8 @@ static void test_edited_key_keeps_its_worker(void **state)
         if (rows[i].kept) {
             assert_string_equal(item.key, "a/edited");
             assert_int_equal(item.lane, rows[i].told);
-            add(f, "a/edited", rows[i].first); /* while it is processed */
-            add(f, "a/edited", rows[i].second);
+            add_key(f, "a/edited", rows[i].first); /* while it is processed */
+            add_key(f, "a/edited", rows[i].second);
             sched_queue_done(f->queue, "a/edited");
         }
         for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
@@ -203,17 +203,17 @@ static void test_edited_key_keeps_its_place(void **state)
     own.queue = sched_queue_new(&(struct sched_queue_options){
         .now_ms = fake_now, .arg = &own, .seed = 7, .common_max = 1 });
     assert_non_null(own.queue);
-    add(f, "a/edited", CCM_LANE_BACKENDS);
-    add(f, "a/next", CCM_LANE_BACKENDS);
-    add(f, "a/spec", CCM_LANE_SPEC);
-    add(f, "a/edited", CCM_LANE_SPEC);
+    add_key(f, "a/edited", CCM_LANE_BACKENDS);
+    add_key(f, "a/next", CCM_LANE_BACKENDS);
+    add_key(f, "a/spec", CCM_LANE_SPEC);
+    add_key(f, "a/edited", CCM_LANE_SPEC);
     expect_get(f, "a/spec");
     expect_run(f, "a/edited");
     expect_run(f, "a/next");
     sched_queue_done(f->queue, "a/spec");
-    add(f, "a/edited", CCM_LANE_SPEC);
-    add(f, "a/other", CCM_LANE_SPEC);
-    add(f, "a/edited", CCM_LANE_BACKENDS);
+    add_key(f, "a/edited", CCM_LANE_SPEC);
+    add_key(f, "a/other", CCM_LANE_SPEC);
+    add_key(f, "a/edited", CCM_LANE_BACKENDS);
     expect_run(f, "a/edited"); /* as an edit, before the other one */
     expect_run(f, "a/other");
     expect_get(f, NULL);

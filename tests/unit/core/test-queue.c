@@ -16,9 +16,9 @@ static void test_duplicates_collapse(void **state)
 {
     struct fixture *f = *state;
 
-    add(f, "a", CCM_LANE_SPEC);
-    add(f, "b", CCM_LANE_SPEC);
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
+    add_key(f, "b", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     assert_int_equal(stats_of(f).depth[CCM_LANE_SPEC], 2);
     assert_int_equal(stats_of(f).adds, 2);
     f->now_ms += 15;
@@ -33,13 +33,13 @@ static void test_dirty_while_processing(void **state)
 {
     struct fixture *f = *state;
 
-    add(f, "a", CCM_LANE_BULK);
+    add_key(f, "a", CCM_LANE_BULK);
     expect_get(f, "a");
-    add(f, "a", CCM_LANE_BULK);
-    add(f, "a", CCM_LANE_URGENT);
+    add_key(f, "a", CCM_LANE_BULK);
+    add_key(f, "a", CCM_LANE_URGENT);
     assert_int_equal(stats_of(f).processing, 1);
     expect_get(f, NULL); /* never with two workers */
-    add(f, "b", CCM_LANE_SPEC);
+    add_key(f, "b", CCM_LANE_SPEC);
     sched_queue_done(f->queue, "a");
 
     struct sched_queue_item item;
@@ -81,9 +81,9 @@ static void test_batch_shares_the_jitter(void **state)
     size_t count = 0;
 
     for (size_t round = 0; round < 2; round++) {
-        add(f, "a", CCM_LANE_SPEC);
-        add(f, "b", CCM_LANE_BULK);
-        add(f, "c", CCM_LANE_SPEC);
+        add_key(f, "a", CCM_LANE_SPEC);
+        add_key(f, "b", CCM_LANE_BULK);
+        add_key(f, "c", CCM_LANE_SPEC);
         assert_int_equal(sched_queue_get_batch(f->queue, 3, 0, 0, items, &count), 0);
         assert_int_equal(count, 3);
         waits[round] = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err, 0);
@@ -110,13 +110,13 @@ static void test_batch(void **state)
 
     for (int i = 0; i < 6; i++) {
         (void)snprintf(key, sizeof(key), "k%d", i);
-        add(f, key, i == 5 ? CCM_LANE_URGENT : CCM_LANE_BULK);
+        add_key(f, key, i == 5 ? CCM_LANE_URGENT : CCM_LANE_BULK);
     }
     assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
     assert_int_equal(count, 4);
     assert_string_equal(items[0].key, "k5");
     assert_string_equal(items[1].key, "k0");
-    add(f, "k0", CCM_LANE_BULK); /* with a worker: not in the next batch */
+    add_key(f, "k0", CCM_LANE_BULK); /* with a worker: not in the next batch */
     assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, &items[0], &count), 0);
     assert_int_equal(count, 2);
     assert_string_equal(items[0].key, "k3");
@@ -150,7 +150,7 @@ static void test_batch_waits_to_be_filled(void **state)
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
         if (table[i].add != NULL) {
-            add(f, table[i].add, CCM_LANE_SPEC);
+            add_key(f, table[i].add, CCM_LANE_SPEC);
         }
         f->now_ms += table[i].advance_ms;
         assert_int_equal(sched_queue_get_batch(f->queue, 3, 100, 0, items, &count),
@@ -166,9 +166,9 @@ static void test_batch_of_a_moved_key(void **state)
     struct sched_queue_item items[3];
     size_t count = 0;
 
-    add(f, "a", CCM_LANE_BULK);
+    add_key(f, "a", CCM_LANE_BULK);
     f->now_ms += 60;
-    add(f, "a", CCM_LANE_URGENT);
+    add_key(f, "a", CCM_LANE_URGENT);
     f->now_ms += 39;
     assert_int_equal(sched_queue_get_batch(f->queue, 3, 100, 0, items, &count), -ETIMEDOUT);
     f->now_ms += 1;
@@ -186,7 +186,7 @@ static void test_what_a_batch_leaves_waits_anew(void **state)
 
     for (int i = 0; i < 5; i++) {
         (void)snprintf(key, sizeof(key), "k%d", i);
-        add(f, key, CCM_LANE_BULK);
+        add_key(f, key, CCM_LANE_BULK);
     }
     f->now_ms += 90;
     assert_int_equal(sched_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
@@ -270,11 +270,11 @@ static void test_shut_down(void **state)
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
     struct sched_queue_item item;
 
-    add(f, "a", CCM_LANE_SPEC);
-    add(f, "b", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
+    add_key(f, "b", CCM_LANE_SPEC);
     add_after(f, "c", CCM_LANE_SPEC, 10);
     expect_get(f, "a");
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     sched_queue_shut_down(f->queue);
     sched_queue_shut_down(f->queue);
     assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
@@ -292,7 +292,7 @@ static void test_drain_gives_up(void **state)
     struct fixture *f = *state;
     struct sched_queue_item item;
 
-    add(f, "a", CCM_LANE_SPEC);
+    add_key(f, "a", CCM_LANE_SPEC);
     assert_int_equal(sched_queue_drain(f->queue, ccm_clock_now_ms() + 5), -ETIMEDOUT);
     assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
     assert_int_equal(sched_queue_drain(f->queue, 0), 0);
