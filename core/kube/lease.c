@@ -120,7 +120,7 @@ static void lease_break_continuity(const struct kube_lease *lease, const char *w
     ccm_text_printf(reason, sizeof(reason), "Lease %s %s", lease->label, what);
     ccm_log_warn(&lease_log, "%s: somebody deleted it, or the API server is another one", reason);
     if (lease->config.continuity != NULL) {
-        kube_continuity_break(lease->config.continuity, reason, true);
+        kube_continuity_break(lease->config.continuity, reason);
     }
 }
 

@@ -39,15 +39,14 @@ void sched_delays_remove(struct sched_delays *delays, struct sched_timed *timed)
 static void delay_until(struct sched_delays *delays, struct sched_timed *timed,
                         struct sched_wish wish, int64_t due_ms, bool verdict)
 {
+    timed->retry_ms = verdict ? due_ms : timed->retry_ms;
     if (!sched_delays_has(timed)) {
         timed->wish = wish;
         timed->only_verdicts = verdict;
-        timed->has_verdict = verdict;
         sched_heap_put(&delays->heap, &timed->delay, due_ms);
     } else {
         timed->wish = sched_wish_join(timed->wish, wish);
         timed->only_verdicts = timed->only_verdicts && verdict;
-        timed->has_verdict = timed->has_verdict || verdict;
         if (due_ms < timed->delay.due_ms) {
             sched_heap_remove(&delays->heap, &timed->delay);
             sched_heap_put(&delays->heap, &timed->delay, due_ms);
@@ -80,14 +79,14 @@ void sched_delays_promote(struct sched_delays *delays, int64_t now_ms)
 
 /* --- now --- */
 
-struct sched_timed *sched_delays_take(struct sched_delays *delays, unsigned which)
+struct sched_timed *sched_delays_take(struct sched_delays *delays, unsigned which, int64_t now_ms)
 {
     struct sched_timed *timed = (struct sched_timed *)sched_sets_take(&delays->sets, which);
 
     if (timed != NULL) {
         timed->held_ms = 0;
-        timed->early = sched_delays_has(timed) && timed->has_verdict;
-        timed->has_verdict = false;
+        timed->early = timed->retry_ms > now_ms;
+        timed->retry_ms = 0;
         if (sched_delays_has(timed) && timed->only_verdicts) {
             sched_delays_remove(delays, timed);
         }

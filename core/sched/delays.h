@@ -15,9 +15,10 @@ struct sched_timed {
     struct sched_key key;
     struct sched_heap_item delay;
     struct sched_wish wish; /* while delayed */
-    bool only_verdicts;     /* while delayed: nothing but verdicts asked for it, */
-    bool has_verdict;       /* or a verdict did among others; also after it was promoted */
+    bool only_verdicts;     /* while delayed: nothing but verdicts asked for it */
     bool early;             /* once taken: another reason came before the retry was due */
+    int64_t retry_ms;       /* when the retry that a verdict asked for is due, until the key is
+                             * taken; 0 = none */
     int64_t held_ms;        /* the key is not handed out before; 0 = it is not held */
 };
 
@@ -43,7 +44,7 @@ void sched_delays_remove(struct sched_delays *delays, struct sched_timed *timed)
 /* Keys whose delay is over become dirty. */
 void sched_delays_promote(struct sched_delays *delays, int64_t now_ms);
 /* As sched_sets_take(). The run is the retry that a verdict asked for. */
-struct sched_timed *sched_delays_take(struct sched_delays *delays, unsigned which);
+struct sched_timed *sched_delays_take(struct sched_delays *delays, unsigned which, int64_t now_ms);
 /* As sched_sets_done(). A dirty key that is held is delayed instead. */
 void sched_delays_done(struct sched_delays *delays, struct sched_timed *timed, int64_t now_ms);
 

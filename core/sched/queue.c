@@ -122,7 +122,7 @@ static void drop_ready_locked(struct sched_queue *queue)
 {
     struct sched_timed *timed;
 
-    while ((timed = sched_delays_take(&queue->delays, SCHED_LANES_ALL)) != NULL) {
+    while ((timed = sched_delays_take(&queue->delays, SCHED_LANES_ALL, now_ms(queue))) != NULL) {
         sched_delays_done(&queue->delays, timed, now_ms(queue));
         drop_if_unused(queue, (struct entry *)timed);
     }
@@ -324,7 +324,7 @@ void sched_queue_withdraw(struct sched_queue *queue, const char *key)
 
     struct entry *entry = queue_find_entry(queue, key);
 
-    if (entry != NULL && sched_delays_has(&entry->timed) && !entry->timed.has_verdict) {
+    if (entry != NULL && sched_delays_has(&entry->timed) && entry->timed.retry_ms == 0) {
         sched_delays_remove(&queue->delays, &entry->timed);
         drop_if_unused(queue, entry);
     }
@@ -379,7 +379,7 @@ size_t sched_queue_retry_now(struct sched_queue *queue)
         } else if (!timed->key.dirty && sched_delays_has(timed)) {
             const bool failed = sched_backoff_failures(&entry->backoff) > 0;
 
-            if (failed || timed->has_verdict) {
+            if (failed || timed->retry_ms != 0) {
                 sched_sets_add(sets, &timed->key, timed->wish, now_ms(queue));
                 count += failed ? 1 : 0;
             }
@@ -434,7 +434,7 @@ static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
     struct sched_timed *timed;
 
     while (count < max &&
-           (timed = sched_delays_take(&queue->delays, queue_open_lanes(queue))) != NULL) {
+           (timed = sched_delays_take(&queue->delays, queue_open_lanes(queue), now)) != NULL) {
         struct entry *entry = (struct entry *)timed;
 
         entry->luck = luck;

@@ -31,7 +31,7 @@ static const struct lbc_anno rows[] = {
       .example = "rg-0123456789abcde", .help = "Resource group of the load balancer." },
     LBC_ROW_TAGS("Tag"),
     { LBC_ROW_INSTANCE("delete-protection"), .type = LBC_ANNO_SWITCH, .fallback = "on",
-      .field = "DeleteProtection", .cloud = LBC_ATTR_OWN, LB(CLB_LB_PROTECT),
+      .field = "DeleteProtection", .cloud = LBC_ATTR_ASKED, LB(CLB_LB_PROTECT),
       .help =
           "Protection against deletion in the console; never blocks the deletion of the Service." },
     { LBC_ROW_INSTANCE("modification-protection"), .type = LBC_ANNO_ENUM,

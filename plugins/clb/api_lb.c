@@ -69,7 +69,7 @@ const struct alilb_action clb_api_eips = {
 const struct alilb_action clb_api_create_lb = {
     .name = "CreateLoadBalancer",
     .repeat = ALI_IDEMPOTENT,
-    .texts = { "VpcId", "DeleteProtection", "ModificationProtectionReason", "ClientToken" },
+    .texts = { "VpcId", "ModificationProtectionReason", "ClientToken" },
 };
 
 /* --- changes --- */

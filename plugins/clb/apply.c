@@ -13,10 +13,10 @@ static const struct lbc_step_ops step_ops[] = {
     [CLB_STEP_CHARGE] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_SPEC] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_INTERNET] = { alilb_apply_row, clb_apply_internet_done, 0 },
-    [CLB_STEP_PROTECT] = { alilb_apply_row, clb_apply_protect_done, 0 },
+    [CLB_STEP_PROTECT] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_PROTECT_MODIFICATION] = { alilb_apply_row, NULL, 0 },
     [CLB_STEP_RENAME] = { alilb_apply_row, NULL, 0 },
-    [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_protect_done, LBC_ENDS_PLAN },
+    [CLB_STEP_UNPROTECT] = { alilb_apply_row, clb_apply_unprotect_done, LBC_ENDS_PLAN },
     [LBC_STEP_DELETE_LB] = { alilb_apply_row, NULL, LBC_ENDS_PLAN },
 
     [LBC_STEP_CREATE_GROUP] = { alilb_apply_row, NULL, LBC_SIFTS },

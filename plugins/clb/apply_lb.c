@@ -150,8 +150,8 @@ static int create_once(struct lbc_apply *apply, const struct clb_lb *want, const
     char owner[LBC_OWNER_LB_NAME];
     char token[LBC_TOKEN_SIZE];
     const struct alilb_args args = {
-        .texts = { want->lbc.vpc_id, want->protect ? "on" : "off",
-                   alilb_protect_why(want->lbc.texts[CLB_LB_MODIFICATION]), token },
+        .texts = { want->lbc.vpc_id, alilb_protect_why(want->lbc.texts[CLB_LB_MODIFICATION]),
+                   token },
         .owner = owner,
         .tags = &want->lbc.tags,
         .params = &params,
@@ -259,9 +259,8 @@ int clb_apply_internet_done(struct lbc_apply *apply, struct lbc_step *step)
     return lbc_record_values(&clb_steps, step, &lb->lbc);
 }
 
-/* A value of NULL switches it off. */
-int clb_apply_protect_done(struct lbc_apply *apply, struct lbc_step *step)
+int clb_apply_unprotect_done(struct lbc_apply *apply, struct lbc_step *step)
 {
-    apply_lb(apply)->protect = ccm_text_equal(step->value, "on");
-    return 0;
+    (void)step;
+    return lbc_text_set(&apply_lb(apply)->lbc.texts[CLB_LB_PROTECT], "off");
 }

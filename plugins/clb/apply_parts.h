@@ -23,7 +23,7 @@ static inline const struct clb_model *clb_apply_model(const struct lbc_apply *ap
 
 lbc_send_fn clb_apply_create_lb;
 lbc_done_fn clb_apply_internet_done;
-lbc_done_fn clb_apply_protect_done;
+lbc_done_fn clb_apply_unprotect_done;
 
 /* --- apply_group.c: groups and their backends, these in portions of the batch size, which may have
  * become smaller since the plan was made --- */

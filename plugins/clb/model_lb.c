@@ -29,7 +29,6 @@ int clb_model_lb(struct lbc_model *base, const struct lbc_model_input *in)
         in->service, base->reused && lbc_anno_get(meta, "vgroup-port")[0] != '\0');
     base->keep_weights = lbc_anno_says(meta, "ignore-weight-update", "on");
     base->ipv6 = clb_model_families(in->service) == LBC_IPV6;
-    lb->protect = !ccm_text_equal(lbc_anno_get(meta, "delete-protection"), "off");
     return ccm_text_equal(lb->lbc.texts[CLB_LB_NETWORK], "classic")
                ? lbc_text_set(&lb->lbc.texts[CLB_LB_VSWITCH], NULL)
                : 0;

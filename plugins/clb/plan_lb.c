@@ -97,13 +97,12 @@ static int plan_internet(struct lbc_work *work)
 
 static int plan_protections(struct lbc_work *work)
 {
-    const bool protect = clb_work_model(work)->want.lb.protect;
+    const char *deletion = lbc_plan_lb_target(work, CLB_LB_PROTECT);
     const char *modification = lbc_plan_lb_target(work, CLB_LB_MODIFICATION);
     int r = 0;
 
-    if (lbc_model_is_explicit(work->model, CLB_LB_PROTECT) &&
-        protect != clb_work_have(work)->lb.protect) {
-        r = lbc_work_value_step(work, CLB_STEP_PROTECT, protect ? "on" : "off", NULL);
+    if (deletion != NULL) {
+        r = lbc_work_value_step(work, CLB_STEP_PROTECT, deletion, NULL);
     }
     return r < 0 || modification == NULL
                ? r
@@ -139,10 +138,17 @@ int clb_plan_lb(struct lbc_work *work)
 
 /* --- letting go --- */
 
+/* To switch it off once too often is harmless. */
+static bool lb_may_be_protected(const struct clb_lb *have)
+{
+    return !ccm_text_equal(have->lbc.texts[CLB_LB_PROTECT], "off");
+}
+
 int clb_plan_unprotect_lb(struct lbc_work *work)
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
-    int r = have->protect ? lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
+    int r = lb_may_be_protected(have) ? lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL)
+                                      : 0;
 
     return r == 0 && ccm_text_equal(have->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")
                ? lbc_work_value_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)
@@ -170,7 +176,7 @@ int clb_plan_drop_lb(struct lbc_work *work)
     if (have->lbc.id == NULL) {
         return 0;
     }
-    if (have->protect) {
+    if (lb_may_be_protected(have)) {
         r = lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL);
     }
     return r < 0 ? r : lbc_work_value_step(work, LBC_STEP_DELETE_LB, NULL, NULL);

@@ -12,7 +12,7 @@ static const struct lbc_step_row rows[] = {
     [CLB_STEP_INTERNET] = { .name = "change traffic charge",
                             .value = LBC_SETS(CLB_LB_TRAFFIC_CHARGE),
                             .extra = LBC_SETS(CLB_LB_BANDWIDTH) },
-    [CLB_STEP_PROTECT] = { .name = "set deletion protection" },
+    [CLB_STEP_PROTECT] = { .name = "set deletion protection", .value = LBC_SETS(CLB_LB_PROTECT) },
     [CLB_STEP_PROTECT_MODIFICATION] = { .name = "set modification protection",
                                         .value = LBC_SETS(CLB_LB_MODIFICATION) },
     [CLB_STEP_RENAME] = { .name = "rename load balancer", .value = LBC_SETS(CLB_LB_NAME) },
@@ -72,9 +72,6 @@ static void print_old_lb(const struct lbc_step *step, const struct clb_lb *have,
 {
     const struct lbc_step_row *row = &rows[step->type];
 
-    if (step->type == CLB_STEP_PROTECT) {
-        ccm_buf_addf(text, " %s ->", have->protect ? "on" : "off");
-    }
     if (row->value == 0) {
         return;
     }

@@ -15,8 +15,6 @@ int clb_read_parse_lb(const cJSON *json, struct lbc_lb *lb)
 {
     struct clb_lb *ret = (struct clb_lb *)lb;
 
-    /* Not told counts as on: switching it off once too often is harmless. */
-    ret->protect = !ccm_text_equal(ccm_json_text(json, "DeleteProtection"), "off");
     ret->partial = false;
     ret->locked = ccm_text_equal(ccm_json_text(json, "LoadBalancerStatus"), "locked");
     if (lbc_lb_parse(&clb_annotations, json, lb->texts) < 0 ||

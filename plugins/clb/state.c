@@ -17,7 +17,6 @@ static int lb_copy_own(struct lbc_lb *base, const struct lbc_lb *like)
     struct clb_lb *to = (struct clb_lb *)base;
     const struct clb_lb *from = (const struct clb_lb *)like;
 
-    to->protect = from->protect;
     to->partial = from->partial;
     return lbc_text_set(&to->eips, from->eips);
 }

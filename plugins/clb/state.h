@@ -19,7 +19,6 @@ struct clb_lb {
     struct lbc_lb lbc;
     char *eips;   /* bound elastic addresses, "a,b"; NULL = not read, or none */
     bool locked;  /* the cloud has locked it */
-    bool protect; /* deletion protection is on (or may be) */
     bool partial; /* known from its creation only: what was not asked for is not known */
 };
 
@@ -40,7 +39,7 @@ enum clb_lb_field {
     CLB_LB_SPEC,
     CLB_LB_CHARGE, /* of the instance */
     CLB_LB_MODIFICATION,
-    CLB_LB_PROTECT, /* has no text */
+    CLB_LB_PROTECT, /* deletion protection: "on", "off" */
     CLB_LB_FIELD_COUNT,
 };
 

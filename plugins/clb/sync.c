@@ -21,8 +21,7 @@ struct health_search {
 static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 {
     for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
-        if ((model->lbc.explicit >> i & 1U) != 0 && i != CLB_LB_PROTECT &&
-            lb->lbc.texts[i] == NULL) {
+        if ((model->lbc.explicit >> i & 1U) != 0 && lb->lbc.texts[i] == NULL) {
             return false;
         }
     }

@@ -19,6 +19,7 @@ struct lbc_place {
     bool again;                /* it was to be claimed while it was busy */
     uint64_t lane;             /* to be enqueued in */
     struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
+    bool doubted;              /* not believed when last given back: is read again, whoever did */
     struct lbc_shared *waits;  /* in whose queue it is */
     struct lbc_entry *next;    /* in that queue */
 };
@@ -434,9 +435,10 @@ static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry 
         lbc_entry_drop(entry);
         entry_forget_marks(entry);
         entry->place->shared = shared;
+        entry->place->doubted = false;
     }
     lbc_state_move(entry->state, shared->state, mirrors->type);
-    entry->valid = shared->valid;
+    entry->valid = shared->valid && !entry->place->doubted;
 }
 
 /* Its own mirror is that of the load balancer: it is not shared. */
@@ -518,6 +520,7 @@ static void entry_give_back_shared(struct lbc_mirrors *mirrors, struct lbc_entry
     const bool underway = entry->underway.len > 0;
 
     lbc_state_move(shared->state, entry->state, mirrors->type);
+    entry->place->doubted = !entry->valid;
     shared->valid = entry->valid && (!underway || entry->comes_back);
     entry->valid = false;
     if (underway && entry->comes_back) {

@@ -64,7 +64,7 @@ def test_creation(world):
         "clb default/web",
         "    add finalizer service.k8s.alibaba/resources to the Service",
         f"    create load balancer: LoadBalancerName {default_name(service['metadata']['uid'])}, AddressType internet, "
-        "InstanceChargeType PayByCLCU, ModificationProtectionStatus ConsoleProtection",
+        "InstanceChargeType PayByCLCU, ModificationProtectionStatus ConsoleProtection, DeleteProtection on",
         f"    create server group 80/tcp {key} [i-node-1:{node_port}=100 i-node-2:{node_port}=100]",
         f"    create listener 80/tcp {key}: Scheduler wrr",
         "    start listener 80/tcp",

@@ -95,7 +95,7 @@ def test_mark_of_one_whose_process_was_killed_behind_it(world, how):
     world.start_ccmd()
     world.kube.create(objects.service("web", annotations=annotations(lb, force_override_listeners="true")))
     world.wait(lambda: "CreateVServerGroup" in world.cloud.actions() and REUSE_TAG in views.only_lb(world)["Tags"], "the mark")
-    world.kill_ccmd()
+    world.kill_ccmd(calls_end=False)
     world.cloud.clear_faults()
     UNWANTED[how](world)
     world.start_ccmd()

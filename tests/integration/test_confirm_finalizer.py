@@ -2,6 +2,7 @@
 follow, nothing is created that only the Service leads to, and no later pass suffers from it."""
 
 import json
+import urllib.error
 
 import pytest
 
@@ -27,8 +28,16 @@ def spec_ports(console, ports):
 
 
 def set_ports(world, console, ports):
-    one = world.kube.get("Service", "web")
-    world.kube.replace({**one, "spec": {**one["spec"], "ports": spec_ports(console, ports)}})
+    def follows():
+        one = world.kube.get("Service", "web")
+        try:
+            return world.kube.replace({**one, "spec": {**one["spec"], "ports": spec_ports(console, ports)}})
+        except urllib.error.HTTPError as error:
+            if error.code != 409:
+                raise
+            return None
+
+    world.wait(follows, "an update between two of ccmd")
 
 
 def refuse(world, answer):

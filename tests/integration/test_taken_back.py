@@ -91,3 +91,25 @@ def test_killed_and_taken_back(world, product, end, nth):
     come_back(world, product)
     world.start_ccmd()
     check(world, product, before)
+
+
+@PRODUCTS
+def test_killed_twice_and_taken_back(world, product):
+    """The next process cannot switch the protections on again, and is killed as well."""
+    before = created(world, product, TAGGED)
+    switch = {"clb": "SetLoadBalancerDeleteProtection", "nlb": "UpdateLoadBalancerProtection"}[product.name]
+    since = world.cloud.mark()
+    world.cloud.fault(action="DeleteLoadBalancer", count=1000, cut="before", delay_ms=600000)
+    leave(world)
+    world.wait(lambda: [c for c in world.cloud.calls(since) if c["action"] == "DeleteLoadBalancer"], "the call", 30)
+    world.kill_ccmd()
+    world.cloud.clear_faults()
+    world.cloud.fault(action=switch, count=1000, code="InternalError", http=500)
+    come_back(world, product)
+    world.start_ccmd()
+    world.wait(lambda: "SyncLoadBalancerFailed" in str(world.kube.events("web")), "the failure", 30)
+    world.kill_ccmd()
+    import json; print(json.dumps(world.kube.get("Service","web"), indent=1))
+    world.cloud.clear_faults()
+    world.start_ccmd()
+    check(world, product, before)

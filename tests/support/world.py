@@ -365,10 +365,12 @@ plugins = ( {plugins} );
         process, self.ccmd = self.ccmd, None
         process.stop()
 
-    def kill_ccmd(self):
-        """kill -9."""
+    def kill_ccmd(self, calls_end=True):
+        """kill -9. A call is on record before the cloud carries it out: unless it is delayed, that has happened when this returns."""
         process, self.ccmd = self.ccmd, None
         process.kill()
+        if calls_end:
+            self.wait(lambda: self.cloud.http.request("GET", "/_sim/idle")["open"] == 0, "the end of what was sent")
 
     def log(self):
         """What ccmd wrote so far, over all its starts."""

@@ -67,7 +67,7 @@ void kube_reflector_report_break(struct kube_reflector *r, const char *why)
     if (r->config.continuity != NULL && !r->broken_off) {
         r->broken_off = true;
         ccm_text_printf(reason, sizeof(reason), "%s: %s", r->config.name, why);
-        kube_continuity_break(r->config.continuity, reason, false);
+        kube_continuity_break(r->config.continuity, reason);
     }
 }
 
@@ -94,6 +94,7 @@ void kube_reflector_relist_outdated(struct kube_reflector *r)
     ccm_lock(&r->lock);
     r->relist = r->relist || outdated;
     ccm_unlock(&r->lock);
+    kube_stream_wake(r->main);
 }
 
 struct kube_stage *kube_reflector_new_stage(struct kube_reflector *r)

@@ -73,7 +73,7 @@ void kube_continuity_refuse(struct kube_continuity *c, size_t cache)
     ccm_unlock(&c->lock);
 }
 
-void kube_continuity_break(struct kube_continuity *c, const char *reason, bool relist)
+void kube_continuity_break(struct kube_continuity *c, const char *reason)
 {
     const int64_t now_ms = ccm_clock_now_ms();
 
@@ -82,7 +82,6 @@ void kube_continuity_break(struct kube_continuity *c, const char *reason, bool r
     c->breaks++;
     c->broke_ms = now_ms;
     c->renewed_ms = 0;
-    c->relist = c->relist || relist;
     ccm_text_copy(c->reason, sizeof(c->reason), reason);
     if (c->gate != NULL) {
         c->held_ms = c->held_ms == 0 ? now_ms : c->held_ms;
@@ -149,8 +148,6 @@ void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t se
         c->renewed_ms = renewed_ms;
     }
     view_locked(c, now_ms, ret);
-    ret->relist = c->relist;
-    c->relist = false;
     if (c->held_ms != 0 && now_ms >= release_ms_locked(c, settle_ms, needs_renewal)) {
         c->held_ms = 0;
         ccm_gate_set_held(c->gate, false);

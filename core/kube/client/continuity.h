@@ -30,7 +30,6 @@ struct kube_continuity {
     int64_t broke_ms;      /* monotonic; the last time */
     int64_t held_ms;       /* monotonic; since when the gate is held, 0 = it is not */
     int64_t renewed_ms;    /* monotonic; the first renewal since the break, 0 = there was none */
-    bool relist;           /* the caches are to be listed again, they have not noticed it */
     struct ccm_gate *gate; /* NULL = nothing is held */
     char reason[256];      /* of the last break */
 };
@@ -55,8 +54,8 @@ void kube_continuity_set(struct kube_continuity *continuity, size_t cache, bool 
 void kube_continuity_refuse(struct kube_continuity *continuity, size_t cache);
 
 /* It is another server than before, or one that was restored: the gate is held at once. reason: for
- * people. relist: it was not a cache that found out. */
-void kube_continuity_break(struct kube_continuity *continuity, const char *reason, bool relist);
+ * people. */
+void kube_continuity_break(struct kube_continuity *continuity, const char *reason);
 
 /* When the last break was noticed, monotonic; 0 = there was none. */
 int64_t kube_continuity_broke_ms(struct kube_continuity *continuity);
@@ -70,8 +69,7 @@ uint64_t kube_continuity_bit(size_t cache);
 /* What kube_continuity_check() saw, for people and monitors. */
 struct kube_continuity_view {
     bool held;
-    bool ended;  /* just now */
-    bool relist; /* the caches are to be asked for a new list: now, and once */
+    bool ended; /* just now */
     uint64_t breaks;
     int64_t held_for_ms; /* so far, or until it ended */
     char reason[256];

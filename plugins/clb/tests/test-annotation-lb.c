@@ -635,8 +635,7 @@ static void value_of(const struct ccm_service *service, size_t place, const stru
         say(&wanted, service, row, ret);
         return;
     }
-    value = field == CLB_LB_PROTECT ? (wanted.model.want.lb.protect ? "on" : "off")
-                                    : wanted.model.want.lb.lbc.texts[field];
+    value = wanted.model.want.lb.lbc.texts[field];
     ccm_text_printf(ret, ANNO_TEXT, "%s", value == NULL ? "" : value);
 }
 

@@ -318,7 +318,7 @@ static void test_ensure(void **state)
 
 static void test_delete(void **state)
 {
-    struct clb_state have = { .lb = { .protect = true } };
+    struct clb_state have = { .lb = { .partial = false } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
     struct lbc_plan plan = { 0 };
     const struct clb_model model = { .show_eip = false };
@@ -333,7 +333,7 @@ static void test_delete(void **state)
     assert_string_equal(ccm_buf_str(&text),
                         "switch deletion protection off\ndelete load balancer\n");
     lbc_plan_fini(&plan);
-    have.lb.protect = false;
+    have.lb.lbc.texts[CLB_LB_PROTECT] = (char *)(uintptr_t) "off";
     assert_int_equal(lbc_plan_release(&plan, &clb_plan_ops, &in), 0);
     assert_int_equal(plan.len, 1);
     lbc_plan_fini(&plan);

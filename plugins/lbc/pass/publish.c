@@ -78,6 +78,23 @@ static bool publish_leaves_label(const struct lbc_pass *pass)
                                           pass->life.finalizer);
 }
 
+/* Whether all is on again that a release had switched off. Until then no address is shown: from its
+ * absence the next process reads what is left to do. */
+static bool publish_is_restored(const struct lbc_pass *pass)
+{
+    const struct lbc_model *model = pass->model;
+    const unsigned switches =
+        pass->entry->releasing && !pass->dry ? pass->lbc->ops->model->protections : 0;
+    bool restored = true;
+
+    for (unsigned i = 0; switches >> i != 0; i++) {
+        restored = restored && ((switches >> i & 1U) == 0 || !lbc_model_is_explicit(model, i) ||
+                                ccm_text_equal_case(lbc_state_lb(model->want)->texts[i],
+                                                    lbc_pass_lb(pass)->texts[i]));
+    }
+    return restored;
+}
+
 /* What the Service says about its load balancer. False: nothing serves yet, leave alone. What a
  * dry run leaves undone serves once it is done. */
 static bool publish_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
@@ -85,7 +102,7 @@ static bool publish_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state
     const bool serves = lbc_pass_lb_serves(pass) ||
                         (pass->dry && lbc_pass_lb(pass)->id != NULL && pass->problems.count == 0);
 
-    if (pass->model->mismatch || !serves) {
+    if (pass->model->mismatch || !serves || !publish_is_restored(pass)) {
         return false;
     }
     lbc_creation_forgive(&pass->entry->creation);

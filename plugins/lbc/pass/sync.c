@@ -415,10 +415,11 @@ static bool sync_was_releasing(const struct lbc_pass *pass)
 }
 
 /* Then what it switched off is switched on again, though no annotation asks for that of one that is
- * as a person may have made it. */
+ * as a person may have made it. It goes on being asked for until a pass ends well. */
 static void sync_restore_protections(struct lbc_pass *pass)
 {
     if (!pass->model->reused && lbc_pass_lb(pass)->id != NULL && sync_was_releasing(pass)) {
+        pass->entry->releasing = true;
         lbc_model_demand(pass->model, pass->lbc->ops->model->protections);
     }
 }

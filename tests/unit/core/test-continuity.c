@@ -54,7 +54,7 @@ static void test_refused(void **state)
     assert_true(kube_continuity_since(&c, 0) > 0);
     kube_continuity_set(&c, others, true);
     kube_continuity_set(&c, others, false);
-    kube_continuity_break(&c, "it was replaced", false);
+    kube_continuity_break(&c, "it was replaced");
     kube_continuity_check(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
     kube_continuity_refuse(&c, others);
@@ -78,7 +78,7 @@ static void test_another_server(void **state)
     kube_continuity_set(&c, 0, true);
     c.since_ms = 5;
     kube_continuity_set(&c, 0, false);
-    kube_continuity_break(&c, "nodes: it was replaced", false);
+    kube_continuity_break(&c, "nodes: it was replaced");
     assert_int_equal(kube_continuity_since(&c, 0), 0);
     assert_int_equal(c.breaks, 1);
     assert_string_equal(c.reason, "nodes: it was replaced");
@@ -86,7 +86,7 @@ static void test_another_server(void **state)
     assert_true(kube_continuity_since(&c, 0) > 5);
     /* One that the caches did not notice, being in step all the time. */
     c.since_ms = 5;
-    kube_continuity_break(&c, "another Lease", true);
+    kube_continuity_break(&c, "another Lease");
     assert_true(kube_continuity_since(&c, 0) > 5);
     kube_continuity_fini(&c);
 }
@@ -123,11 +123,11 @@ static void test_hold(void **state)
     (void)kube_continuity_add(&c); /* it is number 0 */
     kube_continuity_set(&c, 0, true);
     kube_continuity_check(&c, 100, 60, 50, &view);
-    assert_false(view.held || view.ended || view.relist);
+    assert_false(view.held || view.ended);
     assert_true(ccm_gate_is_open(&gate));
 
     kube_continuity_set(&c, 0, false);
-    kube_continuity_break(&c, "nodes: it was replaced", false);
+    kube_continuity_break(&c, "nodes: it was replaced");
     assert_false(ccm_gate_is_open(&gate));
     assert_true(ccm_gate_leads(&gate));
     c.broke_ms = 1000;
@@ -167,14 +167,14 @@ static void test_hold_without_a_lease(void **state)
     kube_continuity_set_gate(&c, &gate);
     (void)kube_continuity_add(&c); /* it is number 0 */
     kube_continuity_set(&c, 0, true);
-    kube_continuity_break(&c, "the Lease is gone", true);
+    kube_continuity_break(&c, "the Lease is gone");
     c.broke_ms = 2000;
     c.since_ms = 2000;
     kube_continuity_check(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
-    assert_true(view.held && view.relist);
+    assert_true(view.held);
     kube_continuity_check(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
-    assert_true(view.held && !view.relist);
-    kube_continuity_break(&c, "nodes: none is left", false);
+    assert_true(view.held);
+    kube_continuity_break(&c, "nodes: none is left");
     c.broke_ms = 2059;
     c.since_ms = 2059;
     kube_continuity_check(&c, 2100, 60, KUBE_CONTINUITY_NO_LEASE, &view);

@@ -395,7 +395,7 @@ static bool answer_restored(struct world *w, struct ccm_test_conn *conn, int n, 
                                          : end_stream(conn);
     }
     if (another_cache_sees_it) {
-        kube_continuity_break(&w->continuity, "another cache", false);
+        kube_continuity_break(&w->continuity, "another cache");
     }
     return hold(conn, EVENT("ADDED", OBJECT("a", "12")) END_MARK("13"));
 }
@@ -442,6 +442,32 @@ static void test_a_restored_server(void **state)
     another_cache_sees_it = true;
     restored_after = CUT;
     check_restored_server();
+}
+
+/* The watch stays open and says nothing; the second list is that of another server. */
+static bool answer_silently(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)target;
+    return hold(conn, n == 0 ? EVENT("ADDED", OBJECT("a", "40")) END_MARK("50")
+                             : EVENT("ADDED", OBJECT("b", "12")) END_MARK("13"));
+}
+
+/* Another cache has noticed a change of the server; the watch of this one hears of nothing. */
+static void test_a_change_that_others_noticed(void **state)
+{
+    struct world *w = start(answer_silently);
+
+    (void)state;
+    expect_told(w, "+a:40 ");
+    expect_synced(w);
+    kube_reflector_relist_outdated(w->reflector);
+    expect_asked(w, STREAM_REQUEST); /* nobody has noticed anything */
+    kube_continuity_break(&w->continuity, "another cache");
+    kube_reflector_relist_outdated(w->reflector);
+    expect_told(w, "+a:40 +b:12 !a:40 ");
+    expect_asked(w, STREAM_REQUEST STREAM_REQUEST);
+    finish(w);
 }
 
 /* The same server after a broken connection: the watch goes on, whatever its versions look like. */
@@ -520,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_unreadable_object),
         cmocka_unit_test(test_which_version_is_older),
         cmocka_unit_test(test_a_restored_server),
+        cmocka_unit_test(test_a_change_that_others_noticed),
         cmocka_unit_test(test_the_same_server),
         cmocka_unit_test(test_versions_that_go_backwards),
     };
