@@ -719,17 +719,21 @@ static bool entry_can_go_aside(const struct lbc_entry *entry)
 {
     const char *id = lbc_state_lb(entry->state)->id;
 
-    return id != NULL && (entry->valid || entry->aside == NULL ||
-                          !ccm_text_equal(lbc_state_lb(entry->aside)->id, id));
+    if (id == NULL) { /* another Service has dropped the load balancer that they share */
+        return entry->aside == NULL && entry->state->group_count > 0;
+    }
+    return entry->valid || entry->aside == NULL ||
+           !ccm_text_equal(lbc_state_lb(entry->aside)->id, id);
 }
 
 void lbc_entry_put_aside(struct lbc_entry *entry)
 {
     struct lbc_state *copy = entry_can_go_aside(entry) ? malloc(entry->place->type->size) : NULL;
+    const char *id = lbc_state_lb(entry->state)->id;
 
     if (copy == NULL) { /* also out of memory: then repairs are not reported */
         if (entry->aside != NULL &&
-            ccm_text_equal(lbc_state_lb(entry->aside)->id, lbc_state_lb(entry->state)->id)) {
+            (id == NULL || ccm_text_equal(lbc_state_lb(entry->aside)->id, id))) {
             lbc_state_keep_groups(entry->aside, entry->state);
         }
         lbc_state_fini(entry->state, entry->place->type);

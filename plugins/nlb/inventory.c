@@ -70,6 +70,7 @@ static void set_known(const struct lbc_survey *items, bool groups)
     while ((state = lbc_survey_next(items, &cursor)) != NULL) {
         state->listeners_known = true;
         state->groups_known = groups;
+        ((struct nlb_state *)state)->by_tag = groups;
         for (size_t i = 0; groups && i < state->group_count; i++) {
             state->groups[i]->unread = false;
         }

@@ -285,7 +285,7 @@ static bool may_lack_groups(const struct nlb_need *need, const struct nlb_state 
     for (size_t i = 0; !lacks && i < count; i++) {
         lacks = lbc_state_group_for(&state->lbc, need->want->lbc.groups[i]) == NULL;
     }
-    return lacks && !state->lbc.groups_known;
+    return lacks && (!state->lbc.groups_known || state->by_tag);
 }
 
 static int list_groups(struct alilb_call *call, const struct ccm_service *service,
@@ -341,6 +341,7 @@ static int read_groups(struct alilb_call *call, const struct ccm_service *servic
         }
     }
     state->lbc.groups_known = state->lbc.groups_known || r == 0;
+    state->by_tag = state->by_tag && (r < 0 || !need->doubtful);
     return r;
 }
 

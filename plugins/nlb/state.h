@@ -89,6 +89,7 @@ struct nlb_state {
     struct lbc_state lbc;
     struct nlb_lb lb; /* lb.lbc.id NULL: there is none */
     struct nlb_security_group security_group;
+    bool by_tag; /* groups are known from a list by tags alone, which may be late */
 };
 
 /* On a load balancer that is shared groups and the security group are each Service's own. */

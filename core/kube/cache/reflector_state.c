@@ -89,10 +89,11 @@ static bool reflector_is_outdated(struct kube_reflector *r)
 
 void kube_reflector_relist_outdated(struct kube_reflector *r)
 {
-    const bool outdated = reflector_is_outdated(r);
-
+    if (!reflector_is_outdated(r)) {
+        return;
+    }
     ccm_lock(&r->lock);
-    r->relist = r->relist || outdated;
+    r->relist = true;
     ccm_unlock(&r->lock);
     kube_stream_wake(r->main);
 }

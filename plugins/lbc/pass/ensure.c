@@ -71,8 +71,8 @@ static int ensure_add_finalizer(struct lbc_pass *pass, struct ccm_error *err)
     const bool bound = lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
     int r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, true, err);
 
-    if (r == 0 && !bound) { /* what failed may have met the finalizer of an earlier leader */
-        pass->entry->creation.bound_here = true;
+    if (r == 0 && !bound) { /* a cache that is behind may not show that of an earlier leader */
+        pass->entry->creation.bound_here = pass->life.memory->bound;
     }
     r = ensure_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", err);
     if (r < 0 || pass->unfinished || pass->unbound || !lbc_pass_needs_mark(pass)) {

@@ -167,7 +167,7 @@ static int release_find_reused(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
 
     if (!entry->valid) {
-        lbc_entry_drop(entry);
+        lbc_entry_put_aside(entry);
         return release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     }
     if (release_has_own_listener(pass)) {
@@ -364,7 +364,7 @@ static int release_find_labelled(struct lbc_pass *pass, struct ccm_error *err)
     struct lbc_entry *entry = pass->entry;
     int r;
 
-    lbc_entry_drop(entry);
+    lbc_entry_put_aside(entry);
     r = release_read_lb(pass, lbc_entry_acquired_id(entry), err);
     entry->valid = r == 0;
     pass->model->reused = r == 0 && release_is_reused(pass);
@@ -377,7 +377,7 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
     int r;
 
     /* One of its own goes first. */
-    lbc_entry_drop(entry);
+    lbc_entry_put_aside(entry);
     r = pass->lbc->ops->read->lb(pass, NULL, entry->state, err);
     if (r == LBC_LOOKUP_NOT_OURS) {
         r = release_find_known(pass, lbc_entry_acquired_id(entry), r, err);

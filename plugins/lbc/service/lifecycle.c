@@ -104,10 +104,11 @@ static int life_write_finalizer(const struct lbc_life *life, const struct ccm_re
     return !wanted && life_is_gone(r, err) ? 0 : r;
 }
 
-static void life_record_finalizer(const struct lbc_life *life, bool confirmed)
+static void life_record_finalizer(const struct lbc_life *life, bool confirmed, bool bound)
 {
     if (life->memory != NULL) {
         life->memory->confirmed = confirmed;
+        life->memory->bound = bound;
     }
 }
 
@@ -132,6 +133,20 @@ static bool life_has_changed(const struct ccm_service *was, const struct ccm_ser
            !life_has_same_annotation(was, now, "id") || !life_has_same_annotation(was, now, "name");
 }
 
+static int life_fail_changed(struct ccm_error *err)
+{
+    return ccm_error_set(err, -EAGAIN, CCM_ERROR_CONFLICT,
+                         "the Service has changed since it was read");
+}
+
+/* After a write, whose answer the caches hold. */
+static bool life_is_current(const struct lbc_life *life, const struct ccm_service *service)
+{
+    CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
+
+    return !life_has_changed(service, now.service);
+}
+
 /* The version that the Service must still have when its finalizer is removed. A deleted one cannot
  * be given another load balancer any more. */
 static const char *life_required_version(const struct ccm_service *now)
@@ -151,16 +166,24 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
         ccm_buf_addf(life->plan, "%s finalizer %s %s the %s\n", wanted ? "add" : "remove",
                      life->finalizer, wanted ? "to" : "from",
                      life->noun == NULL ? "Service" : life->noun);
+        life_record_finalizer(life, false, wanted);
         return 0;
     }
     if (!wanted && life_has_changed(service, now.service)) {
-        return ccm_error_set(err, -EAGAIN, CCM_ERROR_CONFLICT,
-                             "the Service has changed since it was read");
+        return life_fail_changed(err);
     }
-    const int r = life_write_finalizer(life, req, service, wanted,
-                                       wanted ? NULL : life_required_version(now.service), err);
+    if (!wanted) {
+        life_record_finalizer(life, false, false);
+        return life_write_finalizer(life, req, service, false, life_required_version(now.service),
+                                    err);
+    }
+    int r = life_write_finalizer(life, req, service, true, now.service->meta.resource_version, err);
+    const bool bound = r == 0;
 
-    life_record_finalizer(life, wanted && r == 0);
+    if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
+        r = life_write_finalizer(life, req, service, true, NULL, err);
+    }
+    life_record_finalizer(life, r == 0 && life_is_current(life, service), bound);
     return r;
 }
 
@@ -170,9 +193,12 @@ int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_req
     if (life->memory == NULL || life->plan != NULL || life->memory->confirmed) {
         return 0;
     }
-    const int r = life_write_finalizer(life, req, service, true, NULL, err);
+    int r = life_write_finalizer(life, req, service, true, NULL, err);
 
-    life_record_finalizer(life, r == 0);
+    if (r == 0 && !life_is_current(life, service)) {
+        r = life_fail_changed(err);
+    }
+    life_record_finalizer(life, r == 0, life->memory->bound);
     return r;
 }
 

@@ -25,6 +25,7 @@
 struct lbc_life_memory {
     uint64_t shows; /* stands for what the Service shows after our last writes; 0 = not known */
     bool confirmed; /* the API server has said that the finalizer is there */
+    bool bound;     /* this process put it on, where no other one had */
     bool spoke;     /* a condition was written, or its write has failed */
 };
 
@@ -50,8 +51,9 @@ struct lbc_life_now {
 struct lbc_life_now lbc_life_see(const struct lbc_life *life, const struct ccm_service *service);
 void lbc_life_now_fini(struct lbc_life_now *now);
 
-/* Add or remove the finalizer. Finalizers are a set on the server: nobody else's is touched, no
- * conflict is possible. Removal from an object that is gone is success. */
+/* Add or remove the finalizer. Finalizers are a set on the server: nobody else's is touched. It is
+ * added to the version that the caches show, so that `bound` is certain; where they are behind, it
+ * is added all the same. Removal from an object that is gone is success. */
 CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                          const struct ccm_service *service, bool wanted,
                                          struct ccm_error *err);
@@ -60,7 +62,8 @@ CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const stru
  * show: written once in the life of a process, unless set_finalizer() has written it. A cache may
  * be older than the end of the object, and what is created for that would never be deleted. A
  * failure is not remembered: the finalizer is as the snapshot shows it. CCM_ERROR_NOT_FOUND or
- * CCM_ERROR_CONFLICT: it is gone, or another one has its name. */
+ * CCM_ERROR_CONFLICT: it is gone, another one has its name, or the answer shows that it wants no
+ * load balancer any more, or another one. */
 CCM_NODISCARD int lbc_life_confirm_finalizer(const struct lbc_life *life,
                                              const struct ccm_request *req,
                                              const struct ccm_service *service,

@@ -46,15 +46,19 @@ static void expect_patch(struct fixture *fixture, size_t index, uint64_t type,
 
 static void test_finalizer(void **state)
 {
+    struct lbc_life_memory memory = { 0 };
     struct fixture f;
 
     (void)state;
     fixture_begin(&f);
+    f.life.memory = &memory;
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 0);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER "\"]}}");
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER
+                 "\"],\"resourceVersion\":\"1\"}}");
+    assert_true(memory.confirmed && memory.bound);
     obj_finalizer(&f.service->meta, FINALIZER);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 1);
@@ -67,6 +71,24 @@ static void test_finalizer(void **state)
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
     assert_true(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err) < 0);
+    fake_host_free(f.fake);
+}
+
+/* The Service has changed since: an earlier leader may have put the finalizer on. */
+static void test_finalizer_behind_a_change(void **state)
+{
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    fake_host_patch_result(f.fake, -EAGAIN, CCM_ERROR_CONFLICT);
+    assert_true(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err) < 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
+    expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER "\"]}}");
+    assert_false(memory.confirmed || memory.bound);
     fake_host_free(f.fake);
 }
 
@@ -374,6 +396,25 @@ static void test_confirm(void **state)
     fake_host_free(f.fake);
 }
 
+/* The answer shows that it wants no load balancer any more. */
+static void test_confirm_behind_a_change(void **state)
+{
+    struct lbc_life_memory memory = { 0 };
+    struct ccm_service *now = obj_service();
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    f.service->type = "LoadBalancer";
+    now->type = "ClusterIP";
+    fake_host_put(f.fake, &now->meta);
+    assert_int_equal(lbc_life_confirm_finalizer(&f.life, &f.req, f.service, &f.err), -EAGAIN);
+    assert_int_equal(f.err.kind, CCM_ERROR_CONFLICT);
+    assert_false(memory.confirmed);
+    fake_host_free(f.fake);
+}
+
 /* In a dry run the same is said, not written. */
 static void test_plan(void **state)
 {
@@ -483,6 +524,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
+        cmocka_unit_test_teardown(test_finalizer_behind_a_change, obj_end),
         cmocka_unit_test_teardown(test_finalizer_of_an_old_service, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
         cmocka_unit_test_teardown(test_publish_with_condition, obj_end),
@@ -494,6 +536,7 @@ int main(void)
         cmocka_unit_test_teardown(test_reused_label_edited, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
         cmocka_unit_test_teardown(test_confirm, obj_end),
+        cmocka_unit_test_teardown(test_confirm_behind_a_change, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
         cmocka_unit_test_teardown(test_ip_mode, obj_end),

@@ -682,6 +682,23 @@ static void test_created_while_aside(void **state)
     fixture_end(mirrors);
 }
 
+/* Another Service has dropped the load balancer that they share: its own groups are remembered. */
+static void test_groups_aside_without_lb(void **state)
+{
+    struct lbc_mirrors *mirrors = fixture_begin();
+    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        name_group(entry, i == 0 ? "old" : "new");
+        lbc_entry_put_aside(entry);
+        assert_int_equal(entry->state->group_count, 0);
+    }
+    assert_int_equal(entry->aside->group_count, 2);
+    lbc_mirrors_release(mirrors, entry);
+    fixture_end(mirrors);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -699,6 +716,7 @@ int main(void)
         cmocka_unit_test(test_underway),
         cmocka_unit_test(test_underway_left),
         cmocka_unit_test(test_created_while_aside),
+        cmocka_unit_test(test_groups_aside_without_lb),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

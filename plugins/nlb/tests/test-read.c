@@ -406,6 +406,26 @@ static void test_parts_of_one_that_goes(void **state)
     }
 }
 
+/* The list of all tags of the cluster was read when the process began, and may have been late: the
+ * unfiltered one is read once. */
+static void test_parts_from_a_list_by_tag(void **state)
+{
+    struct sim sim;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .by_tag = true };
+    const struct nlb_need need = { .want = &want, .ends = true, .doubtful = true };
+
+    (void)state;
+    have.lbc.listeners_known = have.lbc.groups_known = true;
+    sim_begin(&sim);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(nlb_read_parts(&sim.call, obj_service(), &need, &have, &err), 0);
+        assert_string_equal(sim_log(&sim), "ListServerGroups ");
+    }
+    sim_end(&sim);
+}
+
 /* A read that fails half way is no answer. */
 static void test_parts_fail(void **state)
 {
@@ -570,6 +590,7 @@ int main(void)
         cmocka_unit_test_teardown(test_parts, obj_end),
         cmocka_unit_test_teardown(test_parts_of_nothing, obj_end),
         cmocka_unit_test_teardown(test_parts_of_one_that_goes, obj_end),
+        cmocka_unit_test_teardown(test_parts_from_a_list_by_tag, obj_end),
         cmocka_unit_test_teardown(test_parts_fail, obj_end),
         cmocka_unit_test_teardown(test_endless_pages, obj_end),
         cmocka_unit_test_teardown(test_certs, obj_end),
