@@ -658,10 +658,10 @@ bool daemon_watches_find_unlisted(struct daemon_watches *watches, const struct c
     return false;
 }
 
-void daemon_watches_relist_outdated(struct daemon_watches *watches)
+void daemon_watches_relist_after_break(struct daemon_watches *watches)
 {
     for (size_t i = 0; i < watches->len; i++) {
-        kube_reflector_relist_outdated(watches->items[i]->reflector);
+        kube_reflector_relist_after_break(watches->items[i]->reflector);
     }
 }
 

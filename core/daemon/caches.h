@@ -48,9 +48,9 @@ bool daemon_watches_get_view(struct daemon_watches *watches, size_t index,
 bool daemon_watches_find_unlisted(struct daemon_watches *watches, const struct ccm_plugin *desc,
                                   struct daemon_watch_view *ret);
 
-/* Have all kinds listed again whose lists are older than the last change of the server that anybody
- * noticed. Any thread, returns at once. */
-void daemon_watches_relist_outdated(struct daemon_watches *watches);
+/* The server has changed: have those kinds listed again that were not listed since. Any thread,
+ * returns at once. */
+void daemon_watches_relist_after_break(struct daemon_watches *watches);
 
 /* End the reflectors and everybody in wait_synced(). Returns at once; any thread. */
 void daemon_watches_stop(struct daemon_watches *watches);

@@ -345,7 +345,7 @@ static void daemon_check_server(const struct daemon_instance *daemon, uint64_t *
                      "nothing is changed until the API server has answered consistently for "
                      "%" PRId64 " s: %s",
                      settle_s, view.reason);
-        daemon_watches_relist_outdated(daemon->watches);
+        daemon_watches_relist_after_break(daemon->watches);
     }
     if (view.ended) {
         daemon_report_held_changes(daemon, &view);

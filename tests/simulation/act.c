@@ -21,6 +21,7 @@
  */
 #include "act.h"
 
+#include "explore.h"
 #include "instance.h"
 #include "look.h"
 #include "net.h"
@@ -208,6 +209,9 @@ static void act_backends(const struct sim_act *act)
     static const char *const lists[] = { "pods", "nodes" };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wanted = { 0 };
 
+    if (sim_explore_where()[0] != '\0') {
+        return; /* trouble delays it; at the rest all is compared */
+    }
     ccm_buf_adds(&wanted, " ");
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         const char *at = sim_act_arg(act, lists[i]);
@@ -470,7 +474,8 @@ static void act_apiserver(const struct sim_act *act)
 
     if (strcmp(what, "keep") == 0) {
         sim_world_keep();
-    } else {
+    } else if (strcmp(what, "ahead") != 0 || !sim_explore_is_stale()) {
+        /* whose versions pass those of old caches: no client can tell it from the one before */
         sim_world_replace(strcmp(what, "back") == 0, strcmp(what, "ahead") == 0);
     }
 }

@@ -21,6 +21,7 @@ enum pattern { CRASH, STALE, MISSED };
 
 static bool is_child;
 static bool is_active;
+static bool is_stale;
 static uint32_t only_point;
 static uint64_t point_count;
 static uint32_t finding_count;
@@ -30,6 +31,11 @@ static unsigned effects_left; /* of a copy with a stale standby: until it takes 
 bool sim_explore_is_child(void)
 {
     return is_child;
+}
+
+bool sim_explore_is_stale(void)
+{
+    return is_stale;
 }
 
 const char *sim_explore_where(void)
@@ -76,6 +82,7 @@ static bool explore_fork(enum pattern pattern, const char *what)
     memcpy(where, text, sizeof(where));
     is_child = only_point == 0;
     is_active = false;
+    is_stale = pattern == STALE;
     if (is_child) {
         sim_child_limit();
     }

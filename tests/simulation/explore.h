@@ -13,6 +13,8 @@
 /* only: the number of the point that suffers, in this process and not in a copy; 0 = all. */
 void sim_explore_begin(uint32_t only);
 bool sim_explore_is_child(void);
+/* Whether this is a copy in which the leader may have old caches. */
+bool sim_explore_is_stale(void);
 /* ", point 12: crash after CreateLoadBalancer" of a copy, else "". */
 const char *sim_explore_where(void);
 uint64_t sim_explore_points(void);

@@ -53,10 +53,15 @@ static bool service_is_refused(const cJSON *service)
 {
     const cJSON *annotations = ccm_json_get(ccm_json_get(service, "metadata"), "annotations");
     const char *id = ccm_json_text(annotations, PREFIX "id");
+    const char *shown =
+        ccm_json_text(ccm_json_get(ccm_json_get(service, "metadata"), "labels"), ID_LABEL);
     const bool nlb = ccm_json_str(ccm_json_get(service, "spec"), "loadBalancerClass") != NULL;
 
     if (id[0] != '\0' && !ccm_strmap_has(nlb ? sim_net.cloud->nlb->lbs : sim_net.cloud->lbs, id)) {
         return true;
+    }
+    if (id[0] != '\0' && shown[0] != '\0' && strcmp(id, shown) != 0) {
+        return true; /* it had its own before */
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(bad_values); i++) {
         if (strcmp(ccm_json_text(annotations, bad_values[i][0]), bad_values[i][1]) == 0) {

@@ -134,10 +134,10 @@ void kube_reflector_end_write(struct kube_reflector *reflector, struct kube_writ
 
 /* List everything again. Any thread, returns at once. */
 void kube_reflector_relist(struct kube_reflector *reflector);
-/* The same if another server was noticed in this process (`continuity`) since the list in the store
- * began. Versions alone do not show that: a watch from a version which that server has not reached
- * yet is silent, and a server may be replaced twice while a watch hangs. */
-void kube_reflector_relist_outdated(struct kube_reflector *reflector);
+/* The same, if another cache of this process (`continuity`) has noticed a change of the server and
+ * this one has not listed since: its watch may go on from a version which that server has not
+ * reached, and is silent then. */
+void kube_reflector_relist_after_break(struct kube_reflector *reflector);
 
 struct kube_reflector_status {
     bool synced;

@@ -58,6 +58,16 @@ static bool is_listed_since(struct kube_reflector *ahead, int64_t broke_ms)
     return since;
 }
 
+void kube_reflector_relist_after_break(struct kube_reflector *r)
+{
+    const int64_t broke_ms =
+        r->config.continuity == NULL ? 0 : kube_continuity_broke_ms(r->config.continuity);
+
+    if (broke_ms != 0 && !is_listed_since(r, broke_ms)) {
+        kube_reflector_relist(r);
+    }
+}
+
 static void wait_slice(struct kube_reflector *ahead)
 {
     ccm_lock(&ahead->lock);

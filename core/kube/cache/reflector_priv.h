@@ -119,6 +119,9 @@ void kube_reflector_watch(struct kube_reflector *r, bool initial, struct kube_re
 
 /* Ask how far the versions of the server are, when there is doubt whether it is still the same:
  * -ESTALE when it has not come as far as we were. */
+/* List anew if a cache of this process has seen a change of the server since the list in the store
+ * began. Versions alone do not show it: a server may be replaced twice while a watch hangs. */
+void kube_reflector_relist_outdated(struct kube_reflector *r);
 /* For the next list; NULL = out of memory. */
 struct kube_stage *kube_reflector_new_stage(struct kube_reflector *r);
 void kube_reflector_check_server(struct kube_reflector *r, struct kube_reflector_end *end);

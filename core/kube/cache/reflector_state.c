@@ -89,13 +89,11 @@ static bool reflector_is_outdated(struct kube_reflector *r)
 
 void kube_reflector_relist_outdated(struct kube_reflector *r)
 {
-    if (!reflector_is_outdated(r)) {
-        return;
-    }
+    const bool outdated = reflector_is_outdated(r);
+
     ccm_lock(&r->lock);
-    r->relist = true;
+    r->relist = r->relist || outdated;
     ccm_unlock(&r->lock);
-    kube_stream_wake(r->main);
 }
 
 struct kube_stage *kube_reflector_new_stage(struct kube_reflector *r)
