@@ -19,7 +19,8 @@ struct lbc_place {
     bool again;                /* it was to be claimed while it was busy */
     uint64_t lane;             /* to be enqueued in */
     struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
-    bool doubted;              /* not believed when last given back: is read again, whoever did */
+    bool doubted;              /* its last pass left it in doubt: it is read again, even if
+                                * another Service has read the load balancer since */
     struct lbc_shared *waits;  /* in whose queue it is */
     struct lbc_entry *next;    /* in that queue */
 };
