@@ -51,9 +51,10 @@ struct lbc_life_now {
 struct lbc_life_now lbc_life_see(const struct lbc_life *life, const struct ccm_service *service);
 void lbc_life_now_fini(struct lbc_life_now *now);
 
-/* Add or remove the finalizer. Finalizers are a set on the server: those of others stay. It is first
- * added only if the object still has the version that the caches show, so that `bound` is certain;
- * after a conflict it is added in any case. Removal from an object that is gone is success. */
+/* Add or remove the finalizer. Finalizers are a set on the server: those of others stay. At first
+ * it is added only if the object still has the version that the caches show, so that `bound` is
+ * certain; after a conflict it is added in any case. Removal from an object that is gone is
+ * success. */
 CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                          const struct ccm_service *service, bool wanted,
                                          struct ccm_error *err);
