@@ -33,7 +33,6 @@
 
 #define EVENTS_DRAIN_MS 2000
 #define CHECK_EVERY_S   1 /* at the configuration file and at the clocks */
-#define CALM_MS         10000
 
 static const struct ccm_log daemon_log = { .part = "ccmd" };
 
@@ -332,38 +331,22 @@ static void daemon_report_held_changes(const struct daemon_instance *daemon,
     daemon_runners_retry_now(daemon->runners, NULL, "the API server answers consistently again");
 }
 
-/* How often the API server was another one, as far as that was acted on. */
-struct server_changes {
-    uint64_t logged;
-    uint64_t listed; /* the caches were asked for new lists */
-};
-
-/* Caches notice a change one after the other, and two servers behind one address are a change with
- * each answer: new lists are asked for once that is over, long before the gate is let go. */
-static bool server_has_calmed(const struct daemon_instance *daemon, int64_t settle_ms)
-{
-    const int64_t calm_ms = settle_ms / 4 < CALM_MS ? settle_ms / 4 : CALM_MS;
-
-    return ccm_clock_now_ms() - kube_continuity_broke_ms(daemon->continuity) >= calm_ms;
-}
-
-/* Whether it is still the same API server. */
-static void daemon_check_server(const struct daemon_instance *daemon, struct server_changes *done)
+/* Whether it is still the same API server; *breaks: how often it was not, as told last. */
+static void daemon_check_server(const struct daemon_instance *daemon, uint64_t *breaks)
 {
     const int64_t settle_s = config_int(daemon->services.config, NULL, "kubernetes", "settle_s");
     struct kube_continuity_view view;
 
     kube_continuity_check(daemon->continuity, ccm_clock_now_ms(), settle_s * 1000,
                           renewal_ms(daemon), &view);
-    if (view.breaks != done->logged) {
-        done->logged = view.breaks;
+    if (view.breaks != *breaks) {
+        *breaks = view.breaks;
         ccm_log_warn(&daemon_log,
                      "nothing is changed until the API server has answered consistently for "
                      "%" PRId64 " s: %s",
                      settle_s, view.reason);
     }
-    if (view.breaks != done->listed && server_has_calmed(daemon, settle_s * 1000)) {
-        done->listed = view.breaks;
+    if (view.relist) {
         daemon_watches_relist_after_break(daemon->watches);
     }
     if (view.ended) {
@@ -377,7 +360,7 @@ static void wait_for_signal(const struct daemon_instance *daemon)
 {
     static const struct timespec period = { .tv_sec = CHECK_EVERY_S };
     struct ccm_clock_watch watch;
-    struct server_changes done = { .logged = 0 };
+    uint64_t breaks = 0;
     sigset_t signals;
     int number = 0;
 
@@ -393,7 +376,7 @@ static void wait_for_signal(const struct daemon_instance *daemon)
         } else if (number < 0) { /* time is up, or a signal that is none of these */
             daemon_reload_check(daemon->reload);
         }
-        daemon_check_server(daemon, &done);
+        daemon_check_server(daemon, &breaks);
         daemon_check_clocks(daemon, &watch);
     }
     if (!atomic_load(&daemon->failed)) {

@@ -412,11 +412,16 @@ static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *e
     return -EBUSY;
 }
 
-/* It goes over to another load balancer: what it has put on the one before is not on that. */
-static void entry_forget_marks(struct lbc_entry *entry)
+void lbc_entry_forget_tags(struct lbc_entry *entry)
 {
     lbc_tags_fini(&entry->applied.tags);
     entry->applied.known = false;
+}
+
+/* It goes over to another load balancer: what it has put on the one before is not on that. */
+static void entry_forget_marks(struct lbc_entry *entry)
+{
+    lbc_entry_forget_tags(entry);
     entry->marked = false;
     entry->unrestored = 0;
 }

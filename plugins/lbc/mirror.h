@@ -183,6 +183,8 @@ const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
 bool lbc_entry_is_reused(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
+/* Which additional tags are ours is not known any more: the label of the Service says it again. */
+void lbc_entry_forget_tags(struct lbc_entry *entry);
 /* The id of the load balancer as it was last known, whether or not the mirror is believed; borrowed
  * until that changes, NULL = none. */
 const char *lbc_entry_known_id(const struct lbc_entry *entry);

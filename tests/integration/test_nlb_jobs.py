@@ -55,7 +55,7 @@ def test_a_hundred_services(build, tmp_path):
         assert not any(call["action"] == "GetJobStatus" for call in calls)
         groups = [call["params"] for call in calls if call["action"] == "ListServerGroups"]
         assert all("Tag.1.Key" in one or "ServerGroupIds.1" in one for one in groups), "groups of the whole region are listed"
-        assert not any(e[0] == "Warning" for e in world.kube.events())
+        assert [e for e in world.kube.events() if e[0] == "Warning"] == []
         asked = polls(world)
         seen = {job for _, ids in asked for job in ids}
         assert {job["JobId"] for job in state["jobs"] if not job["Hidden"]} == seen, "a job nobody asked for"

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#define CALM_MS 10000 /* at most, before new lists are asked for */
+
 int kube_continuity_init(struct kube_continuity *c)
 {
     *c = (struct kube_continuity){ 0 };
@@ -138,6 +140,18 @@ static void view_locked(const struct kube_continuity *c, int64_t now_ms,
     ccm_text_copy(ret->reason, sizeof(ret->reason), c->reason);
 }
 
+/* Once after the breaks of the last moments. */
+static bool take_relist_locked(struct kube_continuity *c, int64_t now_ms, int64_t settle_ms)
+{
+    const int64_t calm_ms = settle_ms / 4 < CALM_MS ? settle_ms / 4 : CALM_MS;
+
+    if (c->breaks == c->relisted || now_ms - c->broke_ms < calm_ms) {
+        return false;
+    }
+    c->relisted = c->breaks;
+    return true;
+}
+
 void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t settle_ms,
                            int64_t renewed_ms, struct kube_continuity_view *ret)
 {
@@ -148,6 +162,7 @@ void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t se
         c->renewed_ms = renewed_ms;
     }
     view_locked(c, now_ms, ret);
+    ret->relist = take_relist_locked(c, now_ms, settle_ms);
     if (c->held_ms != 0 && now_ms >= release_ms_locked(c, settle_ms, needs_renewal)) {
         c->held_ms = 0;
         ccm_gate_set_held(c->gate, false);

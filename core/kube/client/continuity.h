@@ -27,6 +27,7 @@ struct kube_continuity {
     uint64_t in_step;      /* the same */
     int64_t since_ms;      /* monotonic; 0 = not all caches were in step since the last break */
     uint64_t breaks;       /* how often it was another server */
+    uint64_t relisted;     /* so many of them when lists were asked for last */
     int64_t broke_ms;      /* monotonic; the last time */
     int64_t held_ms;       /* monotonic; since when the gate is held, 0 = it is not */
     int64_t renewed_ms;    /* monotonic; the first renewal since the break, 0 = there was none */
@@ -69,7 +70,8 @@ uint64_t kube_continuity_bit(size_t cache);
 /* What kube_continuity_check() saw, for people and monitors. */
 struct kube_continuity_view {
     bool held;
-    bool ended; /* just now */
+    bool ended;  /* just now */
+    bool relist; /* just now: caches whose list is older than the last break have to list again */
     uint64_t breaks;
     int64_t held_for_ms; /* so far, or until it ended */
     char reason[256];
@@ -78,8 +80,10 @@ struct kube_continuity_view {
 /*
  * Let go of the gate when it is time: settle_ms after the last break, after the caches were all in
  * step, and after the first renewal of the Lease that was sent since. renewed_ms: when the last
- * renewal that succeeded was sent (monotonic, 0 = never), or KUBE_CONTINUITY_NO_LEASE. One thread,
- * every second or so.
+ * renewal that succeeded was sent (monotonic, 0 = never), or KUBE_CONTINUITY_NO_LEASE. New lists
+ * are asked for once no break was noticed for 10 s, or a quarter of settle_ms if that is less:
+ * caches notice one after the other, and two servers behind one address break with each answer. One
+ * thread, every second or so.
  */
 void kube_continuity_check(struct kube_continuity *continuity, int64_t now_ms, int64_t settle_ms,
                            int64_t renewed_ms, struct kube_continuity_view *ret);

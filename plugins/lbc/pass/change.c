@@ -366,25 +366,35 @@ static bool change_creates(const struct lbc_pass *pass, const struct lbc_plan *p
     return false;
 }
 
+/* Whether a write failed since the caches are older than the Service, which they will soon show:
+ * pass->unfinished then. A conflict that comes again has another cause. */
+static bool change_waits_for_caches(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+
+    if (err->kind != CCM_ERROR_NOT_FOUND &&
+        (err->kind != CCM_ERROR_CONFLICT || entry->conflicted)) {
+        return false;
+    }
+    entry->conflicted = err->kind == CCM_ERROR_CONFLICT;
+    lbc_entry_forget_tags(entry); /* they were read from an older label */
+    ccm_error_clear(err);
+    pass->unfinished = true;
+    pass->requeue_ms = UNFINISHED_MS;
+    return true;
+}
+
 /* Such a thing is created for a Service that exists: the caches may lag, above all those of an
- * instance that has just become the leader. 0: it does, or pass->unfinished: it does not, and the
- * caches will soon show that; a conflict that comes again has another cause. */
+ * instance that has just become the leader. 0: it does, or pass->unfinished: it does not. */
 static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *plan,
                                   struct ccm_error *err)
 {
-    struct lbc_entry *entry = pass->entry;
-    int r = 0;
-
     if (!change_creates(pass, plan)) {
         return 0;
     }
-    r = lbc_life_confirm_finalizer(&pass->life, pass->req, pass->service, err);
-    if (r < 0 && (err->kind == CCM_ERROR_NOT_FOUND ||
-                  (err->kind == CCM_ERROR_CONFLICT && !entry->conflicted))) {
-        entry->conflicted = err->kind == CCM_ERROR_CONFLICT;
-        ccm_error_clear(err);
-        pass->unfinished = true;
-        pass->requeue_ms = UNFINISHED_MS;
+
+    const int r = lbc_life_confirm_finalizer(&pass->life, pass->req, pass->service, err);
+    if (r < 0 && change_waits_for_caches(pass, err)) {
         return 0;
     }
     return r < 0 ? ccm_error_wrap(err, r,
@@ -489,6 +499,9 @@ int lbc_change_announce(struct lbc_pass *pass, struct lbc_change *change, struct
         return r;
     }
     r = change_mark_tags(pass, &change->plan, err);
+    if (r < 0 && change_waits_for_caches(pass, err)) {
+        return 0;
+    }
     return r < 0 && change_is_refused(r, err) && !change->is_new
                ? change_plan_untagged(pass, change, err)
                : r;

@@ -40,7 +40,7 @@ static int publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
 }
 
 /* The Service has gone or ceased to be ours since the pass began: the next one is due already, so
- * this failure is not reported. */
+ * this failure is not reported, and neither is a first conflict. */
 static bool publish_is_outdated(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -154,7 +154,11 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
 
     const int r = lbc_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
 
-    if (r < 0 && publish_is_outdated(pass)) {
+    if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
+        lbc_entry_forget_tags(pass->entry); /* they were read from an older label */
+    }
+    if (r < 0 && (publish_is_outdated(pass) ||
+                  (err->kind == CCM_ERROR_CONFLICT && pass->entry->failures == 0))) {
         err->kind = CCM_ERROR_CONFLICT;
         return r;
     }

@@ -221,7 +221,6 @@ static int release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags,
         .extra = lbc_pass_is_marked(pass) ? NULL : "",
     };
     bool written = false;
-
     int r = 0;
 
     pass->entry->releasing = !pass->dry && !pass->model->reused;
@@ -481,12 +480,15 @@ static int clean_fail_finalizer(struct lbc_pass *pass, int r, struct ccm_error *
 /* The Service is another one than this pass went by, so it may have a load balancer after all: the
  * next pass looks again. That this process put the finalizer on is not proven either. A first
  * conflict is no news. */
-static int clean_fail_conflict(struct lbc_pass *pass, int r, struct ccm_error *err)
+static bool clean_is_first_conflict(struct lbc_pass *pass, const struct ccm_error *err)
 {
+    if (err->kind != CCM_ERROR_CONFLICT) {
+        return false;
+    }
     lbc_entry_drop(pass->entry);
     pass->entry->gone = false;
     pass->entry->creation.bound_here = false;
-    return pass->entry->failures == 0 ? r : clean_fail_finalizer(pass, r, err);
+    return pass->entry->failures == 0;
 }
 
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
@@ -494,12 +496,11 @@ static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
     int r = clean_status(pass, err);
 
     if (r < 0) {
-        return clean_fail_status(pass, r, err);
+        return clean_is_first_conflict(pass, err) ? r : clean_fail_status(pass, r, err);
     }
     r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, false, err);
     if (r < 0) {
-        return err->kind == CCM_ERROR_CONFLICT ? clean_fail_conflict(pass, r, err)
-                                               : clean_fail_finalizer(pass, r, err);
+        return clean_is_first_conflict(pass, err) ? r : clean_fail_finalizer(pass, r, err);
     }
     r = clean_id(pass, err);
     return r < 0 ? clean_fail_status(pass, r, err) : 0;

@@ -15,12 +15,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* version: the patch is refused unless the Service still has it; NULL = written in any case. */
 static void life_open_patch(struct ccm_jsonw *w, const struct ccm_service *service,
-                            const char *member, char bracket)
+                            const char *version, const char *member, char bracket)
 {
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_open(w, "metadata", '{');
     ccm_jsonw_str(w, "uid", service->meta.uid);
+    if (!ccm_text_empty(version)) {
+        ccm_jsonw_str(w, "resourceVersion", version);
+    }
     ccm_jsonw_open(w, member, bracket);
 }
 
@@ -78,9 +82,16 @@ void lbc_life_now_fini(struct lbc_life_now *now)
     }
 }
 
+/* The version that the Service must still have for a write that an older view of it must not make.
+ * A deleted one cannot be given another load balancer any more: NULL. */
+static const char *life_required_version(const struct ccm_service *now)
+{
+    return now->meta.deleted_ms != 0 ? NULL : now->meta.resource_version;
+}
+
 /* --- the finalizer --- */
 
-/* version: the patch is refused unless the Service still has it; NULL = written in any case. */
+/* version: as for life_open_patch(). */
 static int life_write_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                 const struct ccm_service *service, bool wanted, const char *version,
                                 struct ccm_error *err)
@@ -88,14 +99,10 @@ static int life_write_finalizer(const struct lbc_life *life, const struct ccm_re
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
-    life_open_patch(&w, service, wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers",
-                    '[');
+    life_open_patch(&w, service, version,
+                    wanted ? "finalizers" : "$deleteFromPrimitiveList/finalizers", '[');
     ccm_jsonw_str(&w, NULL, life->finalizer);
-    ccm_jsonw_close(&w, ']');
-    if (!ccm_text_empty(version)) {
-        ccm_jsonw_str(&w, "resourceVersion", version);
-    }
-    ccm_jsonw_close_all(&w, "}}");
+    ccm_jsonw_close_all(&w, "]}}");
 
     const int r = life_write_patch(
         life, req, service, (struct ccm_patch){ .type = CCM_PATCH_STRATEGIC, .subresource = "" },
@@ -145,13 +152,6 @@ static bool life_is_current(const struct lbc_life *life, const struct ccm_servic
     CCM_CLEANUP(lbc_life_now_fini) struct lbc_life_now now = lbc_life_see(life, service);
 
     return !life_has_changed(service, now.service);
-}
-
-/* The version that the Service must still have when its finalizer is removed. A deleted one cannot
- * be given another load balancer any more. */
-static const char *life_required_version(const struct ccm_service *now)
-{
-    return now->meta.deleted_ms != 0 ? NULL : now->meta.resource_version;
 }
 
 int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -274,6 +274,15 @@ void lbc_life_record_condition(const struct lbc_life *life, bool says)
     }
 }
 
+/* A process whose cache is old must not write back the label of additional tags: what it replaces
+ * may be all that says which tags are ours. */
+static const char *state_required_version(const struct ccm_service *now,
+                                          const struct lbc_life_state *state)
+{
+    return label_differs(now, lbc_names.tags_label, state->tags) ? life_required_version(now)
+                                                                 : NULL;
+}
+
 /* service: NULL = whatever it says. */
 static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
                         const char *value)
@@ -355,7 +364,7 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
     const bool ingress = ingress_differs(service, state);
     struct ccm_jsonw w = { .buf = body };
 
-    life_open_patch(&w, service, "labels", '{');
+    life_open_patch(&w, service, state_required_version(service, state), "labels", '{');
     write_label(&w, service, lbc_names.hash_label, state->hash);
     write_label(&w, service, lbc_names.lb_label, state->lb_id);
     write_label(&w, service, life->extra_label, state->extra);
@@ -508,13 +517,36 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
         print_label(life, service, life->extra_label, LBC_LIFE_PENDING);
         return 0;
     }
-    life_open_patch(&w, service, "labels", '{');
+    life_open_patch(&w, service, NULL, "labels", '{');
     ccm_jsonw_str(&w, life->extra_label, LBC_LIFE_PENDING);
     ccm_jsonw_close_all(&w, "}}}");
 
     return life_write_patch(life, req, service,
                             (struct ccm_patch){ .type = CCM_PATCH_MERGE, .subresource = "status" },
                             &body, err);
+}
+
+/* version: as for life_open_patch(). */
+static int life_write_labels(const struct lbc_life *life, const struct ccm_request *req,
+                             const struct ccm_service *service, const char *version,
+                             const struct lbc_tags *labels, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    for (size_t i = 0; life->plan != NULL && i < labels->len; i++) {
+        print_label(life, service, labels->items[i].key, labels->items[i].value);
+    }
+    if (life->plan != NULL) {
+        return 0;
+    }
+    life_open_patch(&w, service, version, "labels", '{');
+    for (size_t i = 0; i < labels->len; i++) {
+        write_label(&w, NULL, labels->items[i].key, labels->items[i].value);
+    }
+    ccm_jsonw_close_all(&w, "}}}");
+
+    return lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
 }
 
 const char *lbc_life_reused_id(const struct lbc_life *life, const struct ccm_service *service)
@@ -551,7 +583,7 @@ int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *re
     if (lbc_tags_put(&labels, lbc_names.tags_label, marks) < 0) {
         return ccm_error_nomem(err);
     }
-    return lbc_life_write_labels(life, req, service, &labels, err);
+    return life_write_labels(life, req, service, life_required_version(now.service), &labels, err);
 }
 
 int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
@@ -591,22 +623,7 @@ int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request 
                           const struct ccm_service *service, const struct lbc_tags *labels,
                           struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
-    struct ccm_jsonw w = { .buf = &body };
-
-    for (size_t i = 0; life->plan != NULL && i < labels->len; i++) {
-        print_label(life, service, labels->items[i].key, labels->items[i].value);
-    }
-    if (life->plan != NULL) {
-        return 0;
-    }
-    life_open_patch(&w, service, "labels", '{');
-    for (size_t i = 0; i < labels->len; i++) {
-        write_label(&w, NULL, labels->items[i].key, labels->items[i].value);
-    }
-    ccm_jsonw_close_all(&w, "}}}");
-
-    return lbc_life_patch_status(life, req, service, CCM_PATCH_MERGE, &body, err);
+    return life_write_labels(life, req, service, NULL, labels, err);
 }
 
 void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,

@@ -80,7 +80,8 @@ CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_re
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
 
 /* Write the label of additional tags, before any of them is put on. marks: of marks.h, with those
- * that may be on already. 0 also when it is shown, and in a dry run. Blocks. */
+ * that may be on already. 0 also when it is shown, and in a dry run. Blocks.
+ * CCM_ERROR_CONFLICT: the Service has changed since it was read. */
 CCM_NODISCARD int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *req,
                                      const struct ccm_service *service, const char *marks,
                                      struct ccm_error *err);
@@ -110,7 +111,8 @@ struct lbc_life_state {
 };
 
 /* One patch of the status subresource, which takes labels too, for what differs. *ret_written:
- * there was one. A missing object is success. */
+ * there was one. A missing object is success. CCM_ERROR_CONFLICT: another Service has the name, or
+ * the label of additional tags is to change and the Service has changed since it was read. */
 CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct lbc_life_state *state, bool *ret_written,

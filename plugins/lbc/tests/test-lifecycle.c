@@ -56,17 +56,18 @@ static void test_finalizer(void **state)
     assert_int_equal(fake_host_patch_count(f.fake), 0);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER
-                 "\"],\"resourceVersion\":\"1\"}}");
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"resourceVersion\":\"1\",\"finalizers\":[\"" FINALIZER "\"]}}");
     assert_true(memory.confirmed && memory.bound);
     obj_finalizer(&f.service->meta, FINALIZER);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);
     assert_int_equal(fake_host_patch_count(f.fake), 1);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
-    expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID
-                 "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER
-                 "\"],\"resourceVersion\":\"1\"}}");
+    expect_patch(
+        &f, 1, CCM_PATCH_STRATEGIC, "",
+        "{\"metadata\":{\"uid\":\"" OBJ_UID
+        "\",\"resourceVersion\":\"1\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER
+        "\"]}}");
     fake_host_patch_result(f.fake, -ENOENT, CCM_ERROR_NOT_FOUND);
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, false, &f.err), 0);
     fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
@@ -241,7 +242,8 @@ static void test_extra_label(void **state)
     fake_host_free(f.fake);
 }
 
-/* That for additional tags makes no write of its own but to go. */
+/* That for additional tags makes no write of its own but to go. It is written to the version that
+ * was read. */
 static void test_tags_label(void **state)
 {
     const struct lbc_life_state tags = { .tags = "AbC1" };
@@ -256,7 +258,8 @@ static void test_tags_label(void **state)
     publish(&f, &none, false);
     publish(&f, &with_hash, true);
     expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"resourceVersion\":\"1\",\"labels\":{\"" LBC_HASH_LABEL
                  "\":\"h1\",\"" LBC_LIFE_TAGS_LABEL "\":\"AbC1\"}}}");
     obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
     obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
@@ -264,8 +267,8 @@ static void test_tags_label(void **state)
     publish(&f, &others, false);
     publish(&f, &none, true);
     expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_LIFE_TAGS_LABEL
-                 "\":null}}}");
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"resourceVersion\":\"1\",\"labels\":{\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
     fake_host_free(f.fake);
 }
 
@@ -291,7 +294,8 @@ static void test_caches_count(void **state)
     assert_int_equal(fake_host_patch_count(f.fake), 0);
     publish(&f, &after, true);
     expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
-                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"resourceVersion\":\"1\",\"labels\":{\"" LBC_HASH_LABEL
                  "\":\"h2\",\"" LBC_LIFE_TAGS_LABEL "\":null}}}");
     now->meta.uid = "another"; /* one of the same name: what is written for this one is refused */
     assert_int_equal(lbc_life_set_finalizer(&f.life, &f.req, f.service, true, &f.err), 0);

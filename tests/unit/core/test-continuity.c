@@ -155,6 +155,38 @@ static void test_hold(void **state)
     kube_continuity_fini(&c);
 }
 
+/* Two servers behind one address: new lists are asked for once, when the breaks are over. */
+static void test_relist_after_the_last_break(void **state)
+{
+    static const struct {
+        int64_t settle_ms;
+        int64_t calm_ms;
+    } table[] = { { 0, 0 }, { 4000, 1000 }, { 40000, 10000 }, { 600000, 10000 } };
+    struct kube_continuity_view view;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const int64_t calm_ms = table[i].calm_ms;
+        int64_t now_ms = 1000000;
+        struct kube_continuity c;
+
+        assert_int_equal(kube_continuity_init(&c), 0);
+        kube_continuity_check(&c, now_ms, table[i].settle_ms, 0, &view);
+        assert_false(view.relist);
+        for (int n = 0; n < 10; n++, now_ms += 900) {
+            kube_continuity_break(&c, "another one");
+            c.broke_ms = now_ms;
+            kube_continuity_check(&c, now_ms + 899, table[i].settle_ms, 0, &view);
+            assert_int_equal(view.relist, calm_ms < 900);
+        }
+        kube_continuity_check(&c, c.broke_ms + calm_ms, table[i].settle_ms, 0, &view);
+        assert_int_equal(view.relist, calm_ms > 0);
+        kube_continuity_check(&c, INT64_MAX - 1, table[i].settle_ms, 0, &view);
+        assert_false(view.relist);
+        kube_continuity_fini(&c);
+    }
+}
+
 /* Another break begins the time anew; without a Lease the time alone counts. */
 static void test_hold_without_a_lease(void **state)
 {
@@ -193,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_another_server),
         cmocka_unit_test(test_more_caches_than_are_asked),
         cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_relist_after_the_last_break),
         cmocka_unit_test(test_hold_without_a_lease),
     };
 
