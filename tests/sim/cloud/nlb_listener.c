@@ -90,6 +90,8 @@ static int listener_fill(struct ccm_cloud_call *call, const char *protocol,
 {
     bool tls = ccm_nlb_is_tls(protocol);
     const struct ccm_cloud_pair pairs[] = {
+        { "AlpnEnabled", tls ? "false" : NULL },
+        { "CaEnabled", tls ? "false" : NULL },
         { "IdleTimeout", ccm_text_equal(protocol, "UDP") ? "20" : "900" },
         { "ListenerDescription", "" },
         { "ListenerProtocol", protocol },
