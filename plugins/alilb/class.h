@@ -42,10 +42,11 @@ const char *alilb_class_check(const struct ccm_host *host, char ret[ALILB_CLASS_
 bool alilb_class_has_none(const struct ccm_service *service);
 #define ALILB_TYPE_HINT                                                                            \
     {                                                                                              \
-        ALILB_TYPE_KEY, alilb_class_has_none,                                                      \
+        .key = ALILB_TYPE_KEY, .applies = alilb_class_has_none,                                    \
+        .text =                                                                                    \
             "has no effect without option type_annotation of group alicloud: an NLB is asked for " \
             "by spec.loadBalancerClass " ALILB_CLASS_NLB,                                          \
-            &alilb_opt_type, false                                                                 \
+        .unless = &alilb_opt_type                                                                  \
     }
 /* Its row among the annotations; see lbc/model/annotation.h. */
 #define ALILB_TYPE_ROW                                                                             \

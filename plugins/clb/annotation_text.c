@@ -273,6 +273,7 @@ const struct lbc_check clb_checks[] = {
     { .suffix = "health-check-domain", .run = lbc_check_host, .words = "$_ip" },
     { .suffix = "health-check-httpcode", .run = lbc_check_codes },
     { .suffix = "name", .run = lbc_check_name },
+    { .suffix = "hostname", .run = lbc_check_hostname },
     { .suffix = "backend-label", .run = lbc_check_labels },
     { .suffix = "vgroup-port",
       .run = check_groups,

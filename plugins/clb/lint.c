@@ -105,37 +105,89 @@ static bool has_one_zone(const struct ccm_service *service)
                           lbc_anno_get(&service->meta, "slave-zoneid"));
 }
 
+static bool has_listeners(const struct ccm_service *service, unsigned protocols)
+{
+    return lbc_setting_has_listeners(&clb_annotations, service) &&
+           lbc_setting_has_protocol(service, &clb_protocols, protocols);
+}
+
+/* Listeners of http and https have a switch of their own. */
+static bool checks_by_flag(const struct ccm_service *service)
+{
+    return lbc_anno_says(&service->meta, "health-check-flag", "on") &&
+           has_listeners(service, 1U << LBC_HTTP | 1U << LBC_HTTPS);
+}
+
 static bool checks_nothing(const struct ccm_service *service)
 {
-    return lbc_anno_says(&service->meta, "health-check-switch", "off");
+    return lbc_anno_says(&service->meta, "health-check-switch", "off") &&
+           has_listeners(service, 1U << LBC_TCP | 1U << LBC_UDP) && !checks_by_flag(service);
 }
+
+static bool checks_connections(const struct ccm_service *service)
+{
+    return !lbc_anno_says(&service->meta, "health-check-switch", "off") &&
+           !lbc_anno_says(&service->meta, "health-check-type", "http") &&
+           has_listeners(service, 1U << LBC_TCP) && !checks_by_flag(service);
+}
+
+#define UNCHECKED(name)                                                                            \
+    {                                                                                              \
+        .key = (name), .applies = checks_nothing,                                                  \
+        .text = "has no effect with health-check-switch off"                                       \
+    }
+#define BY_HTTP(name)                                                                              \
+    {                                                                                              \
+        .key = (name), .applies = checks_connections,                                              \
+        .text = "has no effect without health-check-type http"                                     \
+    }
 
 static const struct lbc_hint hints[] = {
     ALILB_TYPE_HINT, /* rows of all kinds say the others */
-    { "vswitch-id", is_own_public,
-      "has no effect on an internet load balancer: it is for annotation "
-      "address-type intranet",
-      NULL, false },
-    { "charge-type", is_own_private, "has no effect on an intranet load balancer", NULL, false },
-    { "charge-type", pays_by_use,
-      "goes with instance-charge-type PayBySpec: of a load balancer that pays by use (PayByCLCU, "
-      "the default) the cloud refuses to change bandwidth and charge type. Set "
-      "annotations " LBC_ANNO_PREFIX "instance-charge-type to PayBySpec and " LBC_ANNO_PREFIX
-      "spec to a size such as slb.s1.small, or take " LBC_ANNO_PREFIX
-      "charge-type and " LBC_ANNO_PREFIX "bandwidth away",
-      NULL, false },
-    { "bandwidth", pays_no_bandwidth, "has no effect without charge-type paybybandwidth", NULL,
-      false },
-    { "spec", pays_no_spec,
-      "has no effect without instance-charge-type PayBySpec: with PayByCLCU "
-      "a load balancer has no size class",
-      NULL, false },
-    { "slave-zoneid", has_one_zone,
-      "names the zone of master-zoneid: what takes over when a zone "
-      "fails has to be in another one",
-      NULL, false },
-    { "health-check-type", checks_nothing, "has no effect with health-check-switch off", NULL,
-      false },
+    { .key = "vswitch-id",
+      .applies = is_own_public,
+      .text = "has no effect on an internet load balancer: it is for annotation "
+              "address-type intranet" },
+    { .key = "ip",
+      .applies = is_own_public,
+      .text =
+          "has no effect on an internet load balancer, whose address the cloud chooses: it is for "
+          "annotation address-type intranet" },
+    { .key = "charge-type",
+      .applies = is_own_private,
+      .text = "has no effect on an intranet load balancer" },
+    { .key = "charge-type",
+      .applies = pays_by_use,
+      .text =
+          "goes with instance-charge-type PayBySpec: of a load balancer that pays by use "
+          "(PayByCLCU, "
+          "the default) the cloud refuses to change bandwidth and charge type. Set "
+          "annotations " LBC_ANNO_PREFIX "instance-charge-type to PayBySpec and " LBC_ANNO_PREFIX
+          "spec to a size such as slb.s1.small, or take " LBC_ANNO_PREFIX
+          "charge-type and " LBC_ANNO_PREFIX "bandwidth away" },
+    { .key = "bandwidth",
+      .applies = pays_no_bandwidth,
+      .text = "has no effect without charge-type paybybandwidth" },
+    { .key = "spec",
+      .applies = pays_no_spec,
+      .text = "has no effect without instance-charge-type PayBySpec: with PayByCLCU "
+              "a load balancer has no size class" },
+    { .key = "slave-zoneid",
+      .applies = has_one_zone,
+      .text = "names the zone of master-zoneid: what takes over when a zone "
+              "fails has to be in another one" },
+    UNCHECKED("health-check-type"),
+    UNCHECKED("health-check-connect-port"),
+    UNCHECKED("health-check-connect-timeout"),
+    UNCHECKED("health-check-interval"),
+    UNCHECKED("healthy-threshold"),
+    UNCHECKED("unhealthy-threshold"),
+    UNCHECKED("health-check-uri"),
+    UNCHECKED("health-check-domain"),
+    UNCHECKED("health-check-httpcode"),
+    BY_HTTP("health-check-uri"),
+    BY_HTTP("health-check-domain"),
+    BY_HTTP("health-check-httpcode"),
     { 0 },
 };
 

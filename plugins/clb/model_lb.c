@@ -14,6 +14,15 @@ enum lbc_families clb_model_families(const struct ccm_service *service)
                : LBC_IPV4;
 }
 
+/* The status shows what it shows while another name cannot be used. */
+static const char *model_choose_hostname(const struct lbc_model_input *in)
+{
+    if (!lbc_refusals_has(in->refused, "hostname")) {
+        return lbc_anno_get(&in->service->meta, "hostname");
+    }
+    return in->service->ingress_count == 0 ? "" : in->service->ingress[0]->hostname;
+}
+
 int clb_model_lb(struct lbc_model *base, const struct lbc_model_input *in)
 {
     const struct ccm_object *meta = &in->service->meta;
@@ -24,7 +33,7 @@ int clb_model_lb(struct lbc_model *base, const struct lbc_model_input *in)
         return -ENOMEM;
     }
     model->show_eip = ccm_text_equal(lbc_anno_get(meta, "external-ip-type"), "eip");
-    model->hostname = lbc_anno_get(meta, "hostname");
+    model->hostname = model_choose_hostname(in);
     model->weight = lbc_setting_weight(
         in->service, base->reused && lbc_anno_get(meta, "vgroup-port")[0] != '\0');
     base->keep_weights = lbc_anno_says(meta, "ignore-weight-update", "on");

@@ -93,11 +93,35 @@ static bool checks_nothing(const struct ccm_service *service)
            lbc_anno_says(&service->meta, "health-check-flag", "false");
 }
 
+static bool has_one_own_family(const struct ccm_service *service)
+{
+    return !lbc_setting_is_reused(service) && !nlb_is_dual_stack(service);
+}
+
+static bool lacks_authority(const struct ccm_service *service)
+{
+    return lbc_anno_is_on(lbc_anno_get(&service->meta, "cacert")) &&
+           lbc_anno_get(&service->meta, "cacert-id")[0] == '\0' &&
+           lbc_setting_has_listeners(&nlb_annotations, service) &&
+           lbc_setting_has_protocol(service, &nlb_protocols, 1U << LBC_TCPSSL);
+}
+
 static const struct lbc_hint hints[] = {
-    { "backend-ip-version", has_one_family, "has no effect without ip-version dualstack", NULL,
-      true },
-    { "health-check-type", checks_nothing, "has no effect with health-check-flag off", NULL,
-      false },
+    { .key = "ipv6-address-type",
+      .applies = has_one_own_family,
+      .text = "has no effect without ip-version dualstack" },
+    { .key = "cacert",
+      .applies = lacks_authority,
+      .text = "has no effect without cacert-id, which names the authority that clients are checked "
+              "against, so it does not limit who may connect",
+      .guards = true },
+    { .key = "backend-ip-version",
+      .applies = has_one_family,
+      .text = "has no effect without ip-version dualstack",
+      .is_void = true },
+    { .key = "health-check-type",
+      .applies = checks_nothing,
+      .text = "has no effect with health-check-flag off" },
     { 0 },
 };
 

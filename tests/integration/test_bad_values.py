@@ -36,7 +36,8 @@ CLB_ROWS = [
         "weight": "500|abc|-1", "backend-ip-version": "v6",
         "domain-extensions": "a", "forward-port": "x"}),
     # As little asked for as under the controller before.
-    *rows(TAKEN, {"bandwidth": "0", "proxy-protocol": "yes", "hostname": ""}),
+    *rows(TAKEN, {"bandwidth": "0", "hostname": ""}),
+    *rows(IDLE, {"proxy-protocol": "yes"}),
     *rows(FAILS, {
         "external-ip-type": "EIP|none", "address-type": "Internet|public", "network-type": "alibaba|VPC", "delete-protection": "yes|ON",
         "modification-protection": "off|nonprotection", "charge-type": "PayByTraffic", "bandwidth": "abc|6000|10M",

@@ -156,6 +156,8 @@ NLB_FINDINGS = {
         "9: error: annotations: invalid ipv6 address type public (annotation "
         f"{NEW}ipv6-address-type must be internet or "
         "intranet)",
+        "9: warning: annotations: annotation "
+        f"{NEW}ipv6-address-type has no effect without ip-version dualstack",
         f"10: error: annotations: annotation {NEW}name must "
         "be 2 to 128 letters, digits, dots, underscores and hyphens, a letter first, got [1web]",
         "11: error: annotations: annotation "
@@ -274,6 +276,11 @@ def lint(build, plugin):
 
 
 @pytest.fixture
+def tree(build):
+    return ("--plugin-dir", os.path.join(build, "plugins"))
+
+
+@pytest.fixture
 def nlb(build):
     return ("--plugin", os.path.join(build, "plugins", "nlb.so"))
 
@@ -302,6 +309,58 @@ def test_hints_are_no_findings(world, lint, mode, protocol, policy, hint):
     code, out, err = lint("-", stdin=text, plugins=("--config", config))
     assert (code, err) == (0, "")
     assert (hint in out and out.startswith("<stdin>:8: hint: ") and out.count("\n") == 1) if hint else out == ""
+
+
+PORTS = "[{name: http, port: 80, targetPort: 8080, nodePort: 30080}, {name: https, port: 443, targetPort: 8443, nodePort: 30443}]"
+ONLY_ON = 'has no effect with this value: only "on" switches it on'
+UNCHECKED = "has no effect with health-check-switch off"
+BY_HTTP = "has no effect without health-check-type http"
+NODE_PORTS = "names a port of the pods"
+HTTP = {"protocol-port": "http:80,https:443", "cert-id": "c", "health-check-flag": "on"}
+PODS = {"backend-type": "eni"}
+IDLE = [  # annotation, value, what stands beside it, how the finding begins; "" = there is none
+    ("proxy-protocol", "true", {}, ONLY_ON), ("proxy-protocol", "ON", {}, ONLY_ON), ("proxy-protocol", "on", {}, ""), ("proxy-protocol", "off", {}, ""),
+    ("remove-unscheduled-backend", "true", {}, ONLY_ON), ("remove-unscheduled-backend", "on", {}, ""),
+    ("remove-unscheduled-backend", "on", PODS, "has no effect with service.beta.kubernetes.io/backend-type eni"),
+    ("ignore-weight-update", "yes", {}, ONLY_ON), ("ignore-weight-update", "ON", {}, ""),
+    ("backend-label", "a=b", PODS, "has no effect with service.beta.kubernetes.io/backend-type eni"), ("backend-label", "a=b", {}, ""),
+    ("default-weight", "5", {"policy": "Local"}, "has no effect with externalTrafficPolicy Local"), ("default-weight", "5", {}, ""),
+    ("default-weight", "5", {"policy": "Local"} | PODS, ""),
+    ("ip", "10.1.0.77", {}, "has no effect on an internet load balancer"), ("ip", "10.1.0.77", {"address-type": "intranet"}, ""),
+    ("forward-port", "443:80", HTTP, "has an entry [443:80] without effect: the listener of port 443 is not http"), ("forward-port", "80:443", HTTP, ""),
+    ("health-check-connect-port", "8080", {}, NODE_PORTS), ("health-check-connect-port", "443", {}, NODE_PORTS), ("health-check-connect-port", "30080", {}, ""),
+    ("health-check-connect-port", "9000", {}, ""), ("health-check-connect-port", "8080", PODS, ""),
+    *((name, value, {"health-check-switch": "off"}, UNCHECKED) for name, value in (
+        ("health-check-type", "tcp"), ("health-check-connect-port", "-520"), ("health-check-connect-timeout", "5"), ("health-check-interval", "5"),
+        ("healthy-threshold", "3"), ("unhealthy-threshold", "3"), ("health-check-uri", "/a"), ("health-check-domain", "a.b"),
+        ("health-check-httpcode", "http_2xx"))),
+    *((name, value, beside, text) for name, value in (("health-check-uri", "/a"), ("health-check-domain", "a.b"), ("health-check-httpcode", "http_2xx"))
+      for beside, text in (({}, BY_HTTP), ({"health-check-type": "tcp"}, BY_HTTP), ({"health-check-type": "http"}, ""), (HTTP, ""))),
+    ("ipv6-address-type", "internet", {"class": "nlb"}, "has no effect without ip-version dualstack"),
+    ("ipv6-address-type", "internet", {"class": "nlb", "ip-version": "dualstack"}, ""),
+    ("cacert", "on", {"class": "nlb", "protocol-port": "tcpssl:443", "cert-id": "c"}, "has no effect without cacert-id"),
+    ("cacert", "on", {"class": "nlb", "protocol-port": "tcpssl:443", "cert-id": "c", "cacert-id": "ca"}, ""),
+    ("hostname", "web.example.com", {}, ""),
+    *(("hostname", name, {}, "must be a name of DNS") for name in ("My_Host", "m\u00fcnchen.de", "-a.b", "a-.b", "a..b", "a.", ".a", "10.0.0.1")),
+]
+
+
+@pytest.mark.parametrize("name, value, beside, text", IDLE)
+def test_no_effect(lint, tree, name, value, beside, text):
+    """One finding about the annotation, or none; what limits who may connect is an error."""
+    annotations = {key: word for key, word in beside.items() if key not in ("class", "policy")} | {name: value}
+    spec = {"type": "LoadBalancer", "externalTrafficPolicy": beside.get("policy", "Cluster")}
+    if "class" in beside:
+        annotations["zone-maps"] = "a:vsw-1,b:vsw-2"
+        spec["loadBalancerClass"] = "alibabacloud.com/nlb"
+    keys = {"service.beta.kubernetes.io/backend-type" if key == "backend-type" else NEW + key: word for key, word in annotations.items()}
+    lines = "".join(f"    {json.dumps(key)}: {json.dumps(word)}\n" for key, word in keys.items())
+    rest = "".join(f"  {key}: {word}\n" for key, word in spec.items())
+    code, out, err = lint("-", stdin=f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n{lines}spec:\n{rest}  ports: {PORTS}\n", plugins=tree)
+    found = [line for line in out.splitlines() if f"annotation {NEW}{name} " in line]
+    assert [text in line for line in found] == ([True] if text else []), out
+    level = "error" if name in ("cacert", "hostname") else "warning"
+    assert err == "" and all(f" {level}: " in line for line in found) and code == (1 if text else 0)
 
 
 def test_bad_manifests(lint):

@@ -265,21 +265,31 @@ static void test_needs(void **state)
 {
     (void)state;
     needs_check(&clb_rules, "tcp|udp|http|https",
-                "sticky-session-type:sticky-session "
-                "cookie-timeout:sticky-session "
-                "cookie:sticky-session "
-                "connection-drain-timeout:connection-drain "
-                "acl-id!acl-status "
-                "acl-type!acl-status "
-                "health-check-uri:health-check-flag "
+                "address-type id name resource-group-id additional-resource-tags~ "
+                "delete-protection modification-protection preserve-lb-on-delete vswitch-id~ "
+                "network-type charge-type~ bandwidth~ spec~ instance-charge-type "
+                "master-zoneid slave-zoneid~ ip-version ip~ external-ip-type hostname "
+                "force-override-listeners~ protocol-port~ scheduler cert-id "
+                "tls-cipher-policy http2-enabled domain-extensions forward-port idle-timeout "
+                "request-timeout sticky-session sticky-session-type:sticky-session "
+                "cookie-timeout:sticky-session cookie:sticky-session xforwardedfor-proto "
+                "xforwardedfor-slbport xforwardedfor-clientsrcport persistence-timeout "
+                "established-timeout connection-drain "
+                "connection-drain-timeout:connection-drain proxy-protocol acl-status "
+                "acl-id!acl-status acl-type!acl-status health-check-switch health-check-flag "
+                "health-check-type~ health-check-uri:health-check-flag "
                 "health-check-domain:health-check-flag "
                 "health-check-httpcode:health-check-flag "
                 "health-check-method:health-check-flag "
                 "health-check-connect-port:health-check-flag "
-                "health-check-interval:health-check-flag "
-                "healthy-threshold:health-check-flag "
-                "unhealthy-threshold:health-check-flag "
-                "health-check-timeout:health-check-flag ");
+                "health-check-interval:health-check-flag healthy-threshold:health-check-flag "
+                "unhealthy-threshold:health-check-flag health-check-connect-timeout~ "
+                "health-check-timeout:health-check-flag backend-label~ "
+                "remove-unscheduled-backend~ backend-ip-version vgroup-port~ weight~ "
+                "default-weight~ ignore-weight-update "
+                "service.beta.kubernetes.io/backend-type~ service.beta.kubernetes.io/class "
+                "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type~ "
+                "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-tunnel-type ");
 }
 
 int main(void)

@@ -252,6 +252,7 @@ static int check_row(const struct lbc_anno *row, const char *value, struct ccm_e
     case LBC_ANNO_BOOL:
         return check_choice(row, "on|off|true|false", true, value, err);
     case LBC_ANNO_TEXT:
+    case LBC_ANNO_ON:
     case LBC_ANNO_ANY:
         break;
     }
@@ -277,6 +278,7 @@ static void anno_write_expected(const struct lbc_anno *row, struct ccm_buf *text
         ccm_buf_adds(text, "on or off");
         break;
     case LBC_ANNO_TEXT:
+    case LBC_ANNO_ON:
     case LBC_ANNO_ANY:
         ccm_buf_adds(text, row->form == NULL ? "" : row->form);
         break;

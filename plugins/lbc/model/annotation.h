@@ -28,6 +28,7 @@ enum lbc_anno_type {
     LBC_ANNO_ENUM,   /* one of `values`, "a|b|c" */
     LBC_ANNO_SWITCH, /* "on" or "off" */
     LBC_ANNO_BOOL,   /* on, off, true or false in any case */
+    LBC_ANNO_ON,     /* "on"; anything else is off, and named unless it says so */
     LBC_ANNO_ANY,    /* any value; the controller looks at it itself */
 };
 

@@ -41,6 +41,9 @@ void lbc_anno_write_values(const struct lbc_anno *row, struct ccm_buf *text)
     case LBC_ANNO_BOOL:
         ccm_buf_adds(text, "on, off, true, false (any case)");
         break;
+    case LBC_ANNO_ON:
+        ccm_buf_adds(text, "on; anything else is off");
+        break;
     case LBC_ANNO_TEXT:
     case LBC_ANNO_ANY:
         ccm_buf_adds(text, "text");

@@ -4,6 +4,7 @@
 #include "lbc/model/lint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/owner.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -139,6 +140,28 @@ int lbc_check_host(const struct lbc_checked *it, struct ccm_error *err)
     ccm_text_printf(expected, sizeof(expected), "%s or 1 to 80 letters, digits, dots and hyphens",
                     it->row->words);
     return lbc_setting_refuse(it->row->suffix, it->value, expected, err);
+}
+
+int lbc_check_hostname(const struct lbc_checked *it, struct ccm_error *err)
+{
+    const char *value = it->value;
+    bool good = strlen(value) <= 253;
+    struct ccm_ip ip;
+
+    for (size_t i = 0; good && value[i] != '\0'; i++) {
+        const char before = i == 0 ? '.' : value[i - 1];
+        const char after = value[i + 1];
+        const bool inside = before != '.' && after != '.' && after != '\0';
+
+        good = islower((unsigned char)value[i]) != 0 || isdigit((unsigned char)value[i]) != 0 ||
+               (inside && value[i] == '-') || (value[i] == '.' && inside && before != '-');
+    }
+    return value[0] == '\0' || (good && ccm_ip_parse(value, &ip) < 0)
+               ? 0
+               : lbc_setting_refuse(it->row->suffix, value,
+                                    "a name of DNS: small letters, digits, hyphens and dots, and "
+                                    "no address",
+                                    err);
 }
 
 int lbc_check_codes(const struct lbc_checked *it, struct ccm_error *err)

@@ -51,6 +51,8 @@ lbc_check_fn lbc_check_labels;
 lbc_check_fn lbc_check_path;
 lbc_check_fn lbc_check_host;
 lbc_check_fn lbc_check_codes;
+/* A name that a status may show: of DNS, in small letters, and no address. */
+lbc_check_fn lbc_check_hostname;
 /* A number outside of `gap`. What is no number was refused by the annotation's row. */
 lbc_check_fn lbc_check_number;
 /* Not empty. */

@@ -39,11 +39,37 @@ static bool is_misspelt(const struct ccm_service *service)
     return !ccm_text_equal_case(value, lbc_names.nodes) && strcmp(value, lbc_names.pods) != 0;
 }
 
+static bool has_listeners(const struct ccm_service *service)
+{
+    return is_own(service) ||
+           ccm_text_equal(hint_get_annotation(service, "force-override-listeners"), "true");
+}
+
+/* The check asks nodes for a port that the Service has elsewhere: its own, or that of its pods. */
+static bool checks_other_port(const struct ccm_service *service)
+{
+    uint32_t number = 0;
+    bool found = false;
+
+    if (ccm_parse_u32(hint_get_annotation(service, "health-check-connect-port"), 1, UINT16_MAX,
+                      &number) < 0 ||
+        !has_listeners(service)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        const struct ccm_service_port *port = service->ports[i];
+
+        if (port->node_port == number) {
+            return false;
+        }
+        found = found || port->port == number || port->target_port == number;
+    }
+    return found;
+}
+
 static bool changes_transport(const struct ccm_service *service)
 {
-    const bool listeners =
-        is_own(service) ||
-        ccm_text_equal(hint_get_annotation(service, "force-override-listeners"), "true");
+    const bool listeners = has_listeners(service);
 
     for (uint64_t i = 0; listeners && i < service->port_count; i++) {
         const struct ccm_service_port *port = service->ports[i];
@@ -128,29 +154,57 @@ static bool has_long_label(const struct ccm_service *service)
     return false;
 }
 
+#define NODES (1U << LBC_MODE_CLUSTER | 1U << LBC_MODE_LOCAL)
+
 const struct lbc_hint lbc_hints[] = {
-    { "vgroup-port", is_own, "has no effect without annotation id", NULL, true },
-    { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL,
-      true },
-    { "weight", has_no_group, "has no effect without annotations id and vgroup-port", NULL, true },
-    { "protocol-port", changes_transport,
-      "makes a TCP listener of a UDP port or the other way round, and nodes do not answer it (an "
-      "entry counts for every port of that number)",
-      NULL, false },
-    { "additional-resource-tags", has_reserved_tag,
-      "leaves out tags that are not to be set here: {tag_owner}, {tag_cluster}, those of the cloud "
-      "(acs:...) and {tag_tenants}..., and {tag_reuse} where the load balancer is reused",
-      NULL, false },
-    { "additional-resource-tags", has_bare_tag,
-      "has a tag without a value, which is set as an empty one: a tag is written key=value", NULL,
-      false },
-    { "backend-label", has_long_label,
-      "counts up to the second equals sign of an entry: no label has one in its value", NULL,
-      false },
-    { "{backend_type}", is_misspelt,
-      "chooses nodes: only {pods} in lower case stands for pods, and {nodes} says nodes", NULL,
-      false },
-    { NULL, NULL, NULL, NULL, false },
+    { .key = "vgroup-port",
+      .applies = is_own,
+      .text = "has no effect without annotation id",
+      .is_void = true },
+    { .key = "force-override-listeners",
+      .applies = overrides_own,
+      .text = "has no effect without annotation id",
+      .is_void = true },
+    { .key = "weight",
+      .applies = has_no_group,
+      .text = "has no effect without annotations id and vgroup-port",
+      .is_void = true },
+    { .key = "protocol-port",
+      .applies = changes_transport,
+      .text = "makes a TCP listener of a UDP port or the other way round, and nodes do not answer "
+              "it (an "
+              "entry counts for every port of that number)" },
+    { .key = "additional-resource-tags",
+      .applies = has_reserved_tag,
+      .text = "leaves out tags that are not to be set here: {tag_owner}, {tag_cluster}, those of "
+              "the cloud "
+              "(acs:...) and {tag_tenants}..., and {tag_reuse} where the load balancer is reused" },
+    { .key = "additional-resource-tags",
+      .applies = has_bare_tag,
+      .text =
+          "has a tag without a value, which is set as an empty one: a tag is written key=value" },
+    { .key = "backend-label",
+      .applies = has_long_label,
+      .text = "counts up to the second equals sign of an entry: no label has one in its value" },
+    { .key = "{backend_type}",
+      .applies = is_misspelt,
+      .text = "chooses nodes: only {pods} in lower case stands for pods, and {nodes} says nodes" },
+    { .key = "backend-label",
+      .text = "has no effect with {backend_type} {pods}: it chooses among nodes",
+      .modes = 1U << LBC_MODE_PODS },
+    { .key = "remove-unscheduled-backend",
+      .text = "has no effect with {backend_type} {pods}: it is about nodes",
+      .modes = 1U << LBC_MODE_PODS },
+    { .key = "default-weight",
+      .text = "has no effect with externalTrafficPolicy Local: the weight of a node is the number "
+              "of its pods",
+      .modes = 1U << LBC_MODE_LOCAL },
+    { .key = "health-check-connect-port",
+      .applies = checks_other_port,
+      .text = "names a port of the pods, but the backends are nodes, which answer at their node "
+              "ports: the health check fails. Remove it, or set {backend_type} to {pods}",
+      .modes = NODES },
+    { 0 },
 };
 
 /* The name that "{name}" at the beginning of the text stands for, and its length; NULL = none. */
@@ -208,5 +262,5 @@ bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *ser
     const char *value = strchr(key, '/') == NULL ? hint_get_annotation(service, key)
                                                  : ccm_object_annotation(&service->meta, key);
 
-    return !ccm_text_empty(value) && hint->applies(service);
+    return !ccm_text_empty(value) && (hint->applies == NULL || hint->applies(service));
 }

@@ -17,11 +17,13 @@
 struct lbc_hint {
     /* Suffix of the annotation, or the whole key when it has a slash, or "{name}". */
     const char *key;
-    /* Whether to say it; the annotation is set, and not empty. */
+    /* Whether to report it; the annotation is set, and not empty. NULL = always. */
     bool (*applies)(const struct ccm_service *service);
     const char *text; /* goes on behind the annotation's name; may have "{name}" in it */
     const struct ccm_option *unless; /* BOOL that makes it untrue; NULL = there is none */
-    bool is_void; /* the annotation does nothing at all then, so its value cannot be bad either */
+    bool is_void;   /* the annotation does nothing at all then, so its value cannot be bad either */
+    unsigned modes; /* 1U << enum lbc_backend_mode it holds for; 0 = all */
+    bool guards;    /* it is about what limits who may connect: an error of lint */
 };
 
 /* What holds for all kinds of load balancers. */

@@ -1,5 +1,6 @@
 #include "lbc/model/idle.h"
 
+#include "lbc/model/candidate.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -57,6 +58,26 @@ static bool service_has_port(const struct ccm_service *service, const char *port
     return false;
 }
 
+/* Whether the listener of that port speaks one of the row's protocols, or cannot be known. */
+static bool service_speaks_at(const struct lbc_idle *it, const char *port,
+                              const struct lbc_anno *row)
+{
+    for (uint64_t i = 0; i < it->service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum lbc_protocol protocol = LBC_OTHER;
+        char number[24];
+
+        ccm_text_printf(number, sizeof(number), "%lld", (long long)it->service->ports[i]->port);
+        if (strcmp(number, port) == 0 &&
+            (lbc_setting_protocol(it->service, it->service->ports[i], it->rules->protocols,
+                                  &protocol, &ignored) < 0 ||
+             (row->on >> protocol & 1U) != 0)) {
+            return true;
+        }
+    }
+    return row->on == 0;
+}
+
 static const char *entry_get_port(const struct lbc_lint_list *list,
                                   const struct lbc_setting_pair *pair)
 {
@@ -91,10 +112,13 @@ static void service_write_ports(const struct ccm_service *service, struct ccm_bu
     }
 }
 
-/* Entries for ports that the Service does not have, or that are no numbers, and second ones for a
- * port: mostly a slip. */
+/* Entries for ports that the Service does not have, that are no numbers, or whose listener speaks
+ * another protocol, and second ones for a port: mostly a slip. */
 static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_list *list)
 {
+    const struct lbc_anno *row = lbc_anno_find(it->rules->annotations, list->suffix);
+    const bool speaks = row != NULL && row->on != 0 &&
+                        lbc_idle_has_protocol(it->rules, it->service, row); /* else it is named */
     const char *value = lbc_anno_get(&it->service->meta, list->suffix);
     const char *cursor = value;
     struct lbc_setting_pair pair;
@@ -111,6 +135,10 @@ static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_l
         } else if (pair.good && entry_is_second(list, value, i, port)) {
             ccm_buf_addf(&why, "has an entry [%s] without effect: an earlier one is for port %s",
                          pair.entry, port);
+        } else if (pair.good && speaks && !service_speaks_at(it, port, row)) {
+            ccm_buf_addf(&why, "has an entry [%s] without effect: the listener of port %s is not ",
+                         pair.entry, port);
+            lbc_anno_write_protocols(row, "|", &why);
         }
         if (why.len > 0) {
             it->found(it->arg, CCM_LEVEL_WARN, list->suffix, ccm_buf_str(&why));
@@ -122,13 +150,37 @@ static void idle_find_entries(const struct lbc_idle *it, const struct lbc_lint_l
 
 static void idle_find_hints(const struct lbc_idle *it, const struct lbc_hint *hint)
 {
+    const enum lbc_backend_mode mode = lbc_backend_mode(it->service, it->pods_by_default);
+
     for (; hint != NULL && hint->key != NULL; hint++) {
-        if (lbc_hint_applies(hint, it->service) &&
+        if ((hint->modes == 0 || (hint->modes >> mode & 1U) != 0) &&
+            lbc_hint_applies(hint, it->service) &&
             (hint->unless == NULL || !it->is_on(it->arg, hint->unless))) {
             CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 600 };
 
             lbc_hint_write(hint, &why);
-            it->found(it->arg, CCM_LEVEL_WARN, lbc_hint_key(hint), ccm_buf_str(&why));
+            it->found(it->arg, hint->guards ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN, lbc_hint_key(hint),
+                      ccm_buf_str(&why));
+        }
+    }
+}
+
+/* --- values that look like "on" --- */
+
+static void idle_find_words(const struct lbc_idle *it)
+{
+    const struct lbc_anno_table *table = it->rules->annotations;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+        const char *value = lbc_anno_value(&it->service->meta, row);
+        const bool is_on = (row->flags & LBC_ANNO_NO_CASE) != 0 ? ccm_text_equal_case(value, "on")
+                                                                : strcmp(value, "on") == 0;
+
+        if (row->type == LBC_ANNO_ON && value[0] != '\0' && !is_on &&
+            !ccm_text_equal_case(value, "off") && !ccm_text_equal_case(value, "false")) {
+            it->found(it->arg, CCM_LEVEL_WARN, row->name,
+                      "has no effect with this value: only \"on\" switches it on");
         }
     }
 }
@@ -204,6 +256,7 @@ void lbc_idle_find(const struct lbc_idle *it)
     for (; list != NULL && list->suffix != NULL; list++) {
         idle_find_entries(it, list);
     }
+    idle_find_words(it);
     idle_find_hints(it, lbc_hints);
     idle_find_needs(it);
     idle_find_hints(it, it->rules->hints);

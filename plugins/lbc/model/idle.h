@@ -12,6 +12,7 @@
 struct lbc_idle {
     const struct lbc_lint_rules *rules;
     const struct ccm_service *service;
+    bool pods_by_default; /* option default_backend_type */
     /* Whether a BOOL option is on, as the plugin is configured. */
     bool (*is_on)(void *arg, const struct ccm_option *option);
     /* Called for each, in a fixed order: CCM_LEVEL_*, its name as the table has it, and what

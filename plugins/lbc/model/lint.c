@@ -203,10 +203,23 @@ static bool lint_is_on(void *arg, const struct ccm_option *option)
     return sink->option_int(sink, option->group, option->name) != 0;
 }
 
+static bool lint_has_pods_by_default(const struct lint *lint)
+{
+    return ccm_text_equal(lint->sink->option_string(lint->sink, NULL, "default_backend_type"),
+                          lbc_names.pods);
+}
+
 /* Annotations that do nothing. */
 static void lint_idle(struct lint *lint)
 {
-    const struct lbc_idle idle = { lint->rules, lint->service, lint_is_on, lint_add_idle, lint };
+    const struct lbc_idle idle = {
+        .rules = lint->rules,
+        .service = lint->service,
+        .pods_by_default = lint_has_pods_by_default(lint),
+        .is_on = lint_is_on,
+        .found = lint_add_idle,
+        .arg = lint,
+    };
 
     lbc_idle_find(&idle);
 }
@@ -240,10 +253,7 @@ static void lint_fields(const struct lint *lint)
 /* Whether nodes are the backends, as far as Service and configuration tell. */
 static bool lint_is_by_node(const struct lint *lint)
 {
-    const char *standard = lint->sink->option_string(lint->sink, NULL, "default_backend_type");
-
-    return lbc_backend_mode(lint->service, ccm_text_equal(standard, lbc_names.pods)) !=
-           LBC_MODE_PODS;
+    return lbc_backend_mode(lint->service, lint_has_pods_by_default(lint)) != LBC_MODE_PODS;
 }
 
 /* About what nodes as backends cannot do: where the Service leaves the kind of backends to the

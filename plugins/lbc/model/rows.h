@@ -72,7 +72,7 @@
       .help = "Use existing server groups by port: group:port separated by commas." more }
 #define LBC_ROW_KEEP_WEIGHTS(kind)                                                                 \
     { LBC_ROW_BACKEND("ignore-weight-update", LBC_DECIDES_ATTRIBUTE), .type = (kind),              \
-      .fallback = "off", .example = "on",                                                          \
+      .flags = LBC_ANNO_NO_CASE, .fallback = "off", .example = "on",                               \
       .help = "on: weights that somebody changed in the console stay." }
 #define LBC_ROW_WEIGHT(api, message)                                                               \
     { LBC_ROW_BACKEND("default-weight", LBC_DECIDES_WEIGHTS), LBC_ROW_NUMBER(0, 100),              \

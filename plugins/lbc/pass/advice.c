@@ -49,8 +49,14 @@ static bool advice_is_on(void *arg, const struct ccm_option *option)
 static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
 {
     struct advice_idle idle = { pass, text, false };
-    const struct lbc_idle find = { pass->lbc->ops->product->rules, pass->service, advice_is_on,
-                                   advice_add_idle, &idle };
+    const struct lbc_idle find = {
+        .rules = pass->lbc->ops->product->rules,
+        .service = pass->service,
+        .pods_by_default = pass->lbc->pods_by_default,
+        .is_on = advice_is_on,
+        .found = advice_add_idle,
+        .arg = &idle,
+    };
 
     lbc_idle_find(&find);
     if (ccm_buf_error(text) != 0) { /* too many for whole keys */

@@ -46,7 +46,7 @@ static int check_size(const struct lbc_checked *it, struct ccm_error *err)
 }
 
 static const struct lbc_check checks[] = { { .suffix = "size", .run = check_size }, { 0 } };
-static const struct lbc_hint hints[] = { { NULL, NULL, NULL, NULL, false } };
+static const struct lbc_hint hints[] = { { 0 } };
 
 static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP,
                                                 .refusal = { "protocol [", "] is none" } };

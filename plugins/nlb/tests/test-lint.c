@@ -138,22 +138,29 @@ static void test_needs(void **state)
 {
     (void)state;
     needs_check(&nlb_rules, "TCP|UDP|TCPSSL",
+                "id zone-maps address-type ip-version ipv6-address-type~ name "
+                "resource-group-id additional-resource-tags~ security-group-ids "
+                "bandwidth-package-id cross-zone-enabled delete-protection "
+                "modification-protection preserve-lb-on-delete force-override-listeners~ "
+                "protocol-port~ listener-port-range idle-timeout cps proxy-protocol "
                 "ppv2-pvl-ep-id-enabled:proxy-protocol "
                 "ppv2-pvl-eps-id-enabled:proxy-protocol "
-                "ppv2-pvl-vpc-id-enabled:proxy-protocol "
-                "cacert-id!cacert "
-                "alpn-policy:alpn "
-                "connection-drain-timeout:connection-drain "
-                "health-check-type:health-check-flag "
+                "ppv2-pvl-vpc-id-enabled:proxy-protocol tls-cipher-policy cert-id "
+                "cacert-id!cacert cacert~ alpn alpn-policy:alpn additional-cert-ids "
+                "server-group-type scheduler connection-drain "
+                "connection-drain-timeout:connection-drain preserve-client-ip "
+                "health-check-flag health-check-type:health-check-flag "
                 "health-check-connect-port:health-check-flag "
-                "healthy-threshold:health-check-flag "
-                "unhealthy-threshold:health-check-flag "
+                "healthy-threshold:health-check-flag unhealthy-threshold:health-check-flag "
                 "health-check-connect-timeout:health-check-flag "
                 "health-check-interval:health-check-flag "
-                "health-check-domain:health-check-flag "
-                "health-check-uri:health-check-flag "
+                "health-check-domain:health-check-flag health-check-uri:health-check-flag "
                 "health-check-method:health-check-flag "
-                "health-check-httpcode:health-check-flag ");
+                "health-check-httpcode:health-check-flag vgroup-port~ weight~ "
+                "default-weight~ ignore-weight-update backend-label~ "
+                "remove-unscheduled-backend~ backend-ip-version~ "
+                "service.beta.kubernetes.io/backend-type~ "
+                "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type ");
 }
 
 int main(void)
