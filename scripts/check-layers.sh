@@ -25,6 +25,8 @@ rules=(
     'tools/convert/         ccm/ util/ tools/convert/'
     'tools/                 ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/ cli/ tools/'
     'plugins/template/      ccm/'
+    'plugins/alicloud/credential/ ccm/ util/ alicloud/ctx.h alicloud/measure.h alicloud/metadata.h alicloud/params.h alicloud/credential/'
+    'plugins/alicloud/quota/ ccm/ util/ alicloud/client.h alicloud/ctx.h alicloud/endpoint.h alicloud/measure.h alicloud/options.h alicloud/quota/'
     'plugins/alicloud/      ccm/ util/ alicloud/ .'
     'plugins/lbc/tests/     ccm/ util/ lbc/ .'
     'plugins/lbc/model/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/'

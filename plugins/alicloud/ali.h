@@ -3,14 +3,14 @@
 #define CCM_ALICLOUD_ALI_H
 
 #include "alicloud/client.h"
-#include "alicloud/credential.h"
+#include "alicloud/credential/credential.h"
 #include "alicloud/ctx.h"
 #include "alicloud/endpoint.h"
 #include "alicloud/error.h"
-#include "alicloud/governor.h"
+#include "alicloud/quota/governor.h"
 #include "alicloud/instance.h"
 #include "alicloud/metadata.h"
-#include "alicloud/pace.h"
+#include "alicloud/quota/pace.h"
 #include "alicloud/sign.h"
 #include "util/cidr.h"
 

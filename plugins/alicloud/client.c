@@ -1,8 +1,8 @@
 /*
- * One call through all its tries: governor.c gives it a turn, request.c sends it, answer.c reads
- * what comes back; error.c:ali_error_find() and error_rows.c say of what class a failure is.
+ * One call through all its tries: quota/governor.c gives it a turn, request.c sends it, answer.c
+ * reads what comes back; error.c:ali_error_find() and error_rows.c say of what class a failure is.
  * Whether and when a throttled or busy call is tried again: next_try(); the rate of everybody:
- * quota_share.c:ali_quota_share_fall().
+ * quota/share.c:ali_quota_share_fall().
  */
 #include "alicloud/ali.h"
 

@@ -64,7 +64,7 @@ struct ali_call {
     enum ali_repeat repeat;
     const char *object; /* "namespace/name" of whom it is for: namespaces share a quota evenly, and
                            log lines name it; may be NULL */
-    /* The resource that a change is about, when it takes one change at a time (pace.h, this
+    /* The resource that a change is about, when it takes one change at a time (quota/pace.h, this
      * folder); NULL = none. */
     const char *paced;
     /* How long it waits for its turn, or at a time for what is busy; 0 = up to the deadline. A call

@@ -1,7 +1,7 @@
 /* The account and the rates of its actions, for the status pages. */
 #include "alicloud/ali.h"
 #include "alicloud/endpoint.h"
-#include "alicloud/governor.h"
+#include "alicloud/quota/governor.h"
 #include "util/text.h"
 
 #include <inttypes.h>

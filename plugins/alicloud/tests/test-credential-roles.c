@@ -1,5 +1,5 @@
 /* The encrypted token file of managed clusters, and roles that STS gives. */
-#include "alicloud/credential.h"
+#include "alicloud/credential/credential.h"
 
 #include "support/fake_host.h"
 #include "util/cleanup.h"

@@ -1,5 +1,5 @@
 /* Where credentials come from, when they are fetched again, and what happens when that fails. */
-#include "alicloud/credential.h"
+#include "alicloud/credential/credential.h"
 
 #include "support/fake_host.h"
 #include "util/cleanup.h"

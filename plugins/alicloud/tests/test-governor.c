@@ -1,5 +1,5 @@
 /* The governor: whole quotas at once, what is kept of them, order of service, throttling. */
-#include "alicloud/governor.h"
+#include "alicloud/quota/governor.h"
 
 #include "alicloud/error.h"
 #include "support/fake_host.h"

@@ -1,5 +1,5 @@
 /* Resources that take one change at a time: how long they are busy is learned from refusals. */
-#include "alicloud/pace.h"
+#include "alicloud/quota/pace.h"
 
 #include "util/attr.h"
 

@@ -1,5 +1,5 @@
 /* The share of a quota: falls fast, rises slowly, and two that meet come to even ones. */
-#include "alicloud/quota_share.h"
+#include "alicloud/quota/share.h"
 
 #include "util/cleanup.h"
 

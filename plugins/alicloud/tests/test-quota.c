@@ -1,5 +1,5 @@
 /* The published quotas, and what of them is kept. */
-#include "alicloud/quota.h"
+#include "alicloud/quota/rate.h"
 
 #include "util/cleanup.h"
 

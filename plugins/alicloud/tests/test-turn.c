@@ -1,5 +1,5 @@
 /* Namespaces that ask for one action: whose turn it is, and which of them are forgotten. */
-#include "alicloud/turn.h"
+#include "alicloud/quota/turn.h"
 
 #include "util/cleanup.h"
 #include "util/strmap.h"

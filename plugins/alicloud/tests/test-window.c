@@ -1,5 +1,5 @@
 /* The sliding window: what counts, for how long, and how much memory that takes. */
-#include "alicloud/window.h"
+#include "alicloud/quota/window.h"
 
 #include "util/attr.h"
 

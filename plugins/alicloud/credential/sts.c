@@ -1,5 +1,5 @@
 /* Roles that STS gives: for a token of the cluster, or for another credential. */
-#include "alicloud/credential_source.h"
+#include "alicloud/credential/source.h"
 
 #include "alicloud/params.h"
 #include "util/cleanup.h"
@@ -8,8 +8,8 @@
 #define LIFE_S    3600  /* what every role allows */
 #define MAX_TOKEN 20000 /* bytes that STS takes */
 
-static const struct ali_credential_names names = { "AccessKeyId", "AccessKeySecret",
-                                                   "SecurityToken", "Expiration" };
+const struct ali_credential_names ali_role_names = { "AccessKeyId", "AccessKeySecret",
+                                                     "SecurityToken", "Expiration" };
 
 static int sts_assume_role(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
                            const struct ali_sts_call *call, struct ali_raw_credential *ret,
@@ -25,8 +25,8 @@ static int sts_assume_role(const struct ali_credential_setup *setup, const struc
     if (r < 0) {
         return ccm_error_wrap(err, r, "credentials: role %s", setup->role_arn);
     }
-    return ali_raw_credential_from_json("STS", &names, ccm_json_get(json, "Credentials"), ctx, ret,
-                                        err);
+    return ali_raw_credential_from_json("STS", &ali_role_names, ccm_json_get(json, "Credentials"),
+                                        ctx, ret, err);
 }
 
 /* The token of a service account: replaced by the kubelet long before its end. */
@@ -49,10 +49,13 @@ static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error
     return 0;
 }
 
-int ali_credential_check_oidc(const struct ali_credential_setup *setup, struct ccm_error *err)
+int ali_credential_check_oidc(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                              struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
 
+    (void)ctx;
+    (void)ret;
     return read_token(setup->oidc_token_file, &token, err);
 }
 

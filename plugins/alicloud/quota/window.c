@@ -1,4 +1,4 @@
-#include "alicloud/window.h"
+#include "alicloud/quota/window.h"
 
 void ali_window_init(struct ali_window *window, struct ali_window_slot *slots, size_t size)
 {

@@ -1,4 +1,4 @@
-#include "alicloud/quota_share.h"
+#include "alicloud/quota/share.h"
 
 #define RISE_PART  32 /* of the quota, per window */
 #define FLOOR_PART 16

@@ -1,6 +1,6 @@
-#include "alicloud/credential.h"
+#include "alicloud/credential/credential.h"
 
-#include "alicloud/credential_source.h"
+#include "alicloud/credential/source.h"
 #include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/text.h"

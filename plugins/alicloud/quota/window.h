@@ -8,8 +8,8 @@
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
-#ifndef CCM_ALICLOUD_WINDOW_H
-#define CCM_ALICLOUD_WINDOW_H
+#ifndef CCM_ALICLOUD_QUOTA_WINDOW_H
+#define CCM_ALICLOUD_QUOTA_WINDOW_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The published quotas: how many calls of an action an account may make in a window, and how much
  * of that is kept for calls that cannot wait. Pure.
  */
-#ifndef CCM_ALICLOUD_QUOTA_H
-#define CCM_ALICLOUD_QUOTA_H
+#ifndef CCM_ALICLOUD_QUOTA_RATE_H
+#define CCM_ALICLOUD_QUOTA_RATE_H
 
 #include "alicloud/client.h"
 

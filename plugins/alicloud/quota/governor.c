@@ -1,4 +1,4 @@
-#include "alicloud/governor.h"
+#include "alicloud/quota/governor.h"
 
 #include "alicloud/endpoint.h"
 #include "alicloud/measure.h"

@@ -8,13 +8,13 @@
  *
  * Pure: time is an argument (ms of one monotonic clock). The caller brings the lock.
  */
-#ifndef CCM_ALICLOUD_TURN_H
-#define CCM_ALICLOUD_TURN_H
+#ifndef CCM_ALICLOUD_QUOTA_TURN_H
+#define CCM_ALICLOUD_QUOTA_TURN_H
 
 #include "alicloud/client.h"
-#include "alicloud/quota.h"
-#include "alicloud/quota_share.h"
-#include "alicloud/window.h"
+#include "alicloud/quota/rate.h"
+#include "alicloud/quota/share.h"
+#include "alicloud/quota/window.h"
 
 #define ALI_PRIORITIES    (ALI_PRIO_RETRY + 1)
 #define ALI_TURN_KEPT_MAX 10000 /* places that are kept for an action */

@@ -1,4 +1,4 @@
-#include "alicloud/turn.h"
+#include "alicloud/quota/turn.h"
 
 #include "util/attr.h"
 #include "util/strmap.h"

@@ -1,4 +1,4 @@
-#include "alicloud/quota.h"
+#include "alicloud/quota/rate.h"
 
 #include "alicloud/endpoint.h"
 #include "util/text.h"

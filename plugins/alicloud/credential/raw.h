@@ -4,7 +4,7 @@
 #ifndef CCM_ALICLOUD_CREDENTIAL_RAW_H
 #define CCM_ALICLOUD_CREDENTIAL_RAW_H
 
-#include "alicloud/credential.h"
+#include "alicloud/credential/credential.h"
 
 /* A credential this close to its end is not used any more. */
 #define ALI_CREDENTIAL_EARLY_MS 5000

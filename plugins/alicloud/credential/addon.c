@@ -1,7 +1,7 @@
 /* The token file that managed clusters mount: {"access.key.id", "access.key.secret",
  * "security.token", "expiration", "keyring"}. The first three are base64 of 16 bytes of
  * initialisation vector and AES-CBC cipher text; the key is the text of `keyring`. */
-#include "alicloud/credential_source.h"
+#include "alicloud/credential/source.h"
 
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -134,8 +134,8 @@ static int addon_open_values(const char *path, const cJSON *json, struct ccm_sec
     return 0;
 }
 
-static int addon_parse_credential(const char *path, const cJSON *json, const struct ali_ctx *ctx,
-                                  struct ali_raw_credential *ret, struct ccm_error *err)
+int ali_credential_open_addon(const char *path, const cJSON *json, const struct ali_ctx *ctx,
+                              struct ali_raw_credential *ret, struct ccm_error *err)
 {
     struct ccm_secret values[3] = { { 0 } };
     int r = addon_open_values(path, json, values, err);
@@ -151,22 +151,4 @@ static int addon_parse_credential(const char *path, const cJSON *json, const str
         return r;
     }
     return ali_raw_credential_keep_end(path, ccm_json_str(json, "expiration"), ctx, ret, err);
-}
-
-int ali_credential_from_addon(const char *path, const struct ali_ctx *ctx,
-                              struct ali_raw_credential *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
-    CCM_CLEANUP(ccm_json_wipep) cJSON *json = NULL;
-    const int r = ali_credential_read_file(path, ctx, &ret->file, &text, err);
-
-    if (r < 0) {
-        return r;
-    }
-    if (ccm_json_parse(ccm_secret_text(&text), strlen(ccm_secret_text(&text)), &json) < 0 ||
-        !cJSON_IsObject(json)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",
-                             path);
-    }
-    return addon_parse_credential(path, json, ctx, ret, err);
 }

@@ -1,4 +1,4 @@
-#include "alicloud/pace.h"
+#include "alicloud/quota/pace.h"
 
 #include "util/book.h"
 

@@ -3,7 +3,7 @@
  * window (window.h): never more than Q calls in any of them, all at once when they are there. Calls
  * that have to wait are served by priority, and within one the namespaces take turns (turn.h).
  * The last calls of a window are kept for removals, and for namespaces that have had next to
- * nothing of it (quota.h): however many calls one of them waits for, another one's first calls
+ * nothing of it (rate.h): however many calls one of them waits for, another one's first calls
  * wait for nothing.
  *
  * What has failed again and again gets a tenth of a window, and only where other calls have not
@@ -12,7 +12,7 @@
  * then on, still for that tenth.
  *
  * A throttled answer stops its action for as long as the cloud says and takes half of its quota
- * away, which comes back slowly (quota_share.h); a removal is sent meanwhile, one at a time and
+ * away, which comes back slowly (share.h); a removal is sent meanwhile, one at a time and
  * while that works. For half an hour no more than two calls of an action of that product are then
  * under way at once, in the order of their turns. Whether and when the
  * throttled call itself is tried again: client.c:next_try().
@@ -20,11 +20,11 @@
  * Turns that are waited for are tickets: those functions read no clock and never block, time is an
  * argument (monotonic ms). Every thread.
  */
-#ifndef CCM_ALICLOUD_GOVERNOR_H
-#define CCM_ALICLOUD_GOVERNOR_H
+#ifndef CCM_ALICLOUD_QUOTA_GOVERNOR_H
+#define CCM_ALICLOUD_QUOTA_GOVERNOR_H
 
 #include "alicloud/ctx.h"
-#include "alicloud/turn.h"
+#include "alicloud/quota/turn.h"
 
 struct ali_governor;
 

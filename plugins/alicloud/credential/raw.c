@@ -1,4 +1,4 @@
-#include "alicloud/credential_raw.h"
+#include "alicloud/credential/raw.h"
 
 #include "util/cleanup.h"
 #include "util/parse.h"

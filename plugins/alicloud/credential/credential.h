@@ -4,8 +4,8 @@
  * thread fetches the next one while all calls go on with the present one; the last good one is kept
  * when that fails. Every thread.
  */
-#ifndef CCM_ALICLOUD_CREDENTIAL_H
-#define CCM_ALICLOUD_CREDENTIAL_H
+#ifndef CCM_ALICLOUD_CREDENTIAL_CREDENTIAL_H
+#define CCM_ALICLOUD_CREDENTIAL_CREDENTIAL_H
 
 #include "alicloud/ctx.h"
 #include "alicloud/metadata.h"
@@ -19,11 +19,12 @@ struct ali_credential {
     uint64_t serial;         /* grows with every record of the process */
 };
 
+/* In the order in which "auto" prefers them; rows in source.c. */
 enum ali_credential_source {
-    ALI_CREDENTIAL_ENV,
     ALI_CREDENTIAL_FILE,
     ALI_CREDENTIAL_ADDON, /* the encrypted file that managed clusters mount */
-    ALI_CREDENTIAL_OIDC,  /* a role for the token of a service account */
+    ALI_CREDENTIAL_ENV,
+    ALI_CREDENTIAL_OIDC, /* a role for the token of a service account */
     ALI_CREDENTIAL_RAM_ROLE,
 };
 

@@ -10,8 +10,8 @@
  *
  * Reads no clock: time is an argument (monotonic ms). Every thread.
  */
-#ifndef CCM_ALICLOUD_PACE_H
-#define CCM_ALICLOUD_PACE_H
+#ifndef CCM_ALICLOUD_QUOTA_PACE_H
+#define CCM_ALICLOUD_QUOTA_PACE_H
 
 #include "util/attr.h"
 
