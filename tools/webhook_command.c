@@ -8,10 +8,14 @@
 #include "util/log.h"
 #include "util/metrics.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+
+#define LARGE_BODY ((size_t)256 * 1024)
 
 static const char group[] = "webhook";
 static const struct ccm_log webhook_log = { .part = "webhook" };
@@ -21,6 +25,7 @@ struct webhook {
     struct tool_review review;
     struct ccm_metrics *metrics;
     struct admin_server *server;
+    pthread_mutex_t large; /* one large body at a time is a tree in memory */
 };
 
 static void webhook_fini(struct webhook *webhook)
@@ -38,8 +43,15 @@ static bool webhook_is_asked(const struct ccm_plugin *desc)
 static unsigned webhook_review(void *arg, const char *body, size_t len, struct ccm_buf *answer)
 {
     struct webhook *webhook = arg;
+    unsigned status = 0;
 
-    return tool_review_answer(&webhook->review, body, len, answer);
+    if (len <= LARGE_BODY) {
+        return tool_review_answer(&webhook->review, body, len, answer);
+    }
+    ccm_lock(&webhook->large);
+    status = tool_review_answer(&webhook->review, body, len, answer);
+    ccm_unlock(&webhook->large);
+    return status;
 }
 
 static void webhook_write_metrics(void *arg, struct ccm_buf *text)
@@ -124,7 +136,8 @@ static void webhook_block_signals(sigset_t *ret)
 int tool_command_webhook(const struct cli_command_args *args)
 {
     CCM_CLEANUP(webhook_fini)
-    struct webhook webhook = { .set = { .has = webhook_is_asked } };
+    struct webhook webhook = { .set = { .has = webhook_is_asked },
+                               .large = PTHREAD_MUTEX_INITIALIZER };
     sigset_t signals;
     int number = 0;
     int r = 0;

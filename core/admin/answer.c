@@ -2,6 +2,7 @@
 
 #include "admin/control_token.h"
 #include "admin/hostname.h"
+#include "admin/places.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/parse.h"
@@ -339,12 +340,24 @@ static enum MHD_Result answer_if_allowed(const struct admin_options *options,
 
 /* --- bodies --- */
 
+/* NULL: there was none free for the connection. */
+static struct admin_place *request_find_place(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info == NULL ? NULL : info->socket_context;
+}
+
 void admin_end_request(void *cls, struct MHD_Connection *connection, void **state,
                        enum MHD_RequestTerminationCode how)
 {
+    struct admin_place *place = request_find_place(connection);
+
     (void)cls;
-    (void)connection;
-    (void)how;
+    if (place != NULL) {
+        admin_place_end_request(place, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    }
     if (*state != NULL) {
         ccm_buf_fini(*state);
         free(*state);
@@ -377,8 +390,12 @@ static enum MHD_Result take_review(const struct admin_options *options,
                                    struct MHD_Connection *connection, const char *upload,
                                    size_t *upload_len, void **state)
 {
+    struct admin_place *place = request_find_place(connection);
     struct ccm_buf *body = *state;
 
+    if (place == NULL) {
+        return MHD_NO;
+    }
     if (body == NULL) {
         body = calloc(1, sizeof(*body));
         if (body == NULL) {
@@ -389,6 +406,9 @@ static enum MHD_Result take_review(const struct admin_options *options,
         return MHD_YES;
     }
     if (*upload_len > 0) {
+        if (!admin_place_add(place, *upload_len)) {
+            return MHD_NO; /* too much is being read */
+        }
         ccm_buf_add(body, upload, *upload_len); /* what is too much is read and dropped */
         *upload_len = 0;
         return MHD_YES;

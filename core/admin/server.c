@@ -2,6 +2,7 @@
 
 #include "admin/answer.h"
 #include "admin/certificate.h"
+#include "admin/places.h"
 #include "config/listen.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -18,29 +19,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FILE_MAX    ((size_t)256 * 1024)
-#define TIMEOUT_S   10U
-#define CONNECTIONS 48U  /* kept at a time: one more, and the oldest has to go */
-#define SPARE       32U  /* those that have to go and are not gone yet */
-#define ROTATE_MS   5000 /* how often certificate and key are looked at */
-#define DRAIN_MS    2000 /* for what runs when they have changed */
-#define SLICE_MS    50
-#define JOIN_MS     60000
+#define FILE_MAX  ((size_t)256 * 1024)
+#define TIMEOUT_S 10U
+#define REVIEWERS 4U   /* threads */
+#define ROTATE_MS 5000 /* how often certificate and key are looked at */
+#define DRAIN_MS  2000 /* for what runs when they have changed */
+#define SLICE_MS  50
+#define JOIN_MS   60000
 
 static const struct ccm_log admin_log = { .part = "admin" };
 
-/* One listener with its certificate. The connections belong to its thread. */
+/* One listener with its certificate. */
 struct server {
     struct admin_server *admin;
     struct MHD_Daemon *daemon;
     struct ccm_secret cert; /* empty = plain HTTP */
     struct ccm_secret key;
-    struct {
-        struct MHD_Connection *connection; /* NULL = free */
-        int fd;
-        uint64_t number;
-    } kept[CONNECTIONS];
-    uint64_t last_number;
+    struct admin_places places;
 };
 
 struct admin_server {
@@ -55,48 +50,25 @@ struct admin_server {
 
 /* --- connections --- */
 
-static int fd_of(struct MHD_Connection *connection)
+static struct admin_place *server_open_place(struct server *server,
+                                             struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *info =
+    const union MHD_ConnectionInfo *fd =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
-    return info == NULL ? -1 : info->connect_fd;
-}
-
-/* A free place, or that of the oldest connection, which is broken off: whoever holds connections
- * open without end, or sends a byte now and then, does not keep others out. */
-static size_t server_free_place(struct server *server)
-{
-    size_t oldest = 0;
-
-    for (size_t i = 0; i < CONNECTIONS; i++) {
-        if (server->kept[i].connection == NULL) {
-            return i;
-        }
-        oldest = server->kept[i].number < server->kept[oldest].number ? i : oldest;
-    }
-    (void)shutdown(server->kept[oldest].fd, SHUT_RDWR); /* the other side may have gone already */
-    return oldest;
+    return admin_places_open(&server->places, fd == NULL ? -1 : fd->connect_fd,
+                             from == NULL ? NULL : from->client_addr);
 }
 
 static void server_track_connection(void *cls, struct MHD_Connection *connection,
                                     void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-    struct server *server = cls;
-
-    (void)socket_context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const size_t i = server_free_place(server);
-
-        server->kept[i].connection = connection;
-        server->kept[i].fd = fd_of(connection);
-        server->kept[i].number = ++server->last_number;
-        return;
-    }
-    for (size_t i = 0; i < CONNECTIONS; i++) {
-        if (server->kept[i].connection == connection) {
-            server->kept[i].connection = NULL;
-        }
+        *socket_context = server_open_place(cls, connection);
+    } else {
+        admin_place_close(*socket_context);
     }
 }
 
@@ -112,6 +84,7 @@ static void server_free(struct server *server)
     }
     ccm_secret_fini(&server->cert);
     ccm_secret_fini(&server->key);
+    admin_places_fini(&server->places);
     free(server);
 }
 
@@ -136,10 +109,21 @@ static int read_pem(const char *path, struct ccm_secret *ret, struct ccm_error *
                  : 0;
 }
 
+static struct server *server_alloc(void)
+{
+    struct server *server = calloc(1, sizeof(*server));
+
+    if (server != NULL && admin_places_init(&server->places) < 0) {
+        free(server);
+        return NULL;
+    }
+    return server;
+}
+
 /* A server that does not listen yet, with the certificate that the files hold now. */
 static int server_new(struct admin_server *admin, struct server **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(server_freep) struct server *server = calloc(1, sizeof(*server));
+    CCM_CLEANUP(server_freep) struct server *server = server_alloc();
     int r = 0;
 
     if (server == NULL) {
@@ -164,6 +148,7 @@ static int listen_on(struct server *server, const struct config_listen *address,
                      struct ccm_error *err)
 {
     const bool tls = server->cert.hidden != NULL;
+    const bool reviews = server->admin->options.review != NULL;
     const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC |
                            (tls ? MHD_USE_TLS : 0U) |
                            (address != NULL && address->is_v6 ? MHD_USE_IPv6 : 0U);
@@ -175,6 +160,8 @@ static int listen_on(struct server *server, const struct config_listen *address,
                       : (struct MHD_OptionItem){ MHD_OPTION_LISTEN_SOCKET, socket_fd, NULL },
         { tls ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, server->cert.hidden },
         { MHD_OPTION_HTTPS_MEM_KEY, 0, server->key.hidden },
+        /* only with TLS, see webhook_command.c */
+        { reviews ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, REVIEWERS, NULL },
         { MHD_OPTION_END, 0, NULL },
     };
 
@@ -183,7 +170,7 @@ static int listen_on(struct server *server, const struct config_listen *address,
         flags, 0, NULL, NULL,
         server->admin->options.metrics_only ? admin_handle_metrics : admin_handle,
         &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
-        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
+        MHD_OPTION_CONNECTION_LIMIT, ADMIN_PLACES_ALL, MHD_OPTION_NOTIFY_CONNECTION,
         server_track_connection, server, MHD_OPTION_NOTIFY_COMPLETED, admin_end_request, NULL,
         MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (server->daemon == NULL) {

@@ -4,7 +4,7 @@
  * waits until a change is done. Reads only, but for POST /allow-removals?plugin=NAME and
  * /resync?key=KEY (or ?all=1), which want a token of their own. A second one may serve /metrics
  * alone, which tells numbers and no names, to whoever can reach it. One thread of libmicrohttpd
- * serves each; the callbacks run in it.
+ * serves each, four where it reviews; the callbacks run in them.
  */
 #ifndef CCM_ADMIN_SERVER_H
 #define CCM_ADMIN_SERVER_H

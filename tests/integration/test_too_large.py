@@ -172,3 +172,20 @@ def test_services_of_others_take_little_memory(world):
         world.kube.create(service)
     world.settled()
     assert resident(world) - before < 8 * 1024  # KiB; all of them are 25,000
+
+
+@pytest.mark.parametrize("names, size, words", [
+    (["scheduler"], 250_000, "must be at most 16384 bytes long"),
+    (["scheduler", *(f"other-{n}" for n in range(14))], 16_000, "annotations: more than 32 KiB"),
+])
+def test_services_with_long_annotations_take_little_memory(world, names, size, words):
+    """Neither does who may write one of type LoadBalancer. What is wrong is reported all the same."""
+    product = Clb()
+    begin(world, product)
+    before = resident(world)
+    for number in range(100):
+        values = {f"service.beta.kubernetes.io/alibaba-cloud-loadbalancer-{name}": "x" * size for name in names}
+        world.kube.create(objects.service(f"long-{number}", [(80, "TCP")], annotations=values))
+    world.wait(lambda: all(any(words in e[2] for e in world.kube.events(f"long-{number}")) for number in (0, 50, 99)), "the events", 60)
+    world.settled()
+    assert resident(world) - before < 12 * 1024  # KiB; all of them are 25,000

@@ -2,6 +2,8 @@
 
 import json
 import os
+import socket
+import ssl
 
 import pytest
 
@@ -144,6 +146,87 @@ def test_hostile_bodies(webhook):
         found, text = webhook.request("POST", "/lint", body)
         assert found == code and words in text, (body[:80], text)
         assert webhook.review(service()) == QUIET, "it goes on"
+
+
+def ask(connection):
+    connection.request("POST", "/lint", webhook_body(), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())["response"]["allowed"]
+
+
+def webhook_body():
+    return Webhook.body(service())
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+
+def test_many_connections_do_not_end_one_that_is_used(webhook):
+    webhook.start()
+    kept = webhook.connect()
+    assert ask(kept) == (200, True)
+    local, opened = kept.sock.getsockname(), []
+    for n in range(3000):
+        opened.append(socket.create_connection(("127.0.0.1", webhook.port)))
+        if len(opened) > 200:
+            opened.pop(0).close()
+        if n % 100 == 0:
+            assert ask(kept) == (200, True), n
+    assert kept.sock.getsockname() == local, "the same connection"
+    for one in opened:
+        one.close()
+    kept.close()
+
+
+def test_held_bodies_cost_little_memory_and_no_review(webhook):
+    webhook.start()
+    kept = webhook.connect()
+    assert ask(kept) == (200, True)
+    local, held = kept.sock.getsockname(), []
+    context = ssl.create_default_context(cafile=webhook.cert)
+    piece = b" " * 65536
+    for n in range(100):
+        one = context.wrap_socket(socket.create_connection(("127.0.0.1", webhook.port)), server_hostname="127.0.0.1")
+        held.append(one)
+        try:
+            one.sendall(b"POST /lint HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n")
+            for _ in range(40):
+                one.sendall(piece)
+        except OSError:  # it was broken off
+            pass
+        assert ask(kept) == (200, True), n
+    assert kept.sock.getsockname() == local, "the same connection"
+    assert resident(webhook.process.popen.pid) < 96 * 1024, "the Deployment may have 128 Mi"
+    for one in held:
+        one.close()
+    kept.close()
+
+
+def test_work_grows_with_the_size_of_a_review(webhook):
+    """46,000 annotations are as many as fit into what an API server takes; comparing each with each took 8 s of CPU."""
+    webhook.start()
+    item = service()
+    item["metadata"]["annotations"] = {f"a{n:05}": "" for n in range(46000)}
+    before = json.loads(json.dumps(item))
+    before["metadata"]["annotations"]["a45999"] = "x"
+    assert webhook.review(item, before)["allowed"]
+    began = cpu_seconds(webhook.process.popen.pid)
+    for _ in range(4):
+        assert webhook.review(item, before)["allowed"]
+    assert cpu_seconds(webhook.process.popen.pid) - began < 2
+    item["metadata"]["annotations"] = {f"{PREFIX}scheduler{n}": "" for n in range(4000)}
+    before["metadata"]["annotations"] = {**item["metadata"]["annotations"], "a": "b"}
+    began = cpu_seconds(webhook.process.popen.pid)
+    assert webhook.review(item, before)["allowed"]
+    assert cpu_seconds(webhook.process.popen.pid) - began < 2
 
 
 def test_pages(webhook):

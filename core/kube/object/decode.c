@@ -280,7 +280,10 @@ int kube_decode_parsed(struct kube_builder *b, const struct kube_decode_kind *ki
         strip_annotations(meta);
     }
 
-    r = decode_build_object(b, &source, ret, err);
+    if (kind->kind == CCM_KIND_SERVICE && !source.bystander) {
+        r = kube_decode_cut_service(text->json, kind, err);
+    }
+    r = r < 0 ? r : decode_build_object(b, &source, ret, err);
     if (r == -EMSGSIZE) {
         r = build_cut(b, &source, text->json, ret, err);
     }

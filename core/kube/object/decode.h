@@ -16,7 +16,10 @@
  * Whoever may write a Service decides how large it is, so one that no load balancer belongs to
  * (another type, no finalizer) takes little memory: annotations of more than
  * KUBE_DECODE_BYSTANDER_VALUE bytes are left out, and one that is larger than
- * KUBE_DECODE_BYSTANDER_OBJECT all the same is cut. One thread at a time per builder.
+ * KUBE_DECODE_BYSTANDER_OBJECT all the same is cut. Of others, values are cut to
+ * KUBE_DECODE_SERVICE_VALUE bytes, and where the annotations or the labels have more than
+ * KUBE_DECODE_SERVICE_MAP together, only those that controllers go by stay: up to that size, or the
+ * Service is too large. One thread at a time per builder.
  */
 #ifndef CCM_KUBE_DECODE_H
 #define CCM_KUBE_DECODE_H
@@ -30,6 +33,11 @@
 #define KUBE_DECODE_MAX_TEXT ((size_t)3 * 1024 * 1024)
 /* Decoded; a raw object may take 4 MiB. */
 #define KUBE_DECODE_MAX_OBJECT ((size_t)1024 * 1024)
+
+/* Bytes of a value, and of all labels or all annotations of a Service with their keys: plugins
+ * refuse values of more than 16 KiB. */
+#define KUBE_DECODE_SERVICE_VALUE ((size_t)16 * 1024 + 4)
+#define KUBE_DECODE_SERVICE_MAP   ((size_t)32 * 1024)
 
 #define KUBE_DECODE_BYSTANDER_VALUE  ((size_t)1024)
 #define KUBE_DECODE_BYSTANDER_OBJECT ((size_t)16 * 1024)

@@ -2,6 +2,7 @@
 #include "kube/object/decode_priv.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* A list that may be longer than we hold, by its place in the object. */
@@ -132,6 +133,69 @@ void kube_decode_cut(cJSON *json, const struct kube_decode_kind *kind, bool byst
             cut_list(list, bystander ? 0 : cuts[i].most);
         }
     }
+}
+
+/* --- Services, whose size is up to whoever may write one --- */
+
+static size_t cut_size(const cJSON *item)
+{
+    return strlen(item->string) + (cJSON_IsString(item) ? strlen(item->valuestring) : 0);
+}
+
+/* A value that is too long stays so, or it would not be refused. Returns what all take together. */
+static size_t cut_values(const cJSON *map)
+{
+    size_t sum = 0;
+
+    for (const cJSON *item = map->child; item != NULL; item = item->next) {
+        if (cJSON_IsString(item)) {
+            item->valuestring[ccm_text_utf8_cut(item->valuestring, KUBE_DECODE_SERVICE_VALUE)] =
+                '\0';
+        }
+        sum += cut_size(item);
+    }
+    return sum;
+}
+
+/* Only what controllers go by stays, as far as it fits. False: not all of that. */
+static bool cut_map(cJSON *map, const struct kube_decode_kind *kind)
+{
+    bool fits = true;
+    size_t used = 0;
+
+    for (cJSON *item = map->child; item != NULL;) {
+        cJSON *next = item->next;
+        const bool counts =
+            cut_spares(item->string, kind) && !ccm_text_starts(item->string, "kubectl.");
+        const bool stays = counts && used + cut_size(item) <= KUBE_DECODE_SERVICE_MAP;
+
+        if (stays) {
+            used += cut_size(item);
+        } else {
+            fits = fits && !counts;
+            cJSON_Delete(cJSON_DetachItemViaPointer(map, item));
+        }
+        item = next;
+    }
+    return fits;
+}
+
+int kube_decode_cut_service(cJSON *json, const struct kube_decode_kind *kind, struct ccm_error *err)
+{
+    static const char *const names[] = { "labels", "annotations" };
+    const cJSON *meta = ccm_json_get(json, "metadata");
+    int r = 0;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        cJSON *map = cJSON_GetObjectItemCaseSensitive(meta, names[i]);
+
+        if (cJSON_IsObject(map) && cut_values(map) > KUBE_DECODE_SERVICE_MAP &&
+            !cut_map(map, kind)) {
+            r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %zu KiB", names[i],
+                              KUBE_DECODE_SERVICE_MAP / 1024);
+        }
+    }
+    return r;
 }
 
 /* --- Services that no load balancer belongs to --- */

@@ -36,6 +36,11 @@ struct kube_decode_source {
  * a bystander all maps and lists go. */
 void kube_decode_cut(cJSON *json, const struct kube_decode_kind *kind, bool bystander);
 
+/* Cut long values of a Service's labels and annotations; of maps that are too large together only
+ * what controllers go by stays. -EMSGSIZE with err: not all of that does. */
+CCM_NODISCARD int kube_decode_cut_service(cJSON *json, const struct kube_decode_kind *kind,
+                                          struct ccm_error *err);
+
 /* Whether it is a Service that no load balancer belongs to: of another type, and without a
  * finalizer, which all that made something for it leave there. */
 bool kube_decode_is_bystander(const cJSON *json, uint64_t kind);

@@ -772,8 +772,62 @@ static void test_sizes_are_limited(void **state)
         memcpy(text, head, sizeof(head) - 1);
         memset(text + sizeof(head) - 1, 'x', sizes[i]);
         memcpy(text + sizeof(head) - 1 + sizes[i], "\"}}}", 5);
-        assert_int_equal(try_decode(&service_kind, text), i == 0 ? 0 : -EMSGSIZE);
+        assert_int_equal(try_decode(&service_kind, text), i < 2 ? 0 : -EMSGSIZE);
         free(text);
+    }
+}
+
+/* `count` annotations "KEY0": "xxx", "KEY1": ... of a served Service. */
+static const struct ccm_object *decode_annotations(const char *key, size_t count, size_t len)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = KUBE_DECODE_MAX_TEXT };
+    CCM_CLEANUP(ccm_freep) char *value = calloc(1, len + 1);
+
+    assert_non_null(value);
+    memset(value, 'x', len);
+    ccm_buf_adds(&text, "{\"spec\":{\"type\":\"LoadBalancer\"},\"metadata\":{\"name\":\"n\","
+                        "\"annotations\":{\"kubernetes.io/own\":\"1\"");
+    for (size_t i = 0; i < count; i++) {
+        ccm_buf_addf(&text, ",\"%s%zu\":\"%s\"", key, i, value);
+    }
+    ccm_buf_adds(&text, "}}}");
+    return decode_text(&service_kind, ccm_buf_str(&text));
+}
+
+/* What a served Service keeps of its annotations takes at most 32 KiB, whoever writes it. */
+static void test_annotations_of_a_served_service(void **state)
+{
+    static const struct {
+        const char *key;
+        size_t count;
+        size_t len;
+        size_t kept; /* with kubernetes.io/own */
+        size_t longest;
+        bool too_large;
+    } rows[] = {
+        { "kubernetes.io/a", 1, 16384, 2, 16384, false },
+        { "kubernetes.io/a", 1, 16385, 2, 16385, false },
+        { "kubernetes.io/a", 1, 255 * 1024, 2, 16388, false }, /* it stays too long */
+        { "a", 60, 4096, 1, 0, false }, /* no controller goes by them */
+        { "kubectl.kubernetes.io/a", 60, 4096, 1, 0, false },
+        { "kubernetes.io/a", 7, 4096, 8, 4096, false },
+        { "kubernetes.io/a", 60, 4096, 8, 4096, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const struct ccm_object *o = decode_annotations(rows[i].key, rows[i].count, rows[i].len);
+        size_t longest = 0;
+
+        for (uint64_t n = 0; n < o->annotation_count; n++) {
+            const size_t len = strlen(o->annotations[n]->value);
+
+            longest = len > longest && len > 1 ? len : longest;
+        }
+        assert_int_equal(o->annotation_count, rows[i].kept);
+        assert_int_equal(longest, rows[i].longest);
+        assert_int_equal(o->too_large != NULL, rows[i].too_large);
+        kube_object_unref(o);
     }
 }
 
@@ -933,6 +987,7 @@ int main(void)
         cmocka_unit_test(test_services_that_nobody_serves),
         cmocka_unit_test(test_large_services_that_nobody_serves),
         cmocka_unit_test(test_sizes_are_limited),
+        cmocka_unit_test(test_annotations_of_a_served_service),
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_every_cut_of_an_object_is_refused),
         cmocka_unit_test(test_mutations),
