@@ -25,7 +25,8 @@ static const struct lbc_step_ops step_ops[] = {
     [LBC_STEP_REMOVE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP | LBC_SIFTS | LBC_TAKES_AWAY },
     [LBC_STEP_UPDATE] = { clb_apply_backends, NULL, LBC_NEEDS_GROUP | LBC_SIFTS },
 
-    [LBC_STEP_CREATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP },
+    [LBC_STEP_CREATE_LISTENER] = { clb_apply_listener, clb_apply_new_listener_done,
+                                   LBC_NEEDS_GROUP },
     [LBC_STEP_UPDATE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER },
     [LBC_STEP_RESTORE_LISTENER] = { clb_apply_listener, NULL, LBC_NEEDS_LISTENER },
     [CLB_STEP_START_LISTENER] = { alilb_apply_row, clb_apply_start_listener_done,
@@ -108,14 +109,11 @@ static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_
 
 const struct alilb_apply_ops clb_apply_ops = {
     .lbc = { .steps = step_ops,
-             .state = &clb_state_type,
-             .record_listener = clb_apply_record_listener,
              .backends_name = "backends",
              .is_blocked = clb_apply_is_blocked,
              .refusals = refusals,
              .small_batch = CLB_BATCH_SMALL,
              .lb_ready = lb_ready,
-             .creates_once = true,
              .counts_problems = true },
     .rows = step_rows,
     .id = ALI_SLB,

@@ -141,15 +141,16 @@ static int bind_acl(const struct lbc_apply *apply, struct lbc_listener *to)
                       : 0;
 }
 
-/* And what the cloud gives it and is compared only where it is known. */
-int clb_apply_record_listener(struct lbc_listener *listener)
+/* What the cloud gives it is compared only where it is known. */
+int clb_apply_new_listener_done(struct lbc_apply *apply, struct lbc_step *step)
 {
     const struct lbc_anno *field = clb_field_find("PersistenceTimeout");
+    const int r = lbc_record_new_listener(apply->have, step, &clb_state_type);
 
-    return lbc_attr_applies(field, listener->protocol) &&
-                   lbc_attrs_get(&listener->attrs, field) == NULL
-               ? lbc_attrs_set(&listener->attrs, field, "0", false)
-               : 0;
+    return r == 0 && lbc_attr_applies(field, step->protocol) &&
+                   lbc_attrs_get(&step->listener->attrs, field) == NULL
+               ? lbc_attrs_set(&step->listener->attrs, field, "0", false)
+               : r;
 }
 
 int clb_apply_listener(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err)

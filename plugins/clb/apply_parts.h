@@ -36,8 +36,8 @@ lbc_send_fn clb_apply_backends;
 
 lbc_send_fn clb_apply_listener; /* made, changed, put back */
 lbc_send_fn clb_apply_domain;
-/* Of a new listener: struct lbc_apply_ops.record_listener. */
-int clb_apply_record_listener(struct lbc_listener *listener);
+/* A new listener is in the mirror, with what the cloud gives it. */
+lbc_done_fn clb_apply_new_listener_done;
 lbc_done_fn clb_apply_start_listener_done;
 lbc_done_fn clb_apply_domain_done;
 /* Whether what a step about listeners or access lists needs is missing. */

@@ -50,9 +50,7 @@ static const struct lbc_product product = {
     .console = "slb",
     .probes_from = "100.64.0.0/10",
     .vswitch_from = "annotation vswitch-id, option vswitch_ids of group alicloud",
-    .finds_shown = true,
-    .must_run = true,
-    .release_by_label = true,
+    .traits = LBC_FINDS_SHOWN | LBC_MUST_RUN | LBC_RELEASES_BY_LABEL | LBC_CREATES_ONCE,
     .needs_mark = needs_mark,
     .refuse = refuse_acl,
 };
@@ -74,7 +72,6 @@ static const struct lbc_read_ops read_ops = {
 
 static const struct lbc_change_ops change_ops = {
     .rules = &clb_plan_ops,
-    .prints_present = true,
     .steps = &clb_apply_ops.lbc,
     .apply = alilb_apply_plan,
     .release_rest = clb_release_acl,

@@ -41,6 +41,31 @@ struct lbc_quota_limit {
     uint64_t published;
 };
 
+/* What a product does in another way than the engine does without the bit. */
+enum lbc_trait {
+    /* A load balancer that the status shows is missed before a message says that none is created.
+     */
+    LBC_FINDS_SHOWN = 1U << 0,
+    /* A listener that was stopped serves no traffic. */
+    LBC_MUST_RUN = 1U << 1,
+    /* A deleted load balancer leaves its groups, so writes to them do not show that it is gone: it
+     * is read before a success is reported. */
+    LBC_GROUPS_OUTLIVE = 1U << 2,
+    /* Without any usable port no load balancer is created. */
+    LBC_NEEDS_PORT = 1U << 3,
+    /* When annotation id and the label with the last load balancer differ, the one that the label
+     * names is released, so that a release can take out of it what a Service left there whose
+     * annotation is gone. The release finds out whether it is its own. Without: its own, found by
+     * its tags. */
+    LBC_RELEASES_BY_LABEL = 1U << 4,
+    /* A repeated creation creates no second load balancer: it carries the token of token.h, or a
+     * name that only one may have. Without that the engine does not repeat one while a list by tags
+     * may be late, see lbc/creation.h. */
+    LBC_CREATES_ONCE = 1U << 5,
+    /* A release succeeds although somebody else's load balancer is gone: see forgives_lb. */
+    LBC_FORGIVES_REUSED = 1U << 6,
+};
+
 /* What the product is, and how it is called: data and pure functions. */
 struct lbc_product {
     const char *name;        /* of the plugin, for people */
@@ -73,19 +98,7 @@ struct lbc_product {
      * unset = as Services. */
     const char *shown_as[2];
     const char *noun; /* for messages; NULL = "Service" */
-    bool finds_shown; /* one that the status shows is missed before it is said that none is made */
-    bool must_run;    /* a listener that was stopped serves no traffic */
-    bool groups_outlive; /* a load balancer that is deleted leaves its groups, so writes to them do
-                            not show that it is gone: it is read before a success is reported */
-    bool needs_port;     /* without any usable port no load balancer is made */
-
-    /*
-     * What is released when annotation id and the label with the last load balancer differ. false:
-     * its own, found by its tags. true: the one that the label names, so that a release can take
-     * out of it what a Service left there whose annotation is gone; whether it is its own after
-     * all, the release finds out.
-     */
-    bool release_by_label;
+    unsigned traits;  /* enum lbc_trait */
 
     /* Whether something may be made for the Service that only the extra label tells of: the label
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
@@ -138,7 +151,6 @@ struct lbc_read_ops {
 /* The way from the state to the model. */
 struct lbc_change_ops {
     const struct lbc_plan_ops *rules;
-    bool prints_present;               /* a printed plan has present values */
     const struct lbc_apply_ops *steps; /* how they are carried out */
     /* Carry a plan out, between lbc_pass_begin_apply() and lbc_pass_end_apply(); NULL = calls need
      * nothing but what the pass gives. Blocks. Failures go to pass->problems; negative: it was
@@ -210,6 +222,11 @@ struct lbc_instance {
     atomic_bool disable_public;                /* no load balancer with a public address is made */
     atomic_int reuse; /* enum lbc_reuse: whether load balancers that a person made are used */
 };
+
+static inline bool lbc_has_trait(const struct lbc_instance *lbc, enum lbc_trait trait)
+{
+    return (lbc->ops->product->traits & trait) != 0;
+}
 
 /* Whether a Service is the product's, as the options have it. */
 static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_service *service)

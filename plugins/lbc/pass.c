@@ -205,7 +205,7 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
 
     return pass->dry
                ? LBC_CREATION_NOW
-               : lbc_creation_judge(creation, pass->lbc->ops->change->steps->creates_once, earlier,
+               : lbc_creation_judge(creation, lbc_has_trait(pass->lbc, LBC_CREATES_ONCE), earlier,
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
 }
 

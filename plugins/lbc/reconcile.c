@@ -47,7 +47,7 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
     if (ccm_text_empty(label)) {
         return id;
     }
-    return lbc->ops->product->release_by_label && !knows_own(lbc, service) ? label : "";
+    return lbc_has_trait(lbc, LBC_RELEASES_BY_LABEL) && !knows_own(lbc, service) ? label : "";
 }
 
 struct job {

@@ -19,12 +19,14 @@ static const struct lbc_step_ops step_ops[] = {
     [NLB_STEP_ATTRIBUTE] = { nlb_apply_fields, nlb_apply_fields_done, LBC_NEEDS_LB },
     [NLB_STEP_DETACH] = { alilb_apply_row, nlb_apply_detach_done, LBC_NEEDS_LB },
     [NLB_STEP_ATTACH] = { alilb_apply_row, NULL, LBC_NEEDS_LB },
-    [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_NEEDS_LB | LBC_SECURES },
+    [NLB_STEP_JOIN] = { nlb_apply_join, nlb_apply_join_done, LBC_NEEDS_LB | LBC_SECURES | LBC_NAMED,
+                        NLB_STEP_LEAVE },
     [NLB_STEP_LEAVE] = { nlb_apply_leave, nlb_apply_join_done, LBC_NEEDS_LB },
 
     [NLB_STEP_CREATE_SECURITY_GROUP] = { nlb_apply_create_security_group,
                                          nlb_apply_create_security_group_done, LBC_SECURES },
-    [NLB_STEP_ADD_RULES] = { nlb_apply_rules, nlb_apply_rules_done, LBC_SECURES },
+    [NLB_STEP_ADD_RULES] = { nlb_apply_rules, nlb_apply_rules_done, LBC_SECURES,
+                             NLB_STEP_REMOVE_RULES },
     [NLB_STEP_MODIFY_RULE] = { nlb_apply_modify_rule, nlb_apply_rules_done, LBC_SECURES },
     [NLB_STEP_REMOVE_RULES] = { nlb_apply_rules, nlb_apply_rules_done, LBC_SECURES },
     [NLB_STEP_RENAME_SECURITY_GROUP] = { nlb_apply_rename_security_group,
@@ -127,26 +129,12 @@ static const struct lbc_refusal_row refusals[] = {
     { "ResourceNotFound.Certificate", .means = LBC_REFUSAL_MEMBER },
     { "ResourceNotAssociated.Certificate", .means = LBC_REFUSAL_MEMBER },
     { "IllegalParam", .text = "Tag", .means = LBC_REFUSAL_MEMBER },
+    { "QuotaExceeded.QuotaInsufficient*", .means = LBC_REFUSAL_NO_ROOM },
+    { "QuotaInsufficient*", .means = LBC_REFUSAL_NO_ROOM },
+    { "AuthorizationLimitExceed", .means = LBC_REFUSAL_NO_ROOM },
+    { "AuthorizedGroupRule.LimitExceed", .means = LBC_REFUSAL_NO_ROOM },
     { .means = 0 },
 };
-
-static bool is_misnamed(const struct lbc_step *step, const struct ccm_error *err)
-{
-    return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-           !lbc_refusal_is(&nlb_apply_ops.lbc, LBC_REFUSAL_LB_GONE, err);
-}
-
-static unsigned step_find_place_maker(const struct lbc_step *step, const struct ccm_error *err)
-{
-    if (step->type == NLB_STEP_JOIN && strstr(err->code, "QuotaInsufficient") != NULL) {
-        return NLB_STEP_LEAVE;
-    }
-    return step->type == NLB_STEP_ADD_RULES &&
-                   (strcmp(err->code, "AuthorizationLimitExceed") == 0 ||
-                    strcmp(err->code, "AuthorizedGroupRule.LimitExceed") == 0)
-               ? NLB_STEP_REMOVE_RULES
-               : LBC_STEP_NONE;
-}
 
 static bool group_is_draining(const struct lbc_group *group)
 {
@@ -168,17 +156,12 @@ static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_
 
 const struct alilb_apply_ops nlb_apply_ops = {
     .lbc = { .steps = step_ops,
-             .state = &nlb_state_type,
              .backends_name = "servers",
              .is_blocked = step_lacks_security_group,
              .wait = alilb_apply_wait,
              .refusals = refusals,
-             .is_misnamed = is_misnamed,
-             .place_maker = step_find_place_maker,
              .is_draining = group_is_draining,
-             .lb_ready = lb_ready,
-             .creates_once = true,
-             .forgives_reused = true },
+             .lb_ready = lb_ready },
     .rows = step_rows,
     .id = ALI_NLB,
     .lb_type = "loadbalancer",

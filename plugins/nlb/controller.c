@@ -53,8 +53,7 @@ static const struct lbc_product product = {
     .console = "nlb",
     .probes_from = "the addresses of the load balancer in its vSwitches",
     .vswitch_from = "annotation zone-maps",
-    .needs_port = true,
-    .groups_outlive = true,
+    .traits = LBC_NEEDS_PORT | LBC_GROUPS_OUTLIVE | LBC_CREATES_ONCE | LBC_FORGIVES_REUSED,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };

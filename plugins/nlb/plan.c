@@ -14,7 +14,7 @@ static const lbc_plan_fn ensure_parts[] = {
     lbc_plan_groups,
     lbc_plan_listeners,
     lbc_plan_next_stage,
-    lbc_plan_stale_groups,
+    nlb_plan_stale_groups,
     nlb_plan_stale_security_group,
     NULL,
 };
@@ -41,21 +41,13 @@ static bool plan_may_restore(const struct lbc_work *work, const struct lbc_group
 
 const struct lbc_plan_ops nlb_plan_ops = {
     .steps = &nlb_steps,
-    .ensure = ensure_parts,
-    .drop = drop_parts,
-    .preserve = preserve_parts,
-    .leave = leave_parts,
+    .parts = { ensure_parts, drop_parts, preserve_parts, leave_parts },
     .parse_owner = nlb_name_parse,
-    .is_key = nlb_name_is_key,
-    .annotations = &nlb_annotations,
-    .drop_group = nlb_plan_drop_group,
     .update_group = nlb_plan_update_group,
     .may_restore = plan_may_restore,
     .plan_more = nlb_plan_certs,
     .batch = NLB_BATCH_MAX,
-    .names_listener = true,
-    .tells_changes = true,
-    .sweeps = true,
+    .traits = LBC_PLAN_SWEEPS | LBC_PLAN_NAMES_CHANGES,
 };
 
 /* --- what is asked for at present --- */

@@ -49,10 +49,15 @@ static int plan_release_group(struct lbc_work *work, struct lbc_group *have)
     return lbc_tags_copy(&step->tags, &remove);
 }
 
-int nlb_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
+static int plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
 {
     return work->model->preserve && !work->model->reused ? plan_release_group(work, have)
                                                          : lbc_plan_drop_group(work, have, used);
+}
+
+int nlb_plan_stale_groups(struct lbc_work *work)
+{
+    return lbc_plan_each_stale_group(work, plan_drop_group);
 }
 
 int nlb_plan_untag_groups(struct lbc_work *work)

@@ -50,7 +50,7 @@ CCM_NODISCARD int nlb_plan_untag_security_group(struct lbc_work *work);
 /* Members of the table for lbc. */
 CCM_NODISCARD int nlb_plan_update_group(struct lbc_work *work, const struct lbc_group *want,
                                         struct lbc_group *have);
-CCM_NODISCARD int nlb_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);
+CCM_NODISCARD int nlb_plan_stale_groups(struct lbc_work *work);
 /* Take our marks off all of them: they stay. */
 CCM_NODISCARD int nlb_plan_untag_groups(struct lbc_work *work);
 

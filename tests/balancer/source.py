@@ -22,7 +22,8 @@ def replace_once(text, old, new):
 def with_states(code, text):
     """How far a load balancer is counts."""
     code = replace_once(code, "static const struct lbc_apply_ops apply_ops", snippet(text, "unready") + "static const struct lbc_apply_ops apply_ops")
-    code = replace_once(code, ".creates_once = true }", ".creates_once = true, .lb_ready = lb_ready }")
+    gone = 'LBC_PLAIN_GONE("NoLoadBalancer") }'
+    code = replace_once(code, gone, gone.replace(" }", ", .lb_ready = lb_ready }"))
     name = 'answer_copy_text(&state->lb.texts[LBC_LB_NAME], json, "Name") < 0 ||'
     return replace_once(code, name, name + '\nanswer_copy_text(&state->lb.texts[LBC_PLAIN_STATE], json, "State") < 0 ||')
 
@@ -31,7 +32,7 @@ def without_tokens(code):
     for line in ("    char token[LBC_TOKEN_SIZE];\n", '    ccm_jsonw_str(w, "Token", token);\n',
                  "    lbc_token_write(&(struct lbc_token)LBC_TOKEN_INIT, by->service, *by->attempt, token);\n"):
         code = replace_once(code, line, "")
-    return replace_once(code, ".creates_once = true, ", "")
+    return replace_once(code, "    .traits = LBC_CREATES_ONCE,\n", "")
 
 
 def main(page, path, *variant):

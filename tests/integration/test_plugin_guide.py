@@ -130,7 +130,7 @@ def page_text():
 
 def for_strict_cloud():
     """The provider with what the page says about such clouds."""
-    text = replace_once(source("balancer"), "static const struct lbc_plan_ops plan_ops = { LBC_PLAIN_RULES(&annotations, 50) };\n",
+    text = replace_once(source("balancer"), "static const struct lbc_plan_ops plan_ops = { LBC_PLAIN_RULES(50) };\n",
                         snippet(page_text(), "empties"))
     return with_states(text, page_text())
 

@@ -13,6 +13,7 @@
 static struct {
     struct lbc_ops ops;
     struct lbc_change_ops change;
+    struct lbc_product product;
     struct alilb_apply_ops steps;
     enum lbc_lb_ready ready;
 } cloud;
@@ -30,12 +31,15 @@ static void use_cloud(struct world *world, bool once)
 {
     cloud.ready = LBC_LB_READY;
     cloud.steps = clb_apply_ops;
-    cloud.steps.lbc.creates_once = once;
     cloud.steps.lbc.lb_ready = lb_ready;
     cloud.change = *clb_ops.change;
     cloud.change.steps = &cloud.steps.lbc;
     cloud.ops = clb_ops;
+    cloud.product = *clb_ops.product;
+    cloud.product.traits =
+        once ? cloud.product.traits : cloud.product.traits & ~(unsigned)LBC_CREATES_ONCE;
     cloud.ops.change = &cloud.change;
+    cloud.ops.product = &cloud.product;
     world->lbc.ops = &cloud.ops;
     atomic_store(&world->lbc.conditions, true);
 }

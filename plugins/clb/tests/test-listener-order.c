@@ -396,6 +396,7 @@ static void test_order(void **state)
 
         memset(&model, 0, sizeof(model));
         model.lbc.want = &model.want.lbc;
+        model.lbc.ops = &clb_model_ops;
         fill(&cases[i], &model.want, &have);
         model.lbc.incomplete = true; /* groups are another test's */
 
@@ -443,6 +444,7 @@ static void test_override(void **state)
 
         memset(&model, 0, sizeof(model));
         model.lbc.want = &model.want.lbc;
+        model.lbc.ops = &clb_model_ops;
         fill(&one, &model.want, &have);
         model.lbc.reused = true;
         model.lbc.override = override == 1;
@@ -539,6 +541,7 @@ static void test_ranges(void **state)
 
         memset(&model, 0, sizeof(model));
         model.lbc.want = &model.want.lbc;
+        model.lbc.ops = &clb_model_ops;
         fill(&base, &model.want, &have);
         fill_acl(&acls[i], &model.want, &have);
         model.lbc.incomplete = true;

@@ -169,6 +169,7 @@ static void run_case(const struct fields_case *one)
     service->session_affinity_timeout_s = one->client_ip;
     model.lbc.type = &clb_state_type;
     model.lbc.want = &model.want.lbc;
+    model.lbc.ops = &clb_model_ops;
 
     struct clb_listener *want = put_listener(&model.want, one, one->want == NULL ? "" : one->want);
     struct clb_listener *listener = put_listener(&have, one, one->have);

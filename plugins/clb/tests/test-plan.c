@@ -292,6 +292,7 @@ static void test_ensure(void **state)
 
         memset(&model, 0, sizeof(model));
         model.lbc.want = &model.want.lbc;
+        model.lbc.ops = &clb_model_ops;
         fill(&model.want, &cases[i].want);
         fill(&have, &cases[i].have);
         model.lbc.incomplete = cases[i].incomplete;
@@ -321,7 +322,7 @@ static void test_delete(void **state)
     struct clb_state have = { .lb = { .partial = false } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
     struct lbc_plan plan = { 0 };
-    const struct clb_model model = { .show_eip = false };
+    const struct clb_model model = { .lbc.ops = &clb_model_ops };
     const struct lbc_plan_input in = { .model = &model.lbc, .have = &have.lbc };
 
     (void)state;

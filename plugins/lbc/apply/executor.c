@@ -151,10 +151,10 @@ static bool step_defer(struct lbc_run *run, struct lbc_step *step, int r,
                        const struct ccm_error *err)
 {
     const struct lbc_apply_ops *ops = run->apply->ops;
-    const unsigned maker = ops->place_maker == NULL ? LBC_STEP_NONE : ops->place_maker(step, err);
+    const unsigned maker = ops->steps[step->type].makes_room;
 
-    if (maker == LBC_STEP_NONE || deferred_for(run, maker) != NULL ||
-        !comes_later(run, step, maker) ||
+    if (maker == 0 || !lbc_refusal_is(ops, LBC_REFUSAL_NO_ROOM, err) ||
+        deferred_for(run, maker) != NULL || !comes_later(run, step, maker) ||
         ccm_array_grow(&run->deferred, &run->deferred_cap, run->deferred_count + 1,
                        sizeof(*run->deferred)) < 0) {
         return false;

@@ -26,7 +26,6 @@
 #include "lbc/model/cloud.h"
 #include "lbc/model/problem.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 
 struct lbc_apply;
@@ -62,6 +61,7 @@ struct lbc_job {
 #define LBC_ENDS_PLAN      (1U << 4) /* nothing else makes sense when it failed */
 #define LBC_SIFTS          (1U << 5) /* one bad member of the call is left out */
 #define LBC_TAKES_AWAY     (1U << 6) /* and is gone already where it is not found */
+#define LBC_NAMED          (1U << 7) /* a person names its texts: one that is not found is wrong */
 
 /* Make the calls. 0: it is done, or under way when step->sent.job is set. Blocks. */
 typedef int lbc_send_fn(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err);
@@ -74,6 +74,8 @@ struct lbc_step_ops {
     lbc_send_fn *send;
     lbc_done_fn *done; /* NULL: what all products do about it, nothing for a type of their own */
     unsigned flags;
+    unsigned makes_room; /* type of step that frees what LBC_REFUSAL_NO_ROOM says is used up; 0 =
+                            none */
 };
 
 /* What a refusal means. */
@@ -83,9 +85,10 @@ struct lbc_step_ops {
 #define LBC_REFUSAL_LB_FULL                                                                        \
     8U /* nor does the load balancer; without a row for it what is known about capacity holds for  \
           all groups */
-#define LBC_REFUSAL_MEMBER 16U /* one of several members is at fault: LBC_SIFTS leaves it out */
-#define LBC_REFUSAL_SERVER 32U /* whatever it is to be added to */
-#define LBC_REFUSAL_BATCH  64U /* backends were too many for one call */
+#define LBC_REFUSAL_MEMBER  16U  /* one of several members is at fault: LBC_SIFTS leaves it out */
+#define LBC_REFUSAL_SERVER  32U  /* whatever it is to be added to */
+#define LBC_REFUSAL_BATCH   64U  /* backends were too many for one call */
+#define LBC_REFUSAL_NO_ROOM 128U /* a quota is used up; another step may free some of it */
 
 /* How the cloud says that; the table ends with an empty row. */
 struct lbc_refusal_row {
@@ -96,13 +99,8 @@ struct lbc_refusal_row {
 };
 
 struct lbc_apply_ops {
-    const struct lbc_step_ops *steps;   /* by type */
-    const struct lbc_state_type *state; /* of the mirror */
-    const char *backends_name;          /* "backends" */
-
-    /* A listener was made: what the mirror knows of it beside the common members. 0 or -ENOMEM.
-     * NULL = nothing. */
-    int (*record_listener)(struct lbc_listener *listener);
+    const struct lbc_step_ops *steps; /* by type */
+    const char *backends_name;        /* "backends" */
 
     /* Whether the step lacks something beside what its flags say, because an earlier step failed,
      * which was reported. NULL = never. */
@@ -114,11 +112,6 @@ struct lbc_apply_ops {
                 struct ccm_error *err);
 
     const struct lbc_refusal_row *refusals; /* NULL = they say nothing of that */
-    /* A person named what does not exist: no look at the cloud will change that. NULL = never. */
-    bool (*is_misnamed)(const struct lbc_step *step, const struct ccm_error *err);
-    /* The type of step that would make place for the refused one; LBC_STEP_NONE: there is none.
-     * NULL = never. */
-    unsigned (*place_maker)(const struct lbc_step *step, const struct ccm_error *err);
 
     /* Whether backends that are taken out of the group stay until their connections have ended.
      * NULL = never. */
@@ -136,15 +129,8 @@ struct lbc_apply_ops {
      */
     enum lbc_lb_ready (*lb_ready)(const struct lbc_state *have, uint64_t *again_ms,
                                   struct ccm_error *err);
-    /* A creation that is repeated makes no second load balancer: it carries the token of token.h,
-     * or a name that only one may have. Without that the engine does not repeat one while a list by
-     * tags may be late, see lbc/creation.h. */
-    bool creates_once;
     bool counts_problems; /* what was wrong before the first step counts as failed */
-    bool forgives_reused; /* the end of somebody else's load balancer, too: see forgives_lb */
 };
-
-#define LBC_STEP_NONE UINT_MAX
 
 #define LBC_LB_MAKING_MS 600000 /* so long it is waited for without a word */
 #define LBC_DELETING_MS  5000   /* until what takes its time to go is looked at again */

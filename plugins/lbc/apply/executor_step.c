@@ -97,8 +97,11 @@ static void step_distrust(struct lbc_apply *apply, const struct lbc_step *step)
 static uint64_t step_classify_error(const struct lbc_apply *apply, const struct lbc_step *step,
                                     const struct ccm_error *err)
 {
-    if (apply->ops->is_misnamed != NULL && apply->ops->is_misnamed(step, err)) {
-        return CCM_ERROR_TERMINAL;
+    const bool named = (apply->ops->steps[step->type].flags & LBC_NAMED) != 0;
+
+    if (named && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
+        !lbc_refusal_is(apply->ops, LBC_REFUSAL_LB_GONE, err)) {
+        return CCM_ERROR_TERMINAL; /* a person named it: no look at the cloud changes that */
     }
     return err->kind == CCM_ERROR_NOT_FOUND ||
                    (err->kind == CCM_ERROR_TERMINAL && apply->surprised && !apply->fresh)
@@ -250,18 +253,11 @@ static void plan_link_made(const struct lbc_plan *plan, const struct lbc_step *m
     }
 }
 
-static int step_record_new_listener(struct lbc_apply *apply, struct lbc_step *step)
-{
-    const struct lbc_apply_ops *ops = apply->ops;
-    const int r = lbc_record_new_listener(apply->have, step, ops->state);
-
-    return r < 0 || ops->record_listener == NULL ? r : ops->record_listener(step->listener);
-}
-
 /* What is the same for all products. */
 static int step_record_common(const struct lbc_run *run, struct lbc_step *step)
 {
     struct lbc_apply *apply = run->apply;
+    const struct lbc_state_type *type = run->plan->table->state;
 
     switch (step->type) {
     case LBC_STEP_TAG:
@@ -269,7 +265,7 @@ static int step_record_common(const struct lbc_run *run, struct lbc_step *step)
         return lbc_record_tags(step, lbc_state_lb(apply->have));
     case LBC_STEP_CREATE_GROUP:
         lbc_capacity_use(&apply->capacity, step->backends.len);
-        return lbc_record_new_group(apply->have, step, apply->ops->state);
+        return lbc_record_new_group(apply->have, step, type);
     case LBC_STEP_UPDATE_GROUP:
         return lbc_attrs_copy(&step->group->attrs, &step->attrs);
     case LBC_STEP_ADD:
@@ -277,9 +273,9 @@ static int step_record_common(const struct lbc_run *run, struct lbc_step *step)
     case LBC_STEP_UPDATE:
         return lbc_record_backends(step, &step->backends);
     case LBC_STEP_DELETE_LB:
-        return lbc_record_deleted(apply->have, apply->ops->state);
+        return lbc_record_deleted(apply->have, type);
     case LBC_STEP_CREATE_LISTENER:
-        return step_record_new_listener(apply, step);
+        return lbc_record_new_listener(apply->have, step, type);
     case LBC_STEP_UPDATE_LISTENER:
     case LBC_STEP_RESTORE_LISTENER:
         return lbc_record_listener(step);

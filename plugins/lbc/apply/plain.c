@@ -65,7 +65,7 @@ static int plain_drop_groups(struct lbc_work *work)
 {
     int r = 0;
 
-    if (work->ops->lists_all) {
+    if (lbc_work_has(work, LBC_PLAN_LISTS_ALL)) {
         return lbc_plan_drop_groups(work);
     }
     for (size_t i = 0; r == 0 && i < work->have->group_count; i++) {

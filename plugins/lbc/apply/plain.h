@@ -56,11 +56,14 @@ extern const struct lbc_step_table lbc_plain_steps;
 
 /* The order of its plans: members of a struct lbc_plan_ops; at most `most` backends per call, also
  * in that which makes a group. LBC_PLAIN_PARTS: without `batch` and `create_batch`. */
-#define LBC_PLAIN_RULES(table, most) LBC_PLAIN_PARTS(table), .batch = (most), .create_batch = (most)
-#define LBC_PLAIN_PARTS(table)                                                                     \
-    .steps = &lbc_plain_steps, .ensure = lbc_plain_ensure, .drop = lbc_plain_drop,                 \
-    .preserve = lbc_plain_preserve, .leave = lbc_plain_leave, .annotations = (table),              \
-    .is_serial = true
+#define LBC_PLAIN_RULES(most) LBC_PLAIN_PARTS, .batch = (most), .create_batch = (most)
+#define LBC_PLAIN_PARTS                                                                            \
+    .steps = &lbc_plain_steps,                                                                     \
+    .parts = { [LBC_WAY_ENSURE] = lbc_plain_ensure,                                                \
+               [LBC_WAY_DROP] = lbc_plain_drop,                                                    \
+               [LBC_WAY_PRESERVE] = lbc_plain_preserve,                                            \
+               [LBC_WAY_LEAVE] = lbc_plain_leave },                                                \
+    .traits = LBC_PLAN_SERIAL
 
 extern const lbc_plan_fn lbc_plain_ensure[];
 extern const lbc_plan_fn lbc_plain_drop[];

@@ -27,7 +27,7 @@ int lbc_plan_ensure(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
         return work_make_plan(&work, backends_only);
     }
     plan->blocked = lbc_plan_is_any_refused(&work);
-    return work_make_plan(&work, ops->ensure);
+    return work_make_plan(&work, ops->parts[LBC_WAY_ENSURE]);
 }
 
 int lbc_plan_release(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
@@ -35,10 +35,11 @@ int lbc_plan_release(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
 {
     struct lbc_work work = lbc_work_begin(plan, ops, in, NULL);
 
-    if (in->model->reused) {
-        return work_make_plan(&work, ops->leave);
-    }
-    return work_make_plan(&work, in->model->preserve ? ops->preserve : ops->drop);
+    const enum lbc_way way = in->model->reused     ? LBC_WAY_LEAVE
+                             : in->model->preserve ? LBC_WAY_PRESERVE
+                                                   : LBC_WAY_DROP;
+
+    return work_make_plan(&work, ops->parts[way]);
 }
 
 int lbc_plan_describe_repair(const struct lbc_plan *plan, const struct lbc_plan_ops *ops,

@@ -23,29 +23,44 @@ struct lbc_work;
 /* Appends the steps of a part of a plan; 0 or -ENOMEM. */
 typedef int (*lbc_plan_fn)(struct lbc_work *work);
 
+/* What a plan is for. */
+enum lbc_way {
+    LBC_WAY_ENSURE,   /* the way to what is desired */
+    LBC_WAY_DROP,     /* delete the load balancer with all that is in it */
+    LBC_WAY_PRESERVE, /* keep it with all that serves, and take our marks off it */
+    LBC_WAY_LEAVE,    /* take what is ours out of somebody else's */
+    LBC_WAY_COUNT,
+};
+
+enum lbc_plan_trait {
+    /* Each step has a stage of its own. */
+    LBC_PLAN_SERIAL = 1U << 0,
+    /* On a load balancer of its own a listener that no port wants is deleted, whoever made it, and
+     * so is one that has the port of a desired one. */
+    LBC_PLAN_SWEEPS = 1U << 1,
+    /* `have` has groups of others, whose backends are not read. */
+    LBC_PLAN_LISTS_ALL = 1U << 2,
+    /* A load balancer that somebody else made is tagged as one in use. */
+    LBC_PLAN_TAGS_REUSED = 1U << 3,
+    /* Steps carry what becomes different, and problems name a foreign listener by protocol and
+     * port. */
+    LBC_PLAN_NAMES_CHANGES = 1U << 4,
+    /* A printed plan has present values. */
+    LBC_PLAN_PRINTS_PRESENT = 1U << 5,
+};
+
 /* A product. */
 struct lbc_plan_ops {
     const struct lbc_step_table *steps;
-    /* The parts of each plan, in this order, NULL at the end: the way to what is desired; delete
-     * the load balancer with all that is in it; keep it with all that serves, and let go of it;
-     * take what is ours out of somebody else's. */
-    const lbc_plan_fn *ensure;
-    const lbc_plan_fn *drop;
-    const lbc_plan_fn *preserve;
-    const lbc_plan_fn *leave;
-    /* Whose key it is. as_listener: it describes a listener. 0 or -ENOMEM. NULL, as the next: keys
+    /* The parts of each plan, in this order, NULL at the end. */
+    const lbc_plan_fn *parts[LBC_WAY_COUNT];
+    /* Whose key it is. as_listener: it describes a listener. 0, or -ENOMEM: it is a key. NULL: keys
      * are those of owner.h. */
     int (*parse_owner)(const char *text, bool as_listener, const struct ccm_object *service,
                        const char *cluster_id, enum lbc_owner *ret);
-    /* Whether it is a key at all, of any Service and cluster. NULL is none. */
-    bool (*is_key)(const char *text);
-    const struct lbc_anno_table *annotations; /* attributes of listeners are rows of it */
 
     /* --- may be NULL --- */
 
-    /* A group that no port wants goes. used: somebody's listener sends to it, and goes on doing so.
-     * NULL: lbc_plan_drop_group(). */
-    int (*drop_group)(struct lbc_work *work, struct lbc_group *have, bool used);
     /* Steps for attributes of a present group. */
     int (*update_group)(struct lbc_work *work, const struct lbc_group *want,
                         struct lbc_group *have);
@@ -70,15 +85,8 @@ struct lbc_plan_ops {
      * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it.
      * They have to be known then, see release() of struct lbc_read_ops. */
     unsigned empties;
-    bool names_listener; /* a listener that has the port is told with its own protocol and port */
-    bool tells_changes;  /* steps carry what becomes different, for people */
-    bool deletes_used;   /* a group goes whoever uses it: the cloud refuses that, and says so */
-    bool is_serial;      /* each step has a stage of its own */
-    bool lists_all;      /* `have` has groups of others, whose backends are not read */
-    bool tags_reuse;     /* a load balancer that somebody else made is tagged as one in use */
-    size_t tags_max;     /* so many tags leave no room for marks; 0 = there always is */
-    bool sweeps;         /* on a load balancer of its own a listener that no port wants goes,
-                            whoever made it, and so does one that is in the way */
+    unsigned traits; /* enum lbc_plan_trait */
+    size_t tags_max; /* so many tags leave no room for marks; 0 = there always is */
 };
 
 /* What a plan is made from; borrowed. */
@@ -102,6 +110,7 @@ struct lbc_plan_input {
 /* A plan that is being made. */
 struct lbc_work {
     const struct lbc_plan_ops *ops;
+    const struct lbc_anno_table *annotations; /* attributes of listeners are rows of it */
     struct lbc_plan *plan;
     const struct lbc_plan_input *in;
     const struct lbc_model *model; /* of `in`, as the next */
@@ -147,6 +156,11 @@ CCM_NODISCARD int lbc_plan_find_shown(const struct lbc_plan_ops *ops,
 CCM_NODISCARD int lbc_plan_follow(const struct lbc_plan_ops *ops, const struct lbc_plan_input *in);
 
 /* --- for the parts of a plan --- */
+
+static inline bool lbc_work_has(const struct lbc_work *work, enum lbc_plan_trait trait)
+{
+    return (work->ops->traits & trait) != 0;
+}
 
 struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops *ops,
                                const struct lbc_plan_input *in, struct lbc_problems *problems);
@@ -222,12 +236,16 @@ CCM_NODISCARD int lbc_plan_leaving(const struct lbc_plan_ops *ops, const struct 
 bool lbc_work_wants_group(const struct lbc_work *work, const struct lbc_group *have);
 /* Whether the present group has something of the Service: by its name, or that of a backend. */
 bool lbc_plan_owns_group(struct lbc_work *work, const struct lbc_group *have);
-/* A group of ours goes; one that somebody made, put backends into or uses only loses ours. used: as
- * above; who does not look at it deletes the group all the same. */
+/* A group of ours goes; one that somebody made, put backends into or uses only loses ours. used:
+ * somebody's listener sends to it, and goes on doing so. */
 CCM_NODISCARD int lbc_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used);
 /* All of them: the Service goes. */
 CCM_NODISCARD int lbc_plan_drop_groups(struct lbc_work *work);
-/* The present groups that no port wants, by ops->drop_group. */
+/* What becomes of a group; used: as above. 0 or -ENOMEM. */
+typedef int lbc_plan_group_fn(struct lbc_work *work, struct lbc_group *have, bool used);
+/* The present groups that no port wants; drop is for each of them. */
+CCM_NODISCARD int lbc_plan_each_stale_group(struct lbc_work *work, lbc_plan_group_fn *drop);
+/* The same with lbc_plan_drop_group(). */
 CCM_NODISCARD int lbc_plan_stale_groups(struct lbc_work *work);
 
 /* --- plan_listeners.c: whose port it is --- */

@@ -91,7 +91,7 @@ static struct lbc_step *target_add_step(const struct target *to, unsigned type)
     if (step == NULL) {
         return NULL;
     }
-    if (!to->work->ops->is_serial) {
+    if (!lbc_work_has(to->work, LBC_PLAN_SERIAL)) {
         step->stage = to->stage;
     } else if (to->last && before != NULL && before->last && before->group != NULL) {
         step->stage =
@@ -268,7 +268,9 @@ int lbc_plan_drop_group(struct lbc_work *work, struct lbc_group *have, bool used
     bool foreign = false;
 
     if (have->unread) {
-        return work->ops->lists_all ? 0 : lbc_texts_put(&work->plan->waiting, have->id);
+        return lbc_work_has(work, LBC_PLAN_LISTS_ALL)
+                   ? 0
+                   : lbc_texts_put(&work->plan->waiting, have->id);
     }
     if (lbc_diff_list_own(have, &rules, &own, &foreign) < 0) {
         return -ENOMEM;
@@ -338,13 +340,7 @@ static enum lbc_owner work_find_user(struct lbc_work *work, const struct lbc_gro
     return owner;
 }
 
-static int work_drop_group(struct lbc_work *work, struct lbc_group *have, bool used)
-{
-    return work->ops->drop_group != NULL ? work->ops->drop_group(work, have, used)
-                                         : lbc_plan_drop_group(work, have, used);
-}
-
-int lbc_plan_stale_groups(struct lbc_work *work)
+int lbc_plan_each_stale_group(struct lbc_work *work, lbc_plan_group_fn *drop)
 {
     int r = 0;
 
@@ -355,8 +351,13 @@ int lbc_plan_stale_groups(struct lbc_work *work)
         /* A listener of ours that stays, because nothing could take its place, keeps its group. */
         if (!lbc_work_wants_group(work, have) &&
             work_find_user(work, have, &used) != LBC_OWNER_OURS) {
-            r = work_drop_group(work, have, used && !work->ops->deletes_used);
+            r = drop(work, have, used);
         }
     }
     return r;
+}
+
+int lbc_plan_stale_groups(struct lbc_work *work)
+{
+    return lbc_plan_each_stale_group(work, lbc_plan_drop_group);
 }

@@ -16,7 +16,7 @@ static const char *lb_attr_get_wanted(const struct lbc_work *work, unsigned numb
     }
     return (model->kept >> number & 1U) == 0 && !model->reused &&
                    (work->lb->explicit >> number & 1U) != 0
-               ? lbc_lb_fallback(lbc_lb_row(work->ops->annotations, number))
+               ? lbc_lb_fallback(lbc_lb_row(work->annotations, number))
                : NULL;
 }
 
@@ -31,7 +31,7 @@ const char *lbc_plan_lb_target(const struct lbc_work *work, unsigned number)
 
 void lbc_plan_lb_refuse(const struct lbc_work *work, unsigned number, const char *text)
 {
-    const struct lbc_anno *row = lbc_lb_row(work->ops->annotations, number);
+    const struct lbc_anno *row = lbc_lb_row(work->annotations, number);
     const char *present = work->lb->texts[number];
     struct ccm_error err = CCM_ERROR_INIT;
     char remedy[320];

@@ -20,7 +20,7 @@ static bool work_keeps_port(const struct lbc_work *work, const struct lbc_listen
 /* A listener that no port wants, which is ours to take away. */
 static bool work_can_spare(struct lbc_work *work, const struct lbc_listener *have)
 {
-    const bool any = work->ops->sweeps && !work->model->reused;
+    const bool any = lbc_work_has(work, LBC_PLAN_SWEEPS) && !work->model->reused;
 
     return have->protocol != LBC_OTHER &&
            (any || lbc_work_owner(work, have->description, true) == LBC_OWNER_OURS) &&
@@ -117,7 +117,7 @@ struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_l
     }
     owner = lbc_work_owner(work, have->description, true);
     if (owner == LBC_OWNER_OTHER) {
-        return work->ops->sweeps && !work->model->reused ? NULL : have;
+        return lbc_work_has(work, LBC_PLAN_SWEEPS) && !work->model->reused ? NULL : have;
     }
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
     if (owner == LBC_OWNER_NONE &&
@@ -137,7 +137,7 @@ void lbc_plan_refuse(struct lbc_work *work, const struct lbc_listener *want,
     struct ccm_error err = CCM_ERROR_INIT;
     char which[64] = "listener";
 
-    if (ops->names_listener) {
+    if (lbc_work_has(work, LBC_PLAN_NAMES_CHANGES)) {
         ccm_text_printf(which, sizeof(which), "%s listener on port %u",
                         ops->steps->state->protocol_name(have->protocol), have->port);
     } else if (want->protocol != have->protocol) {

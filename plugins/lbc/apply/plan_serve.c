@@ -32,7 +32,7 @@ static int plan_listener_rest(struct lbc_work *work, unsigned stage,
 static int plan_create_listener(struct lbc_work *work, const struct lbc_listener *want,
                                 struct lbc_group *present)
 {
-    const struct lbc_compare wishes = lbc_compare_listeners(work->ops->annotations, want, want);
+    const struct lbc_compare wishes = lbc_compare_listeners(work->annotations, want, want);
     const unsigned stage = work->stage + 1;
     struct lbc_step *step =
         lbc_work_listener_step(work, LBC_STEP_CREATE_LISTENER, stage, want, NULL);
@@ -63,7 +63,7 @@ static int plan_update_listener(struct lbc_work *work, const struct lbc_listener
     const bool moves = present == NULL || !ccm_text_equal(present->id, have->group_id);
     const unsigned stage = work_find_stage(work, want, moves);
     struct lbc_step *step = NULL;
-    const struct lbc_compare compare = lbc_compare_listeners(work->ops->annotations, want, have);
+    const struct lbc_compare compare = lbc_compare_listeners(work->annotations, want, have);
     int r = lbc_compare_overlay(&compare, work->in->fresh, &next, &change);
 
     if (r == 0 && moves) {

@@ -29,7 +29,7 @@ static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
     }
     if (work->model->reused) {
         /* Not in use by a Service whose wishes cannot be met. */
-        return !ops->tags_reuse || work->problems->count > 0 ||
+        return !lbc_work_has(work, LBC_PLAN_TAGS_REUSED) || work->problems->count > 0 ||
                        lbc_tags_get(&work->lb->tags, lbc_names.tag_reuse) != NULL
                    ? 0
                    : lbc_tags_put(add, lbc_names.tag_reuse, "true");

@@ -105,7 +105,7 @@ static int work_overlay_taken(const struct lbc_work *work, const struct lbc_tags
 
     for (size_t i = 0; r == 0 && i < was->len; i++) {
         const struct lbc_anno *field =
-            lbc_attr_row(work->ops->annotations, LBC_ANNO_LISTENER, was->items[i].key);
+            lbc_attr_row(work->annotations, LBC_ANNO_LISTENER, was->items[i].key);
 
         if (field != NULL && lbc_attr_applies(field, to->protocol)) {
             r = lbc_attrs_set(&to->attrs, field, was->items[i].value, true);
@@ -142,7 +142,7 @@ int lbc_plan_release_listener(struct lbc_work *work, struct lbc_listener *have)
     }
     step->want = group;
     step->group = group;
-    if (work->ops->tells_changes) {
+    if (lbc_work_has(work, LBC_PLAN_NAMES_CHANGES)) {
         lbc_compare_add_change(&change, "put back, server group", have->group_id, group->id);
     }
     return lbc_step_set_change(step, &change);

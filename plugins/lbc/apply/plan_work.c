@@ -10,6 +10,7 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
     plan->table = ops->steps;
     return (struct lbc_work){
         .ops = ops,
+        .annotations = in->model->ops->annotations,
         .plan = plan,
         .in = in,
         .model = in->model,
@@ -23,8 +24,8 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
 
 static struct lbc_step *work_new_step(struct lbc_work *work, unsigned type, unsigned stage)
 {
-    return lbc_plan_new_step(work->plan, type,
-                             work->ops->is_serial ? (unsigned)work->plan->len : stage);
+    return lbc_plan_new_step(
+        work->plan, type, lbc_work_has(work, LBC_PLAN_SERIAL) ? (unsigned)work->plan->len : stage);
 }
 
 struct lbc_step *lbc_work_lb_step(struct lbc_work *work, unsigned type)
@@ -104,8 +105,12 @@ int lbc_plan_parse_owner(const struct lbc_plan_ops *ops, const char *text, bool 
 
 bool lbc_work_is_key(const struct lbc_work *work, const char *text)
 {
-    return work->ops->is_key != NULL ? work->ops->is_key(text)
-                                     : text != NULL && lbc_owner_is_key(text);
+    enum lbc_owner owner = LBC_OWNER_NONE;
+
+    /* out of memory it is one */
+    return lbc_plan_parse_owner(work->ops, text, false, &work->in->service->meta,
+                                work->in->cluster_id, &owner) < 0 ||
+           owner != LBC_OWNER_NONE;
 }
 
 enum lbc_owner lbc_work_owner(struct lbc_work *work, const char *text, bool as_listener)

@@ -102,10 +102,8 @@ static bool change_is_older(const struct lbc_pass *pass)
 
 struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
 {
-    const struct lbc_apply_ops *ops = pass->lbc->ops->change->steps;
-
     return (struct lbc_apply){
-        .ops = ops,
+        .ops = pass->lbc->ops->change->steps,
         .cloud = &pass->lbc->cloud,
         .host = pass->lbc->host,
         .req = pass->req,
@@ -124,7 +122,8 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .token_may_be_used = change_is_older(pass),
         .hides_conflict = !pass->entry->conflicted,
         .insists = pass->insists,
-        .forgives_lb = pass->releases && (ops->forgives_reused || !pass->model->reused),
+        .forgives_lb = pass->releases &&
+                       (lbc_has_trait(pass->lbc, LBC_FORGIVES_REUSED) || !pass->model->reused),
         .fresh = fresh,
     };
 }
@@ -136,10 +135,11 @@ static void change_judge_creation(struct lbc_pass *pass, const struct lbc_apply 
 {
     struct lbc_entry *entry = pass->entry;
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
+    const bool once = lbc_has_trait(pass->lbc, LBC_CREATES_ONCE);
 
     /* Where a token stands for one creation, the answer with what is gone is that of an old one. */
-    if (apply->asked_lb && !(apply->lb_gone && apply->ops->creates_once)) {
-        lbc_creation_record(&entry->creation, apply->made_lb, apply->ops->creates_once, now);
+    if (apply->asked_lb && !(apply->lb_gone && once)) {
+        lbc_creation_record(&entry->creation, apply->made_lb, once, now);
     }
     if (apply->token_taken && lbc_creation_end_token(&entry->creation, now)) {
         entry->attempt++;
@@ -230,7 +230,8 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
     int r;
 
     if (pass->dry) {
-        lbc_plan_print(plan, change->prints_present ? in : NULL, &pass->steps);
+        lbc_plan_print(plan, (change->rules->traits & LBC_PLAN_PRINTS_PRESENT) != 0 ? in : NULL,
+                       &pass->steps);
         lbc_pass_rehearse(pass, plan);
         pass->writes += plan->len;
         return 0;

@@ -169,7 +169,7 @@ static int sync_read_known(struct lbc_pass *pass, const char *id, struct lbc_los
     if (r < 0) {
         known->found = -ENOENT;
         ccm_error_clear(err);
-    } else if (!ops->product->release_by_label ||
+    } else if (!lbc_has_trait(pass->lbc, LBC_RELEASES_BY_LABEL) ||
                lbc_tags_get(&lbc_pass_lb(pass)->tags, lbc_names.tag_reuse) == NULL) {
         known->found = lbc_pass_check_own(pass, &known->why);
         if (known->found == 0) {
@@ -517,7 +517,8 @@ static int sync_check_missing(struct lbc_pass *pass, const struct lbc_lost_known
         return 0;
     }
     r = sync_judge_shown(pass, known, &shown, err);
-    r = r < 0 ? r : sync_check_public(pass, shown && pass->lbc->ops->product->finds_shown, err);
+    r = r < 0 ? r
+              : sync_check_public(pass, shown && lbc_has_trait(pass->lbc, LBC_FINDS_SHOWN), err);
     if (r == 0 && shown) {
         r = lbc_lost_check(pass, known, err);
         r = r < 0 ? r : sync_check_public(pass, false, err);
@@ -550,7 +551,7 @@ bool lbc_sync_is_hopeless(const struct lbc_pass *pass)
     const struct lbc_model *model = pass->model;
     const bool listens = lbc_model_has_listeners(model);
 
-    if (lbc_pass_lb(pass)->id == NULL ? !listens || !pass->lbc->ops->product->needs_port
+    if (lbc_pass_lb(pass)->id == NULL ? !listens || !lbc_has_trait(pass->lbc, LBC_NEEDS_PORT)
                                       : lbc_lookup_shows_lb(pass->service)) {
         return false;
     }
@@ -703,7 +704,7 @@ static void sync_confirm_lb(struct lbc_pass *pass)
 {
     const char *id = lbc_pass_lb(pass)->id;
 
-    if (pass->lbc->ops->product->groups_outlive && pass->writes > 0 && !pass->fresh &&
+    if (lbc_has_trait(pass->lbc, LBC_GROUPS_OUTLIVE) && pass->writes > 0 && !pass->fresh &&
         !pass->unfinished && pass->problems.count == 0 && id != NULL &&
         lbc_pass_is_gone(pass, id)) {
         lbc_entry_drop(pass->entry);
@@ -825,7 +826,7 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct lbc_listen
 
 bool lbc_pass_lb_serves(const struct lbc_pass *pass)
 {
-    const bool must_run = pass->lbc->ops->product->must_run;
+    const bool must_run = lbc_has_trait(pass->lbc, LBC_MUST_RUN);
     const struct lbc_state *want = pass->model->want;
     const struct lbc_state *have = pass->entry->state;
 

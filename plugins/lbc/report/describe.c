@@ -102,7 +102,7 @@ static void described_tell_listeners(const struct described *d, const struct lbc
     static const char *const columns[] = { "port",     "protocol",    "state",
                                            "sends to", "listener id", NULL };
 
-    const bool must_run = d->lbc->ops->product->must_run;
+    const bool must_run = lbc_has_trait(d->lbc, LBC_MUST_RUN);
 
     d->sink->table(d->sink, "Listeners", columns);
     for (size_t i = 0; i < state->listener_count; i++) {

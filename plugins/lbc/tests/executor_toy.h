@@ -238,7 +238,7 @@ static const struct lbc_step_ops step_ops[TOY_TYPES] = {
     [LBC_STEP_UPDATE_LISTENER] = TOY(NULL, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER),
     [LBC_STEP_RESTORE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
     [LBC_STEP_DELETE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
-    [TOY_JOIN] = TOY(NULL, LBC_SECURES),
+    [TOY_JOIN] = { toy_send, NULL, LBC_SECURES, TOY_LEAVE },
     [TOY_LEAVE] = TOY(NULL, 0),
 };
 
@@ -250,7 +250,7 @@ static bool never_blocked(const struct lbc_apply *base, const struct lbc_step *s
 }
 
 #define TOY_REFUSALS                                                                               \
-    { "Gone", .means = LBC_REFUSAL_LB_GONE },                                                      \
+    { "Gone", .means = LBC_REFUSAL_LB_GONE }, { "Full", .means = LBC_REFUSAL_NO_ROOM },            \
         { "FullOfListeners", .means = LBC_REFUSAL_LISTENERS_FULL },                                \
         { "FullOf*", .unless = "Listeners", .means = LBC_REFUSAL_GROUP_FULL },                     \
         { "Unknown", .means = LBC_REFUSAL_MEMBER | LBC_REFUSAL_SERVER },                           \
@@ -265,24 +265,16 @@ static const struct lbc_refusal_row refusals_of_groups[] = {
     { .means = 0 },
 };
 
-static unsigned place_maker(const struct lbc_step *step, const struct ccm_error *err)
-{
-    return step->type == TOY_JOIN && strcmp(err->code, "Full") == 0 ? TOY_LEAVE : LBC_STEP_NONE;
-}
-
 static const struct lbc_apply_ops with_jobs = {
     .steps = step_ops,
-    .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .wait = toy_wait,
     .refusals = refusals_of_groups,
-    .place_maker = place_maker,
 };
 
 static const struct lbc_apply_ops without_jobs = {
     .steps = step_ops,
-    .state = &state_type,
     .backends_name = "backends",
     .is_blocked = never_blocked,
     .refusals = refusals,

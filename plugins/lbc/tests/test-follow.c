@@ -122,13 +122,14 @@ static void put_desired(struct lbc_state *want, const struct desired *one)
 
 static void test_follow(void **state)
 {
-    static const struct lbc_plan_ops rules = { LBC_PLAIN_RULES(NULL, 10) };
+    static const struct lbc_model_ops model_ops = { .type = &lbc_plain_type };
+    static const struct lbc_plan_ops rules = { LBC_PLAIN_RULES(10) };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct lbc_plain_state have = { .lbc = { 0 } };
         struct lbc_plain_state want = { .lbc = { 0 } };
-        struct lbc_model model = { .want = &want.lbc, .type = &lbc_plain_type };
+        struct lbc_model model = { .ops = &model_ops, .want = &want.lbc, .type = &lbc_plain_type };
         const struct lbc_plan_input in = {
             .model = &model, .have = &have.lbc, .service = obj_service(), .cluster_id = "c1"
         };

@@ -459,6 +459,7 @@ void trial_init(struct trial *trial, uint64_t seed)
         (void)trial_dice(trial, 2); /* seeds close to one another shall not begin alike */
     }
     trial->model.lbc.want = &trial->model.want.lbc;
+    trial->model.lbc.ops = &nlb_model_ops;
     trial->model.lbc.reused = trial_has_chance(trial, 30);
     trial->model.lbc.override = trial->model.lbc.reused && trial_has_chance(trial, 70);
     random_wishes(trial);

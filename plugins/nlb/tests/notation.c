@@ -405,6 +405,7 @@ void read_state(struct nlb_state *state, const char *text)
 void read_model(struct nlb_model *model, const char *text)
 {
     model->lbc.want = &model->want.lbc;
+    model->lbc.ops = &nlb_model_ops;
     read_lines(&model->want, model, text);
 }
 

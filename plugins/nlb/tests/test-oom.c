@@ -581,6 +581,7 @@ static bool plan_stale(const char *name, size_t at)
 
     run.model.lbc.type = &nlb_state_type;
     run.model.lbc.want = &run.model.want.lbc;
+    run.model.lbc.ops = &nlb_model_ops;
     run.model.lbc.reused = true;
     run.model.lbc.override = true;
     *listener = (struct nlb_listener){ .lbc.id = strdup("lsn-1"),

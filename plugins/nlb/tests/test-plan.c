@@ -124,7 +124,7 @@ static void test_delete_without_model(void **state)
 {
     CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .lbc.id = NULL } };
-    const struct nlb_model model = { .want = { .lb = { .lbc.id = NULL } } };
+    const struct nlb_model model = { .lbc.ops = &nlb_model_ops };
     const struct lbc_plan_input in = {
         .model = &model.lbc, .have = &have.lbc, .service = obj_service(), .cluster_id = "c1"
     };
