@@ -33,7 +33,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .priority = lbc_pass_priority(pass, priority),
         .paced = source->paced ? &lbc_pass_lb(pass)->id : NULL,
         .waits = pass->dry,
-        .failed_before = pass->entry->failures > 0,
+        .failed_before = !lbc_failure_is_first(&pass->entry->failure),
     };
 }
 

@@ -69,7 +69,7 @@ static int find_user(const struct lbc_pass *pass, bool *ret)
 {
     const int r = lbc_reuse_find_served(pass, ret);
 
-    *ret = *ret || pass->entry->marked || is_labelled_user(pass);
+    *ret = *ret || lbc_change_is_marked(&pass->entry->change) || is_labelled_user(pass);
     return r;
 }
 

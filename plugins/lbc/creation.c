@@ -15,7 +15,7 @@ void lbc_creation_record(struct lbc_creation *creation, bool made, bool once, in
     }
 }
 
-bool lbc_creation_end_token(struct lbc_creation *creation, int64_t now_ms)
+void lbc_creation_end_token(struct lbc_creation *creation, int64_t now_ms)
 {
     creation->taken_ms = creation->taken_ms == 0 ? now_ms : creation->taken_ms;
     creation->named = false;
@@ -23,9 +23,13 @@ bool lbc_creation_end_token(struct lbc_creation *creation, int64_t now_ms)
         now_ms - creation->taken_ms >= LBC_CREATION_LAG_MS) {
         creation->sent = false;
         creation->taken_ms = 0;
-        return true;
+        creation->attempt++;
     }
-    return false;
+}
+
+void lbc_creation_start_over(struct lbc_creation *creation)
+{
+    *creation = (struct lbc_creation){ .bound_here = true, .attempt = creation->attempt + 1 };
 }
 
 void lbc_creation_found(struct lbc_creation *creation)

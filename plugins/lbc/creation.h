@@ -20,7 +20,8 @@ struct lbc_creation {
     bool sent;       /* with this ClientToken one was asked for, and its end is not known */
     bool named;      /* and it was looked for by name since then */
     bool late;       /* one may exist that no list by tags has shown yet */
-    uint32_t count;  /* sent since a load balancer last served the Service */
+    uint32_t attempt; /* part of the ClientToken */
+    uint32_t count;   /* sent since a load balancer last served the Service */
     int64_t asked_ms; /* monotonic: when the last of these was sent, or when one of an earlier
                          process was first thought of; 0 = never */
     int64_t taken_ms; /* monotonic: since when the cloud has said that the ClientToken stands for
@@ -36,9 +37,11 @@ enum lbc_creation_verdict {
 /* One was sent. made: the load balancer exists; else it may. once: a repeated creation creates no
  * second one. */
 void lbc_creation_record(struct lbc_creation *creation, bool made, bool once, int64_t now_ms);
-/* The ClientToken stands for another request, says the cloud. True: it was used up, so the next one
- * takes another; else that request may have made what is there, which is looked for. */
-bool lbc_creation_end_token(struct lbc_creation *creation, int64_t now_ms);
+/* The ClientToken stands for another request, says the cloud. It was used up, so the next creation
+ * takes another; or that request may have made what is there, which is looked for first. */
+void lbc_creation_end_token(struct lbc_creation *creation, int64_t now_ms);
+/* Nothing that was created is left: what follows is another creation, of this process. */
+void lbc_creation_start_over(struct lbc_creation *creation);
 /* A list has shown the load balancer. */
 void lbc_creation_found(struct lbc_creation *creation);
 /* It serves, or a person has changed something, so that it may succeed now. */

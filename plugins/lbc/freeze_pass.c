@@ -1,5 +1,6 @@
 #include "lbc/freeze_pass.h"
 
+#include "lbc/pass.h"
 #include "lbc/pass/empty_pass.h"
 
 #include "util/array.h"
@@ -117,18 +118,18 @@ int lbc_freeze_add(struct lbc_freeze *freeze, struct lbc_freeze_group *group)
 /* --- what went before --- */
 
 /* What went from the group; made when it is missing. NULL on ENOMEM. */
-static struct lbc_freeze_past *get_past(struct lbc_entry *entry, const char *id)
+static struct lbc_freeze_past *get_past(struct lbc_freeze_memory *memory, const char *id)
 {
     CCM_CLEANUP(ccm_freep) struct lbc_freeze_past *past = NULL;
 
-    if (entry->past == NULL) {
-        entry->past = ccm_strmap_new(past_free);
+    if (memory->past == NULL) {
+        memory->past = ccm_strmap_new(past_free);
     }
-    if (entry->past == NULL || ccm_strmap_has(entry->past, id)) {
-        return entry->past == NULL ? NULL : ccm_strmap_get(entry->past, id);
+    if (memory->past == NULL || ccm_strmap_has(memory->past, id)) {
+        return memory->past == NULL ? NULL : ccm_strmap_get(memory->past, id);
     }
     past = calloc(1, sizeof(*past));
-    if (past == NULL || ccm_strmap_set(entry->past, id, past) < 0) {
+    if (past == NULL || ccm_strmap_set(memory->past, id, past) < 0) {
         return NULL;
     }
     return CCM_STEAL(past); /* the map owns it now */
@@ -170,7 +171,7 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze,
             lbc_freeze_past_record(&gone, &one, group->size, now);
         }
     }
-    past = gone.len == 0 ? NULL : get_past(freeze->pass->entry, group->id);
+    past = gone.len == 0 ? NULL : get_past(&freeze->pass->entry->freeze, group->id);
     if (past == NULL) {
         lbc_freeze_past_fini(&gone);
         return;
@@ -187,9 +188,9 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze,
 static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group,
                                 int64_t now)
 {
-    struct lbc_entry *entry = freeze->pass->entry;
+    const struct lbc_freeze_memory *memory = &freeze->pass->entry->freeze;
     struct lbc_freeze_past *past =
-        entry->past == NULL ? NULL : ccm_strmap_get(entry->past, group->id);
+        memory->past == NULL ? NULL : ccm_strmap_get(memory->past, group->id);
     const struct lbc_freeze_past none = { 0 };
 
     if (past != NULL) {
@@ -218,7 +219,7 @@ static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freez
 {
     for (size_t i = 0; i < group->count && !freeze->pass->dry; i++) {
         struct lbc_freeze_past *past =
-            group->decided[i].goes ? get_past(freeze->pass->entry, group->id) : NULL;
+            group->decided[i].goes ? get_past(&freeze->pass->entry->freeze, group->id) : NULL;
 
         if (past != NULL) {
             lbc_freeze_past_record(past, &group->leaving.items[group->items[i]], group->size, now);
@@ -357,7 +358,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
 /* Of groups that are no more nobody asks: what went from them is forgotten with time. */
 static void forget_old_pasts(const struct lbc_freeze *freeze, int64_t now)
 {
-    struct ccm_strmap *pasts = freeze->pass->entry->past;
+    struct ccm_strmap *pasts = freeze->pass->entry->freeze.past;
     void *cursor = NULL;
     const char *id = NULL;
     void *value = NULL;
@@ -415,14 +416,14 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
     int r = 0;
 
     for (size_t i = 0; i < freeze->len; i++) {
-        if (!pass->entry->looked && lbc_hash_may_hold(pass->hash_verdict) &&
+        if (!pass->entry->freeze.decided && lbc_hash_may_hold(pass->hash_verdict) &&
             freeze->mode == LBC_MODE_CLUSTER) {
             freeze_record_earlier(freeze, &freeze->groups[i], now);
         }
         freeze_decide_group(freeze, &freeze->groups[i], now);
     }
     forget_old_pasts(freeze, now);
-    pass->entry->looked = true;
+    pass->entry->freeze.decided = true;
     for (size_t i = 0; i < freeze->len; i++) {
         freeze_record_gone(freeze, &freeze->groups[i], now);
     }

@@ -19,7 +19,22 @@
 #include "lbc/model/absence.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/freeze.h"
-#include "lbc/pass.h"
+#include "util/strmap.h"
+
+struct lbc_instance;
+struct lbc_pass;
+
+/* Of one Service. Starts zeroed. */
+struct lbc_freeze_memory {
+    struct ccm_strmap *past; /* by id of a group: what went because of nodes, see model/freeze.h */
+    bool frozen;             /* backends are kept that the model lacks */
+    bool decided;            /* a pass of this process has decided about its groups */
+};
+
+static inline void lbc_freeze_memory_fini(struct lbc_freeze_memory *memory)
+{
+    ccm_strmap_free(memory->past);
+}
 
 struct lbc_freeze {
     struct lbc_pass *pass;
@@ -44,6 +59,15 @@ CCM_NODISCARD int lbc_freeze_add(struct lbc_freeze *freeze, struct lbc_freeze_gr
 CCM_NODISCARD int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err);
 void lbc_freeze_fini(struct lbc_freeze *freeze);
 
+/* Its load balancer is gone: nothing is kept there any more. */
+static inline void lbc_freeze_end_memory(struct lbc_freeze_memory *memory)
+{
+    memory->frozen = false;
+}
+static inline bool lbc_freeze_keeps(const struct lbc_freeze_memory *memory)
+{
+    return memory->frozen;
+}
 /* The Service, or its load balancer, is gone: nothing of it is held any more. */
 void lbc_freeze_forget(struct lbc_instance *lbc, const char *key);
 

@@ -1,6 +1,7 @@
 /* Who is told about backends that are frozen. */
 #include "lbc/freeze_pass.h"
 
+#include "lbc/pass.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -123,7 +124,7 @@ static void freeze_record_count(struct lbc_freeze *freeze, size_t count, const c
     if (lbc_absence_set_frozen(lbc->absence, entry->key, count > 0) || count > 0) {
         ccm_removal_record_held(lbc->host, entry->key, count, why);
     }
-    entry->frozen = count > 0;
+    entry->freeze.frozen = count > 0;
 }
 
 void lbc_freeze_publish(struct lbc_freeze *freeze)
@@ -132,7 +133,7 @@ void lbc_freeze_publish(struct lbc_freeze *freeze)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf until = { .max = 120 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1200 };
     struct lbc_pass *pass = freeze->pass;
-    const bool before = pass->entry->frozen;
+    const bool before = pass->entry->freeze.frozen;
     size_t count =
         add_cause(freeze, LBC_FREEZE_NOT_READY, LBC_OWN_RULE_NONE, "nodes NotReady", &why);
     size_t ruled = 0;

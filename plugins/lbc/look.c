@@ -29,12 +29,6 @@ static void look_requeue(const struct lbc_pass *pass)
                   free_ms > now_ms ? (uint64_t)(free_ms - now_ms) : 0);
 }
 
-static bool look_has_mirror(const struct lbc_entry *entry)
-{
-    return entry->valid && lbc_state_lb(entry->state)->id != NULL &&
-           (!entry->gone || lbc_entry_is_reused(entry));
-}
-
 void lbc_look_begin(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -50,7 +44,7 @@ void lbc_look_begin(struct lbc_pass *pass)
     }
     look->wanted = look->wanted || look->foreign || edited;
     look->hash = hash;
-    pass->remembered = look_has_mirror(entry);
+    pass->remembered = lbc_entry_has_lb(entry);
     if (look->wanted && !look->asked && pass->remembered &&
         host->now_ms(host) < look_free_ms(look)) {
         pass->put_off = true;

@@ -12,11 +12,14 @@
 /* Where an entry stands; the lock guards it. */
 struct lbc_place {
     const struct lbc_state_type *type;
-    struct lbc_counts counts;  /* what its mirror was counted with */
-    bool busy;                 /* it is claimed */
-    bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
-    bool asked;                /* see lbc_mirrors_ask(); likewise handed over */
-    bool again;                /* it was to be claimed while it was busy */
+    struct lbc_counts counts; /* what its mirror was counted with */
+    bool busy;                /* it is claimed */
+    bool touched;             /* see lbc_mirrors_touch(); handed over by the next claim */
+    bool asked;               /* see lbc_mirrors_ask(); likewise handed over */
+    bool again;               /* it was to be claimed while it was busy */
+    bool blocked;             /* these three: see lbc_entry_set_blocked(); the holder sets them */
+    bool freed;
+    bool comes_back;
     uint64_t lane;             /* to be enqueued in */
     struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
     bool doubted;              /* its last pass left it in doubt: it is read again, even if
@@ -225,14 +228,14 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
     void *cursor = NULL;
     void *value = NULL;
 
-    by->freed = false;
+    by->place->freed = false;
     while (by->place->shared->refs > 1 &&
            ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
         /* No other entry has a claim on the load balancer, so no thread writes to its members. */
-        if (entry != by && entry->place->shared == by->place->shared && entry->blocked) {
-            entry->blocked = false;
+        if (entry != by && entry->place->shared == by->place->shared && entry->place->blocked) {
+            entry->place->blocked = false;
             mirrors->host->enqueue(mirrors->host, entry->key, entry->place->lane, 0);
         }
     }
@@ -250,7 +253,7 @@ static void entry_let_in(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
     shared->busy = false;
     shared->valid = false;
     wake_first(mirrors, shared);
-    if (entry->freed) {
+    if (entry->place->freed) {
         wake_blocked(mirrors, entry);
     }
 }
@@ -281,13 +284,11 @@ static void entry_clear(struct lbc_entry *entry)
     lbc_tags_fini(&entry->applied.tags);
     ccm_strmap_free(entry->pods.states);
     ccm_strmap_free(entry->pods.hosted);
-    ccm_strmap_free(entry->past);
-    if (entry->left.named != NULL) {
-        lbc_named_fini(entry->left.named);
-    }
-    free(entry->left.named);
+    lbc_freeze_memory_fini(&entry->freeze);
+    lbc_empty_memory_fini(&entry->empty);
     free(entry->health.text);
     free(entry->uid);
+    entry->place->blocked = entry->place->freed = entry->place->comes_back = false;
     *entry = (struct lbc_entry){
         .key = entry->key,
         .state = entry->state,
@@ -422,8 +423,7 @@ void lbc_entry_forget_tags(struct lbc_entry *entry)
 static void entry_forget_marks(struct lbc_entry *entry)
 {
     lbc_entry_forget_tags(entry);
-    entry->marked = false;
-    entry->unrestored = 0;
+    lbc_change_forget_lb(&entry->change);
 }
 
 /* Let the entry have the shared mirror, whose reference is taken over, and its content. */
@@ -527,15 +527,15 @@ static void entry_give_back_shared(struct lbc_mirrors *mirrors, struct lbc_entry
 
     lbc_state_move(shared->state, entry->state, mirrors->type);
     entry->place->doubted = !entry->valid;
-    shared->valid = entry->valid && (!underway || entry->comes_back);
+    shared->valid = entry->valid && (!underway || entry->place->comes_back);
     entry->valid = false;
-    if (underway && entry->comes_back) {
+    if (underway && entry->place->comes_back) {
         shared->holder = entry;
         return;
     }
     shared->busy = false;
     wake_first(mirrors, shared);
-    if (entry->freed) {
+    if (entry->place->freed) {
         wake_blocked(mirrors, entry);
     }
 }
@@ -548,8 +548,8 @@ static void mirrors_give_back(struct lbc_mirrors *mirrors, struct lbc_entry *ent
     if (entry->place->shared != NULL) {
         entry_give_back_shared(mirrors, entry);
     }
-    entry->freed =
-        entry->freed && entry->place->shared != NULL && entry->place->shared->holder == entry;
+    entry->place->freed = entry->place->freed && entry->place->shared != NULL &&
+                          entry->place->shared->holder == entry;
     if (entry->place->again) {
         entry->place->again = false;
         mirrors->host->enqueue(mirrors->host, entry->key, entry->place->lane, 0);
@@ -703,6 +703,32 @@ const char *lbc_entry_acquired_id(const struct lbc_entry *entry)
 bool lbc_entry_is_reused(const struct lbc_entry *entry)
 {
     return entry->place->shared != NULL;
+}
+
+void lbc_entry_set_blocked(struct lbc_entry *entry, bool blocked)
+{
+    entry->place->blocked = blocked;
+}
+
+void lbc_entry_set_freed(struct lbc_entry *entry)
+{
+    entry->place->freed = true;
+}
+
+void lbc_entry_set_coming_back(struct lbc_entry *entry, bool comes_back)
+{
+    entry->place->comes_back = comes_back;
+}
+
+bool lbc_entry_comes_back(const struct lbc_entry *entry)
+{
+    return entry->place->comes_back;
+}
+
+bool lbc_entry_has_lb(const struct lbc_entry *entry)
+{
+    return entry->valid && lbc_state_lb(entry->state)->id != NULL &&
+           (!lbc_release_is_gone(&entry->release) || lbc_entry_is_reused(entry));
 }
 
 void lbc_entry_drop(struct lbc_entry *entry)

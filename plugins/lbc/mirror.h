@@ -10,12 +10,12 @@
  * queue by claiming, by claiming something else, and by lbc_mirrors_forget().
  *
  * Jobs that a pass has left under way on a shared load balancer keep it for their entry, which
- * comes back for them (`comes_back`): until then it is not the turn of anybody else. One that turns
+ * comes back for them: until then it is not the turn of anybody else. One that turns
  * elsewhere, or is forgotten, lets the others in, and they read.
  *
  * A Service can also wait for something in a load balancer that another one holds: a port. Its
- * entry is `blocked`; when a holder that gave something up (`freed`) releases its claim, all that
- * are blocked on the same load balancer are enqueued.
+ * entry is blocked; when a holder that gave something up releases its claim, all that are blocked
+ * on the same load balancer are enqueued.
  */
 #ifndef CCM_LBC_MIRROR_H
 #define CCM_LBC_MIRROR_H
@@ -25,9 +25,13 @@
 #include "lbc/apply/state.h"
 #include "lbc/apply/underway.h"
 #include "lbc/creation.h"
+#include "lbc/freeze_pass.h"
 #include "lbc/look.h"
-#include "lbc/model/named.h"
 #include "lbc/model/tags.h"
+#include "lbc/pass/change.h"
+#include "lbc/pass/empty_pass.h"
+#include "lbc/pass/failure.h"
+#include "lbc/pass/release.h"
 #include "lbc/service/lifecycle.h"
 #include "lbc/usage.h"
 #include "util/attr.h"
@@ -61,23 +65,11 @@ struct lbc_audit_memory {
     int64_t repaired_ms; /* monotonic: when what others had changed was last repaired; 0 = never */
 };
 
-/* Backends that left; leave_pass.c. */
-struct lbc_left_memory {
-    struct lbc_named *named; /* not reported yet; NULL = none */
-    int64_t reported_ms;     /* monotonic: when some were last reported; 0 = never */
-};
-
 /* Pods that are not ready yet, or whose address is that of a node. */
 struct lbc_pod_memory {
     struct ccm_strmap *states; /* see readiness.h */
     struct ccm_strmap *hosted; /* `known` of hosted.h */
     uint32_t polls;            /* passes in a row that waited for pods */
-};
-
-/* The refusal that last had the mirror read again. */
-struct lbc_reread_memory {
-    uint64_t refusal; /* hash of its text */
-    int64_t at_ms;    /* monotonic; 0 = never */
 };
 
 /* Additional tags that we have put on the load balancer. */
@@ -96,43 +88,24 @@ struct lbc_entry {
     enum lbc_compare compares;
     struct lbc_underway underway; /* jobs whose steps are in `state` as done */
     bool valid;                   /* `state` is what the cloud holds; else the last we knew */
-    bool gone;           /* the Service is unwanted, and nothing of ours is left in the cloud */
-    bool cleaned;        /* nor at the Service: finalizer, labels and address are taken away */
-    bool left_alone;     /* its load balancer stays, since it is not the Service's any more */
-    bool several;        /* the last look by tag or name found more than its own */
-    bool releasing;      /* a release has begun; until it ends, or an ensuring pass does */
-    bool used;           /* a pass has worked on a load balancer */
-    bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
-    bool completed;      /* a pass of this process has come to its end, or had to do everything */
-    bool blocked;        /* it lacks something that another entry holds in the load balancer */
-    bool freed;          /* it gave something up there that others may lack */
-    bool sifting;        /* see struct lbc_apply */
-    bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
-    bool lost;           /* a failed step may have taken effect, and no pass has ended since */
-    bool comes_back;     /* its next pass is due soon, for what is under way */
-    uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
-    uint32_t attempt;    /* of creation: part of the ClientToken */
+    bool used;                    /* a pass has worked on a load balancer */
+    bool releasing;               /* a release has begun; until it ends, or an ensuring pass does */
+    bool completed; /* a pass of this process has come to its end, or had to do everything */
+    unsigned near;  /* 1 << enum lbc_quota: little of it is left, see quota.h */
+    struct lbc_failure_memory failure;
     struct lbc_creation creation;
-    uint32_t changing; /* that read what the cloud was changing */
-    uint32_t failures; /* passes in a row that failed */
-    uint32_t unsaid;   /* and whose condition could not be written either */
-    bool failing;      /* a failure was reported, and it is not over */
+    struct lbc_change_memory change;
+    struct lbc_release_memory release;
+    struct lbc_freeze_memory freeze;
+    struct lbc_empty_memory empty;
     struct lbc_tag_memory applied;
     struct lbc_pod_memory pods;
     struct lbc_audit_memory audit;
-    struct lbc_reread_memory reread;
-    struct lbc_left_memory left;
     struct lbc_life_memory memory; /* what was last written to the Service */
     struct lbc_look look;          /* after edits by people */
     struct lbc_health_memory health;
-    int64_t unserved_ms;     /* monotonic: since when a port has no ready backend; 0 = not so */
-    struct ccm_strmap *past; /* by id of a group: what went because of nodes, see freeze.h */
     struct lbc_pending_change pending; /* of how traffic is paid for */
-    bool frozen;                       /* backends are kept that the model lacks */
-    bool looked;                       /* a pass of this process has decided about its groups */
-    int64_t making_ms;       /* monotonic: since when the load balancer is not ready; 0 = it is */
-    unsigned near;           /* 1 << enum lbc_quota: little of it is left, see quota.h */
-    struct lbc_place *place; /* the store's: claim, queues, what it was counted with */
+    struct lbc_place *place;           /* the store's: claim, queues, what it was counted with */
 };
 
 struct lbc_mirrors;
@@ -181,6 +154,15 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
 /* Whether that is a person's, as the claim said. */
 bool lbc_entry_is_reused(const struct lbc_entry *entry);
+/* It lacks something that another entry holds in the load balancer. */
+void lbc_entry_set_blocked(struct lbc_entry *entry, bool blocked);
+/* It gave something up there that others may lack. */
+void lbc_entry_set_freed(struct lbc_entry *entry);
+/* Its next pass is due soon, for what is under way; until the next claim ends. */
+void lbc_entry_set_coming_back(struct lbc_entry *entry, bool comes_back);
+bool lbc_entry_comes_back(const struct lbc_entry *entry);
+/* Whether the mirror is believed and has a load balancer of the Service. */
+bool lbc_entry_has_lb(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
 /* Which additional tags are ours is not known any more: the label of the Service says it again. */

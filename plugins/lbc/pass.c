@@ -3,7 +3,6 @@
 
 #include "lbc/instance.h"
 #include "lbc/lookup.h"
-#include "lbc/model/blame.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
@@ -16,10 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOPIC_FAILURE    "failure"
-#define FAILURE_MAX      1023   /* bytes of the event about a failure; no server takes more */
 #define AFTER_RESTART_MS 900000 /* less than a server keeps Events for, with a period between */
-#define RETRY_FAILURES   2      /* as of the queue: from then on tries wait in the last lane */
 
 /* --- facts --- */
 
@@ -89,7 +85,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
 /* It only tries again what has failed: such passes come in the last lane (sched/queue.h). */
 static bool pass_is_retry(const struct lbc_pass *pass)
 {
-    return pass->entry->failures >= RETRY_FAILURES && pass->req->lane == CCM_LANE_BULK;
+    return lbc_failure_repeats(&pass->entry->failure) && pass->req->lane == CCM_LANE_BULK;
 }
 
 enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted)
@@ -220,8 +216,8 @@ bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
     const struct ccm_host *host = pass->lbc->host;
     const struct lbc_entry *entry = pass->entry;
 
-    return pass_is_early(pass, host->now_ms(host)) || entry->failures > 0 || entry->conflicted ||
-           entry->lost || (entry->used && lbc_pass_lb(pass)->id == NULL);
+    return pass_is_early(pass, host->now_ms(host)) || !lbc_failure_is_first(&entry->failure) ||
+           lbc_change_is_doubtful(&entry->change) || (entry->used && lbc_pass_lb(pass)->id == NULL);
 }
 
 bool lbc_pass_was_read_early(const struct lbc_pass *pass)
@@ -259,7 +255,9 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
         creation->named = creation->named || how->by_name;
     }
     pass->several = r == 0 && how->more;
-    pass->entry->several = r == 0 ? several != NULL : pass->entry->several;
+    if (r == 0) {
+        lbc_release_note_several(&pass->entry->release, several != NULL);
+    }
     if (r < 0 || (pass->releases && several == NULL)) {
         return;
     }
@@ -404,133 +402,9 @@ void lbc_pass_emit_standing(const struct lbc_pass *pass, const char *topic, cons
     pass_stand_text(pass, true, topic, reason, text, 0);
 }
 
-void lbc_pass_end_failure(struct lbc_pass *pass)
-{
-    lbc_pass_emit_standing(pass, TOPIC_FAILURE, "", "");
-    pass->entry->failing = false;
-}
-
-void lbc_pass_end_standing(struct lbc_pass *pass)
-{
-    lbc_pass_emit_standing(pass, CCM_EVENT_ALL_TOPICS, "", "");
-    pass->entry->failing = false;
-}
-
-/* At most so many bytes, in whole words. */
-static void pass_add_cut(struct ccm_buf *text, const char *words, size_t room)
-{
-    size_t len = ccm_text_utf8_cut(words, room);
-    const size_t whole = len;
-
-    while (words[whole] != '\0' && len > 0 && words[len] != ' ') {
-        len--;
-    }
-    ccm_buf_add(text, words, len == 0 ? whole : len);
-    ccm_buf_adds(text, words[whole] == '\0' ? "" : " ...");
-}
-
-/* The text is cut, not the sentence behind it. */
-static void pass_stand_failed(struct lbc_pass *pass, const char *reason, const char *what,
-                              const struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = FAILURE_MAX };
-    char retry[CCM_RETRY_TEXT];
-    const struct lbc_problems *problems = &pass->problems;
-    const char *id = lbc_pass_lb_id(pass);
-    size_t room;
-
-    lbc_pass_format_retry(pass, err, retry);
-    ccm_buf_addf(&text, "%s%s%s%s: ", what, id[0] == '\0' ? "" : " [", id,
-                 id[0] == '\0' ? "" : "]");
-    room = FAILURE_MAX - text.len - sizeof(retry) - sizeof(" ... . ");
-    pass_add_cut(&text, ccm_buf_str(&problems->text), room);
-    ccm_buf_addf(&text, ". %s", retry);
-
-    const struct lbc_life_standing failure = {
-        .warning = true,
-        .topic = TOPIC_FAILURE,
-        .reason = reason,
-        .cause = ccm_buf_str(&problems->cause),
-        .text = ccm_buf_str(&text),
-    };
-
-    pass->entry->failing = true;
-    lbc_pass_stand(pass, &failure);
-}
-
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT])
 {
     ccm_text_printf(ret, LBC_PASS_SERVES_TEXT, "Load balancer [%s] %s%s", lbc_pass_lb_id(pass),
                     pass->left_names.len == 0 ? "is as wanted" : "serves without ",
                     ccm_buf_str(&pass->left_names));
-}
-
-void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
-                           char ret[static CCM_RETRY_TEXT])
-{
-    const struct ccm_host *host = pass->lbc->host;
-    uint64_t most_ms = 0;
-    const uint64_t next_ms = host->retry_ms(host, pass->req, 0, err, &most_ms);
-
-    ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), err->kind, next_ms, most_ms, ret);
-}
-
-/* Reason and beginning of its event, the same for all controllers; people search for them. */
-static const char *pass_reason(const struct lbc_pass *pass)
-{
-    return pass->releases ? "CleanLoadBalancerFailed" : "SyncLoadBalancerFailed";
-}
-
-static const char *pass_what(const struct lbc_pass *pass)
-{
-    return pass->releases ? "Error deleting load balancer" : "Error syncing load balancer";
-}
-
-static int pass_fail_all_as(struct lbc_pass *pass, const char *reason, const char *what,
-                            struct ccm_error *err)
-{
-    lbc_problems_sum(&pass->problems, err);
-    if (err->kind != CCM_ERROR_CANCELLED && !lbc_problems_only_wait(&pass->problems)) {
-        pass_stand_failed(pass, reason, what, err);
-    }
-    return -EIO;
-}
-
-int lbc_pass_fail_all(struct lbc_pass *pass, struct ccm_error *err)
-{
-    return pass_fail_all_as(pass, pass_reason(pass), pass_what(pass), err);
-}
-
-int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                     struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = FAILURE_MAX };
-
-    lbc_blame_write(pass->lbc->ops->product->rules->annotations, &pass->service->meta,
-                    lbc_cloud_remedy(&pass->lbc->cloud, err), err->message, &advice);
-    lbc_problems_add(&pass->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
-    (void)pass_fail_all_as(pass, reason, what, err); /* r says more */
-    return r;
-}
-
-int lbc_pass_fail(struct lbc_pass *pass, int r, struct ccm_error *err)
-{
-    return lbc_pass_fail_as(pass, pass_reason(pass), pass_what(pass), r, err);
-}
-
-int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                       struct ccm_error *err)
-{
-    lbc_problems_add(&pass->problems, err, NULL);
-    (void)pass_fail_all_as(pass, reason, what, err); /* r says more */
-    return r;
-}
-
-void lbc_pass_join_refused(struct lbc_pass *pass)
-{
-    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems others = pass->problems;
-
-    pass->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
-    lbc_problems_join(&pass->problems, &pass->refused.problems);
-    lbc_problems_join(&pass->problems, &others);
 }

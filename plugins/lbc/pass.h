@@ -180,26 +180,6 @@ void lbc_pass_stand(const struct lbc_pass *pass, const struct lbc_life_standing 
 
 #define LBC_PASS_AGAIN_MS 1 /* the next pass begins with what this one has written */
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT]);
-/* When a failure of the pass is tried again. */
-void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,
-                           char ret[static CCM_RETRY_TEXT]);
-/* The failure of the pass before is over. */
-void lbc_pass_end_failure(struct lbc_pass *pass);
-/* All of them are over. */
-void lbc_pass_end_standing(struct lbc_pass *pass);
-/* "{what} [{id}]: {message} ({remedy}). {when it is tried again}" as a Warning event that lasts;
- * reason and what as the pass ensures or releases. Returns r. */
-int lbc_pass_fail(struct lbc_pass *pass, int r, struct ccm_error *err);
-int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                     struct ccm_error *err);
-/* The same for an answer of the API server, which has no remedy. */
-int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *what, int r,
-                       struct ccm_error *err);
-/* The same for all problems; -EIO with their sum in err. */
-int lbc_pass_fail_all(struct lbc_pass *pass, struct ccm_error *err);
-/* What cannot be used of the Service becomes the first of the problems. */
-void lbc_pass_join_refused(struct lbc_pass *pass);
-
 /* --- what takes long without failing; progress.c --- */
 
 /* Before a pass: an event when the first address of the Service takes seconds. */

@@ -123,19 +123,6 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
     }
 }
 
-/* A pass that waits for its turn is neither well nor failed. */
-static void job_count_failure(struct job *job, int r, const struct ccm_error *err)
-{
-    if (job->put_off) {
-        return;
-    }
-    if (r == 0) {
-        job->entry->failures = 0;
-    } else if (err->kind != CCM_ERROR_CANCELLED && job->entry->failures < UINT32_MAX) {
-        job->entry->failures++;
-    }
-}
-
 static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm_error *err)
 {
     if (job->leaves) {
@@ -187,10 +174,11 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     if (r < 0 || !pass.unfinished) {
         lbc_progress_end(&pass);
     }
-    job->entry->conflicted = job->entry->conflicted && (r < 0 || pass.unfinished);
-    job->entry->lost = job->entry->lost && (r < 0 || pass.unfinished);
+    lbc_change_end_pass(&job->entry->change, r == 0 && !pass.unfinished);
     lbc_measure_pass(&pass, started_ms, r, err);
-    job_count_failure(job, r, err);
+    if (!job->put_off) { /* a pass that waits for its turn is neither well nor failed */
+        lbc_failure_count(&job->entry->failure, r, err);
+    }
     if ((!was_valid || pass.looked) && job->entry->valid) {
         job->entry->audit.read_ms = started_ms;
     }
@@ -276,7 +264,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     }
     r = job_run_passes(job, ret, err);
     reconcile_end_waits(job->lbc, job->req);
-    job->entry->comes_back = job->put_off;
+    lbc_entry_set_coming_back(job->entry, job->put_off);
     lbc_mirrors_release(mirrors, job->entry);
     lbc_quota_publish(job->lbc);
     if (job->lbc->dry) {

@@ -407,7 +407,7 @@ static void test_priority(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
-        struct lbc_entry entry = { .failures = cases[i].failures };
+        struct lbc_entry entry = { .failure.count = cases[i].failures };
         const struct lbc_pass pass = { .req = &req,
                                        .service = &service,
                                        .entry = &entry,

@@ -1,5 +1,6 @@
 #include "lbc/model/named.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void lbc_named_fini(struct lbc_named *named)
@@ -9,6 +10,14 @@ void lbc_named_fini(struct lbc_named *named)
         ccm_buf_fini(&named->kind[i].names);
     }
     memset(named, 0, sizeof(*named));
+}
+
+void lbc_named_free(struct lbc_named *named)
+{
+    if (named != NULL) {
+        lbc_named_fini(named);
+        free(named);
+    }
 }
 
 static struct lbc_named_kind *named_find_kind(struct lbc_named *named, const char *words)

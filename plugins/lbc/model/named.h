@@ -30,5 +30,7 @@ void lbc_named_add(struct lbc_named *named, const char *words, const char *name)
 void lbc_named_format(const struct lbc_named *named, const char *between, struct ccm_buf *text);
 /* Leaves it empty. */
 void lbc_named_fini(struct lbc_named *named);
+/* The same of one from the heap; NULL is fine. */
+void lbc_named_free(struct lbc_named *named);
 
 #endif

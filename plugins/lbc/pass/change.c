@@ -17,6 +17,8 @@
 #define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
 #define UNFINISHED_MS       1000   /* until what is still being made is looked at again */
 #define REMOVING_MS         3000   /* until a backend that is being removed is looked at again */
+#define CHANGING_MS         5000   /* until a listener that the cloud is changing is read again */
+#define CHANGING_TURNS      6      /* doublings */
 
 /* --- what a plan is made from --- */
 
@@ -33,7 +35,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
         .fresh = fresh,
         .last_user = pass->last_user,
         .restores = lbc_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
+        .cannot_restore = pass->entry->change.unrestored >= LBC_TAKEN_TRIES,
     };
 }
 
@@ -114,13 +116,13 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .batch = &pass->lbc->batch,
         .have = pass->entry->state,
         .problems = &pass->problems,
-        .attempt = &pass->entry->attempt,
+        .attempt = &pass->entry->creation.attempt,
         .unknown = pass->lbc->unknown,
         .left_out = &pass->left_out,
-        .sifting = &pass->entry->sifting,
+        .sifting = &pass->entry->change.sifting,
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
-        .hides_conflict = !pass->entry->conflicted,
+        .hides_conflict = !pass->entry->change.conflicted,
         .insists = pass->insists,
         .forgives_lb = pass->releases &&
                        (lbc_has_trait(pass->lbc, LBC_FORGIVES_REUSED) || !pass->model->reused),
@@ -141,8 +143,8 @@ static void change_judge_creation(struct lbc_pass *pass, const struct lbc_apply 
     if (apply->asked_lb && !(apply->lb_gone && once)) {
         lbc_creation_record(&entry->creation, apply->made_lb, once, now);
     }
-    if (apply->token_taken && lbc_creation_end_token(&entry->creation, now)) {
-        entry->attempt++;
+    if (apply->token_taken) {
+        lbc_creation_end_token(&entry->creation, now);
     }
 }
 
@@ -153,10 +155,12 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
     change_judge_creation(pass, apply);
 
     pass->writes += apply->writes;
-    entry->freed = entry->freed || apply->freed;
-    entry->conflicted = entry->conflicted || apply->conflicted;
-    entry->lost = entry->lost || apply->lost;
-    entry->unrestored += apply->cannot_restore ? 1 : 0;
+    if (apply->freed) {
+        lbc_entry_set_freed(entry);
+    }
+    entry->change.conflicted = entry->change.conflicted || apply->conflicted;
+    entry->change.lost = entry->change.lost || apply->lost;
+    entry->change.unrestored += apply->cannot_restore ? 1 : 0;
     entry->valid = entry->valid && !apply->surprised;
     if (apply->lb_gone) {
         lbc_entry_drop(entry);
@@ -176,15 +180,15 @@ int lbc_pass_check_ready(struct lbc_pass *pass, struct ccm_error *err)
         lbc_apply_lb_ready(pass->lbc->ops->change->steps, entry->state, &again_ms, err);
 
     if (ready == LBC_LB_READY) {
-        entry->making_ms = 0;
+        entry->change.making_ms = 0;
         return 0;
     }
     entry->valid = false;
     if (ready == LBC_LB_BROKEN) {
         return -EIO;
     }
-    entry->making_ms = entry->making_ms == 0 ? now : entry->making_ms;
-    if (now - entry->making_ms >= LBC_LB_MAKING_MS) {
+    entry->change.making_ms = entry->change.making_ms == 0 ? now : entry->change.making_ms;
+    if (now - entry->change.making_ms >= LBC_LB_MAKING_MS) {
         return ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT,
                              "load balancer %s has not become ready for %d minutes: check it in "
                              "the console of the cloud",
@@ -201,9 +205,9 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
     const uint64_t refusal = ccm_text_hash(ccm_buf_str(&pass->problems.cause));
 
-    if (refusal != entry->reread.refusal || now - entry->reread.at_ms >= INVALIDATE_PAUSE_MS) {
-        entry->reread.at_ms = now;
-        entry->reread.refusal = refusal;
+    if (refusal != entry->change.refusal || now - entry->change.refused_ms >= INVALIDATE_PAUSE_MS) {
+        entry->change.refused_ms = now;
+        entry->change.refusal = refusal;
         entry->valid = false;
     }
 }
@@ -374,10 +378,10 @@ static bool change_waits_for_caches(struct lbc_pass *pass, struct ccm_error *err
     struct lbc_entry *entry = pass->entry;
 
     if (err->kind != CCM_ERROR_NOT_FOUND &&
-        (err->kind != CCM_ERROR_CONFLICT || entry->conflicted)) {
+        (err->kind != CCM_ERROR_CONFLICT || entry->change.conflicted)) {
         return false;
     }
-    entry->conflicted = err->kind == CCM_ERROR_CONFLICT;
+    entry->change.conflicted = err->kind == CCM_ERROR_CONFLICT;
     lbc_entry_forget_tags(entry); /* they were read from an older label */
     ccm_error_clear(err);
     pass->unfinished = true;
@@ -531,8 +535,8 @@ int lbc_change_apply(struct lbc_pass *pass, struct lbc_change *change, struct cc
     struct lbc_entry *entry = pass->entry;
     int r;
 
-    entry->blocked = change->plan.blocked;
-    entry->marked = entry->marked || (pass->model->reused && !refused);
+    lbc_entry_set_blocked(entry, change->plan.blocked);
+    entry->change.marked = entry->change.marked || (pass->model->reused && !refused);
     r = lbc_pass_run_plan(pass, &change->plan, &change->in,
                           change->is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, err);
     if (change_record(pass, change->is_new, pass->writes > before) < 0) {
@@ -546,6 +550,55 @@ int lbc_change_apply(struct lbc_pass *pass, struct lbc_change *change, struct cc
         change_emit_repair(pass, ccm_buf_str(&change->repair));
     }
     return r;
+}
+
+/* Read the desired groups again whose backends the cloud was changing; the rest of the mirror
+ * holds. */
+static bool change_await_groups(struct lbc_pass *pass)
+{
+    const struct lbc_state *want = pass->model->want;
+    bool changing = false;
+
+    for (size_t i = 0; i < want->group_count; i++) {
+        struct lbc_group *one = lbc_state_group_for(pass->entry->state, want->groups[i]);
+
+        if (one != NULL && one->changing) {
+            one->unread = true;
+            changing = true;
+        }
+    }
+    return changing;
+}
+
+static bool change_has_listener(const struct lbc_pass *pass)
+{
+    const struct lbc_state *want = pass->model->want;
+    bool changing = pass->entry->state->listener_leaves;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct lbc_listener *one =
+            lbc_state_listener_like(pass->entry->state, want->listeners[i]);
+
+        changing = changing || (one != NULL && one->changing);
+    }
+    return changing;
+}
+
+/* The cloud was changing it when it was read. If that change fails, it is as before, or does not
+ * exist; a listener may be stopped. So it is read again, less and less often. */
+void lbc_change_await(struct lbc_pass *pass)
+{
+    struct lbc_entry *entry = pass->entry;
+    const uint32_t turns = entry->change.changing;
+    const uint32_t turn = turns < CHANGING_TURNS ? turns : CHANGING_TURNS;
+    const bool groups = !pass->dry && change_await_groups(pass);
+    const bool listeners = !pass->dry && change_has_listener(pass);
+
+    entry->change.changing = groups || listeners ? turn + 1 : 0;
+    entry->valid = entry->valid && !listeners;
+    if ((groups || listeners) && !pass->unfinished) {
+        pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
+    }
 }
 
 void lbc_change_fini(struct lbc_change *change)

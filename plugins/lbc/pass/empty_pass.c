@@ -1,6 +1,7 @@
 #include "lbc/pass/empty_pass.h"
 
 #include "lbc/names.h"
+#include "lbc/pass.h"
 #include "lbc/report/figures.h"
 #include "lbc/service/condition.h"
 #include "util/cleanup.h"
@@ -157,16 +158,16 @@ static bool empty_waits(struct lbc_pass *pass, size_t count)
     const int64_t now = host->now_ms(host);
 
     if (count == 0 || empty_was_told(pass)) {
-        entry->unserved_ms = count == 0 ? 0 : now - wait_ms;
+        entry->empty.since_ms = count == 0 ? 0 : now - wait_ms;
         return false;
     }
-    entry->unserved_ms = entry->unserved_ms == 0 ? now : entry->unserved_ms;
-    if (now - entry->unserved_ms >= wait_ms) {
+    entry->empty.since_ms = entry->empty.since_ms == 0 ? now : entry->empty.since_ms;
+    if (now - entry->empty.since_ms >= wait_ms) {
         return false;
     }
     if (!pass->dry) {
         host->enqueue(host, entry->key, CCM_LANE_BULK,
-                      (uint64_t)(entry->unserved_ms + wait_ms - now));
+                      (uint64_t)(entry->empty.since_ms + wait_ms - now));
     }
     return true;
 }

@@ -6,9 +6,29 @@
 #ifndef CCM_LBC_EMPTY_PASS_H
 #define CCM_LBC_EMPTY_PASS_H
 
-#include "lbc/freeze_pass.h"
-#include "lbc/pass.h"
+#include "lbc/model/named.h"
+#include "util/attr.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lbc_freeze;
+struct lbc_group;
+struct lbc_instance;
+struct lbc_pass;
+struct lbc_resolved_list;
+
+/* Of one Service. Starts zeroed; times are monotonic. */
+struct lbc_empty_memory {
+    int64_t since_ms;       /* since when a port has no ready backend; 0 = all have */
+    struct lbc_named *left; /* backends that left and are not reported yet; NULL = none */
+    int64_t left_ms;        /* when some that left were last reported; 0 = never */
+};
+
+static inline void lbc_empty_memory_fini(struct lbc_empty_memory *memory)
+{
+    lbc_named_free(memory->left);
+}
 /* Keep why the pods of a group that has no backends could not be attached, before the model gets
  * what was resolved. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_empty_explain_unresolved(struct lbc_pass *pass,

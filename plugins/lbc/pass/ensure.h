@@ -6,6 +6,7 @@
 #define CCM_LBC_ENSURE_H
 
 #include "lbc/pass.h"
+#include "lbc/pass/change.h"
 
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -33,28 +34,6 @@ CCM_NODISCARD int lbc_sync_add_backends(struct lbc_pass *pass, struct ccm_error 
 CCM_NODISCARD int lbc_sync_decide_leaving(struct lbc_pass *pass, struct ccm_error *err);
 /* What came of the plan, r of it: what was left out, what is read again. */
 CCM_NODISCARD int lbc_sync_end_apply(struct lbc_pass *pass, int r, struct ccm_error *err);
-
-/* --- change.c --- */
-
-/* The way from what is there to what is desired. */
-struct lbc_change {
-    struct lbc_plan plan;
-    struct lbc_plan_input in;
-    struct ccm_buf repair; /* steps that undo what somebody else has changed, for people */
-    size_t known;          /* problems before it was made */
-    bool is_new;           /* the load balancer is created */
-};
-
-CCM_NODISCARD int lbc_change_plan(struct lbc_pass *pass, struct lbc_change *change,
-                                  struct ccm_error *err);
-/* What the Service has to show before the plan is carried out. If it does not take that, the plan
- * shrinks to what can be done. */
-CCM_NODISCARD int lbc_change_announce(struct lbc_pass *pass, struct lbc_change *change,
-                                      struct ccm_error *err);
-/* Failures as of lbc_pass_run_plan(). */
-CCM_NODISCARD int lbc_change_apply(struct lbc_pass *pass, struct lbc_change *change,
-                                   struct ccm_error *err);
-void lbc_change_fini(struct lbc_change *change);
 
 /* --- publish.c: failures were reported --- */
 

@@ -93,7 +93,7 @@ int lbc_keep_read(struct lbc_pass *pass, const struct ccm_error *why, struct ccm
         pass->fresh = true;
         r = pass->lbc->ops->read->lb(pass, label, entry->state, err);
         entry->valid = r == 0;
-        entry->gone = false;
+        lbc_release_reopen(&entry->release);
     }
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         ccm_error_clear(err);

@@ -1,7 +1,8 @@
 /* Which backends left a load balancer, and why: one event for all of a minute. */
 #include "lbc/pass/empty_pass.h"
 
-#include "lbc/model/named.h"
+#include "lbc/freeze_pass.h"
+#include "lbc/pass.h"
 #include "util/cleanup.h"
 
 #include <stdlib.h>
@@ -46,11 +47,11 @@ static void leave_keep(struct lbc_pass *pass)
     const char *name = NULL;
 
     while (pass->left != NULL && ccm_strmap_next(pass->left, &cursor, &name, &value)) {
-        if (entry->left.named == NULL) {
-            entry->left.named = calloc(1, sizeof(*entry->left.named));
+        if (entry->empty.left == NULL) {
+            entry->empty.left = calloc(1, sizeof(*entry->empty.left));
         }
-        if (entry->left.named != NULL) {
-            lbc_named_add(entry->left.named, value, name);
+        if (entry->empty.left != NULL) {
+            lbc_named_add(entry->empty.left, value, name);
         }
     }
 }
@@ -65,20 +66,18 @@ void lbc_leave_publish(struct lbc_pass *pass)
     if (pass->writes > 0) {
         leave_keep(pass);
     }
-    if (entry->left.named == NULL) {
+    if (entry->empty.left == NULL) {
         return;
     }
-    if (entry->left.reported_ms != 0 && now - entry->left.reported_ms < TELL_PAUSE_MS) {
+    if (entry->empty.left_ms != 0 && now - entry->empty.left_ms < TELL_PAUSE_MS) {
         host->enqueue(host, entry->key, CCM_LANE_BULK,
-                      (uint64_t)(entry->left.reported_ms + TELL_PAUSE_MS - now));
+                      (uint64_t)(entry->empty.left_ms + TELL_PAUSE_MS - now));
         return;
     }
-    lbc_named_format(entry->left.named, "; ", &text);
+    lbc_named_format(entry->empty.left, "; ", &text);
     lbc_life_event(&pass->life, pass->service, false, "BackendsRemoved",
-                   "%zu backend(s) left load balancer [%s]: %s", entry->left.named->count,
+                   "%zu backend(s) left load balancer [%s]: %s", entry->empty.left->count,
                    lbc_pass_lb_id(pass), ccm_buf_str(&text));
-    lbc_named_fini(entry->left.named);
-    free(entry->left.named);
-    entry->left.named = NULL;
-    entry->left.reported_ms = now;
+    lbc_named_free(CCM_STEAL(entry->empty.left));
+    entry->empty.left_ms = now;
 }

@@ -24,7 +24,7 @@ void lbc_progress_begin(struct lbc_pass *pass)
 
     /* As long as it waits for its turn, the event about that stays. */
     if (!pass->dry && !pass->releases && pass->service->ingress_count == 0 &&
-        !pass->entry->comes_back) {
+        !lbc_entry_comes_back(pass->entry)) {
         lbc_pass_stand(pass, &begin);
     }
 }

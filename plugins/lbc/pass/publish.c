@@ -14,10 +14,8 @@
 
 #include <errno.h>
 
-#define POLL_MS         10000 /* then doubling, 32 times as long at most */
-#define LEFT_OUT_MS     10000 /* until backends that were left out are added again, at least */
-#define UNSAID_FIRST_MS UINT64_C(2000)
-#define UNSAID_TURNS    10 /* so often the wait is doubled: to 34 min */
+#define POLL_MS     10000 /* then doubling, 32 times as long at most */
+#define LEFT_OUT_MS 10000 /* until backends that were left out are added again, at least */
 
 /* Pods whose readiness waits for us; those that are not so far are looked at again, since no change
  * of a slice will announce them. */
@@ -157,8 +155,8 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
         lbc_entry_forget_tags(pass->entry); /* they were read from an older label */
     }
-    if (r < 0 && (publish_is_outdated(pass) ||
-                  (err->kind == CCM_ERROR_CONFLICT && pass->entry->failures == 0))) {
+    if (r < 0 && (publish_is_outdated(pass) || (err->kind == CCM_ERROR_CONFLICT &&
+                                                lbc_failure_is_first(&pass->entry->failure)))) {
         err->kind = CCM_ERROR_CONFLICT;
         return r;
     }
@@ -175,7 +173,7 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
  * now: in this pass, or, where an edit's look is put off, some seconds before. */
 static void publish_ensured(struct lbc_pass *pass)
 {
-    const bool mended = pass->entry->failing && (pass->fresh || pass->put_off);
+    const bool mended = lbc_failure_stands(&pass->entry->failure) && (pass->fresh || pass->put_off);
 
     lbc_pass_end_failure(pass);
     if (pass->writes > 0 || pass->hashed || mended) {
@@ -203,7 +201,7 @@ static int publish_success(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
     }
-    pass->entry->unrestored = 0;
+    lbc_change_end_restore(&pass->entry->change);
     pass->entry->releasing = false;
     publish_left_out(pass);
     publish_ensured(pass);
@@ -281,21 +279,6 @@ static bool condition_keeps_quiet(const struct lbc_pass *pass)
            !pass->audit;
 }
 
-/* The next try of what failed may be an hour away; that its condition could not be written is no
- * reason to leave the Service with an older one for so long. */
-static void condition_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_error *err)
-{
-    struct lbc_entry *entry = pass->entry;
-
-    if (w == 0 || err->kind == CCM_ERROR_AUTH || err->kind == CCM_ERROR_TERMINAL ||
-        err->kind == CCM_ERROR_CANCELLED) {
-        entry->unsaid = 0;
-        return;
-    }
-    pass->unsaid_ms = UNSAID_FIRST_MS << entry->unsaid;
-    entry->unsaid += entry->unsaid < UNSAID_TURNS ? 1 : 0;
-}
-
 /* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
 int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
@@ -341,7 +324,7 @@ int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
     const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
                                              pass->lbc->conditions ? &condition : NULL, &own);
 
-    condition_note_unsaid(pass, r < 0 ? w : 0, &own);
+    lbc_failure_note_unsaid(pass, r < 0 ? w : 0, &own);
     if (w == 0 || r < 0) {
         return r; /* what failed first is what counts */
     }

@@ -3,6 +3,7 @@
  * and which nodes get traffic because the label of the control plane excludes no node any more.
  */
 #include "lbc/freeze_pass.h"
+#include "lbc/pass.h"
 
 #include "lbc/model/named.h"
 #include "lbc/names.h"

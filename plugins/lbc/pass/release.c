@@ -37,7 +37,7 @@ static void release_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
     lbc_life_event(&pass->life, pass->service, true, "LoadBalancerLeftAlone", "%s",
                    ccm_buf_str(&text));
     ccm_error_clear(err);
-    pass->entry->left_alone = true;
+    pass->entry->release.left_alone = true;
     lbc_entry_drop(pass->entry);
     pass->entry->valid = true; /* nothing of the Service's is there */
 }
@@ -96,7 +96,7 @@ static int release_find_tagged(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
 
-    if (entry->valid && !entry->several) {
+    if (entry->valid && !entry->release.several) {
         lbc_lb_fini(lbc_pass_lb(pass), pass->lbc->ops->mirror);
     } else {
         lbc_entry_put_aside(entry);
@@ -122,7 +122,7 @@ static int release_find_own(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     CCM_CLEANUP(ccm_freep) char *known = strdup(release_known_id(pass));
-    const bool is_none = entry->valid && lbc_pass_lb(pass)->id == NULL && !entry->several;
+    const bool is_none = entry->valid && lbc_pass_lb(pass)->id == NULL && !entry->release.several;
     int r = 0;
 
     if (known == NULL) {
@@ -199,7 +199,7 @@ static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_t
  * its tag that label shows which one was its own, also to the next process. */
 static const char *release_shown_id(const struct lbc_pass *pass)
 {
-    return pass->entry->several ? NULL : "";
+    return pass->entry->release.several ? NULL : "";
 }
 
 /*
@@ -388,7 +388,7 @@ static int release_labelled(struct lbc_pass *pass, struct ccm_error *err)
 
         pass->model->reused = false;
         r = release_looked_up(pass, r < 0 ? r : lbc_pass_check_own(pass, err), false, err);
-        if (r < 0 || same || entry->left_alone) {
+        if (r < 0 || same || entry->release.left_alone) {
             return r;
         }
     }
@@ -426,7 +426,7 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
         pass->unfinished = true; /* the next one */
         pass->requeue_ms = NEXT_MS;
     }
-    if (r == 0 && !pass->unfinished && !pass->entry->left_alone &&
+    if (r == 0 && !pass->unfinished && !pass->entry->release.left_alone &&
         ops->change->release_rest != NULL) {
         r = ops->change->release_rest(pass, err);
         r = r < 0 ? lbc_pass_fail(pass, r, err) : 0;
@@ -466,7 +466,7 @@ static int clean_id(struct lbc_pass *pass, struct ccm_error *err)
     const struct lbc_life_state nothing = { .lb_id = "" };
     bool written = false;
 
-    return !pass->entry->several || pass->service->meta.deleted_ms != 0
+    return !pass->entry->release.several || pass->service->meta.deleted_ms != 0
                ? 0
                : lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
 }
@@ -486,9 +486,9 @@ static bool clean_is_first_conflict(struct lbc_pass *pass, const struct ccm_erro
         return false;
     }
     lbc_entry_drop(pass->entry);
-    pass->entry->gone = false;
+    lbc_release_reopen(&pass->entry->release);
     pass->entry->creation.bound_here = false;
-    return pass->entry->failures == 0;
+    return lbc_failure_is_first(&pass->entry->failure);
 }
 
 static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
@@ -530,8 +530,7 @@ static void release_forget_own(struct lbc_entry *entry)
 {
     entry->used = false;
     entry->releasing = false;
-    entry->attempt++;
-    entry->creation = (struct lbc_creation){ .bound_here = true };
+    lbc_creation_start_over(&entry->creation);
 }
 
 void lbc_release_forget(struct lbc_instance *lbc, const char *key)
@@ -547,25 +546,24 @@ void lbc_release_forget(struct lbc_instance *lbc, const char *key)
 int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
+    struct lbc_release_memory *release = &entry->release;
     int r;
 
     /* Without finalizer it was never ours, unless the snapshot is older than our own patch, or a
      * label is left to take away. */
     if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used &&
-        (!entry->gone || entry->cleaned)) {
+        release->stage != LBC_RELEASE_GONE) {
         return release_end_words(pass, err);
     }
-    if (!entry->gone) {
-        entry->left_alone = false;
+    if (release->stage == LBC_RELEASE_NONE) {
+        release->left_alone = false;
         r = release_lb(pass, err);
         if (r < 0 || pass->unfinished) {
             return r;
         }
-        entry->gone = true;
-        entry->cleaned = false;
-        entry->unrestored = 0;
-        entry->frozen = false;
-        entry->marked = false;
+        release->stage = LBC_RELEASE_GONE;
+        lbc_change_forget_lb(&entry->change);
+        lbc_freeze_end_memory(&entry->freeze);
         release_forget_own(entry);
         lbc_release_forget(pass->lbc, entry->key);
         lbc_health_forget(entry);
@@ -573,9 +571,9 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {
         lbc_pass_end_standing(pass);
-        pass->hashed = !entry->cleaned;
-        entry->cleaned = true;
-        if (pass->hashed && !entry->left_alone) {
+        pass->hashed = release->stage != LBC_RELEASE_CLEANED;
+        release->stage = LBC_RELEASE_CLEANED;
+        if (pass->hashed && !release->left_alone) {
             lbc_life_event(&pass->life, pass->service, false, "CleanLoadBalancer",
                            "Clean load balancer");
         }
@@ -624,7 +622,7 @@ static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
         pass->unfinished = true;
         pass->requeue_ms = NEXT_MS;
     }
-    entry->left_alone = false;
+    entry->release.left_alone = false;
     return r;
 }
 
@@ -639,7 +637,7 @@ int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
     int r = release_by(pass, release_left, err);
 
     lbc_pass_drop_model(pass);
-    pass->entry->left_alone = false;
+    pass->entry->release.left_alone = false;
     if (r < 0 || pass->unfinished) {
         return r;
     }

@@ -21,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MORE_PODS_MS   1000 /* to the pass that reads further ones */
-#define CHANGING_MS    5000 /* until a listener that the cloud is changing is read again */
-#define CHANGING_TURNS 6    /* doublings */
+#define MORE_PODS_MS 1000 /* to the pass that reads further ones */
 
 /* --- desired state --- */
 
@@ -210,8 +208,7 @@ static int sync_read_lb(struct lbc_pass *pass, struct lbc_lost_known *known, str
     struct lbc_entry *entry = pass->entry;
     const bool reused = pass->model->reused;
 
-    if (entry->valid && lbc_pass_lb(pass)->id != NULL &&
-        (!entry->gone || lbc_entry_is_reused(entry))) {
+    if (lbc_entry_has_lb(entry)) {
         return 0;
     }
     lbc_entry_put_aside(entry);
@@ -276,7 +273,7 @@ static int sync_read_actual(struct lbc_pass *pass, struct lbc_lost_known *known,
     struct lbc_entry *entry = pass->entry;
     int r = sync_read_lb(pass, known, err);
 
-    entry->gone = false;
+    lbc_release_reopen(&entry->release);
     entry->valid = r == 0;
     if (r == 0) {
         r = lbc_pass_check_ready(pass, err);
@@ -713,54 +710,6 @@ static void sync_confirm_lb(struct lbc_pass *pass)
     }
 }
 
-/* Read the desired groups again whose backends the cloud was changing; the rest of the mirror
- * holds. */
-static bool sync_await_groups(struct lbc_pass *pass)
-{
-    const struct lbc_state *want = pass->model->want;
-    bool changing = false;
-
-    for (size_t i = 0; i < want->group_count; i++) {
-        struct lbc_group *one = lbc_state_group_for(pass->entry->state, want->groups[i]);
-
-        if (one != NULL && one->changing) {
-            one->unread = true;
-            changing = true;
-        }
-    }
-    return changing;
-}
-
-static bool sync_has_changing_listener(const struct lbc_pass *pass)
-{
-    const struct lbc_state *want = pass->model->want;
-    bool changing = pass->entry->state->listener_leaves;
-
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct lbc_listener *one =
-            lbc_state_listener_like(pass->entry->state, want->listeners[i]);
-
-        changing = changing || (one != NULL && one->changing);
-    }
-    return changing;
-}
-
-/* The cloud was changing it when it was read. If that change fails, it is as before, or does not
- * exist; a listener may be stopped. So it is read again, less and less often. */
-static void sync_await_changes(struct lbc_pass *pass)
-{
-    struct lbc_entry *entry = pass->entry;
-    const uint32_t turn = entry->changing < CHANGING_TURNS ? entry->changing : CHANGING_TURNS;
-    const bool groups = !pass->dry && sync_await_groups(pass);
-    const bool listeners = !pass->dry && sync_has_changing_listener(pass);
-
-    entry->changing = groups || listeners ? turn + 1 : 0;
-    entry->valid = entry->valid && !listeners;
-    if ((groups || listeners) && !pass->unfinished) {
-        pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
-    }
-}
-
 int lbc_sync_add_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_read_ops *read = pass->lbc->ops->read;
@@ -804,7 +753,7 @@ int lbc_sync_end_apply(struct lbc_pass *pass, int r, struct ccm_error *err)
         return r;
     }
     sync_confirm_lb(pass);
-    sync_await_changes(pass);
+    lbc_change_await(pass);
     if (pass->kept == NULL && !pass->unfinished) {
         lbc_quota_emit(pass);
         lbc_reuse_emit_unserved(pass);

@@ -71,7 +71,7 @@ static void described_tell_facts(const struct described *d, const struct lbc_ent
         described_tell_fact(d, "state of the cloud",
                             "as it was last known: the next pass reads it again");
     }
-    if (entry->frozen) {
+    if (lbc_freeze_keeps(&entry->freeze)) {
         described_tell_fact(d, "backends",
                             "some are kept although they are missing in the cluster");
     }

@@ -122,14 +122,14 @@ static void test_claims(void **state)
     assert_ptr_not_equal(entry, other);
     lbc_mirrors_release(mirrors, other);
     entry->valid = true;
-    entry->attempt = 3;
+    entry->creation.attempt = 3;
     lbc_mirrors_release(mirrors, entry);
     assert_true(claim(mirrors, "a/b", "u1")->valid);
     lbc_mirrors_release(mirrors, entry);
     /* A new object of the same name has nothing of the old one. */
     entry = claim(mirrors, "a/b", "u9");
     assert_false(entry->valid);
-    assert_int_equal(entry->attempt, 0);
+    assert_int_equal(entry->creation.attempt, 0);
     lbc_mirrors_release(mirrors, entry);
     lbc_mirrors_forget(mirrors, "a/b");
     fixture_end(mirrors);
@@ -538,7 +538,7 @@ static void test_freed(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(keys); i++) {
         assert_int_equal(try(mirrors, keys[i], lbs[i], &entry), 0);
-        entry->blocked = i != 2; /* the third has all it wants */
+        lbc_entry_set_blocked(entry, i != 2); /* the third has all it wants */
         lbc_mirrors_release(mirrors, entry);
     }
     assert_string_equal(woken(), "");
@@ -546,17 +546,16 @@ static void test_freed(void **state)
     lbc_mirrors_release(mirrors, entry); /* nothing was given up */
     assert_string_equal(woken(), "");
     assert_int_equal(try(mirrors, "a/one", "lb-1", &entry), 0);
-    entry->freed = true;
+    lbc_entry_set_freed(entry);
     lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/two");
     assert_int_equal(try(mirrors, "a/three", "lb-1", &entry), 0);
-    entry->freed = true;
+    lbc_entry_set_freed(entry);
     lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/one"); /* the second was told, and has not asked since */
     assert_int_equal(try(mirrors, "a/own", "", &entry), 0);
-    entry->freed = true;
+    lbc_entry_set_freed(entry);
     lbc_mirrors_release(mirrors, entry);
-    assert_false(entry->freed);
     assert_string_equal(woken(), "");
     fixture_end(mirrors);
 }
@@ -567,7 +566,7 @@ static struct lbc_entry *leave_job(struct lbc_mirrors *mirrors, const char *key,
     struct lbc_entry *entry = share(mirrors, key);
 
     entry->valid = true;
-    entry->comes_back = comes_back;
+    lbc_entry_set_coming_back(entry, comes_back);
     assert_int_equal(lbc_underway_add(&entry->underway, &step), 0);
     lbc_mirrors_release(mirrors, entry);
     return entry;
@@ -582,7 +581,7 @@ static void test_underway(void **state)
 
     (void)state;
     refuse(mirrors, "a/two");
-    entry->freed = true;
+    lbc_entry_set_freed(entry);
     lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/two");
     entry = share(mirrors, "a/two");
@@ -615,11 +614,11 @@ static void leave_and_check(enum leaves how)
     struct lbc_mirrors *mirrors = fixture_begin();
     struct lbc_entry *entry = share(mirrors, "a/blocked");
 
-    entry->blocked = true;
+    lbc_entry_set_blocked(entry, true);
     lbc_mirrors_release(mirrors, entry);
     entry = share(mirrors, "a/one");
-    entry->freed = true;
-    entry->comes_back = how != LEAVES_FAILED;
+    lbc_entry_set_freed(entry);
+    lbc_entry_set_coming_back(entry, how != LEAVES_FAILED);
     entry->valid = true;
     assert_int_equal(lbc_underway_add(&entry->underway, &(struct lbc_step){ .port = 80 }), 0);
     refuse(mirrors, "a/two");
