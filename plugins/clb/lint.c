@@ -11,57 +11,33 @@
 
 #include <string.h>
 
+const struct ccm_option clb_opt_ranges = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "source_ranges",
+    .fallback = "false",
+    .help = "Let spec.loadBalancerSourceRanges decide who may connect, through an access list that "
+            "is made, kept and deleted with the Service. Switched off, a list stays until its "
+            "Service has no ranges any more.",
+};
+const struct ccm_option clb_opt_affinity = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "session_affinity",
+    .fallback = "false",
+    .help = "Let spec.sessionAffinity ClientIP keep a client on its backend, for the time that "
+            "sessionAffinityConfig tells but an hour at most, on tcp ports without annotation "
+            "persistence-timeout. None ends it. Switched off, a timeout below 3600 that equals the "
+            "Service's is set to 0 again. 3600 stays, because a person may have set it: to end it, "
+            "set annotation persistence-timeout to 0.",
+};
+
 /* Backends of another family than the load balancer's are never asked for. */
 static bool lint_row_counts(const struct ccm_service *service, const struct lbc_anno *row)
 {
     return strcmp(row->name, "backend-ip-version") != 0 ||
            lbc_anno_says(&service->meta, "ip-version", "ipv6");
 }
-
-static const struct lbc_lint_list lists[] = {
-    { "protocol-port", false },
-    { "vgroup-port", false },
-    { "forward-port", true },
-    { NULL, false },
-};
-
-static const struct lbc_unserved unserved[] = {
-    { "ipv4", "spec.ipFamilies", .families = LBC_IPV4, .families_of = clb_model_families,
-      .text =
-          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
-          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
-          "annotations ip-version and backend-ip-version ipv6" },
-    { "ipv6", "spec.ipFamilies", .families = LBC_IPV6, .families_of = clb_model_families,
-      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
-              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
-    { "ranges", "spec.loadBalancerSourceRanges", lbc_unserved_ranges, .unless = CLB_EXTRA_RANGES,
-      .option = "source_ranges",
-      .text =
-          "spec.loadBalancerSourceRanges has no effect while option source_ranges of plugin clb "
-          "is off: an access list that exists stays as it is, and without one the load "
-          "balancer accepts connections from everywhere",
-      .refusal =
-          "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
-          "plugin clb is off: no load balancer is made that accepts connections from "
-          "everywhere. Whoever runs ccmd sets the option to true. Without it: take the field "
-          "away and name an access list in annotation " LBC_ANNO_PREFIX
-          "acl-id, with " LBC_ANNO_PREFIX "acl-status \"on\" and " LBC_ANNO_PREFIX
-          "acl-type white. The "
-          "field taken away alone lets everybody connect" },
-    { "affinity", "spec.sessionAffinity", lbc_unserved_affinity, .unless = CLB_EXTRA_AFFINITY,
-      .option = "session_affinity",
-      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
-              "connection anew. Set annotation " LBC_ANNO_PREFIX "persistence-timeout to the "
-              "seconds that a client stays on its backend (1 to 3600, tcp ports), or let whoever "
-              "runs ccmd set option session_affinity of plugin clb to true" },
-    { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
-      .text =
-          "spec.loadBalancerIP has no effect: the cloud chooses the address. For a fixed one set "
-          "annotation " LBC_ANNO_PREFIX "id to a load balancer made by hand, which stays when "
-          "the Service goes, or annotation " LBC_ANNO_PREFIX "ip to an address of the vSwitch "
-          "(intranet)" },
-    { 0 },
-};
 
 /* --- what does nothing --- */
 
@@ -142,7 +118,10 @@ static bool checks_connections(const struct ccm_service *service)
         .text = "has no effect without health-check-type http"                                     \
     }
 
-static const struct lbc_hint hints[] = {
+static const struct lbc_rule rows[] = {
+    { .key = "protocol-port", .port = LBC_RULE_RIGHT },
+    { .key = "vgroup-port", .port = LBC_RULE_RIGHT },
+    { .key = "forward-port", .port = LBC_RULE_LEFT },
     ALILB_TYPE_HINT, /* rows of all kinds say the others */
     { .key = "vswitch-id",
       .applies = is_own_public,
@@ -160,8 +139,7 @@ static const struct lbc_hint hints[] = {
       .applies = pays_by_use,
       .text =
           "goes with instance-charge-type PayBySpec: of a load balancer that pays by use "
-          "(PayByCLCU, "
-          "the default) the cloud refuses to change bandwidth and charge type. Set "
+          "(PayByCLCU, the default) the cloud refuses to change bandwidth and charge type. Set "
           "annotations " LBC_ANNO_PREFIX "instance-charge-type to PayBySpec and " LBC_ANNO_PREFIX
           "spec to a size such as slb.s1.small, or take " LBC_ANNO_PREFIX
           "charge-type and " LBC_ANNO_PREFIX "bandwidth away" },
@@ -188,16 +166,59 @@ static const struct lbc_hint hints[] = {
     BY_HTTP("health-check-uri"),
     BY_HTTP("health-check-domain"),
     BY_HTTP("health-check-httpcode"),
+    { .key = "spec.ipFamilies",
+      .topic = "ipv4",
+      .families = LBC_IPV4,
+      .text =
+          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
+          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
+          "annotations ip-version and backend-ip-version ipv6" },
+    { .key = "spec.ipFamilies",
+      .topic = "ipv6",
+      .families = LBC_IPV6,
+      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
+    { .key = "spec.loadBalancerSourceRanges",
+      .topic = "ranges",
+      .applies = lbc_setting_limits_sources,
+      .unless = &clb_opt_ranges,
+      .text =
+          "spec.loadBalancerSourceRanges has no effect while option source_ranges of plugin clb "
+          "is off: an access list that exists stays as it is, and without one the load "
+          "balancer accepts connections from everywhere",
+      .refusal =
+          "spec.loadBalancerSourceRanges says who may connect, and option source_ranges of "
+          "plugin clb is off: no load balancer is made that accepts connections from "
+          "everywhere. Whoever runs ccmd sets the option to true. Without it: take the field "
+          "away and name an access list in annotation " LBC_ANNO_PREFIX
+          "acl-id, with " LBC_ANNO_PREFIX "acl-status \"on\" and " LBC_ANNO_PREFIX
+          "acl-type white. The "
+          "field taken away alone lets everybody connect" },
+    { .key = "spec.sessionAffinity",
+      .topic = "affinity",
+      .applies = lbc_rule_has_affinity,
+      .unless = &clb_opt_affinity,
+      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
+              "connection anew. Set annotation " LBC_ANNO_PREFIX "persistence-timeout to the "
+              "seconds that a client stays on its backend (1 to 3600, tcp ports), or let whoever "
+              "runs ccmd set option session_affinity of plugin clb to true" },
+    { .key = "spec.loadBalancerIP",
+      .topic = "ip",
+      .applies = lbc_rule_has_ip,
+      .text =
+          "spec.loadBalancerIP has no effect: the cloud chooses the address. For a fixed one set "
+          "annotation " LBC_ANNO_PREFIX "id to a load balancer made by hand, which stays when "
+          "the Service goes, or annotation " LBC_ANNO_PREFIX "ip to an address of the vSwitch "
+          "(intranet)" },
     { 0 },
 };
 
 const struct lbc_lint_rules clb_rules = {
     .annotations = &clb_annotations,
     .checks = clb_checks,
-    .unserved = unserved,
-    .hints = hints,
-    .lists = lists,
+    .rows = rows,
     .protocols = &clb_protocols,
+    .families_of = clb_model_families,
     .choose = alilb_class_choose_clb,
     .takes = alilb_class_takes_clb,
     .public_option = CLB_PUBLIC_OPTION,

@@ -5,5 +5,8 @@
 #include "lbc/model/lint.h"
 
 extern const struct lbc_lint_rules clb_rules;
+/* Fields of the specification that they serve. */
+extern const struct ccm_option clb_opt_ranges;
+extern const struct ccm_option clb_opt_affinity;
 
 #endif

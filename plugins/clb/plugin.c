@@ -6,6 +6,7 @@
 #include "controller.h"
 #include "lbc/instance.h"
 #include "lbc/model/inside.h"
+#include "lint.h"
 #include "model_listeners.h"
 
 static const struct ccm_option opt_disable_public = {
@@ -15,26 +16,6 @@ static const struct ccm_option opt_disable_public = {
     .name = CLB_PUBLIC_OPTION,
     .fallback = "false",
     .help = "Refuse to create load balancers with a public address.",
-};
-static const struct ccm_option opt_source_ranges = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .name = "source_ranges",
-    .fallback = "false",
-    .help = "Let spec.loadBalancerSourceRanges decide who may connect, through an access list that "
-            "is made, kept and deleted with the Service. Switched off, a list stays until its "
-            "Service has no ranges any more.",
-};
-static const struct ccm_option opt_affinity = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .name = "session_affinity",
-    .fallback = "false",
-    .help = "Let spec.sessionAffinity ClientIP keep a client on its backend, for the time that "
-            "sessionAffinityConfig tells but an hour at most, on tcp ports without annotation "
-            "persistence-timeout. None ends it. Switched off, a timeout below 3600 that equals the "
-            "Service's is set to 0 again. 3600 stays, because a person may have set it: to end it, "
-            "set annotation persistence-timeout to 0.",
 };
 static const struct ccm_option opt_node_check = {
     .struct_size = sizeof(struct ccm_option),
@@ -66,8 +47,8 @@ static const struct ccm_option *const options[] = {
     CLB_QUOTA_OPTIONS,
     &clb_opt_batch,
     &opt_disable_public,
-    &opt_source_ranges,
-    &opt_affinity,
+    &clb_opt_ranges,
+    &clb_opt_affinity,
     &opt_node_check,
     &opt_ip_mode,
     NULL,
@@ -78,8 +59,8 @@ static void instance_configure(struct lbc_instance *lbc)
     const struct ccm_host *host = lbc->host;
 
     lbc->extras =
-        (host->option_int(host, NULL, opt_source_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |
-        (host->option_int(host, NULL, opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |
+        (host->option_int(host, NULL, clb_opt_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |
+        (host->option_int(host, NULL, clb_opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |
         (host->option_int(host, NULL, opt_node_check.name) != 0 ? CLB_EXTRA_HEALTH : 0);
     lbc->ip_mode = host->option_string(host, NULL, opt_ip_mode.name);
 }

@@ -195,9 +195,14 @@ void lbc_progress_end(struct lbc_pass *pass);
 
 /* --- events about what is no failure; advice.c --- */
 
-/* The manifest: unknown annotations, those without effect (hint.h), fields that nothing acts on
- * (unserved.h). */
+/* The manifest: unknown annotations; those without effect, and fields that nothing acts on
+ * (rule.h).
+ */
 void lbc_pass_advise_manifest(struct lbc_pass *pass);
+/* A load balancer would break fields that it does not serve: 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL.
+ */
+CCM_NODISCARD int lbc_pass_check_fields(const struct lbc_pass *pass, struct ccm_error *err);
 /* Whether the load balancer, which is there, will be kept. */
 void lbc_pass_advise_preserve(struct lbc_pass *pass);
 /* Endpoints that name no node. */

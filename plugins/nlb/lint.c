@@ -45,41 +45,11 @@ static void lint_more(const struct ccm_service *service, const struct ccm_lint_s
     lint_ranges(service, sink);
 }
 
-static const struct lbc_lint_list lists[] = {
-    { "protocol-port", false },
-    { "vgroup-port", false },
-    { "listener-port-range", false },
-    { NULL, false },
-};
-
 /* Somebody else's load balancer keeps the security groups that it has. */
 static bool has_useless_ranges(const struct ccm_service *service)
 {
-    return lbc_unserved_ranges(service) && lbc_setting_is_reused(service);
+    return lbc_setting_limits_sources(service) && lbc_setting_is_reused(service);
 }
-
-static const struct lbc_unserved unserved[] = {
-    { "ipv4", "spec.ipFamilies", .families = LBC_IPV4, .families_of = nlb_model_families,
-      .text =
-          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
-          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
-          "annotations ip-version dualstack and backend-ip-version ipv6" },
-    { "ipv6", "spec.ipFamilies", .families = LBC_IPV6, .families_of = nlb_model_families,
-      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
-              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
-    { "dualstack", "spec.ipFamilies", .families = LBC_DUAL_STACK, .families_of = nlb_model_families,
-      .text = "spec.ipFamilies lacks one of the families that annotation backend-ip-version asks "
-              "for: set spec.ipFamilyPolicy to PreferDualStack, or name the one that is there" },
-    { "ranges", "spec.loadBalancerSourceRanges", has_useless_ranges,
-      .reason = "FeatureNotSupported",
-      .text = "LoadBalancerSourceRanges is not supported for user-managed LB." },
-    { "affinity", "spec.sessionAffinity", lbc_unserved_affinity,
-      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
-              "connection anew (annotation scheduler: sch goes by the client's address)" },
-    { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
-      .text = "spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone" },
-    { 0 },
-};
 
 static bool has_one_family(const struct ccm_service *service)
 {
@@ -106,7 +76,10 @@ static bool lacks_authority(const struct ccm_service *service)
            lbc_setting_has_protocol(service, &nlb_protocols, 1U << LBC_TCPSSL);
 }
 
-static const struct lbc_hint hints[] = {
+static const struct lbc_rule rows[] = {
+    { .key = "protocol-port", .port = LBC_RULE_RIGHT },
+    { .key = "vgroup-port", .port = LBC_RULE_RIGHT },
+    { .key = "listener-port-range", .port = LBC_RULE_RIGHT },
     { .key = "ipv6-address-type",
       .applies = has_one_own_family,
       .text = "has no effect without ip-version dualstack" },
@@ -122,16 +95,46 @@ static const struct lbc_hint hints[] = {
     { .key = "health-check-type",
       .applies = checks_nothing,
       .text = "has no effect with health-check-flag off" },
+    { .key = "spec.ipFamilies",
+      .topic = "ipv4",
+      .families = LBC_IPV4,
+      .text =
+          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
+          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
+          "annotations ip-version dualstack and backend-ip-version ipv6" },
+    { .key = "spec.ipFamilies",
+      .topic = "ipv6",
+      .families = LBC_IPV6,
+      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
+    { .key = "spec.ipFamilies",
+      .topic = "dualstack",
+      .families = LBC_DUAL_STACK,
+      .text = "spec.ipFamilies lacks one of the families that annotation backend-ip-version asks "
+              "for: set spec.ipFamilyPolicy to PreferDualStack, or name the one that is there" },
+    { .key = "spec.loadBalancerSourceRanges",
+      .topic = "ranges",
+      .applies = has_useless_ranges,
+      .reason = "FeatureNotSupported",
+      .text = "LoadBalancerSourceRanges is not supported for user-managed LB." },
+    { .key = "spec.sessionAffinity",
+      .topic = "affinity",
+      .applies = lbc_rule_has_affinity,
+      .text = "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
+              "connection anew (annotation scheduler: sch goes by the client's address)" },
+    { .key = "spec.loadBalancerIP",
+      .topic = "ip",
+      .applies = lbc_rule_has_ip,
+      .text = "spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone" },
     { 0 },
 };
 
 const struct lbc_lint_rules nlb_rules = {
     .annotations = &nlb_annotations,
     .checks = nlb_checks,
-    .unserved = unserved,
-    .hints = hints,
-    .lists = lists,
+    .rows = rows,
     .protocols = &nlb_protocols,
+    .families_of = nlb_model_families,
     .choose = alilb_class_choose_nlb,
     .takes = alilb_class_takes_nlb,
     .public_option = NLB_PUBLIC_OPTION,

@@ -1,7 +1,7 @@
 /* Which plugin a Service is for, by its class, what it carries, and the options. */
 #include "alilb/class.h"
 #include "lbc/keys.h"
-#include "lbc/model/hint.h"
+#include "lbc/model/rule.h"
 #include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"
 #include "support/fake_host.h"
@@ -76,6 +76,13 @@ static const char *taker_of(const struct options *options, const struct ccm_serv
 
 /* --- who takes it --- */
 
+static bool option_is_off(void *arg, const struct ccm_option *option)
+{
+    (void)arg;
+    (void)option;
+    return false;
+}
+
 static void test_class(void **state)
 {
     static const struct {
@@ -96,11 +103,12 @@ static void test_class(void **state)
     };
     static const struct options plain = { 0 };
     static const struct options typed = { .by_type = true };
-    static const struct lbc_hint hint = ALILB_TYPE_HINT;
+    static const struct lbc_rule hint = ALILB_TYPE_HINT;
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct ccm_service *service = obj_service();
+        const struct lbc_rule_ask ask = { .service = service, .is_on = option_is_off };
 
         service->load_balancer_class = cases[i].class_;
         if (cases[i].type != NULL) {
@@ -108,7 +116,7 @@ static void test_class(void **state)
         }
         if (strcmp(taker_of(&plain, service), cases[i].taker) != 0 ||
             strcmp(taker_of(&typed, service), cases[i].typed) != 0 ||
-            lbc_hint_applies(&hint, service) != cases[i].hint) {
+            lbc_rule_holds(&ask, &hint) != cases[i].hint) {
             fail_msg("case %zu", i);
         }
     }

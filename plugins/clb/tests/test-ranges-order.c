@@ -82,6 +82,7 @@ static size_t patches(struct story *story)
 static void story_start(struct story *story)
 {
     story->world.lbc.extras = CLB_EXTRA_RANGES;
+    fake_host_option(story->world.fake, NULL, "source_ranges", "true");
 }
 
 static void story_begin(struct story *story)

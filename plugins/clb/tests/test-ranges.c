@@ -15,6 +15,7 @@ static void begin(struct world *world)
 {
     world_begin(world);
     world->lbc.extras = CLB_EXTRA_RANGES;
+    fake_host_option(world->fake, NULL, "source_ranges", "true");
     obj_range(world->service, "10.0.0.0/8");
     world_put(world);
 }
@@ -155,6 +156,7 @@ static void test_bad_range(void **state)
     (void)state;
     world_begin(&world);
     world.lbc.extras = CLB_EXTRA_RANGES;
+    fake_host_option(world.fake, NULL, "source_ranges", "true");
     obj_range(world.service, "2001:db8::/32");
     world_put(&world);
     assert_true(world_run(&world) < 0);

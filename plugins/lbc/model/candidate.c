@@ -3,7 +3,7 @@
 
 #include "ccm/object.h"
 #include "lbc/model/empty.h"
-#include "lbc/model/unserved.h"
+#include "lbc/model/settings.h"
 #include "util/array.h"
 #include "util/cidr.h"
 #include "util/cleanup.h"
@@ -278,7 +278,7 @@ int lbc_candidates_check_port(enum lbc_backend_mode mode, const struct ccm_servi
 static bool awaits_family(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
 {
     return in->mode != LBC_MODE_CLUSTER && set->len == 0 &&
-           !lbc_unserved_family(in->service, in->families) &&
+           !lbc_setting_lacks_family(in->service, in->families) &&
            lbc_endpoints_elsewhere(in->slices, in->slice_count, in->families);
 }
 

@@ -2,7 +2,6 @@
 #include "lbc/names.h"
 
 #include "lbc/model/candidate.h"
-#include "lbc/model/idle.h"
 #include "lbc/model/inside.h"
 #include "lbc/model/settings.h"
 #include "util/class_near.h"
@@ -32,7 +31,7 @@ static const struct lbc_anno *find_row(const struct lbc_anno_table *table, const
 /* A value that does nothing, good or bad, fails no Service. */
 static uint64_t level_of(const struct lint *lint, const struct lbc_anno *row)
 {
-    return row == NULL || lbc_lint_counts(lint->rules, lint->service, row) ? CCM_LEVEL_ERROR
+    return row == NULL || lbc_rules_count(lint->rules, lint->service, row) ? CCM_LEVEL_ERROR
                                                                            : CCM_LEVEL_WARN;
 }
 
@@ -45,18 +44,13 @@ static void lint_add_finding(void *arg, const char *key, bool warning, const cha
     lint->sink->finding(lint->sink, level, key, message);
 }
 
-void lbc_lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
-                          uint64_t level, const char *suffix, const char *message)
-{
-    char key[LBC_ANNO_KEY_MAX];
-
-    sink->finding(sink, level, lbc_anno_suffix_key(&service->meta, suffix, key), message);
-}
-
 static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix,
                                     const char *message)
 {
-    lbc_lint_add_finding(lint->service, lint->sink, level, suffix, message);
+    char key[LBC_ANNO_KEY_MAX];
+
+    lint->sink->finding(lint->sink, level, lbc_anno_suffix_key(&lint->service->meta, suffix, key),
+                        message);
 }
 
 static void lint_checks(const struct lint *lint)
@@ -71,36 +65,6 @@ static void lint_checks(const struct lint *lint)
         if (r < 0) {
             (void)lbc_anno_explain(row, r, &err); /* it stays what it is */
             lint_add_suffix_finding(lint, level_of(lint, row), check->suffix, err.message);
-        }
-    }
-}
-
-void lbc_lint_write_unclear(const struct lbc_anno *row, const char *words, struct ccm_buf *text)
-{
-    ccm_buf_addf(text,
-                 "%sannotation %s: %s was without effect under the controller that ccmd replaces, "
-                 "so it is left alone",
-                 text->len == 0 ? "" : "; ", row->name, words);
-}
-
-/* Values that are left alone because they may not mean what they say. */
-static void lint_unclear(const struct lint *lint)
-{
-    const struct lbc_lint_rules *rules = lint->rules;
-
-    if (rules->unclear == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < rules->annotations->count; i++) {
-        const struct lbc_anno *row = &rules->annotations->rows[i];
-        const char *words = rules->unclear(row, lbc_anno_value(&lint->service->meta, row));
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
-        char key[LBC_ANNO_KEY_MAX];
-
-        if (words != NULL) {
-            lbc_lint_write_unclear(row, words, &text);
-            lint->sink->finding(lint->sink, CCM_LEVEL_WARN,
-                                lbc_anno_key(&lint->service->meta, row, key), ccm_buf_str(&text));
         }
     }
 }
@@ -156,44 +120,21 @@ static void lint_port(const struct lint *lint, uint64_t index)
     }
 }
 
-static bool is_void_by(const struct lbc_hint *hint, const struct ccm_service *service,
-                       const struct lbc_anno *row)
-{
-    for (; hint != NULL && hint->key != NULL; hint++) {
-        if (hint->is_void && strcmp(hint->key, row->name) == 0 && hint->applies(service)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                     const struct lbc_anno *row)
-{
-    if (row->group == LBC_ANNO_LISTENER && row->decides != LBC_DECIDES_PORTS &&
-        !lbc_setting_has_listeners(rules->annotations, service)) {
-        return false;
-    }
-    return (row->on == 0 || lbc_idle_has_protocol(rules, service, row)) &&
-           !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
-           (row->need < LBC_NEED_SET || lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
-           (rules->counts == NULL || rules->counts(service, row));
-}
-
-static void lint_add_idle(void *arg, uint64_t level, const char *name, const char *why)
+static void lint_add_found(void *arg, const struct lbc_found *found)
 {
     const struct lint *lint = arg;
     struct ccm_error text = CCM_ERROR_INIT;
     char key[LBC_ANNO_KEY_MAX];
 
-    if (strchr(name, '/') == NULL) {
-        (void)lbc_anno_suffix_key(&lint->service->meta, name, key); /* it is `key` */
+    if (strchr(found->key, '/') == NULL && !ccm_text_starts(found->key, "spec.")) {
+        (void)lbc_anno_suffix_key(&lint->service->meta, found->key, key); /* it is `key` */
     } else {
-        ccm_text_copy(key, sizeof(key), name);
+        ccm_text_copy(key, sizeof(key), found->key);
     }
     (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s %s", key,
-                        why); /* the text is wanted */
-    lint->sink->finding(lint->sink, level, key, text.message);
+                        found->text); /* the text is wanted */
+    lint->sink->finding(lint->sink, found->level, key,
+                        found->kind == LBC_FOUND_NO_EFFECT ? text.message : found->text);
 }
 
 static bool lint_is_on(void *arg, const struct ccm_option *option)
@@ -209,43 +150,27 @@ static bool lint_has_pods_by_default(const struct lint *lint)
                           lbc_names.pods);
 }
 
-/* Annotations that do nothing. */
-static void lint_idle(struct lint *lint)
+/* What rows say, as the plugin is configured. */
+static void lint_rules(struct lint *lint, unsigned kinds)
 {
-    const struct lbc_idle idle = {
+    const struct lbc_rule_ask ask = {
+        .kinds = kinds,
         .rules = lint->rules,
         .service = lint->service,
+        .view = lint->service,
         .pods_by_default = lint_has_pods_by_default(lint),
+        .ip_mode = lint->sink->option_string(lint->sink, NULL, LBC_IP_MODE_OPTION),
         .is_on = lint_is_on,
-        .found = lint_add_idle,
+        .found = lint_add_found,
         .arg = lint,
     };
 
-    lbc_idle_find(&idle);
+    lbc_rules_find(&ask);
 }
 
 static bool lint_is_reused(const struct lint *lint)
 {
     return !ccm_text_empty(lbc_setting_reused_id(lint->rules->annotations, lint->service));
-}
-
-/* Fields that nothing acts on, as the plugin is configured. */
-static void lint_fields(const struct lint *lint)
-{
-    const struct ccm_lint_sink *sink = lint->sink;
-
-    for (const struct lbc_unserved *field = lint->rules->unserved;
-         field != NULL && field->topic != NULL; field++) {
-        const bool served =
-            field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
-
-        const bool refused = field->refusal != NULL && !lint_is_reused(lint);
-
-        if (!served && lbc_unserved_applies(field, lint->service)) {
-            sink->finding(sink, refused ? CCM_LEVEL_ERROR : CCM_LEVEL_WARN, field->path,
-                          refused ? field->refusal : field->text);
-        }
-    }
 }
 
 /* --- nodes as backends --- */
@@ -383,25 +308,6 @@ static void lint_public(const struct lint *lint)
     }
 }
 
-/* What works, but not from everywhere, and what the pods may not understand. */
-static void lint_inside(const struct lint *lint)
-{
-    const struct ccm_lint_sink *sink = lint->sink;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf inside = { .max = 900 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tls = { .max = 900 };
-    const char *mode = lbc_inside_ip_mode(lint->rules, lint->service,
-                                          sink->option_string(sink, NULL, LBC_IP_MODE_OPTION));
-
-    lbc_inside_describe(lint->rules, lint->service, mode, &inside);
-    if (inside.len > 0) {
-        sink->finding(sink, CCM_LEVEL_INFO, "spec.type", ccm_buf_str(&inside));
-    }
-    lbc_inside_find_tls(lint->rules, lint->service, &tls);
-    if (tls.len > 0) {
-        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "protocol-port", ccm_buf_str(&tls));
-    }
-}
-
 /* A class that looks like one of ours: nobody takes care of the Service. */
 static void lint_near(const struct ccm_service *service, const char *known,
                       const struct ccm_lint_sink *sink)
@@ -469,16 +375,15 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
     lint_public(&lint);
     lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, &lint);
     lint_checks(&lint);
-    lint_unclear(&lint);
+    lint_rules(&lint, 1U << LBC_FOUND_UNCLEAR);
     lint_nodes(&lint);
     for (uint64_t i = 0; i < service->port_count; i++) {
         lint_port(&lint, i);
         lint_node_port(&lint, i);
     }
-    lint_idle(&lint);
-    lint_fields(&lint);
+    lint_rules(&lint, 1U << LBC_FOUND_NO_EFFECT | 1U << LBC_FOUND_FIELD);
     lint_reuse(&lint);
-    lint_inside(&lint);
+    lint_rules(&lint, 1U << LBC_FOUND_INSIDE | 1U << LBC_FOUND_TLS);
     if (rules->more != NULL) {
         rules->more(service, sink);
     }

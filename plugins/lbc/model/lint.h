@@ -9,24 +9,17 @@
 #include "lbc/model/annotation.h"
 #include "lbc/model/check.h"
 #include "lbc/model/class.h"
-#include "lbc/model/hint.h"
+#include "lbc/model/rule.h"
 #include "lbc/model/settings.h"
-#include "lbc/model/unserved.h"
-
-/* A list of pairs "a:b,..." in which one part is a port of the Service. */
-struct lbc_lint_list {
-    const char *suffix;
-    bool left; /* the first part is it, else the second */
-};
 
 /* What a plugin checks in its own Services. A table that is NULL is empty. */
 struct lbc_lint_rules {
     const struct lbc_anno_table *annotations;
-    const struct lbc_check *checks;      /* ends with a NULL suffix */
-    const struct lbc_unserved *unserved; /* ends with a NULL topic */
-    const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
-    const struct lbc_lint_list *lists;   /* ends with a NULL suffix */
+    const struct lbc_check *checks; /* ends with a NULL suffix */
+    const struct lbc_rule *rows;    /* beside lbc_rules; ends with a NULL key */
     const struct lbc_protocols *protocols;
+    /* The address families of backends; NULL = no row is about them. */
+    enum lbc_families (*families_of)(const struct ccm_service *service);
     /* Which Services are the plugin's. */
     const char *class_name; /* spec.loadBalancerClass of its Services; NULL = they have none */
     bool (*is_ours)(const struct ccm_service *service); /* NULL = those of class_name */
@@ -52,22 +45,11 @@ struct lbc_lint_rules {
     const char *(*unclear)(const struct lbc_anno *row, const char *value);
 };
 
-/* Append the sentence about a value that is `unclear`. */
-void lbc_lint_write_unclear(const struct lbc_anno *row, const char *words, struct ccm_buf *text);
-
-/* Whether a good value of the row's annotation would do anything for the Service: there are
- * listeners of its protocols that are ours to manage, and no hint says otherwise. */
-bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                     const struct lbc_anno *row);
-
 /* For takes() of a plugin. */
 bool lbc_lint_takes(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                     const struct ccm_lint_sink *sink);
 /* For lint() of a plugin: all findings, when the Service is its own. */
 void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);
-/* For `more`: a finding about an annotation by its suffix. */
-void lbc_lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
-                          uint64_t level, const char *suffix, const char *message);
 
 #endif

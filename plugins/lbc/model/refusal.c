@@ -12,7 +12,6 @@ void lbc_refusals_fini(struct lbc_refusals *refusals)
 {
     lbc_problems_fini(&refusals->problems);
     ccm_buf_fini(&refusals->idle);
-    ccm_buf_fini(&refusals->unclear);
     ccm_buf_fini(&refusals->others);
     for (size_t i = 0; i < refusals->len; i++) {
         free(refusals->items[i].text);
@@ -55,7 +54,7 @@ static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row
 static int refusal_add_bad_value(struct lbc_refusals *refusals, const struct lbc_anno *row,
                                  const struct ccm_error *err)
 {
-    const bool fails = lbc_lint_counts(refusals->rules, refusals->service, row);
+    const bool fails = lbc_rules_count(refusals->rules, refusals->service, row);
 
     if (fails) {
         lbc_problems_add(&refusals->problems, err, NULL);
@@ -86,12 +85,9 @@ static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row
 {
     const struct lbc_lint_rules *rules = refusals->rules;
     const struct ccm_object *meta = &refusals->service->meta;
-    const char *unclear =
-        rules->unclear == NULL ? NULL : rules->unclear(row, lbc_anno_value(meta, row));
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (unclear != NULL) {
-        lbc_lint_write_unclear(row, unclear, &refusals->unclear);
+    if (rules->unclear != NULL && rules->unclear(row, lbc_anno_value(meta, row)) != NULL) {
         return refusal_put(refusals, row, NULL);
     }
     return lbc_anno_check(row, meta, &err) < 0 ? refusal_add_bad_value(refusals, row, &err) : 0;

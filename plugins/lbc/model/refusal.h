@@ -32,17 +32,13 @@ struct lbc_refusals {
     struct lbc_problems problems; /* those that fail */
     struct ccm_buf idle;          /* those without effect, for people */
     struct ccm_buf others;        /* texts of what fails without an annotation to blame */
-    struct ccm_buf unclear;       /* those that may not mean what they say, left alone or not */
     struct ccm_service view;      /* see lbc_refusals_view() */
     const struct ccm_pair **annotations;
 };
 
 #define LBC_REFUSALS_INIT                                                                          \
     {                                                                                              \
-        .problems = LBC_PROBLEMS_INIT, .idle = { .max = 900 }, .unclear = { .max = 900 },          \
-        .others = {                                                                                \
-            .max = 2048                                                                            \
-        }                                                                                          \
+        .problems = LBC_PROBLEMS_INIT, .idle = { .max = 900 }, .others = {.max = 2048 }            \
     }
 
 void lbc_refusals_fini(struct lbc_refusals *refusals);

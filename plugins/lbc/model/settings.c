@@ -310,3 +310,15 @@ int lbc_setting_ranges(const struct ccm_service *service, enum lbc_families fami
     }
     return 0;
 }
+
+bool lbc_setting_lacks_family(const struct ccm_service *service, enum lbc_families wanted)
+{
+    unsigned present = 0;
+
+    for (uint64_t i = 0; i < service->ip_family_count; i++) {
+        present |= ccm_text_equal(service->ip_families[i], "IPv4")   ? (unsigned)LBC_IPV4
+                   : ccm_text_equal(service->ip_families[i], "IPv6") ? (unsigned)LBC_IPV6
+                                                                     : 0;
+    }
+    return present != 0 && (present & (unsigned)wanted) != (unsigned)wanted;
+}

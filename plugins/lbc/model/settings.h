@@ -101,6 +101,10 @@ bool lbc_setting_has_listeners(const struct lbc_anno_table *table,
  * addresses of a family (0.0.0.0/0, ::/0, or both halves of one). */
 bool lbc_setting_limits_sources(const struct ccm_service *service);
 
+/* The API server says which address families the Service has, and these (enum lbc_families) are not
+ * all among them. */
+bool lbc_setting_lacks_family(const struct ccm_service *service, enum lbc_families wanted);
+
 #define LBC_RANGE_TEXT 52
 
 /* One block, in its usual form. 0 or -ENOMEM. */

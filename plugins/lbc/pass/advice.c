@@ -4,13 +4,12 @@
 
 #include "lbc/model/candidate.h"
 #include "lbc/model/direct.h"
-#include "lbc/model/idle.h"
-#include "lbc/model/inside.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,104 +17,138 @@
 
 /* --- what is the same for all --- */
 
-struct advice_idle {
+struct advice {
     const struct lbc_pass *pass;
-    struct ccm_buf *text;
-    bool is_short; /* keys without their prefix */
+    struct ccm_buf texts[LBC_FOUND_FIELD]; /* by kind; fields have an event each */
+    bool is_short;                         /* keys without their prefix */
 };
 
-static void advice_add_idle(void *arg, uint64_t level, const char *name, const char *why)
+static void advice_fini(struct advice *advice)
 {
-    const struct advice_idle *idle = arg;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(advice->texts); i++) {
+        ccm_buf_fini(&advice->texts[i]);
+    }
+}
+
+static void advice_add_found(void *arg, const struct lbc_found *found)
+{
+    struct advice *advice = arg;
+    struct ccm_buf *text = &advice->texts[found->kind];
+    const char *name = found->key;
     char key[LBC_ANNO_KEY_MAX];
 
-    (void)level; /* the event is a warning */
-    /* What cannot be used either is a sentence of its own. */
-    if (!lbc_refusals_has(&idle->pass->refused, name)) {
-        if (!idle->is_short && strchr(name, '/') == NULL) {
-            name = lbc_anno_suffix_key(&idle->pass->service->meta, name, key);
+    if (found->kind != LBC_FOUND_NO_EFFECT) {
+        ccm_buf_addf(text, "%s%s", text->len == 0 ? "" : "; ", found->text);
+    } else if (!lbc_refusals_has(&advice->pass->refused, name)) { /* else a sentence of its own */
+        if (!advice->is_short && strchr(name, '/') == NULL) {
+            name = lbc_anno_suffix_key(&advice->pass->service->meta, name, key);
         }
-        ccm_buf_addf(idle->text, "%sannotation %s %s", idle->text->len == 0 ? "" : "; ", name, why);
+        ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ", name, found->text);
     }
 }
 
 static bool advice_is_on(void *arg, const struct ccm_option *option)
 {
-    const struct ccm_host *host = ((const struct advice_idle *)arg)->pass->lbc->host;
+    const struct ccm_host *host = ((const struct advice *)arg)->pass->lbc->host;
 
     return host->option_int(host, option->group, option->name) != 0;
 }
 
-static void advice_find_idle(const struct lbc_pass *pass, struct ccm_buf *text)
+static struct lbc_rule_ask advice_ask(struct advice *advice)
 {
-    struct advice_idle idle = { pass, text, false };
-    const struct lbc_idle find = {
+    const struct lbc_pass *pass = advice->pass;
+
+    return (struct lbc_rule_ask){
+        .kinds = (1U << LBC_FOUND_FIELD) - 1,
         .rules = pass->lbc->ops->product->rules,
         .service = pass->service,
+        .view = pass->view,
         .pods_by_default = pass->lbc->pods_by_default,
+        .ip_mode = pass->lbc->ip_mode,
         .is_on = advice_is_on,
-        .found = advice_add_idle,
-        .arg = &idle,
+        .found = advice_add_found,
+        .arg = advice,
     };
+}
 
-    lbc_idle_find(&find);
-    if (ccm_buf_error(text) != 0) { /* too many for whole keys */
-        ccm_buf_reset(text);
-        idle.is_short = true;
-        lbc_idle_find(&find);
+int lbc_pass_check_fields(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct advice advice = { .pass = pass };
+    const struct lbc_rule_ask ask = advice_ask(&advice);
+
+    for (const struct lbc_rule *rule = ask.rules->rows; rule != NULL && rule->key != NULL; rule++) {
+        if (rule->refusal != NULL && lbc_rule_holds(&ask, rule)) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", rule->refusal);
+        }
+    }
+    return 0;
+}
+
+static void advice_emit_fields(struct lbc_pass *pass)
+{
+    struct advice advice = { .pass = pass };
+    const struct lbc_rule_ask ask = advice_ask(&advice);
+
+    for (const struct lbc_rule *rule = ask.rules->rows; rule != NULL && rule->key != NULL; rule++) {
+        const char *reason = rule->reason == NULL ? "UnsupportedField" : rule->reason;
+        const bool made = rule->refusal == NULL || lbc_pass_lb_id(pass)[0] != '\0';
+
+        if (rule->topic != NULL) {
+            const char *text = made && lbc_rule_holds(&ask, rule) ? rule->text : "";
+
+            if (rule->refusal != NULL) {
+                lbc_pass_emit_standing(pass, rule->topic, reason, text);
+            } else {
+                lbc_pass_advise(pass, true, rule->topic, reason, text);
+            }
+        }
     }
 }
 
-static void advice_emit_field(struct lbc_pass *pass, const struct lbc_unserved *field,
-                              const char *text)
+/* What annotations and fields come to, an event per kind. */
+static void advice_emit_found(struct lbc_pass *pass)
 {
-    const char *reason = field->reason == NULL ? "UnsupportedField" : field->reason;
+    static const struct {
+        bool warning;
+        const char *topic;
+        const char *reason;
+    } rows[LBC_FOUND_FIELD] = {
+        [LBC_FOUND_NO_EFFECT] = { true, "NoEffect", "NoEffect" },
+        [LBC_FOUND_UNCLEAR] = { true, "UnclearValue", "UnclearValue" },
+        [LBC_FOUND_INSIDE] = { false, "inside", "InClusterAccess" },
+        [LBC_FOUND_TLS] = { true, "tls", "PlainHttpToTls" },
+    };
+    CCM_CLEANUP(advice_fini)
+    struct advice advice = { pass,
+                             { { .max = 1000 }, { .max = 900 }, { .max = 900 }, { .max = 900 } },
+                             false };
+    struct lbc_rule_ask ask = advice_ask(&advice);
+    struct ccm_buf *idle = &advice.texts[LBC_FOUND_NO_EFFECT];
 
-    if (field->refusal != NULL) {
-        lbc_pass_emit_standing(pass, field->topic, reason, text);
-    } else {
-        lbc_pass_advise(pass, true, field->topic, reason, text);
+    lbc_rules_find(&ask);
+    if (ccm_buf_error(idle) != 0) { /* too many for whole keys */
+        ccm_buf_reset(idle);
+        advice.is_short = true;
+        ask.kinds = 1U << LBC_FOUND_NO_EFFECT;
+        lbc_rules_find(&ask);
     }
-}
-
-/* What works, but not from everywhere; and what the pods may not understand. */
-static void advice_emit_inside(struct lbc_pass *pass)
-{
-    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf inside = { .max = 900 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tls = { .max = 900 };
-
-    lbc_inside_describe(rules, pass->view,
-                        lbc_inside_ip_mode(rules, pass->view, pass->lbc->ip_mode), &inside);
-    lbc_pass_advise(pass, false, "inside", "InClusterAccess", ccm_buf_str(&inside));
-    lbc_inside_find_tls(rules, pass->view, &tls);
-    lbc_pass_advise(pass, true, "tls", "PlainHttpToTls", ccm_buf_str(&tls));
+    if (pass->refused.idle.len > 0) {
+        ccm_buf_addf(idle, "%s%s", idle->len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        lbc_pass_advise(pass, rows[i].warning, rows[i].topic, rows[i].reason,
+                        ccm_buf_str(&advice.texts[i]));
+    }
 }
 
 void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 1000 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 1000 };
-    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
-    const struct lbc_unserved *field = rules->unserved;
 
-    lbc_anno_unknown(rules->annotations, &pass->service->meta, &unknown);
+    lbc_anno_unknown(pass->lbc->ops->product->rules->annotations, &pass->service->meta, &unknown);
     lbc_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
-    advice_find_idle(pass, &hints);
-    if (pass->refused.idle.len > 0) {
-        ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
-    }
-    lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
-    lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue",
-                    ccm_buf_str(&pass->refused.unclear));
-    advice_emit_inside(pass);
-    for (; field != NULL && field->topic != NULL; field++) {
-        const bool made = field->refusal == NULL || lbc_pass_lb_id(pass)[0] != '\0';
-        const bool told = made && (pass->lbc->extras & field->unless) == 0 &&
-                          lbc_unserved_applies(field, pass->service);
-
-        advice_emit_field(pass, field, told ? field->text : "");
-    }
+    advice_emit_found(pass);
+    advice_emit_fields(pass);
 }
 
 void lbc_pass_advise_preserve(struct lbc_pass *pass)

@@ -51,7 +51,7 @@ static int manifest_refuse_ids(struct lbc_pass *pass)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (lbc_allow_check_row(&allow, row, &pass->service->meta, &err) < 0 &&
-            lbc_lint_counts(rules, pass->service, row)) {
+            lbc_rules_count(rules, pass->service, row)) {
             r = manifest_refuse_row(&pass->refused, row, &err);
         }
     }

@@ -435,20 +435,6 @@ static int sync_check_public(const struct lbc_pass *pass, bool missed, struct cc
     return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", ops->product->rules->public_text);
 }
 
-/* Fields that would be broken by a load balancer that does not serve them. */
-static int sync_check_unserved(const struct lbc_pass *pass, struct ccm_error *err)
-{
-    const struct lbc_unserved *field = pass->lbc->ops->product->rules->unserved;
-
-    for (; field != NULL && field->topic != NULL; field++) {
-        if (field->refusal != NULL && (pass->lbc->extras & field->unless) == 0 &&
-            lbc_unserved_applies(field, pass->service)) {
-            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", field->refusal);
-        }
-    }
-    return 0;
-}
-
 /* One that was created may be there although no list shows it, and what vanishes again and again is
  * not created without end. 0, or pass->unfinished: it is looked for again first. */
 static int sync_check_creation(struct lbc_pass *pass, const struct lbc_lost_known *known,
@@ -521,7 +507,7 @@ static int sync_check_missing(struct lbc_pass *pass, const struct lbc_lost_known
         r = r < 0 ? r : sync_check_public(pass, false, err);
     }
     if (r == 0) {
-        r = sync_check_unserved(pass, err);
+        r = lbc_pass_check_fields(pass, err);
     }
     if (r == 0) {
         r = lbc_refusals_sum(&pass->refused, err);

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "lbc/model/annotation_text.h"
-#include "lbc/model/idle.h"
+#include "lbc/model/lint.h"
 #include "objects.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -18,14 +18,15 @@ struct needs_found {
     unsigned warnings;
 };
 
-static void needs_count(void *arg, uint64_t level, const char *name, const char *why)
+static void needs_count(void *arg, const struct lbc_found *one)
 {
     struct needs_found *found = arg;
 
-    if (strcmp(name, found->row->name) == 0 && ccm_text_starts(why, "has no effect without ") &&
-        ccm_text_starts(why + strlen("has no effect without "), found->row->needs)) {
-        found->errors += level == CCM_LEVEL_ERROR;
-        found->warnings += level == CCM_LEVEL_WARN;
+    if (strcmp(one->key, found->row->name) == 0 &&
+        ccm_text_starts(one->text, "has no effect without ") &&
+        ccm_text_starts(one->text + strlen("has no effect without "), found->row->needs)) {
+        found->errors += one->level == CCM_LEVEL_ERROR;
+        found->warnings += one->level == CCM_LEVEL_WARN;
     }
 }
 
@@ -49,7 +50,14 @@ static struct needs_found needs_find(const struct lbc_lint_rules *rules, const s
     struct ccm_service *service = obj_service();
     struct needs_found found = { .row = row };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf example = { .max = 200 };
-    const struct lbc_idle idle = { rules, service, false, needs_option_off, needs_count, &found };
+    const struct lbc_rule_ask ask = {
+        .kinds = 1U << LBC_FOUND_NO_EFFECT,
+        .rules = rules,
+        .service = service,
+        .is_on = needs_option_off,
+        .found = needs_count,
+        .arg = &found,
+    };
     char pair[32];
 
     ccm_text_printf(pair, sizeof(pair), "%s:80", protocol);
@@ -60,7 +68,7 @@ static struct needs_found needs_find(const struct lbc_lint_rules *rules, const s
     if (needed != NULL) {
         needs_annotate(service, row->needs, needed);
     }
-    lbc_idle_find(&idle);
+    lbc_rules_find(&ask);
     return found;
 }
 
@@ -81,10 +89,10 @@ static void needs_check_row(const struct lbc_lint_rules *rules, const struct lbc
     }
 }
 
-static bool needs_is_hinted(const struct lbc_hint *hint, const struct lbc_anno *row)
+static bool needs_has_rule(const struct lbc_rule *rule, const struct lbc_anno *row)
 {
-    for (; hint != NULL && hint->key != NULL; hint++) {
-        if (strcmp(lbc_hint_key(hint), row->name) == 0) {
+    for (; rule != NULL && rule->key != NULL; rule++) {
+        if (rule->port == LBC_RULE_NO_LIST && strcmp(lbc_rule_key(rule), row->name) == 0) {
             return true;
         }
     }
@@ -106,9 +114,9 @@ static void needs_check(const struct lbc_lint_rules *rules, const char *protocol
         size_t len = 0;
 
         if (row->needs == NULL) {
-            ccm_buf_addf(
-                &rows, "%s%s ", row->name,
-                needs_is_hinted(lbc_hints, row) || needs_is_hinted(rules->hints, row) ? "~" : "");
+            ccm_buf_addf(&rows, "%s%s ", row->name,
+                         needs_has_rule(lbc_rules, row) || needs_has_rule(rules->rows, row) ? "~"
+                                                                                            : "");
             continue;
         }
         ccm_buf_addf(&rows, "%s%c%s ", row->name, (row->flags & LBC_ANNO_GUARD) != 0 ? '!' : ':',

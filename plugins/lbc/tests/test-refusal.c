@@ -1,7 +1,7 @@
 /* Annotations that cannot be used, collected, and the Service without them. */
 #include "lbc/model/refusal.h"
 
-#include "lbc/model/hint.h"
+#include "lbc/model/rule.h"
 #include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"
 #include "util/text.h"
@@ -46,7 +46,7 @@ static int check_size(const struct lbc_checked *it, struct ccm_error *err)
 }
 
 static const struct lbc_check checks[] = { { .suffix = "size", .run = check_size }, { 0 } };
-static const struct lbc_hint hints[] = { { 0 } };
+static const struct lbc_rule hints[] = { { 0 } };
 
 static const struct lbc_protocols protocols = { .known = 1U << LBC_TCP,
                                                 .refusal = { "protocol [", "] is none" } };
@@ -59,7 +59,7 @@ static const char *row_say_unclear(const struct lbc_anno *row, const char *value
 static const struct lbc_lint_rules rules = {
     .annotations = &table,
     .checks = checks,
-    .hints = hints,
+    .rows = hints,
     .protocols = &protocols,
     .unclear = row_say_unclear,
 };
@@ -73,6 +73,11 @@ static struct ccm_service *with(const char *const (*pairs)[2])
         obj_annotate(&service->meta, (*pairs)[0], (*pairs)[1]);
     }
     return service;
+}
+
+static void copy_text(void *arg, const struct lbc_found *found)
+{
+    ccm_text_copy(arg, 200, found->text);
 }
 
 static void test_collected(void **state)
@@ -120,11 +125,20 @@ static void test_collected(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct lbc_refusals refusals = LBC_REFUSALS_INIT;
         struct ccm_error err = CCM_ERROR_INIT;
+        const struct ccm_service *service = with(cases[i].pairs);
+        char unclear[200];
+        const struct lbc_rule_ask ask = { .kinds = 1U << LBC_FOUND_UNCLEAR,
+                                          .rules = &rules,
+                                          .service = service,
+                                          .found = copy_text,
+                                          .arg = unclear };
 
-        assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs)), 0);
+        assert_int_equal(lbc_refusals_collect(&refusals, &rules, service), 0);
         assert_string_equal(ccm_buf_str(&refusals.problems.text), cases[i].fails);
         assert_string_equal(ccm_buf_str(&refusals.idle), cases[i].idle);
-        assert_string_equal(ccm_buf_str(&refusals.unclear), cases[i].unclear);
+        unclear[0] = '\0';
+        lbc_rules_find(&ask);
+        assert_string_equal(unclear, cases[i].unclear);
         assert_int_equal(lbc_refusals_sum(&refusals, &err),
                          cases[i].fails[0] == '\0' ? 0 : -EINVAL);
         assert_string_equal(err.message, cases[i].fails);

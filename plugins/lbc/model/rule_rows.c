@@ -1,4 +1,5 @@
-#include "lbc/model/hint.h"
+/* Rows about annotations and fields that hold for all kinds of load balancers. */
+#include "lbc/model/rule.h"
 #include "lbc/names.h"
 
 #include "ccm/object.h"
@@ -10,11 +11,6 @@
 
 #include <string.h>
 
-static const char *hint_get_annotation(const struct ccm_service *service, const char *suffix)
-{
-    return lbc_anno_get(&service->meta, suffix);
-}
-
 static bool is_own(const struct ccm_service *service)
 {
     return !lbc_setting_is_reused(service);
@@ -23,12 +19,12 @@ static bool is_own(const struct ccm_service *service)
 static bool overrides_own(const struct ccm_service *service)
 {
     return is_own(service) &&
-           strcmp(hint_get_annotation(service, "force-override-listeners"), "false") != 0;
+           strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "false") != 0;
 }
 
 static bool has_no_group(const struct ccm_service *service)
 {
-    return is_own(service) || hint_get_annotation(service, "vgroup-port")[0] == '\0';
+    return is_own(service) || lbc_anno_get(&service->meta, "vgroup-port")[0] == '\0';
 }
 
 /* Any other spelling means nodes. */
@@ -42,7 +38,7 @@ static bool is_misspelt(const struct ccm_service *service)
 static bool has_listeners(const struct ccm_service *service)
 {
     return is_own(service) ||
-           ccm_text_equal(hint_get_annotation(service, "force-override-listeners"), "true");
+           ccm_text_equal(lbc_anno_get(&service->meta, "force-override-listeners"), "true");
 }
 
 /* The check asks nodes for a port that the Service has elsewhere: its own, or that of its pods. */
@@ -51,7 +47,7 @@ static bool checks_other_port(const struct ccm_service *service)
     uint32_t number = 0;
     bool found = false;
 
-    if (ccm_parse_u32(hint_get_annotation(service, "health-check-connect-port"), 1, UINT16_MAX,
+    if (ccm_parse_u32(lbc_anno_get(&service->meta, "health-check-connect-port"), 1, UINT16_MAX,
                       &number) < 0 ||
         !has_listeners(service)) {
         return false;
@@ -86,9 +82,9 @@ static bool changes_transport(const struct ccm_service *service)
 }
 
 /* "" for what is refused for its size: tens of thousands are not looked at one by one. */
-static const char *hint_get_tags(const struct ccm_service *service)
+static const char *rule_get_tags(const struct ccm_service *service)
 {
-    const char *value = hint_get_annotation(service, "additional-resource-tags");
+    const char *value = lbc_anno_get(&service->meta, "additional-resource-tags");
 
     return strnlen(value, LBC_TAGS_BYTES + 1) > LBC_TAGS_BYTES ? "" : value;
 }
@@ -111,7 +107,7 @@ static bool is_reserved(const char *entry, size_t len, bool reused)
 
 static bool has_reserved_tag(const struct ccm_service *service)
 {
-    const char *cursor = hint_get_tags(service);
+    const char *cursor = rule_get_tags(service);
     const char *entry = NULL;
     size_t len = 0;
 
@@ -125,7 +121,7 @@ static bool has_reserved_tag(const struct ccm_service *service)
 
 static bool has_bare_tag(const struct ccm_service *service)
 {
-    const char *cursor = hint_get_tags(service);
+    const char *cursor = rule_get_tags(service);
     const char *entry = NULL;
     size_t len = 0;
 
@@ -140,7 +136,7 @@ static bool has_bare_tag(const struct ccm_service *service)
 
 static bool has_long_label(const struct ccm_service *service)
 {
-    const char *cursor = hint_get_annotation(service, "backend-label");
+    const char *cursor = lbc_anno_get(&service->meta, "backend-label");
     const char *entry = NULL;
     size_t len = 0;
 
@@ -154,9 +150,19 @@ static bool has_long_label(const struct ccm_service *service)
     return false;
 }
 
+bool lbc_rule_has_ip(const struct ccm_service *service)
+{
+    return service->load_balancer_ip[0] != '\0';
+}
+
+bool lbc_rule_has_affinity(const struct ccm_service *service)
+{
+    return ccm_text_equal(service->session_affinity, "ClientIP");
+}
+
 #define NODES (1U << LBC_MODE_CLUSTER | 1U << LBC_MODE_LOCAL)
 
-const struct lbc_hint lbc_hints[] = {
+const struct lbc_rule lbc_rules[] = {
     { .key = "vgroup-port",
       .applies = is_own,
       .text = "has no effect without annotation id",
@@ -172,13 +178,12 @@ const struct lbc_hint lbc_hints[] = {
     { .key = "protocol-port",
       .applies = changes_transport,
       .text = "makes a TCP listener of a UDP port or the other way round, and nodes do not answer "
-              "it (an "
-              "entry counts for every port of that number)" },
+              "it (an entry counts for every port of that number)" },
     { .key = "additional-resource-tags",
       .applies = has_reserved_tag,
       .text = "leaves out tags that are not to be set here: {tag_owner}, {tag_cluster}, those of "
-              "the cloud "
-              "(acs:...) and {tag_tenants}..., and {tag_reuse} where the load balancer is reused" },
+              "the cloud (acs:...) and {tag_tenants}..., and {tag_reuse} where the load balancer "
+              "is reused" },
     { .key = "additional-resource-tags",
       .applies = has_bare_tag,
       .text =
@@ -208,7 +213,7 @@ const struct lbc_hint lbc_hints[] = {
 };
 
 /* The name that "{name}" at the beginning of the text stands for, and its length; NULL = none. */
-static const char *hint_find_name(const char *text, size_t *ret_len)
+static const char *rule_find_name(const char *text, size_t *ret_len)
 {
     static const struct {
         const char *word;
@@ -232,20 +237,20 @@ static const char *hint_find_name(const char *text, size_t *ret_len)
     return NULL;
 }
 
-const char *lbc_hint_key(const struct lbc_hint *hint)
+const char *lbc_rule_key(const struct lbc_rule *rule)
 {
     size_t len = 0;
-    const char *name = hint_find_name(hint->key, &len);
+    const char *name = rule_find_name(rule->key, &len);
 
-    return name == NULL ? hint->key : name;
+    return name == NULL ? rule->key : name;
 }
 
-void lbc_hint_write(const struct lbc_hint *hint, struct ccm_buf *text)
+void lbc_rule_write(const struct lbc_rule *rule, struct ccm_buf *text)
 {
     size_t len = 1;
 
-    for (const char *at = hint->text; *at != '\0'; at += len) {
-        const char *name = hint_find_name(at, &len);
+    for (const char *at = rule->text; *at != '\0'; at += len) {
+        const char *name = rule_find_name(at, &len);
 
         if (name != NULL) {
             ccm_buf_adds(text, name);
@@ -254,13 +259,4 @@ void lbc_hint_write(const struct lbc_hint *hint, struct ccm_buf *text)
             ccm_buf_add(text, at, len);
         }
     }
-}
-
-bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service)
-{
-    const char *key = lbc_hint_key(hint);
-    const char *value = strchr(key, '/') == NULL ? hint_get_annotation(service, key)
-                                                 : ccm_object_annotation(&service->meta, key);
-
-    return !ccm_text_empty(value) && (hint->applies == NULL || hint->applies(service));
 }

@@ -2,22 +2,22 @@
 #include "check.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/hint.h"
+#include "lbc/model/rule.h"
 #include "objects.h"
 #include "util/attr.h"
 #include "util/text.h"
 
 #include <string.h>
 
-static const struct lbc_hint *hint_find_row(const char *key)
+static const struct lbc_rule *rule_find_row(const char *key)
 {
-    const struct lbc_hint *hint = lbc_hints;
+    const struct lbc_rule *rule = lbc_rules;
 
-    while (hint->key != NULL && strcmp(lbc_hint_key(hint), key) != 0) {
-        hint++;
+    while (rule->key != NULL && strcmp(lbc_rule_key(rule), key) != 0) {
+        rule++;
     }
-    assert_non_null(hint->key);
-    return hint;
+    assert_non_null(rule->key);
+    return rule;
 }
 
 static void test_rows(void **state)
@@ -74,7 +74,9 @@ static void test_rows(void **state)
             obj_annotate(&service->meta, lbc_anno_suffix_key(&service->meta, cases[i].beside, key),
                          cases[i].beside_value);
         }
-        if (lbc_hint_applies(hint_find_row(cases[i].key), service) != cases[i].expected) {
+        const struct lbc_rule_ask ask = { .service = service };
+
+        if (lbc_rule_holds(&ask, rule_find_row(cases[i].key)) != cases[i].expected) {
             fail_msg("case %zu: %s=%s", i, cases[i].key, cases[i].value);
         }
     }
