@@ -113,10 +113,12 @@ static void advice_emit_found(struct lbc_pass *pass)
         const char *topic;
         const char *reason;
     } rows[LBC_FOUND_FIELD] = {
-        [LBC_FOUND_NO_EFFECT] = { true, "NoEffect", "NoEffect" },
-        [LBC_FOUND_UNCLEAR] = { true, "UnclearValue", "UnclearValue" },
-        [LBC_FOUND_INSIDE] = { false, "inside", "InClusterAccess" },
-        [LBC_FOUND_TLS] = { true, "tls", "PlainHttpToTls" },
+        [LBC_FOUND_NO_EFFECT] = { .warning = true, .topic = "NoEffect", .reason = "NoEffect" },
+        [LBC_FOUND_UNCLEAR] = { .warning = true,
+                                .topic = "UnclearValue",
+                                .reason = "UnclearValue" },
+        [LBC_FOUND_INSIDE] = { .warning = false, .topic = "inside", .reason = "InClusterAccess" },
+        [LBC_FOUND_TLS] = { .warning = true, .topic = "tls", .reason = "PlainHttpToTls" },
     };
     CCM_CLEANUP(advice_fini)
     struct advice advice = { pass,
