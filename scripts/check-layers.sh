@@ -30,8 +30,9 @@ rules=(
     'plugins/alicloud/      ccm/ util/ alicloud/ .'
     'plugins/lbc/tests/     ccm/ util/ lbc/ .'
     'plugins/lbc/model/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/'
+    'plugins/lbc/rules/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/rules/'
     'plugins/lbc/service/   ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/'
-    'plugins/lbc/apply/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/service/ lbc/apply/'
+    'plugins/lbc/apply/     ccm/ util/ lbc/keys.h lbc/names.h lbc/model/ lbc/rules/ lbc/service/ lbc/apply/'
     'plugins/lbc/custom/    ccm/ util/ lbc/relay.h lbc/model/ lbc/custom/'
     'plugins/lbc/pass/      ccm/ util/ lbc/'
     'plugins/lbc/report/    ccm/ util/ lbc/'
@@ -113,7 +114,7 @@ done < <(grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' includ
 while IFS=: read -r file line text; do
     complain "${file#./}" "$line" "names a cloud: $text"
 done < <(find plugins/lbc -path '*/tests' -prune -o \
-    \( -path '*/model/*' -o -path '*/service/*' \) -name '*.[ch]' -print0 2>/dev/null |
+    \( -path '*/model/*' -o -path '*/rules/*' -o -path '*/service/*' \) -name '*.[ch]' -print0 2>/dev/null |
     sort -z | xargs -0r grep -HniE 'ali(cloud|baba|yun|_)|(^|[^a-z])([cns]lb|ecs|eni)([^a-z]|$)' || true)
 
 if [[ $count -eq 0 ]]; then

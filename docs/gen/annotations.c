@@ -1,7 +1,7 @@
 #include "pages.h"
 
 #include "clb/annotations.h"
-#include "lbc/model/annotation_text.h"
+#include "lbc/rules/annotation_text.h"
 #include "nlb/annotations.h"
 #include "util/text.h"
 

@@ -12,9 +12,9 @@
 #include "alicloud/client.h"
 #include "ccm/plugin.h"
 #include "lbc/apply/step.h"
-#include "lbc/model/attrs.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/tags.h"
+#include "lbc/rules/attrs.h"
 #include "util/json.h"
 
 #include <stdbool.h>

@@ -28,7 +28,7 @@ extern const struct ccm_option alilb_opt_instance;
     &alilb_opt_type, &alilb_opt_clb_class, &alilb_opt_nlb_class, &alilb_opt_other_class,           \
         &alilb_opt_standard, &alilb_opt_instance
 
-/* choose() and takes() of the rules of both plugins (lbc/model/lint.h). */
+/* choose() and takes() of the rules of both plugins (lbc/rules/lint.h). */
 void alilb_class_choose_clb(const struct ccm_lint_sink *options, struct lbc_choice *ret);
 void alilb_class_choose_nlb(const struct ccm_lint_sink *options, struct lbc_choice *ret);
 bool alilb_class_takes_clb(const struct ccm_service *service, const struct lbc_choice *choice);

@@ -8,7 +8,7 @@
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "domains.h"
-#include "lbc/model/check.h"
+#include "lbc/rules/check.h"
 #include "util/attr.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "annotations.h"
 
 #include "alilb/class.h"
-#include "lbc/model/allow.h"
-#include "lbc/model/attrs.h"
-#include "lbc/model/rows.h"
+#include "lbc/rules/allow.h"
+#include "lbc/rules/attrs.h"
+#include "lbc/rules/rows.h"
 #include "state.h"
 
 #define TCP   (1U << LBC_TCP)

@@ -2,7 +2,7 @@
 #ifndef CCM_CLB_LINT_H
 #define CCM_CLB_LINT_H
 
-#include "lbc/model/lint.h"
+#include "lbc/rules/lint.h"
 
 extern const struct lbc_lint_rules clb_rules;
 /* Fields of the specification that they serve. */

@@ -2,8 +2,8 @@
 #include "plan_parts.h"
 
 #include "clb.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -147,8 +147,8 @@ static bool lb_may_be_protected(const struct clb_lb *have)
 int clb_plan_unprotect_lb(struct lbc_work *work)
 {
     const struct clb_lb *have = &clb_work_have(work)->lb;
-    int r = lb_may_be_protected(have) ? lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL)
-                                      : 0;
+    int r =
+        lb_may_be_protected(have) ? lbc_work_value_step(work, CLB_STEP_UNPROTECT, NULL, NULL) : 0;
 
     return r == 0 && ccm_text_equal(have->lbc.texts[CLB_LB_MODIFICATION], "ConsoleProtection")
                ? lbc_work_value_step(work, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL)

@@ -1,6 +1,6 @@
 /* Plans as text: names of steps, and what of a line is the product's own. */
 #include "annotations.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "plan_parts.h"
 #include "util/text.h"
 

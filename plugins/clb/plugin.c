@@ -5,7 +5,7 @@
 #include "ccm/version.h"
 #include "controller.h"
 #include "lbc/instance.h"
-#include "lbc/model/inside.h"
+#include "lbc/rules/inside.h"
 #include "lint.h"
 #include "model_listeners.h"
 

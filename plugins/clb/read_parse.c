@@ -1,7 +1,7 @@
 /* JSON of the cloud -> plain data. */
 #include "read.h"
 
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"

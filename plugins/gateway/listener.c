@@ -2,8 +2,8 @@
 
 #include "lbc/custom/selector.h"
 #include "lbc/instance.h"
-#include "lbc/model/allow.h"
 #include "lbc/model/annotation.h"
+#include "lbc/rules/allow.h"
 #include "secret_ref.h"
 
 #include "util/parse.h"

@@ -24,10 +24,10 @@
 #include "lbc/model/absence.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/freeze.h"
-#include "lbc/model/lint.h"
 #include "lbc/model/owner.h"
 #include "lbc/model/settings.h"
 #include "lbc/orphans.h"
+#include "lbc/rules/lint.h"
 #include "lbc/service/lifecycle.h"
 
 struct lbc_pass;

@@ -6,7 +6,7 @@
 #define CCM_LBC_INSTANCE_H
 
 #include "lbc/controller.h"
-#include "lbc/model/annotation_text.h"
+#include "lbc/rules/annotation_text.h"
 #include "util/lease_event.h"
 #include "util/removal_budget.h"
 

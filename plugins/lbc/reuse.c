@@ -3,8 +3,8 @@
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"

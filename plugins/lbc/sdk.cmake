@@ -13,7 +13,7 @@ set(LBC_VERSION ${LBC_VERSION_MAJOR}.${LBC_VERSION_MINOR})
 set(lbc_headers
   lbc/version.h lbc/instance.h lbc/pass.h lbc/lookup.h lbc/reuse.h lbc/health.h lbc/quota.h lbc/vswitch.h
   lbc/apply/plain.h lbc/apply/compare.h lbc/apply/record.h lbc/apply/token.h
-  lbc/model/class.h lbc/model/rows.h lbc/model/object.h lbc/model/inside.h
+  lbc/model/class.h lbc/rules/rows.h lbc/model/object.h lbc/rules/inside.h
   util/array.h util/base64.h util/cidr.h util/cleanup.h util/clock.h util/digest.h util/header.h util/json.h util/jsonw.h util/parse.h
   util/pause.h util/secret.h util/strmap.h util/text.h util/thread.h util/url.h)
 set(lbc_include ${CMAKE_BINARY_DIR}/sdk/include/ccm-lbc)

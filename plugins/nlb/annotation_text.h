@@ -8,7 +8,7 @@
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "lbc/apply/model.h"
-#include "lbc/model/check.h"
+#include "lbc/rules/check.h"
 #include "state.h"
 #include "util/attr.h"
 

@@ -5,7 +5,7 @@
 #include "annotations.h"
 #include "ccm/object.h"
 #include "lbc/instance.h"
-#include "lbc/model/lint.h"
+#include "lbc/rules/lint.h"
 #include "model_parts.h"
 #include "nlb.h"
 #include "util/text.h"

@@ -2,7 +2,7 @@
 #ifndef CCM_NLB_LINT_H
 #define CCM_NLB_LINT_H
 
-#include "lbc/model/lint.h"
+#include "lbc/rules/lint.h"
 
 extern const struct lbc_lint_rules nlb_rules;
 extern const struct ccm_option nlb_opt_loose;

@@ -1,7 +1,7 @@
 #include "model.h"
 
 #include "annotations.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "model_parts.h"
 #include "util/cleanup.h"
 #include "util/text.h"

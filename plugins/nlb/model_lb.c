@@ -1,7 +1,7 @@
 /* What a Service wants of the load balancer itself. */
 #include "annotations.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/lb_attrs.h"
 #include "model_parts.h"
 #include "owner_key.h"
 #include "util/text.h"

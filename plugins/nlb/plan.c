@@ -1,7 +1,7 @@
 #include "plan.h"
 
 #include "compare.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "nlb.h"
 #include "owner_key.h"
 #include "plan_parts.h"

@@ -1,7 +1,7 @@
 /* Steps that create and change the load balancer itself. */
 #include "compare.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
+#include "lbc/rules/lb_attrs.h"
 #include "nlb.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"

@@ -7,7 +7,7 @@
 
 #include "annotations.h"
 #include "lbc/apply/state.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/attr.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Which plugin a Service is for, by its class, what it carries, and the options. */
 #include "alilb/class.h"
 #include "lbc/keys.h"
-#include "lbc/model/rule.h"
+#include "lbc/rules/rule.h"
 #include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"
 #include "support/fake_host.h"

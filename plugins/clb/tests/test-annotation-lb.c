@@ -11,7 +11,7 @@
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "lbc/tests/anno_table.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"

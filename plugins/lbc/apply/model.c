@@ -1,9 +1,9 @@
 #include "lbc/apply/model.h"
 
 #include "lbc/model/annotation.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

@@ -7,11 +7,11 @@
 #define CCM_LBC_APPLY_MODEL_H
 
 #include "lbc/apply/state.h"
-#include "lbc/model/allow.h"
 #include "lbc/model/problem.h"
-#include "lbc/model/refusal.h"
 #include "lbc/model/resolve.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/allow.h"
+#include "lbc/rules/refusal.h"
 
 /* What a model is made from; borrowed. A release has no nodes, slices and refusals. */
 struct lbc_model_input {
@@ -176,7 +176,7 @@ struct lbc_model_ops {
 
 /*
  * Build all but the backends, into a product's model of any content. What cannot be used of the
- * annotations is told elsewhere (model/refusal.h), and what it decides about stays as it is. What
+ * annotations is told elsewhere (rules/refusal.h), and what it decides about stays as it is. What
  * is wrong with one port goes to `problems` and leaves the others alone. 0, or negative with err.
  * The caller finishes the model in any case; what `in` points to must live as long.
  * May block where `judge` does.

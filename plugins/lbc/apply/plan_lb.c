@@ -1,7 +1,7 @@
 /* Plans: attributes of the load balancer; see plan.h. */
 #include "lbc/apply/plan.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/names.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/text.h"
 
 #include <errno.h>

@@ -7,11 +7,11 @@
 #ifndef CCM_LBC_STATE_H
 #define CCM_LBC_STATE_H
 
-#include "lbc/model/attrs.h"
 #include "lbc/model/backend.h"
-#include "lbc/model/lb_attrs.h"
 #include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
+#include "lbc/rules/attrs.h"
+#include "lbc/rules/lb_attrs.h"
 #include "util/attr.h"
 
 #include <stdbool.h>

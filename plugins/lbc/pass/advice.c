@@ -3,7 +3,7 @@
 #include "lbc/pass.h"
 
 #include "lbc/model/candidate.h"
-#include "lbc/model/direct.h"
+#include "lbc/rules/direct.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"

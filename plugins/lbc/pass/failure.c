@@ -1,8 +1,8 @@
 #include "lbc/pass/failure.h"
 
 #include "lbc/instance.h"
-#include "lbc/model/blame.h"
 #include "lbc/pass.h"
+#include "lbc/rules/blame.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

@@ -4,9 +4,9 @@
 #include "lbc/pass/ensure.h"
 
 #include "lbc/health.h"
-#include "lbc/model/inside.h"
 #include "lbc/model/object.h"
 #include "lbc/pass/empty_pass.h"
+#include "lbc/rules/inside.h"
 #include "lbc/service/conditions.h"
 #include "lbc/service/marks.h"
 #include "lbc/vswitch.h"

@@ -3,8 +3,8 @@
 #define CCM_LBC_TESTS_NEEDS_H
 
 #include "check.h"
-#include "lbc/model/annotation_text.h"
-#include "lbc/model/lint.h"
+#include "lbc/rules/annotation_text.h"
+#include "lbc/rules/lint.h"
 #include "objects.h"
 #include "util/cleanup.h"
 #include "util/parse.h"

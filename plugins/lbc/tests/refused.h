@@ -2,7 +2,7 @@
 #ifndef CCM_LBC_TESTS_REFUSED_H
 #define CCM_LBC_TESTS_REFUSED_H
 
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 
 /* All that fails, as one error. 0, or -EINVAL. */
 static inline int refused_by(const struct lbc_lint_rules *rules, const struct ccm_service *service,

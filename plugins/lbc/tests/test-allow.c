@@ -1,6 +1,6 @@
 /* Which ids of the account a namespace may name. */
 #include "check.h"
-#include "lbc/model/allow.h"
+#include "lbc/rules/allow.h"
 #include "objects.h"
 #include "util/attr.h"
 

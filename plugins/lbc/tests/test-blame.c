@@ -1,5 +1,5 @@
 /* Annotations that a refusal of the cloud is about, behind its remedy. */
-#include "lbc/model/blame.h"
+#include "lbc/rules/blame.h"
 
 #include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"

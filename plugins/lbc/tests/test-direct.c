@@ -3,7 +3,7 @@
 #include "objects.h"
 
 #include "lbc/keys.h"
-#include "lbc/model/direct.h"
+#include "lbc/rules/direct.h"
 #include "util/cleanup.h"
 
 #define READY CCM_ENDPOINT_READY

@@ -3,7 +3,7 @@
 #include "objects.h"
 
 #include "lbc/keys.h"
-#include "lbc/model/inside.h"
+#include "lbc/rules/inside.h"
 #include "util/cleanup.h"
 
 #include <stdio.h>

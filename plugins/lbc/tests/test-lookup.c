@@ -1,7 +1,7 @@
 /* Which load balancers are the Service's: by tags, by the default name, of which cluster. */
 #include "check.h"
 #include "lbc/lookup.h"
-#include "lbc/model/check.h"
+#include "lbc/rules/check.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
 #include "util/attr.h"

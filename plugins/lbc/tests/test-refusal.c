@@ -1,7 +1,7 @@
 /* Annotations that cannot be used, collected, and the Service without them. */
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 
-#include "lbc/model/rule.h"
+#include "lbc/rules/rule.h"
 #include "lbc/tests/check.h"
 #include "lbc/tests/objects.h"
 #include "util/text.h"

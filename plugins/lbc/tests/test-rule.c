@@ -2,7 +2,7 @@
 #include "check.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/rule.h"
+#include "lbc/rules/rule.h"
 #include "objects.h"
 #include "util/attr.h"
 #include "util/text.h"

@@ -1,7 +1,7 @@
 /* Annotations that all controllers read in the same way; more of it is in the tests of each. */
 #include "check.h"
 #include "lbc/model/annotation.h"
-#include "lbc/model/check.h"
+#include "lbc/rules/check.h"
 #include "objects.h"
 #include "util/attr.h"
 #include "util/buf.h"

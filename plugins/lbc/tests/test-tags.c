@@ -1,7 +1,7 @@
 /* Tags, lists of texts, attributes. */
 #include "check.h"
-#include "lbc/model/attrs.h"
 #include "lbc/model/tags.h"
+#include "lbc/rules/attrs.h"
 #include "util/cleanup.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tables of attributes, and protocols. */
 #include "alilb/action.h"
-#include "lbc/model/attrs.h"
+#include "lbc/rules/attrs.h"
 #include "nlb/annotations.h"
 
 #include <string.h>

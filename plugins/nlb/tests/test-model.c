@@ -703,7 +703,7 @@ static void test_guard_wanted(void **state)
     fixture_end(&w);
     set(&w, "id", NULL);
     obj_range(w.service, "nonsense");
-    assert_int_equal(model_build(&w), 0); /* what is there stays, see lbc/model/refusal.h */
+    assert_int_equal(model_build(&w), 0); /* what is there stays, see lbc/rules/refusal.h */
     assert_true(w.model.keep_security && !w.model.want.security_group.wanted);
     assert_int_equal(w.problems.count, 1);
     fixture_end(&w);

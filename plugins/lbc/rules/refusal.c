@@ -1,4 +1,4 @@
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 
 #include "ccm/object.h"
 #include "util/array.h"

@@ -1,6 +1,6 @@
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 
-#include "lbc/model/attrs.h"
+#include "lbc/rules/attrs.h"
 #include "util/cleanup.h"
 
 #include <errno.h>

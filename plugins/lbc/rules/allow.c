@@ -1,4 +1,4 @@
-#include "lbc/model/allow.h"
+#include "lbc/rules/allow.h"
 
 #include "util/parse.h"
 #include "util/text.h"

@@ -1,4 +1,4 @@
-#include "lbc/model/direct.h"
+#include "lbc/rules/direct.h"
 #include "lbc/names.h"
 
 #include "lbc/model/annotation.h"

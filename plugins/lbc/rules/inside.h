@@ -8,7 +8,7 @@
 #define CCM_LBC_INSIDE_H
 
 #include "ccm/object.h"
-#include "lbc/model/lint.h"
+#include "lbc/rules/lint.h"
 #include "util/buf.h"
 
 #include <stdbool.h>

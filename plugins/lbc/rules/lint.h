@@ -7,10 +7,10 @@
 
 #include "ccm/plugin.h"
 #include "lbc/model/annotation.h"
-#include "lbc/model/check.h"
 #include "lbc/model/class.h"
-#include "lbc/model/rule.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/check.h"
+#include "lbc/rules/rule.h"
 
 /* What a plugin checks in its own Services. A table that is NULL is empty. */
 struct lbc_lint_rules {

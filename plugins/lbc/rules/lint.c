@@ -1,9 +1,9 @@
-#include "lbc/model/lint.h"
+#include "lbc/rules/lint.h"
 #include "lbc/names.h"
 
 #include "lbc/model/candidate.h"
-#include "lbc/model/inside.h"
 #include "lbc/model/settings.h"
+#include "lbc/rules/inside.h"
 #include "util/class_near.h"
 #include "util/cleanup.h"
 #include "util/parse.h"

@@ -1,9 +1,9 @@
-#include "lbc/model/check.h"
+#include "lbc/rules/check.h"
 
 #include "lbc/model/annotation.h"
-#include "lbc/model/lint.h"
 #include "lbc/model/node.h"
 #include "lbc/model/owner.h"
+#include "lbc/rules/lint.h"
 #include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"

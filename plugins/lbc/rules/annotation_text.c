@@ -1,4 +1,4 @@
-#include "lbc/model/annotation_text.h"
+#include "lbc/rules/annotation_text.h"
 #include "lbc/names.h"
 
 #include "util/cleanup.h"

@@ -11,8 +11,8 @@
 #ifndef CCM_LBC_REFUSAL_H
 #define CCM_LBC_REFUSAL_H
 
-#include "lbc/model/lint.h"
 #include "lbc/model/problem.h"
+#include "lbc/rules/lint.h"
 
 struct lbc_refusal {
     const struct lbc_anno *row;

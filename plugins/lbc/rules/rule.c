@@ -1,8 +1,8 @@
-#include "lbc/model/rule.h"
+#include "lbc/rules/rule.h"
 
 #include "lbc/model/candidate.h"
-#include "lbc/model/inside.h"
-#include "lbc/model/lint.h"
+#include "lbc/rules/inside.h"
+#include "lbc/rules/lint.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 

@@ -1,6 +1,6 @@
 /* Rows about annotations and fields that hold for all kinds of load balancers. */
-#include "lbc/model/rule.h"
 #include "lbc/names.h"
+#include "lbc/rules/rule.h"
 
 #include "ccm/object.h"
 #include "lbc/model/annotation.h"

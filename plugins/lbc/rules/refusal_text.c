@@ -1,5 +1,5 @@
 /* What is said of many annotations that cannot be used: each with its value, in one event. */
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 
 #include "util/cleanup.h"
 #include "util/text.h"

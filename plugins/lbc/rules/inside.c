@@ -1,4 +1,4 @@
-#include "lbc/model/inside.h"
+#include "lbc/rules/inside.h"
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"

@@ -1,4 +1,4 @@
-#include "lbc/model/attrs.h"
+#include "lbc/rules/attrs.h"
 
 #include "util/array.h"
 #include "util/buf.h"

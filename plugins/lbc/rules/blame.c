@@ -1,4 +1,4 @@
-#include "lbc/model/blame.h"
+#include "lbc/rules/blame.h"
 
 #include "util/cleanup.h"
 #include "util/text.h"

@@ -7,7 +7,7 @@
 #define CCM_LBC_LB_ATTRS_H
 
 #include "lbc/model/annotation.h"
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 #include "util/attr.h"
 #include "util/json.h"
 

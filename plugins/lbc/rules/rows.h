@@ -6,7 +6,7 @@
 #define CCM_LBC_ROWS_H
 
 #include "lbc/model/annotation.h"
-#include "lbc/model/lb_attrs.h"
+#include "lbc/rules/lb_attrs.h"
 
 /* How a row begins; protocols: 1U << enum lbc_protocol, 0 = all. */
 #define LBC_ROW_INSTANCE(suffix) .name = (suffix), .group = LBC_ANNO_INSTANCE

@@ -8,7 +8,7 @@
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/protocol.h"
-#include "lbc/model/refusal.h"
+#include "lbc/rules/refusal.h"
 #include "util/attr.h"
 #include "util/json.h"
 
