@@ -23,6 +23,7 @@
 #define HELD_PAUSE_MS    1000  /* while changes wait */
 #define PAUSE_MAX_MS     60000 /* whatever the server asks for */
 #define PATH_MAX_BYTES   2048
+#define SLOTS            64
 #define PATCH_TYPE       "application/strategic-merge-patch+json"
 
 static const struct ccm_log event_log = { .part = "event" };
@@ -41,7 +42,8 @@ struct kube_event_recorder {
     struct item *first;
     struct item **last;
     size_t len;
-    uint64_t emitted; /* the dropped ones too */
+    size_t of_namespace[SLOTS]; /* how many of them, by the hash of its name */
+    uint64_t emitted;           /* the dropped ones too */
     uint64_t dropped;
     int64_t rests_until_ms; /* while the thread waits: when its next write is due; 0 = it works */
     bool stopping;
@@ -69,11 +71,24 @@ static struct item *item_new(const struct ccm_event *event)
     return item;
 }
 
+static size_t *recorder_slot(struct kube_event_recorder *recorder,
+                             const struct kube_occurrence *occurrence)
+{
+    return &recorder->of_namespace[ccm_text_hash(occurrence->namespace_) % SLOTS];
+}
+
+static bool recorder_has_room_locked(struct kube_event_recorder *recorder,
+                                     const struct kube_occurrence *occurrence)
+{
+    return recorder->len < KUBE_EVENT_QUEUE_MAX &&
+           *recorder_slot(recorder, occurrence) < KUBE_EVENT_NAMESPACE_MAX;
+}
+
 /* Whether it is to be written now. What lasts is remembered, and only its beginning is written. */
 static bool recorder_admit_locked(struct kube_event_recorder *recorder,
                                   const struct kube_occurrence *occurrence)
 {
-    const bool has_room = recorder->len < KUBE_EVENT_QUEUE_MAX;
+    const bool has_room = recorder_has_room_locked(recorder, occurrence);
     bool news = true;
 
     if (kube_occurrence_lasts(occurrence) &&
@@ -94,7 +109,9 @@ bool kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
     const bool later = lasts && item->occurrence.after_ms > 0;
 
     recorder->emitted++;
-    if (news && item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
+    if (news && item != NULL && !recorder->stopping &&
+        recorder_has_room_locked(recorder, &item->occurrence)) {
+        (*recorder_slot(recorder, &item->occurrence))++;
         *recorder->last = item;
         recorder->last = &item->next;
         recorder->len++;
@@ -307,13 +324,13 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
 
     series->tries++;
     if (write_series(recorder, series, &err) == 0) {
-        series->pending = false;
+        kube_series_book_written(recorder->book, series);
         return;
     }
 
     if (!last_chance && err.kind == CCM_ERROR_CANCELLED && kube_client_is_held(recorder->client)) {
         series->tries--; /* it was not tried */
-        series->due_ms = ccm_clock_now_ms() + HELD_PAUSE_MS;
+        kube_series_book_retry(recorder->book, series, ccm_clock_now_ms() + HELD_PAUSE_MS);
         return;
     }
 
@@ -321,7 +338,7 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
     const struct ccm_log log = { .part = "event", .object = series->last.name };
 
     if (pause >= 0) {
-        series->due_ms = ccm_clock_now_ms() + pause;
+        kube_series_book_retry(recorder->book, series, ccm_clock_now_ms() + pause);
         ccm_log_debug(&log, "%s not written yet: %s", series->last.reason, err.message);
         return;
     }
@@ -402,6 +419,7 @@ static void recorder_repeat_due(struct kube_event_recorder *recorder)
 
 struct turn {
     struct item *item; /* NULL = none waits */
+    bool more;         /* and another one */
     bool stopping;
     bool over; /* the time to drain is up */
 };
@@ -445,7 +463,9 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t write
             recorder->last = &recorder->first;
         }
         recorder->len--;
+        (*recorder_slot(recorder, &turn.item->occurrence))--;
     }
+    turn.more = recorder->first != NULL;
     turn.stopping = recorder->stopping;
     turn.over = recorder->stopping && ccm_clock_now_ms() >= recorder->drain_until_ms;
     dropped = recorder->dropped;
@@ -463,15 +483,18 @@ static void *recorder_run_thread(void *arg)
     struct kube_event_recorder *recorder = arg;
 
     for (;;) {
-        struct kube_series *next = kube_series_book_next(recorder->book);
+        struct kube_series *next = kube_series_book_next(recorder->book, ccm_clock_now_ms());
         const struct turn turn = wait_turn(recorder, next != NULL ? next->due_ms : INT64_MAX);
 
         if (turn.item != NULL) {
             recorder_accept_item(recorder, turn.item);
+            if (turn.more && !turn.over) {
+                continue; /* before any is written all are known, so that their turns can be */
+            }
         } else if (!turn.stopping) {
             recorder_repeat_due(recorder);
         }
-        next = kube_series_book_next(recorder->book);
+        next = kube_series_book_next(recorder->book, ccm_clock_now_ms());
         if (turn.over || (turn.stopping && turn.item == NULL && next == NULL)) {
             break;
         }

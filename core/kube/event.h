@@ -8,6 +8,8 @@
  * - What lasts (a topic, see struct ccm_event) is said again every period, as long as its object is
  *   there, however much that object has spoken. Its Event has a name that the next process finds:
  *   what was said within the period is not said again after a restart, and its count continues.
+ * - Namespaces take turns, and none has more than half of the queue: one that is full of what is
+ *   wrong does not delay what is to be said of another.
  * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses,
  *   while others are written; one that is refused is dropped. Both are logged.
  */
@@ -17,8 +19,9 @@
 #include "kube/client/client.h"
 #include "kube/occurrence.h"
 
-#define KUBE_EVENT_QUEUE_MAX 1000
-#define KUBE_EVENT_PERIOD_MS 1800000 /* of what lasts */
+#define KUBE_EVENT_QUEUE_MAX     2000
+#define KUBE_EVENT_NAMESPACE_MAX 1000    /* of them */
+#define KUBE_EVENT_PERIOD_MS     1800000 /* of what lasts */
 
 struct kube_event_recorder;
 
@@ -37,9 +40,9 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
                                                     struct ccm_error *err);
 
 /* Queue a copy; any thread, never blocks. Returns whether it is news: what lasts is none while its
- * cause is the same, nor is its end. When KUBE_EVENT_QUEUE_MAX wait, what lasts is written behind
- * them, and the rest is dropped, counted, and logged by the recorder's thread; so on ENOMEM.
- * Message and reason are cut at 1,024 and 128 bytes. */
+ * cause is the same, nor is its end. When KUBE_EVENT_QUEUE_MAX wait, or KUBE_EVENT_NAMESPACE_MAX of
+ * one namespace, what lasts is written behind them, and the rest is dropped, counted, and logged by
+ * the recorder's thread; so on ENOMEM. Message and reason are cut at 1,024 and 128 bytes. */
 bool kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event);
 
 /* How many were dropped because the queue was full. */

@@ -18,7 +18,18 @@ struct bucket {
     int64_t seen_ms;
 };
 
+/* A namespace, as long as it has a series. */
+struct kube_series_space {
+    struct kube_series_space *next;
+    uint64_t hash; /* of its name; two of the same share their turns */
+    size_t count;
+    struct kube_series *first; /* pending */
+    uint64_t turn;             /* of its last write; 0 = there was none */
+};
+
 struct kube_series_book {
+    struct kube_series_space *spaces;
+    uint64_t turns;
     struct ccm_strmap *series;
     struct kube_series *newest;
     struct kube_series *oldest;
@@ -173,11 +184,104 @@ static void link_newest(struct kube_series_book *book, struct kube_series *serie
     book->newest = series;
 }
 
+/* --- namespaces --- */
+
+static struct kube_series_space *book_find_space(struct kube_series_book *book, const char *name)
+{
+    const uint64_t hash = ccm_text_hash(name);
+    struct kube_series_space *space = book->spaces;
+
+    while (space != NULL && space->hash != hash) {
+        space = space->next;
+    }
+    if (space == NULL) {
+        space = calloc(1, sizeof(*space));
+        if (space == NULL) {
+            return NULL;
+        }
+        space->hash = hash;
+        space->next = book->spaces;
+        book->spaces = space;
+    }
+    return space;
+}
+
+static void book_leave_space(struct kube_series_book *book, struct kube_series_space *space)
+{
+    struct kube_series_space **at = &book->spaces;
+
+    if (--space->count > 0) {
+        return;
+    }
+    while (*at != space) {
+        at = &(*at)->next;
+    }
+    *at = space->next;
+    free(space);
+}
+
+static void series_make_pending(struct kube_series *series, int64_t due_ms)
+{
+    struct kube_series **at = &series->space->first;
+
+    while (*at != NULL && (*at)->due_ms <= due_ms) {
+        at = &(*at)->next_pending;
+    }
+    series->pending = true;
+    series->due_ms = due_ms;
+    series->next_pending = *at;
+    *at = series;
+}
+
+static void series_end_pending(struct kube_series *series)
+{
+    struct kube_series **at = &series->space->first;
+
+    if (!series->pending) {
+        return;
+    }
+    while (*at != series) {
+        at = &(*at)->next_pending;
+    }
+    *at = series->next_pending;
+    series->pending = false;
+}
+
+void kube_series_book_written(struct kube_series_book *book, struct kube_series *series)
+{
+    series_end_pending(series);
+    series->space->turn = ++book->turns;
+}
+
+void kube_series_book_retry(struct kube_series_book *book, struct kube_series *series,
+                            int64_t due_ms)
+{
+    kube_series_book_written(book, series);
+    series_make_pending(series, due_ms);
+}
+
 void kube_series_book_drop(struct kube_series_book *book, struct kube_series *series)
 {
+    series_end_pending(series);
+    book_leave_space(book, series->space);
     unlink_series(book, series);
     ccm_strmap_del(book->series, series->key);
     series_free(series);
+}
+
+/* The least recently used one of the namespace with most. */
+static struct kube_series *book_find_surplus(const struct kube_series_book *book)
+{
+    const struct kube_series_space *most = book->spaces;
+    struct kube_series *series = book->oldest;
+
+    for (const struct kube_series_space *space = most; space != NULL; space = space->next) {
+        most = space->count >= most->count ? space : most; /* of equals not the new one */
+    }
+    while (series->space != most) {
+        series = series->newer;
+    }
+    return series;
 }
 
 /* The object's name, cut so that the whole is a valid name, and a number nobody else has. */
@@ -194,19 +298,26 @@ static char *event_name(const struct kube_occurrence *occurrence, uint64_t numbe
 static struct kube_series *series_new(struct kube_series_book *book, char *key,
                                       const struct kube_occurrence *occurrence, uint64_t unique_ns)
 {
-    struct kube_series *series = calloc(1, sizeof(*series));
+    struct kube_series_space *space = book_find_space(book, occurrence->namespace_);
+    struct kube_series *series = space == NULL ? NULL : calloc(1, sizeof(*series));
 
-    if (series == NULL) {
+    if (space == NULL) {
         return NULL;
     }
-    series->event_name =
-        event_name(occurrence, kube_occurrence_lasts(occurrence) ? ccm_text_hash(key) : unique_ns);
-    if (series->event_name == NULL || ccm_strmap_set(book->series, key, series) < 0) {
-        free(series->event_name);
+    space->count++;
+    if (series != NULL) {
+        series->event_name = event_name(
+            occurrence, kube_occurrence_lasts(occurrence) ? ccm_text_hash(key) : unique_ns);
+    }
+    if (series == NULL || series->event_name == NULL ||
+        ccm_strmap_set(book->series, key, series) < 0) {
+        book_leave_space(book, space);
+        free(series == NULL ? NULL : series->event_name);
         free(series);
         return NULL;
     }
     series->key = key;
+    series->space = space;
     link_newest(book, series);
     return series;
 }
@@ -245,27 +356,40 @@ struct kube_series *kube_series_book_record(struct kube_series_book *book,
     series->last_ms = now_ms;
     series->count++;
     if (!series->pending) {
-        series->pending = true;
         series->tries = 0;
-        series->due_ms = now_ms;
+        series_make_pending(series, now_ms);
     }
     if (ccm_strmap_len(book->series) > KUBE_SERIES_MAX) {
-        *ret_lost = book->oldest->pending;
-        kube_series_book_drop(book, book->oldest);
+        struct kube_series *surplus = book_find_surplus(book);
+
+        *ret_lost = surplus->pending;
+        kube_series_book_drop(book, surplus);
     }
     return series;
 }
 
-struct kube_series *kube_series_book_next(struct kube_series_book *book)
+static bool space_goes_first(const struct kube_series_space *a, const struct kube_series_space *b,
+                             int64_t now_ms)
 {
-    struct kube_series *first = NULL;
+    const int64_t due_a = a->first->due_ms;
+    const int64_t due_b = b->first->due_ms;
 
-    for (struct kube_series *series = book->oldest; series != NULL; series = series->newer) {
-        if (series->pending && (first == NULL || series->due_ms < first->due_ms)) {
-            first = series;
+    if (due_a > now_ms || due_b > now_ms || a->turn == b->turn) {
+        return due_a < due_b;
+    }
+    return a->turn < b->turn;
+}
+
+struct kube_series *kube_series_book_next(struct kube_series_book *book, int64_t now_ms)
+{
+    const struct kube_series_space *first = NULL;
+
+    for (const struct kube_series_space *space = book->spaces; space != NULL; space = space->next) {
+        if (space->first != NULL && (first == NULL || space_goes_first(space, first, now_ms))) {
+            first = space;
         }
     }
-    return first;
+    return first == NULL ? NULL : first->first;
 }
 
 size_t kube_series_book_pending(const struct kube_series_book *book)

@@ -19,10 +19,14 @@
 #define KUBE_SPAM_BURST     25
 #define KUBE_SPAM_REFILL_MS ((int64_t)5 * 60 * 1000)
 
+struct kube_series_space;
+
 /* One Event object of the server. */
 struct kube_series {
     struct kube_series *newer; /* order of use */
     struct kube_series *older;
+    struct kube_series_space *space;  /* its namespace */
+    struct kube_series *next_pending; /* of that, by due_ms */
     char *key;
     char *event_name;
     struct kube_occurrence last; /* the latest of them */
@@ -50,16 +54,23 @@ CCM_NODISCARD int kube_series_book_admit(struct kube_series_book *book,
 /*
  * Note a happening, taking over its texts: the series it belongs to, borrowed, with a write pending
  * and due now. `unique_ns` makes the name of a new Event; of what lasts the name follows from what
- * it is about, so that the next process finds it. The least recently used series goes when
- * there are too many; *ret_lost tells that it had a write pending. NULL on ENOMEM (the happening
- * stays the caller's).
+ * it is about, so that the next process finds it. When there are too many, the least recently used
+ * series of the namespace with most of them goes; *ret_lost tells that it had a write pending. NULL
+ * on ENOMEM (the happening stays the caller's).
  */
 struct kube_series *kube_series_book_record(struct kube_series_book *book,
                                             struct kube_occurrence *occurrence, int64_t now_ms,
                                             int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
 
-/* The pending series that is due first, NULL = none is pending. */
-struct kube_series *kube_series_book_next(struct kube_series_book *book);
+/* The series to write next, NULL = none is pending: of those that are due, one of the namespace
+ * whose turn is longest ago; if none is, the one that is due first. */
+struct kube_series *kube_series_book_next(struct kube_series_book *book, int64_t now_ms);
+
+/* It was tried to write it, and nothing is pending any more, or again at due_ms. Its namespace has
+ * had its turn. */
+void kube_series_book_written(struct kube_series_book *book, struct kube_series *series);
+void kube_series_book_retry(struct kube_series_book *book, struct kube_series *series,
+                            int64_t due_ms);
 
 /* How many are pending. */
 size_t kube_series_book_pending(const struct kube_series_book *book);

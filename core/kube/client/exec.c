@@ -108,8 +108,25 @@ static bool is_replaced(const struct kube_exec *exec, const char *entry)
     return is_variable(entry, INFO_VARIABLE);
 }
 
-/* Ours, then those of the kubeconfig. Only the array is the caller's; `info` is its last entry.
- * NULL on ENOMEM. */
+/* What a program may need to run, reach the network and find its own files. The rest of ours may
+ * hold secrets that are none of its business; the kubeconfig can give it more. */
+static bool is_inherited(const char *entry)
+{
+    static const char *const names[] = { "HOME=", "HTTPS_PROXY=", "HTTP_PROXY=", "LANG=",
+                                         "LC_",   "LOGNAME=",     "NO_PROXY=",   "PATH=",
+                                         "TZ=",   "SSL_CERT_",    "TMPDIR=",     "USER=",
+                                         "XDG_",  "https_proxy=", "http_proxy=", "no_proxy=" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        if (ccm_text_starts(entry, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Some of ours, then those of the kubeconfig. Only the array is the caller's; `info` is its last
+ * entry. NULL on ENOMEM. */
 static char **exec_make_environment(const struct kube_exec *exec, char *info)
 {
     size_t count = 0;
@@ -128,7 +145,7 @@ static char **exec_make_environment(const struct kube_exec *exec, char *info)
         return NULL;
     }
     for (size_t i = 0; environ[i] != NULL; i++) {
-        if (!is_replaced(exec, environ[i])) {
+        if (is_inherited(environ[i]) && !is_replaced(exec, environ[i])) {
             list[len++] = environ[i];
         }
     }
@@ -206,6 +223,9 @@ static int spawn_with(const struct kube_exec *exec, char *const *environment, co
     }
     if (r == 0) {
         r = posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+    }
+    if (r == 0) {
+        r = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     }
     if (r == 0) {
         r = posix_spawnp(ret, exec->command, &actions, &attributes, exec->args, environment);
@@ -288,8 +308,23 @@ static void child_read(struct child *child)
     stream_read(&child->err, &child->error, ERROR_MAX);
 }
 
-/* 0 = it has ended. A process that it has left behind may hold our pipes: that is not waited for.
- */
+/* Whether it has ended. What it has left behind ends with it, and before its number is free. */
+static bool child_has_ended(struct child *child)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+        info.si_pid == 0) {
+        return false;
+    }
+    (void)kill(-child->pid, SIGKILL); /* its group; there may be no other process in it */
+    while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR) {
+    }
+    child->pid = 0;
+    return true;
+}
+
+/* 0 = it has ended. */
 static int child_await(struct child *child, int64_t deadline_ms, const atomic_bool *stop)
 {
     for (;;) {
@@ -307,8 +342,7 @@ static int child_await(struct child *child, int64_t deadline_ms, const atomic_bo
         (void)poll(polled, CCM_ARRAY_LEN(polled), /* what comes is seen below */
                    (int)(left < slice ? left : slice));
         child_read(child);
-        if (waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
-            child->pid = 0;
+        if (child_has_ended(child)) {
             child_read(child);
             return 0;
         }

@@ -78,26 +78,28 @@ static int readiness_record_state(struct ccm_strmap *pod_states, const char *key
 
 /* --- before the pass --- */
 
-/* One pod, live; NULL: not there yet, or the API server is in trouble. The caller releases it. */
-static const struct ccm_pod *readiness_fetch_pod(struct lbc_readiness *to,
-                                                 const struct ccm_endpoint *endpoint)
+/* One pod, live; NULL: *ret_gone, it does not exist, or the API server is in trouble. The caller
+ * releases it. */
+static const struct ccm_pod *
+readiness_fetch_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, bool *ret_gone)
 {
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (to->host->fetch(to->host, to->req, CCM_KIND_POD, to->service->meta.namespace_,
                         endpoint->pod_name, &object, &err) < 0) {
-        to->waiting = true;
+        *ret_gone = err.kind == CCM_ERROR_NOT_FOUND;
+        to->waiting = to->waiting || !*ret_gone;
         return NULL;
     }
     return (const struct ccm_pod *)object;
 }
 
-/* *ret_without tells that it never has to be asked again. */
+/* *ret_without: it never has to be asked again; *ret_gone: not before its slice changes. */
 static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
-                             const char *gate, bool *ret_without)
+                             const char *gate, bool *ret_without, bool *ret_gone)
 {
-    const struct ccm_pod *pod = readiness_fetch_pod(to, endpoint);
+    const struct ccm_pod *pod = readiness_fetch_pod(to, endpoint, ret_gone);
     int r = 0;
 
     if (pod == NULL) {
@@ -117,31 +119,44 @@ static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint
     return r;
 }
 
+/* The first look at a pod that is not ready, or whether what came of the last one still holds. */
+static int readiness_check_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
+                               const char *gate, const char *key, const char *gone_key,
+                               const struct ccm_strmap *before)
+{
+    bool without = false;
+    bool gone = before != NULL && ccm_strmap_has(before, gone_key);
+    const int r = gone ? 0 : readiness_ask_pod(to, endpoint, gate, &without, &gone);
+
+    if (r == 0 && (without || gone)) {
+        return readiness_record_state(to->pod_states, gone ? gone_key : key, "");
+    }
+    return r;
+}
+
 static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
-                                    const char *gate, const struct ccm_strmap *before)
+                                    const char *version, const char *gate,
+                                    const struct ccm_strmap *before)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
+    CCM_CLEANUP(ccm_freep) char *gone_key = NULL;
     const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0;
     const char *said;
-    bool without = false;
-    int r = 0;
 
     if ((endpoint->flags & CCM_ENDPOINT_TERMINATING) != 0 || endpoint->pod_name[0] == '\0' ||
         (ready && before == NULL) || ccm_strmap_has(to->accepted, endpoint->address)) {
         return 0;
     }
     key = key_of(endpoint);
-    if (key == NULL) {
+    gone_key = key == NULL ? NULL : ccm_text_format("%s %s", key, version);
+    if (gone_key == NULL) {
         return -ENOMEM;
     }
     said = before == NULL ? NULL : ccm_strmap_get(before, key);
     if (said != NULL && (ready || said[0] == '\0')) {
         return readiness_record_state(to->pod_states, key, said);
     }
-    if (!ready) {
-        r = readiness_ask_pod(to, endpoint, gate, &without);
-    }
-    return r == 0 && without ? readiness_record_state(to->pod_states, key, "") : r;
+    return ready ? 0 : readiness_check_pod(to, endpoint, gate, key, gone_key, before);
 }
 
 int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *const *slices,
@@ -162,7 +177,8 @@ int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *co
         const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[s];
 
         for (uint64_t e = 0; r == 0 && e < slice->endpoint_count; e++) {
-            r = readiness_check_endpoint(ret, slice->endpoints[e], gate, before);
+            r = readiness_check_endpoint(ret, slice->endpoints[e], slice->meta.resource_version,
+                                         gate, before);
         }
     }
     return r;
@@ -235,6 +251,7 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
     const char *want = good ? GOOD : BAD;
     const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->pod_states, key);
     const struct ccm_pod *pod;
+    bool gone = false;
     const size_t before = readiness->len;
     int r = 0;
 
@@ -245,7 +262,7 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
                      : said[0] == '\0' || strcmp(said, want) == 0) {
         return 0;
     }
-    pod = readiness_fetch_pod(readiness, endpoint);
+    pod = readiness_fetch_pod(readiness, endpoint, &gone);
     if (pod == NULL) {
         return 0;
     }

@@ -41,9 +41,10 @@ struct lbc_readiness {
 
 /*
  * Look at the pods that are not ready. *pod_states ("pod/address" -> reason that we gave, "" = no
- * gate of ours) is kept by the caller between passes, NULL at first, and replaced. A pod that
- * cannot be read counts as waiting. The slices must outlive `ret`, which has host, req, service and
- * plan set, and is finished by the caller in any case. 0 or -ENOMEM.
+ * gate of ours; "pod/address version" of its slice: it did not exist) is kept by the caller between
+ * passes, NULL at first, and replaced. A pod that cannot be read counts as waiting, one that does
+ * not exist is not asked for again before its slice changes. The slices must outlive `ret`, which
+ * has host, req, service and plan set, and is finished by the caller in any case. 0 or -ENOMEM.
  */
 CCM_NODISCARD int lbc_readiness_collect(struct lbc_readiness *ret,
                                         const struct ccm_object *const *slices, size_t count,

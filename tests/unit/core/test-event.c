@@ -22,12 +22,13 @@
 
 /* --- bookkeeping --- */
 
-static struct kube_occurrence occurrence_of(const char *name, const char *message)
+static struct kube_occurrence occurrence_in(const char *namespace_, const char *name,
+                                            const char *message)
 {
     return (struct kube_occurrence){
         .api_version = strdup("v1"),
         .kind = strdup("Service"),
-        .namespace_ = strdup("demo"),
+        .namespace_ = strdup(namespace_),
         .name = strdup(name),
         .uid = strdup("uid-1"),
         .resource_version = strdup("77"),
@@ -37,10 +38,15 @@ static struct kube_occurrence occurrence_of(const char *name, const char *messag
     };
 }
 
-static struct kube_series *note(struct kube_series_book *book, const char *name,
-                                const char *message, int64_t now_ms)
+static struct kube_occurrence occurrence_of(const char *name, const char *message)
 {
-    struct kube_occurrence occurrence = occurrence_of(name, message);
+    return occurrence_in("demo", name, message);
+}
+
+static struct kube_series *note_in(struct kube_series_book *book, const char *namespace_,
+                                   const char *name, const char *message, int64_t now_ms)
+{
+    struct kube_occurrence occurrence = occurrence_in(namespace_, name, message);
     bool lost = true;
     struct kube_series *series = kube_series_book_record(
         book, &occurrence, now_ms, 1760000000000 + now_ms, (uint64_t)now_ms + 0xabc000, &lost);
@@ -51,6 +57,12 @@ static struct kube_series *note(struct kube_series_book *book, const char *name,
     return series;
 }
 
+static struct kube_series *note(struct kube_series_book *book, const char *name,
+                                const char *message, int64_t now_ms)
+{
+    return note_in(book, "demo", name, message, now_ms);
+}
+
 static void test_merge(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
@@ -59,8 +71,8 @@ static void test_merge(void **state CCM_UNUSED)
 
     assert_string_equal(first->event_name, "web.abc000");
     assert_int_equal(first->count, 1);
-    assert_ptr_equal(kube_series_book_next(book), first);
-    first->pending = false;
+    assert_ptr_equal(kube_series_book_next(book, 100), first);
+    kube_series_book_written(book, first);
     first->exists = true;
 
     again = note(book, "web", "done", KUBE_SERIES_SPAN_MS);
@@ -74,7 +86,7 @@ static void test_merge(void **state CCM_UNUSED)
     assert_ptr_not_equal(note(book, "api", "done", 5), first);
 
     /* More than an hour after the last one: a new Event. */
-    again->pending = false;
+    kube_series_book_written(book, again);
     again = note(book, "web", "done", 2 * KUBE_SERIES_SPAN_MS + 1);
     assert_int_equal(again->count, 1);
     assert_false(again->exists);
@@ -87,15 +99,15 @@ static void test_order_of_writes(void **state CCM_UNUSED)
     struct kube_series *a;
     struct kube_series *b;
 
-    assert_null(kube_series_book_next(book));
+    assert_null(kube_series_book_next(book, 100));
     a = note(book, "a", "m", 10);
     b = note(book, "b", "m", 20);
-    assert_ptr_equal(kube_series_book_next(book), a);
-    a->due_ms = 500; /* a failed, its next try is later */
+    assert_ptr_equal(kube_series_book_next(book, 100), a);
+    kube_series_book_retry(book, a, 500); /* it failed */
     a->tries = 1;
-    assert_ptr_equal(kube_series_book_next(book), b);
-    b->pending = false;
-    assert_ptr_equal(kube_series_book_next(book), a);
+    assert_ptr_equal(kube_series_book_next(book, 100), b);
+    kube_series_book_written(book, b);
+    assert_ptr_equal(kube_series_book_next(book, 100), a);
     assert_int_equal(kube_series_book_pending(book), 1);
     /* A repetition while it waits joins it and does not push itself forward. */
     assert_ptr_equal(note(book, "a", "m", 30), a);
@@ -103,7 +115,58 @@ static void test_order_of_writes(void **state CCM_UNUSED)
     assert_int_equal(a->due_ms, 500);
     assert_int_equal(a->tries, 1);
     kube_series_book_drop(book, a);
-    assert_null(kube_series_book_next(book));
+    assert_null(kube_series_book_next(book, 100));
+    kube_series_book_free(book);
+}
+
+/* One of each namespace in turn, however many another one has to say; what is not due waits. */
+static void test_namespaces_take_turns(void **state CCM_UNUSED)
+{
+    static const char *const expected[] = { "a0", "b0", "c0", "a1", "b1", "a2", "a3" };
+    struct kube_series_book *book = kube_series_book_new();
+
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+
+        (void)snprintf(name, sizeof(name), "a%d", i);
+        note_in(book, "a", name, "m", i);
+    }
+    note_in(book, "b", "b0", "m", 10);
+    note_in(book, "b", "b1", "m", 11);
+    note_in(book, "c", "c0", "m", 20);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
+        struct kube_series *series = kube_series_book_next(book, 100);
+
+        assert_string_equal(series->last.name, expected[i]);
+        kube_series_book_written(book, series);
+    }
+    kube_series_book_retry(book, note_in(book, "c", "c1", "m", 200), 900);
+    note_in(book, "a", "a4", "m", 300);
+    assert_string_equal(kube_series_book_next(book, 400)->last.name, "a4");
+    kube_series_book_written(book, kube_series_book_next(book, 400));
+    assert_string_equal(kube_series_book_next(book, 400)->last.name, "c1"); /* the next one due */
+    assert_int_equal(kube_series_book_next(book, 400)->due_ms, 900);
+    kube_series_book_free(book);
+}
+
+/* A namespace that fills the book loses its own. */
+static void test_the_namespace_with_most_loses_first(void **state CCM_UNUSED)
+{
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *other = note_in(book, "other", "web", "m", 0);
+
+    for (int i = 0; i < 2 * KUBE_SERIES_MAX; i++) {
+        struct kube_occurrence occurrence;
+        char name[32];
+        bool lost = false;
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+        occurrence = occurrence_in("loud", name, "m");
+        assert_non_null(kube_series_book_record(book, &occurrence, i, 0, 1, &lost));
+        assert_int_equal(lost, i >= KUBE_SERIES_MAX - 1);
+    }
+    assert_ptr_equal(kube_series_book_next(book, 3 * KUBE_SERIES_MAX), other);
+    assert_int_equal(kube_series_book_pending(book), KUBE_SERIES_MAX);
     kube_series_book_free(book);
 }
 
@@ -118,7 +181,12 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
-        note(book, name, "m", i)->pending = i == 1;
+
+        struct kube_series *series = note(book, name, "m", i);
+
+        if (i > 1) {
+            kube_series_book_written(book, series);
+        }
     }
     assert_ptr_equal(note(book, "kept", "m", 2000), kept); /* used again: not the oldest now */
     occurrence = occurrence_of("last", "m");
@@ -273,14 +341,14 @@ static void fixture_close(struct fixture *f, int64_t drain_ms)
     ccm_test_server_free(f->server);
 }
 
-static void emit_standing(struct fixture *f, const char *name, const char *topic, const char *cause,
-                          const char *message)
+static void emit_all(struct fixture *f, const char *namespace_, const char *name, const char *topic,
+                     const char *cause, const char *message)
 {
     const struct ccm_service service = {
         .meta = { .struct_size = sizeof(service),
                   .kind = CCM_KIND_SERVICE,
                   .key = "demo/x",
-                  .namespace_ = "demo",
+                  .namespace_ = namespace_,
                   .name = name,
                   .uid = "uid-1",
                   .resource_version = "77" },
@@ -297,6 +365,12 @@ static void emit_standing(struct fixture *f, const char *name, const char *topic
     };
 
     kube_event_emit(f->recorder, &event);
+}
+
+static void emit_standing(struct fixture *f, const char *name, const char *topic, const char *cause,
+                          const char *message)
+{
+    emit_all(f, "demo", name, topic, cause, message);
 }
 
 static void emit_event(struct fixture *f, const char *name, const char *message)
@@ -503,7 +577,7 @@ static void test_stuck_server(void **state CCM_UNUSED)
     fixture_open(&f, hang, NULL);
     emit_event(&f, "web", "first");
     assert_true(ccm_test_server_wait(f.server, 1));
-    for (int i = 0; i < KUBE_EVENT_QUEUE_MAX + 7; i++) {
+    for (int i = 0; i < KUBE_EVENT_NAMESPACE_MAX + 7; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
@@ -512,6 +586,8 @@ static void test_stuck_server(void **state CCM_UNUSED)
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
     emit_standing(&f, "web-1", "topic", "cause", "");         /* it ends nothing */
     emit_standing(&f, "web-1", "topic", "cause", "it fails"); /* written behind the others */
+    assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
+    emit_all(&f, "other", "web", NULL, NULL, "m"); /* another namespace has room */
     assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
     start = ccm_clock_now_ms();
     fixture_close(&f, 50);
@@ -741,6 +817,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_order_of_writes),
+        cmocka_unit_test(test_namespaces_take_turns),
+        cmocka_unit_test(test_the_namespace_with_most_loses_first),
         cmocka_unit_test(test_book_is_bounded),
         cmocka_unit_test(test_spam),
         cmocka_unit_test(test_spam_is_bounded),
