@@ -32,7 +32,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .cluster_id = lbc_cluster_id(pass->lbc),
         .priority = lbc_pass_priority(pass, priority),
         .paced = source->paced ? &lbc_pass_lb(pass)->id : NULL,
-        .waits = pass->dry,
+        .waits = pass->lbc->dry,
         .failed_before = !lbc_failure_is_first(&pass->entry->failure),
     };
 }

@@ -89,13 +89,18 @@ int clb_release_read(struct lbc_pass *pass, struct ccm_error *err)
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     struct clb_state *state = clb_actual(pass);
     const struct clb_need need = { .listeners = true, .scan = true };
+    bool last_user = false;
     int r;
 
     if (!pass->model->reused || state->lb.lbc.id == NULL) {
         return 0;
     }
     r = clb_read_parts(&call, pass->service, &need, state, err);
-    return r == 0 && release_find_last_user(pass, &pass->last_user) < 0 ? ccm_error_nomem(err) : r;
+    if (r == 0 && release_find_last_user(pass, &last_user) < 0) {
+        return ccm_error_nomem(err);
+    }
+    lbc_release_note_last_user(&pass->release, last_user);
+    return r;
 }
 
 /* It stays, with the load balancer that is preserved, and is not ours from now on. */
@@ -107,8 +112,8 @@ static int release_untag_acl(struct lbc_pass *pass, struct alilb_call *call,
         .type = "acl", .id = acl->id, .tags = &marks, .remove = true
     };
 
-    if (pass->dry) {
-        ccm_buf_addf(&pass->steps, "untag access list %s\n", acl->name);
+    if (pass->lbc->dry) {
+        ccm_buf_addf(pass->life.plan, "untag access list %s\n", acl->name);
         return 0;
     }
     return lbc_tags_put(&marks, LBC_TAG_OWNER, "") < 0 ||
@@ -137,8 +142,8 @@ int clb_release_acl(struct lbc_pass *pass, struct ccm_error *err)
     if (!pass->model->reused && pass->model->preserve) {
         return release_untag_acl(pass, &call, &state.acl, err);
     }
-    if (pass->dry) {
-        ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);
+    if (pass->lbc->dry) {
+        ccm_buf_addf(pass->life.plan, "delete access list %s\n", state.acl.name);
         return 0;
     }
     return clb_apply_forgive_acl(

@@ -36,7 +36,7 @@ int clb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const struct clb_need need = {
         .want = &model->want,
         .listeners = true,
-        .scan = model->lbc.reused && !lbc_hash_may_hold(pass->hash_verdict),
+        .scan = model->lbc.reused && !lbc_hash_may_hold(pass->hash.verdict),
     };
     int r = 0;
 

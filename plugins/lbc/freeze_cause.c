@@ -186,7 +186,7 @@ static enum lbc_freeze_cause find_lost_slices(struct lbc_freeze *freeze,
                                               struct lbc_freeze_case *ret)
 {
     const struct lbc_pass *pass = freeze->pass;
-    const bool first = lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->freeze.decided;
+    const bool first = lbc_hash_may_hold(pass->hash.verdict) && !pass->entry->freeze.decided;
     struct lbc_absent lost;
 
     if (pass->snapshot.slice_count > 0 ||

@@ -217,7 +217,7 @@ static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_gro
 static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freeze_group *group,
                                int64_t now)
 {
-    for (size_t i = 0; i < group->count && !freeze->pass->dry; i++) {
+    for (size_t i = 0; i < group->count && !freeze->pass->lbc->dry; i++) {
         struct lbc_freeze_past *past =
             group->decided[i].goes ? get_past(&freeze->pass->entry->freeze, group->id) : NULL;
 
@@ -403,7 +403,7 @@ static void come_again(const struct lbc_freeze *freeze)
     const struct ccm_host *host = freeze->pass->lbc->host;
     const int64_t rest = freeze->again_ms - host->now_ms(host);
 
-    if (freeze->again_ms != CCM_REMOVAL_NEVER && !freeze->pass->dry && has_frozen(freeze)) {
+    if (freeze->again_ms != CCM_REMOVAL_NEVER && !freeze->pass->lbc->dry && has_frozen(freeze)) {
         host->enqueue(host, freeze->pass->entry->key, CCM_LANE_BACKENDS,
                       (uint64_t)(rest < 1 ? 1 : rest));
     }
@@ -416,7 +416,7 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
     int r = 0;
 
     for (size_t i = 0; i < freeze->len; i++) {
-        if (!pass->entry->freeze.decided && lbc_hash_may_hold(pass->hash_verdict) &&
+        if (!pass->entry->freeze.decided && lbc_hash_may_hold(pass->hash.verdict) &&
             freeze->mode == LBC_MODE_CLUSTER) {
             freeze_record_earlier(freeze, &freeze->groups[i], now);
         }

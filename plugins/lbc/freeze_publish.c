@@ -117,7 +117,7 @@ static void freeze_record_count(struct lbc_freeze *freeze, size_t count, const c
     struct lbc_instance *lbc = freeze->pass->lbc;
     struct lbc_entry *entry = freeze->pass->entry;
 
-    if (freeze->pass->dry) {
+    if (freeze->pass->lbc->dry) {
         return;
     }
     /* Not by the entry: another Service may have taken the place of the one that held. */

@@ -74,7 +74,8 @@ static bool health_is_due(const struct lbc_pass *pass)
 {
     const struct lbc_health_memory *memory = &pass->entry->health;
 
-    return pass->audit || pass->asked || (pass->looked && memory->text != NULL) ||
+    return pass->audit || lbc_look_is_asked(&pass->look) ||
+           (lbc_look_is_taken(&pass->look) && memory->text != NULL) ||
            (memory->due_ms != 0 && memory->due_ms <= health_now(pass));
 }
 
@@ -206,7 +207,7 @@ void lbc_health_look(struct lbc_pass *pass)
     struct lbc_health_memory *memory = &pass->entry->health;
     const bool fails = pass->problems.count > 0;
 
-    if (memory->text == NULL && (fails || pass->dry)) {
+    if (memory->text == NULL && (fails || pass->lbc->dry)) {
         return;
     }
     if (!health_can_be_read(pass)) {
@@ -221,7 +222,7 @@ void lbc_health_look(struct lbc_pass *pass)
     if (health_is_due(pass)) {
         health_read(pass);
     }
-    if (memory->due_ms != 0 && !fails && !pass->dry) {
+    if (memory->due_ms != 0 && !fails && !pass->lbc->dry) {
         const int64_t rest = memory->due_ms - health_now(pass);
 
         host->enqueue(host, pass->entry->key, CCM_LANE_BULK, (uint64_t)(rest > 0 ? rest : 0));

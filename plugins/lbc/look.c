@@ -34,7 +34,7 @@ void lbc_look_begin(struct lbc_pass *pass)
     const struct ccm_host *host = pass->lbc->host;
     struct lbc_entry *entry = pass->entry;
     struct lbc_look *look = &entry->look;
-    const uint64_t hash = ccm_text_hash(pass->hash) | 1; /* never 0 */
+    const uint64_t hash = ccm_text_hash(pass->hash.text) | 1; /* never 0 */
 
     look->foreign = look_is_foreign(pass) || look->foreign;
     const bool edited = look->asked || (look->hash != 0 && look->hash != hash);
@@ -44,20 +44,20 @@ void lbc_look_begin(struct lbc_pass *pass)
     }
     look->wanted = look->wanted || look->foreign || edited;
     look->hash = hash;
-    pass->remembered = lbc_entry_has_lb(entry);
-    if (look->wanted && !look->asked && pass->remembered &&
+    pass->look.remembered = lbc_entry_has_lb(entry);
+    if (look->wanted && !look->asked && pass->look.remembered &&
         host->now_ms(host) < look_free_ms(look)) {
-        pass->put_off = true;
+        pass->look.put_off = true;
         look_requeue(pass);
         return;
     }
-    if (look->wanted && pass->remembered) {
+    if (look->wanted && pass->look.remembered) {
         look->last_ms = host->now_ms(host);
-        pass->looked = true;
-        pass->remembered = false;
+        pass->look.looked = true;
+        pass->look.remembered = false;
         lbc_entry_put_aside(entry);
     }
-    pass->asked = look->asked;
+    pass->look.asked = look->asked;
     look->asked = false;
     look->wanted = false; /* without a mirror it is read in any case */
     look->foreign = false;
@@ -65,14 +65,14 @@ void lbc_look_begin(struct lbc_pass *pass)
 
 static bool look_uses_mirror_alone(const struct lbc_pass *pass)
 {
-    return pass->remembered && pass->writes == 0;
+    return pass->look.remembered && pass->writes == 0;
 }
 
 /* The hash label says that all is done. */
 static bool look_is_new_success(const struct lbc_pass *pass)
 {
     return pass->problems.count == 0 && pass->refused.problems.count == 0 &&
-           pass->hash_verdict != LBC_HASH_SAME;
+           pass->hash.verdict != LBC_HASH_SAME;
 }
 
 bool lbc_look_is_unverified(struct lbc_pass *pass)
@@ -82,7 +82,7 @@ bool lbc_look_is_unverified(struct lbc_pass *pass)
     if (!look_uses_mirror_alone(pass)) {
         return false;
     }
-    if (pass->put_off) {
+    if (pass->look.put_off) {
         return look->foreign;
     }
     look->wanted = look_is_new_success(pass);

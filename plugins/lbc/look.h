@@ -27,8 +27,30 @@ struct lbc_look {
     bool foreign;    /* and it changed what we keep on the Service */
 };
 
+/* In one pass. Starts zeroed. */
+struct lbc_look_now {
+    bool remembered; /* it begins with the mirror of an earlier pass */
+    bool looked;     /* the mirror was put aside because of a person's edit */
+    bool asked;      /* an operator asked for it: the answer is an event */
+    bool put_off;    /* a person's edit that is compared later */
+};
+
+/* In these two the pass believes only what it reads itself. */
+static inline bool lbc_look_is_taken(const struct lbc_look_now *now)
+{
+    return now->looked;
+}
+static inline bool lbc_look_is_asked(const struct lbc_look_now *now)
+{
+    return now->asked;
+}
+
+static inline bool lbc_look_is_put_off(const struct lbc_look_now *now)
+{
+    return now->put_off;
+}
 /* Before a pass that ensures, with pass->hash set. Puts the mirror aside if the look is due
- * (pass->looked), or enqueues the Service for when it will be (pass->put_off). */
+ * (lbc_look_is_taken()), or enqueues the Service for when it will be (lbc_look_is_put_off()). */
 void lbc_look_begin(struct lbc_pass *pass);
 /* Before something is published: whether only the mirror vouches for it, so that a look has to come
  * first. The Service is enqueued for it. */

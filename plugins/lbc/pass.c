@@ -64,7 +64,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
     const struct lbc_cloud *cloud = &pass->lbc->cloud;
 
     return (struct lbc_model_input){
-        .service = pass->releases ? pass->service : pass->view,
+        .service = lbc_pass_view(pass),
         .refused = &pass->refused,
         .nodes = pass->snapshot.nodes,
         .node_count = pass->snapshot.node_count,
@@ -119,7 +119,7 @@ bool lbc_pass_has_old_condition(const struct lbc_instance *lbc, const struct ccm
 
 bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
-    char hash[LBC_HASH_TEXT];
+    struct lbc_hash_seen hash = { .verdict = LBC_HASH_OTHER };
 
     return lbc->takes != NULL && !lbc_class_needs_delete(service) &&
            !ccm_text_empty(service->load_balancer_class) && service->ingress_count > 0 &&
@@ -127,8 +127,7 @@ bool lbc_pass_is_disowned(const struct lbc_instance *lbc, const struct ccm_servi
            !lbc_object_has_other_finalizer(&service->meta, lbc_names.finalizers,
                                            lbc->life.finalizer) && /* who would have hashed it */
            !lbc_owns(lbc, service) &&
-           lbc_hash_service(service, hash) == 0 &&
-           lbc_hash_may_hold(lbc_hash_compare(service, hash));
+           lbc_hash_see(service, &hash) == 0 && lbc_hash_may_hold(hash.verdict);
 }
 
 /* Annotation id was set before its own load balancer served it. A hash label alone shows none: a
@@ -199,7 +198,7 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
     const bool earlier = !creation->bound_here && !lbc_lookup_shows_lb(pass->service) &&
                          lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
 
-    return pass->dry
+    return pass->lbc->dry
                ? LBC_CREATION_NOW
                : lbc_creation_judge(creation, lbc_has_trait(pass->lbc, LBC_CREATES_ONCE), earlier,
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
@@ -254,7 +253,7 @@ void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, cons
     } else if (r == 0) {
         creation->named = creation->named || how->by_name;
     }
-    pass->several = r == 0 && how->more;
+    lbc_release_note_more(&pass->release, r == 0 && how->more);
     if (r == 0) {
         lbc_release_note_several(&pass->entry->release, several != NULL);
     }

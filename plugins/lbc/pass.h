@@ -31,65 +31,58 @@ struct lbc_snapshot {
     size_t slice_count;
 };
 
+enum lbc_silence {
+    LBC_SILENCE_NONE,
+    LBC_SILENCE_UNVERIFIED, /* success, but the cloud was not asked: a look follows */
+    LBC_SILENCE_MUTE,       /* failure: the status, where it would be, could not be written */
+};
+
 struct lbc_pass {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    const struct ccm_service *view; /* without unusable annotations: what the desired state is built
-                                       from. Valid during sync */
-    struct lbc_refusals refused;    /* those annotations; of a pass that ensures */
-    struct lbc_life life;           /* that of the instance; in a dry run it writes to `steps` */
-    struct lbc_entry *entry;        /* claimed */
-    struct lbc_model *model;        /* the product's begins so. Valid during sync and release */
+    struct lbc_refusals refused; /* what cannot be used of the Service; of a pass that ensures */
+    struct lbc_life life;        /* that of the instance; in a dry run all steps go to its `plan` */
+    struct lbc_entry *entry;     /* claimed */
+    struct lbc_model *model;     /* the product's begins so. Valid during sync and release */
     const char *kept; /* annotation id cannot be used, so the load balancer that serves is worked on
                          (keep.h): its id where it is a person's, "" = it is its own, or not known
                          yet; NULL = annotation id counts */
-    bool unbound;     /* the finalizer, or the label of needs_mark(), could not be written: only
-                         backends follow; pass->refused says why */
     bool releases;    /* nothing of the Service's is to be left there */
-    bool insists;     /* a release: its load balancer goes, ready or not */
-    bool last_user;   /* a release: no other Service uses a person's load balancer */
 
     struct lbc_snapshot snapshot;   /* of the cluster; valid during sync */
     struct lbc_readiness readiness; /* of pods that are not ready yet */
-    bool audit;   /* believe only what this pass has read, not the inventory either; audit.h */
-    bool looked;  /* the same because of a person's edit: the mirror was put aside */
-    bool asked;   /* the same because an operator asked for it: the answer is an event */
-    bool put_off; /* a person's edit that is compared later, see look.h */
-    bool dry;     /* sync and release read and plan, but print their steps to `steps` */
-    enum lbc_hash_verdict hash_verdict; /* what the hash label says about the Service as it is */
-    bool remembered;                    /* it begins with the mirror of an earlier pass */
-    char hash[LBC_HASH_TEXT];           /* of the Service as it is; of a pass that ensures */
+    bool audit; /* believe only what this pass has read, not the inventory either; audit.h */
+    struct lbc_hash_seen hash; /* of a pass that ensures */
 
     /* Out. */
     struct lbc_problems problems;
-    struct ccm_buf empty; /* ports without ready backends for some time, with causes; "" = none */
-    struct ccm_buf unserved; /* the same of all ports without ready backends at the moment */
-    size_t unserved_count;
-    struct ccm_strmap *left;        /* backends that leave -> why; NULL = none */
-    struct ccm_buf invalid;         /* addresses of pods that could not be attached, "a,b" */
-    struct lbc_backends unresolved; /* the same, of type LBC_BACKEND_IP and without port */
-    struct lbc_left_out left_out;   /* backends that the cloud does not take */
-    struct ccm_buf left_names;      /* who they are, for people; "" = there are none */
-    size_t writes;                  /* to the cloud */
-    bool fresh;                     /* the load balancer was read in this pass */
-    struct ccm_buf steps;           /* of a dry run: one line per step, "what: from -> to" */
-    uint64_t requeue_ms;            /* 0 = no need to come again */
-    uint64_t unsaid_ms; /* beside a failure: when its condition is written again; 0 = it is said */
+    struct lbc_look_now look;
+    struct lbc_release_now release;
+    struct lbc_empty_ports empty;
+    struct ccm_buf invalid;       /* addresses of pods that could not be attached, "a,b" */
+    struct lbc_left_out left_out; /* backends that the cloud does not take */
+    struct ccm_buf left_names;    /* who they are, for people; "" = there are none */
+    size_t writes;                /* to the cloud */
+    bool fresh;                   /* the load balancer was read in this pass */
+    uint64_t requeue_ms;          /* 0 = no need to come again */
     const char *waits_for; /* unfinished: what for, a constant; NULL = for the cloud's work on it */
     bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
                         come again after requeue_ms */
-    bool several;    /* a release: there is another load balancer of the Service after this one */
-    bool unverified; /* nothing was published because the cloud was not asked: a look follows */
+    enum lbc_silence silence; /* publish.c: why the condition says nothing of how it went */
     bool hashed; /* the hash label was written, or all was taken away: the Service is done, for the
                     first time or again */
-    bool mute;   /* the status could not be written, so a condition there cannot be either */
 };
 
 /* --- facts; pass.c --- */
 
 /* Free the model; NULL is fine. */
 void lbc_pass_drop_model(struct lbc_pass *pass);
+/* The Service without unusable annotations: what the desired state is built from. */
+static inline const struct ccm_service *lbc_pass_view(const struct lbc_pass *pass)
+{
+    return pass->refused.annotations == NULL ? pass->service : &pass->refused.view;
+}
 /* The actual load balancer, and the desired one's tags. */
 static inline struct lbc_lb *lbc_pass_lb(const struct lbc_pass *pass)
 {
@@ -103,7 +96,7 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass);
 /* A restart: the Service was complete before this process, and no pass of it has ended yet. */
 static inline bool lbc_pass_is_returning(const struct lbc_pass *pass)
 {
-    return lbc_hash_may_hold(pass->hash_verdict) && !pass->entry->completed;
+    return lbc_hash_may_hold(pass->hash.verdict) && !pass->entry->completed;
 }
 /* Whether something may be created for the Service that only the extra label leads to. */
 bool lbc_pass_needs_mark(const struct lbc_pass *pass);

@@ -90,7 +90,7 @@ void lbc_quota_emit(struct lbc_pass *pass)
 {
     const struct lbc_counts counts = lbc_usage_count(pass->entry->state, pass->model->reused);
 
-    for (unsigned i = 0; i < LBC_QUOTA_COUNT && !pass->dry; i++) {
+    for (unsigned i = 0; i < LBC_QUOTA_COUNT && !pass->lbc->dry; i++) {
         if (words[i].topic != NULL && quota_name(pass->lbc, (enum lbc_quota)i) != NULL) {
             quota_emit_one(pass, (enum lbc_quota)i, counts.of[i]);
         }

@@ -9,6 +9,7 @@
 #include "lbc/report/measure.h"
 #include "lbc/service/conditions.h"
 #include "lbc/vswitch.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static void job_end_compare(const struct job *job, const struct lbc_pass *pass)
         lbc_entry_end_aside(entry);
     } else if (pass->audit && !entry->valid && pass->writes == 0) {
         lbc_entry_take_back(entry);
-    } else if (pass->audit || pass->looked) {
+    } else if (pass->audit || lbc_look_is_taken(&pass->look)) {
         entry->compares = pass->audit ? LBC_COMPARE_AUDIT : LBC_COMPARE_LOOK;
     }
 }
@@ -107,6 +108,7 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
                            struct ccm_result *ret)
 {
     const bool waits = job->put_off || (r < 0 && pass->problems.waits > 0);
+    const uint64_t unsaid_ms = lbc_failure_take_unsaid_ms(&job->entry->failure);
 
     ret->requeue_after_ms = r == 0 ? pass->requeue_ms : 0;
     if (ret->struct_size > offsetof(struct ccm_result, flags)) {
@@ -116,9 +118,9 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
         ret->requeue_after_ms = r == 0 ? ret->requeue_after_ms : pass->problems.wait_ms;
         result_set_waits(ret);
     }
-    if (r < 0 && pass->unsaid_ms > 0 &&
-        (ret->requeue_after_ms == 0 || ret->requeue_after_ms > pass->unsaid_ms)) {
-        ret->requeue_after_ms = pass->unsaid_ms;
+    if (r < 0 && unsaid_ms > 0 &&
+        (ret->requeue_after_ms == 0 || ret->requeue_after_ms > unsaid_ms)) {
+        ret->requeue_after_ms = unsaid_ms;
         result_set_waits(ret);
     }
 }
@@ -139,6 +141,7 @@ static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm
 
 static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf steps = { .max = 0 }; /* of a dry run */
     struct lbc_pass pass = {
         .lbc = job->lbc,
         .req = job->req,
@@ -149,10 +152,8 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
         .left_names = { .max = LBC_PASS_SERVES_TEXT / 2 },
-        .empty = { .max = 900 },
-        .unserved = { .max = 900 },
+        .empty = LBC_EMPTY_PORTS_INIT,
         .audit = audit,
-        .dry = job->lbc->dry,
         .releases = job->leaves || lbc_pass_is_unwanted(job->lbc, job->service),
         .life = job->lbc->life,
     };
@@ -161,9 +162,9 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     const bool was_valid = job->entry->valid;
 
     pass.life.memory = &job->entry->memory;
-    if (pass.dry) {
-        pass.life.plan = &pass.steps;
-        pass.readiness.plan = &pass.steps;
+    if (pass.lbc->dry) {
+        pass.life.plan = &steps;
+        pass.readiness.plan = &steps;
     }
     lbc_measure_mirror(job->lbc, job->entry);
     lbc_progress_begin(&pass);
@@ -179,26 +180,22 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     if (!job->put_off) { /* a pass that waits for its turn is neither well nor failed */
         lbc_failure_count(&job->entry->failure, r, err);
     }
-    if ((!was_valid || pass.looked) && job->entry->valid) {
+    if ((!was_valid || lbc_look_is_taken(&pass.look)) && job->entry->valid) {
         job->entry->audit.read_ms = started_ms;
     }
     job_end_compare(job, &pass);
-    if (pass.dry) {
-        job->lbc->host->plan(job->lbc->host, job->service->meta.key, ccm_buf_str(&pass.steps));
+    if (pass.lbc->dry) {
+        job->lbc->host->plan(job->lbc->host, job->service->meta.key, ccm_buf_str(&steps));
     }
     job_set_result(job, &pass, r, ret);
-    ccm_buf_fini(&pass.steps);
     lbc_problems_fini(&pass.problems);
     lbc_refusals_fini(&pass.refused);
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
-    ccm_buf_fini(&pass.empty);
-    ccm_buf_fini(&pass.unserved);
-    ccm_strmap_free(pass.left);
-    lbc_backends_fini(&pass.unresolved);
+    lbc_empty_ports_fini(&pass.empty);
     lbc_left_out_fini(&pass.left_out);
     ccm_buf_fini(&pass.left_names);
-    job->looked = pass.looked;
+    job->looked = lbc_look_is_taken(&pass.look);
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;
 }

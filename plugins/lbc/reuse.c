@@ -217,8 +217,7 @@ static bool reuse_differs(const char *wanted, const char *present)
 
 static bool reuse_wants_pods(const struct lbc_pass *pass)
 {
-    return lbc_backend_mode(pass->view == NULL ? pass->service : pass->view,
-                            pass->lbc->pods_by_default) == LBC_MODE_PODS;
+    return lbc_backend_mode(lbc_pass_view(pass), pass->lbc->pods_by_default) == LBC_MODE_PODS;
 }
 
 /* Refuses for the first that does not hold, with both values. */

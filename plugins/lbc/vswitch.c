@@ -278,7 +278,7 @@ void lbc_vswitch_look(struct lbc_pass *pass)
     const char *ids[LBC_VSWITCHES_MAX];
     size_t count = 0;
 
-    if (pass->dry || read->vswitches == NULL) {
+    if (pass->lbc->dry || read->vswitches == NULL) {
         return;
     }
     if (lbc_pass_lb(pass)->id == NULL || host->option_int(host, NULL, lbc_opt_health.name) == 0) {

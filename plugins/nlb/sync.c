@@ -124,11 +124,12 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const struct nlb_need need = {
         .want = &model->want,
         .listeners = exists,
-        .scan = model->lbc.reused && !lbc_hash_may_hold(pass->hash_verdict),
+        .scan = model->lbc.reused && !lbc_hash_may_hold(pass->hash.verdict),
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
         .before = (const struct nlb_state *)pass->entry->aside,
-        .doubtful = !pass->looked && !pass->audit && lbc_pass_may_lack_parts(pass),
+        .doubtful =
+            !lbc_look_is_taken(&pass->look) && !pass->audit && lbc_pass_may_lack_parts(pass),
     };
 
     if (!exists && !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer)) {

@@ -62,7 +62,7 @@ static struct lbc_rule_ask advice_ask(struct advice *advice)
         .kinds = (1U << LBC_FOUND_FIELD) - 1,
         .rules = pass->lbc->ops->product->rules,
         .service = pass->service,
-        .view = pass->view,
+        .view = lbc_pass_view(pass),
         .pods_by_default = pass->lbc->pods_by_default,
         .ip_mode = pass->lbc->ip_mode,
         .is_on = advice_is_on,
@@ -231,7 +231,7 @@ static void advice_emit_uneven(struct lbc_pass *pass)
 {
     const struct lbc_anno *row =
         lbc_anno_find(pass->lbc->ops->product->rules->annotations, "scheduler");
-    const char *value = row == NULL ? "" : lbc_anno_value(&pass->view->meta, row);
+    const char *value = row == NULL ? "" : lbc_anno_value(&lbc_pass_view(pass)->meta, row);
     const bool is_rr =
         row != NULL && ccm_text_equal(value[0] == '\0' ? row->fallback : value, "rr");
     const struct lbc_state *want = pass->model->want;
@@ -241,7 +241,7 @@ static void advice_emit_uneven(struct lbc_pass *pass)
         uneven = uneven || has_uneven_weights(&want->groups[i]->backends);
     }
     lbc_pass_advise(pass, false, "uneven", "UnevenLoad",
-                    uneven && lbc_backend_mode(pass->view, pass->lbc->pods_by_default) ==
+                    uneven && lbc_backend_mode(lbc_pass_view(pass), pass->lbc->pods_by_default) ==
                                   LBC_MODE_LOCAL
                         ? "nodes have different numbers of pods (externalTrafficPolicy Local) and "
                           "so different weights, which scheduler rr takes no notice of: each node "
@@ -255,8 +255,9 @@ void lbc_pass_advise_direct(struct lbc_pass *pass)
 {
     const struct lbc_model_ops *ops = pass->lbc->ops->model;
     const struct lbc_lb *lb = lbc_pass_lb(pass);
-    const struct lbc_direct in = { pass->view, pass->lbc->pods_by_default, &pass->model->nodes,
-                                   pass->snapshot.slices, pass->snapshot.slice_count };
+    const struct lbc_direct in = { lbc_pass_view(pass), pass->lbc->pods_by_default,
+                                   &pass->model->nodes, pass->snapshot.slices,
+                                   pass->snapshot.slice_count };
 
     if (!lbc_direct_is_open(&in)) {
         lbc_pass_advise(pass, false, "direct", "PodsCanBeBackends", "");

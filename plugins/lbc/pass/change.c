@@ -33,7 +33,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
         .batch = atomic_load(&pass->lbc->batch),
         .fresh = fresh,
-        .last_user = pass->last_user,
+        .last_user = lbc_release_is_last_user(&pass->release),
         .restores = lbc_taken_restores(pass->lbc),
         .cannot_restore = pass->entry->change.unrestored >= LBC_TAKEN_TRIES,
     };
@@ -45,7 +45,7 @@ static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *pres
     const struct ccm_object *meta = &pass->service->meta;
     const char *marks = ccm_object_label(meta, lbc_names.tags_label);
     struct lbc_entry *entry = pass->entry;
-    const bool same = pass->hash_verdict == LBC_HASH_SAME;
+    const bool same = pass->hash.verdict == LBC_HASH_SAME;
     int r = same ? lbc_tags_copy(&entry->applied.tags, lbc_pass_desired_tags(pass)) : 0;
 
     for (size_t i = 0; r == 0 && i < present->len; i++) {
@@ -123,7 +123,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .underway = &pass->entry->underway,
         .token_may_be_used = change_is_older(pass),
         .hides_conflict = !pass->entry->change.conflicted,
-        .insists = pass->insists,
+        .insists = lbc_release_insists(&pass->release),
         .forgives_lb = pass->releases &&
                        (lbc_has_trait(pass->lbc, LBC_FORGIVES_REUSED) || !pass->model->reused),
         .fresh = fresh,
@@ -233,9 +233,9 @@ int lbc_pass_run_plan(struct lbc_pass *pass, struct lbc_plan *plan, const struct
     const struct lbc_change_ops *change = pass->lbc->ops->change;
     int r;
 
-    if (pass->dry) {
+    if (pass->lbc->dry) {
         lbc_plan_print(plan, (change->rules->traits & LBC_PLAN_PRINTS_PRESENT) != 0 ? in : NULL,
-                       &pass->steps);
+                       pass->life.plan);
         lbc_pass_rehearse(pass, plan);
         pass->writes += plan->len;
         return 0;
@@ -334,7 +334,8 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;
 
-    return (pass->audit || pass->looked || pass->entry->compares != LBC_COMPARE_NONE) &&
+    return (pass->audit || lbc_look_is_taken(&pass->look) ||
+            pass->entry->compares != LBC_COMPARE_NONE) &&
            aside != NULL && ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
 }
 
@@ -410,14 +411,14 @@ static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *
 }
 
 /* What the Service has to show before the plan is carried out. As above. */
-static int change_prepare_service(struct lbc_pass *pass, struct lbc_plan *plan,
-                                  const struct lbc_plan_input *in, struct ccm_error *err)
+static int change_prepare_service(struct lbc_pass *pass, struct lbc_change *change,
+                                  struct ccm_error *err)
 {
-    int r = pass->unbound ? lbc_refusals_sum(&pass->refused, err)
-                          : change_remember_taken(pass, plan, in, err);
+    int r = change->unbound ? lbc_refusals_sum(&pass->refused, err)
+                            : change_remember_taken(pass, &change->plan, &change->in, err);
 
-    r = r < 0 ? r : change_mark_reused(pass, plan, err);
-    return r < 0 ? r : change_confirm_service(pass, plan, err);
+    r = r < 0 ? r : change_mark_reused(pass, &change->plan, err);
+    return r < 0 ? r : change_confirm_service(pass, &change->plan, err);
 }
 
 static bool change_is_refused(int r, const struct ccm_error *err)
@@ -446,7 +447,7 @@ static int change_plan_backends(struct lbc_pass *pass, struct lbc_change *change
     if (!model->backends_only) {
         ccm_buf_fini(&change->repair); /* of all else nothing is repaired */
     }
-    if (!pass->unbound) {
+    if (!change->unbound) {
         (void)ccm_error_wrap(err, 0, "only backends of load balancer %s follow",
                              lbc_pass_lb_id(pass)); /* sets the text */
         lbc_problems_add(&pass->refused.problems, err, NULL);
@@ -495,7 +496,7 @@ int lbc_change_plan(struct lbc_pass *pass, struct lbc_change *change, struct ccm
 
 int lbc_change_announce(struct lbc_pass *pass, struct lbc_change *change, struct ccm_error *err)
 {
-    int r = change_prepare_service(pass, &change->plan, &change->in, err);
+    int r = change_prepare_service(pass, change, err);
 
     if (r < 0 && change_is_refused(r, err) && !change_is_first(pass, change->is_new)) {
         return change_plan_backends(pass, change, err);
@@ -591,8 +592,8 @@ void lbc_change_await(struct lbc_pass *pass)
     struct lbc_entry *entry = pass->entry;
     const uint32_t turns = entry->change.changing;
     const uint32_t turn = turns < CHANGING_TURNS ? turns : CHANGING_TURNS;
-    const bool groups = !pass->dry && change_await_groups(pass);
-    const bool listeners = !pass->dry && change_has_listener(pass);
+    const bool groups = !pass->lbc->dry && change_await_groups(pass);
+    const bool listeners = !pass->lbc->dry && change_has_listener(pass);
 
     entry->change.changing = groups || listeners ? turn + 1 : 0;
     entry->valid = entry->valid && !listeners;

@@ -62,6 +62,8 @@ struct lbc_change {
     struct ccm_buf repair; /* steps that undo what somebody else has changed, for people */
     size_t known;          /* problems before it was made */
     bool is_new;           /* the load balancer is created */
+    bool unbound; /* the finalizer, or the label of needs_mark(), could not be written: only
+                     backends follow; pass->refused says why */
 };
 
 CCM_NODISCARD int lbc_change_plan(struct lbc_pass *pass, struct lbc_change *change,

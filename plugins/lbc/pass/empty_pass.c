@@ -132,12 +132,11 @@ void lbc_empty_record(const struct lbc_pass *pass)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 2000 };
     const struct lbc_health_memory *health = &pass->entry->health;
 
-    ccm_buf_adds(&text, ccm_buf_str(&pass->unserved));
+    ccm_buf_adds(&text, ccm_buf_str(&pass->empty.text));
     if (health->text != NULL) {
         ccm_buf_addf(&text, "%s%s", text.len == 0 ? "" : "; ", health->text);
     }
-    empty_note(pass->lbc, pass->entry->key, pass->unserved_count + health->count,
-               ccm_buf_str(&text));
+    empty_note(pass->lbc, pass->entry->key, pass->empty.count + health->count, ccm_buf_str(&text));
 }
 
 /* An earlier process has said it, after the time that it waits for. */
@@ -165,7 +164,7 @@ static bool empty_waits(struct lbc_pass *pass, size_t count)
     if (now - entry->empty.since_ms >= wait_ms) {
         return false;
     }
-    if (!pass->dry) {
+    if (!pass->lbc->dry) {
         host->enqueue(host, entry->key, CCM_LANE_BULK,
                       (uint64_t)(entry->empty.since_ms + wait_ms - now));
     }
@@ -176,25 +175,20 @@ void lbc_empty_publish(struct lbc_pass *pass,
                        bool (*frozen)(const struct lbc_pass *, const struct lbc_group *))
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL;
-    size_t count = 0;
+    struct lbc_empty_ports *ports = &pass->empty;
 
-    ccm_buf_reset(&pass->empty);
-    if (!pass->model->add_none) {
-        count = empty_format(pass, frozen, &pass->empty);
-    }
-    pass->unserved_count = count;
-    ccm_buf_reset(&pass->unserved);
-    ccm_buf_adds(&pass->unserved, ccm_buf_str(&pass->empty));
-    if (!pass->dry) {
+    ccm_buf_reset(&ports->text);
+    ports->count = pass->model->add_none ? 0 : empty_format(pass, frozen, &ports->text);
+    if (!pass->lbc->dry) {
         lbc_empty_record(pass);
     }
-    if (empty_waits(pass, count)) {
-        ccm_buf_reset(&pass->empty);
+    ports->lasts = !empty_waits(pass, ports->count);
+    if (!ports->lasts) {
         return;
     }
-    if (count > 0) {
+    if (ports->count > 0) {
         text = ccm_text_format("%s: %s", pass->lbc->ops->product->no_backends_text,
-                               ccm_buf_str(&pass->empty));
+                               ccm_buf_str(&ports->text));
         if (text == NULL) {
             return; /* without memory it is not over either */
         }

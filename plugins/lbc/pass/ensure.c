@@ -36,10 +36,9 @@ static int ensure_adopt(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    if (lbc_hash_service(pass->service, pass->hash) < 0) {
+    if (lbc_hash_see(pass->service, &pass->hash) < 0) {
         return ccm_error_nomem(err);
     }
-    pass->hash_verdict = lbc_hash_compare(pass->service, pass->hash);
     lbc_health_recall(pass);
     lbc_look_begin(pass);
     return 0;
@@ -49,7 +48,7 @@ static int ensure_adopt(struct lbc_pass *pass, struct ccm_error *err)
  * pass ends: nothing was created yet. Backends of a load balancer that exists follow all the same.
  */
 static int ensure_end_write(struct lbc_pass *pass, int r, const char *reason, const char *what,
-                            struct ccm_error *err)
+                            bool *unbound, struct ccm_error *err)
 {
     pass->unfinished = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
     if (r < 0 && !pass->unfinished &&
@@ -59,14 +58,14 @@ static int ensure_end_write(struct lbc_pass *pass, int r, const char *reason, co
     if (r < 0 && !pass->unfinished) {
         (void)ccm_error_wrap(err, r, "%s", what); /* sets the text */
         lbc_problems_add(&pass->refused.problems, err, NULL);
-        pass->unbound = true;
+        *unbound = true;
     }
     ccm_error_clear(err);
     return 0;
 }
 
 /* And the label for what no other label leads to. */
-static int ensure_add_finalizer(struct lbc_pass *pass, struct ccm_error *err)
+static int ensure_add_finalizer(struct lbc_pass *pass, bool *unbound, struct ccm_error *err)
 {
     const bool bound = lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer);
     int r = lbc_life_set_finalizer(&pass->life, pass->req, pass->service, true, err);
@@ -74,12 +73,12 @@ static int ensure_add_finalizer(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0 && !bound) { /* a cache that is behind may not show that of an earlier leader */
         pass->entry->creation.bound_here = pass->life.memory->bound;
     }
-    r = ensure_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", err);
-    if (r < 0 || pass->unfinished || pass->unbound || !lbc_pass_needs_mark(pass)) {
+    r = ensure_end_write(pass, r, "FailedAddFinalizer", "Error adding finalizer", unbound, err);
+    if (r < 0 || pass->unfinished || *unbound || !lbc_pass_needs_mark(pass)) {
         return r;
     }
     r = lbc_life_mark(&pass->life, pass->req, pass->service, err);
-    return ensure_end_write(pass, r, "FailedUpdateStatus", "Error updating labels", err);
+    return ensure_end_write(pass, r, "FailedUpdateStatus", "Error updating labels", unbound, err);
 }
 
 /* Jobs of an earlier pass: as long as they run, or if they have failed, nothing else is done. */
@@ -121,7 +120,7 @@ static int ensure_end_sync(struct lbc_pass *pass, int r, struct ccm_error *err)
 
 static void ensure_end(struct lbc_pass *pass, int r)
 {
-    pass->entry->completed = pass->entry->completed || !lbc_hash_may_hold(pass->hash_verdict) ||
+    pass->entry->completed = pass->entry->completed || !lbc_hash_may_hold(pass->hash.verdict) ||
                              (r == 0 && !pass->unfinished);
     lbc_pass_drop_model(pass);
     lbc_snapshot_drop(pass);
@@ -143,7 +142,7 @@ int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     r = lbc_manifest_check(pass, err);
-    r = goes_on(pass, r) ? ensure_add_finalizer(pass, err) : r;
+    r = goes_on(pass, r) ? ensure_add_finalizer(pass, &change.unbound, err) : r;
     r = goes_on(pass, r) ? ensure_settle_jobs(pass, err) : r;
     r = goes_on(pass, r) ? ensure_take_snapshot(pass, err) : r;
     if (goes_on(pass, r)) {

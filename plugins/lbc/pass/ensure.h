@@ -13,7 +13,7 @@
 
 /* --- manifest.c --- */
 
-/* What of the Service cannot be used: into pass->refused; pass->view is the rest. Negative: it was
+/* What of the Service cannot be used: into pass->refused. Negative: it was
  * reported, and nothing else is done. Does not block. */
 CCM_NODISCARD int lbc_manifest_check(struct lbc_pass *pass, struct ccm_error *err);
 

@@ -33,8 +33,16 @@ void lbc_failure_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_erro
         *unsaid = 0;
         return;
     }
-    pass->unsaid_ms = UNSAID_FIRST_MS << *unsaid;
+    pass->entry->failure.unsaid_ms = UNSAID_FIRST_MS << *unsaid;
     *unsaid += *unsaid < UNSAID_TURNS ? 1 : 0;
+}
+
+uint64_t lbc_failure_take_unsaid_ms(struct lbc_failure_memory *memory)
+{
+    const uint64_t ms = memory->unsaid_ms;
+
+    memory->unsaid_ms = 0;
+    return ms;
 }
 
 /* --- the event --- */

@@ -15,9 +15,10 @@ struct lbc_pass;
 
 /* Of one Service. Starts zeroed. */
 struct lbc_failure_memory {
-    uint32_t count;  /* passes in a row that failed */
-    uint32_t unsaid; /* and whose condition could not be written either */
-    bool stands;     /* the event is out */
+    uint32_t count;     /* passes in a row that failed */
+    uint32_t unsaid;    /* and whose condition could not be written either */
+    uint64_t unsaid_ms; /* of the last pass: when its condition is written again; 0 = it is said */
+    bool stands;        /* the event is out */
 };
 
 /* Whether the last pass did not fail. */
@@ -37,8 +38,10 @@ static inline bool lbc_failure_stands(const struct lbc_failure_memory *memory)
 /* A pass has ended, r of it. */
 void lbc_failure_count(struct lbc_failure_memory *memory, int r, const struct ccm_error *err);
 /* The condition of a failed pass: w and err of its write, 0 = it was written, or the pass did not
- * fail. pass->unsaid_ms: when it is written again. */
+ * fail. */
 void lbc_failure_note_unsaid(struct lbc_pass *pass, int w, const struct ccm_error *err);
+/* At the end of a pass: in how many ms that is written again; 0 = it was. */
+uint64_t lbc_failure_take_unsaid_ms(struct lbc_failure_memory *memory);
 
 /* When a failure of the pass is tried again. */
 void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *err,

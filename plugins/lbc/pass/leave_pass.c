@@ -23,10 +23,11 @@ static void leave_collect_group(struct lbc_freeze *freeze, const struct lbc_free
         }
         const char *words = lbc_freeze_explain(freeze, one, &name);
 
-        if (pass->left == NULL) {
-            pass->left = ccm_strmap_new(NULL);
+        if (pass->empty.left == NULL) {
+            pass->empty.left = ccm_strmap_new(NULL);
         }
-        if (pass->left == NULL || ccm_strmap_set(pass->left, name, (void *)(uintptr_t)words) < 0) {
+        if (pass->empty.left == NULL ||
+            ccm_strmap_set(pass->empty.left, name, (void *)(uintptr_t)words) < 0) {
             return;
         }
     }
@@ -34,7 +35,7 @@ static void leave_collect_group(struct lbc_freeze *freeze, const struct lbc_free
 
 void lbc_leave_collect(struct lbc_freeze *freeze)
 {
-    for (size_t i = 0; i < freeze->len && !freeze->pass->dry; i++) {
+    for (size_t i = 0; i < freeze->len && !freeze->pass->lbc->dry; i++) {
         leave_collect_group(freeze, &freeze->groups[i]);
     }
 }
@@ -46,7 +47,7 @@ static void leave_keep(struct lbc_pass *pass)
     void *value = NULL;
     const char *name = NULL;
 
-    while (pass->left != NULL && ccm_strmap_next(pass->left, &cursor, &name, &value)) {
+    while (pass->empty.left != NULL && ccm_strmap_next(pass->empty.left, &cursor, &name, &value)) {
         if (entry->empty.left == NULL) {
             entry->empty.left = calloc(1, sizeof(*entry->empty.left));
         }

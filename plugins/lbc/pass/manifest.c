@@ -72,8 +72,7 @@ int lbc_manifest_check(struct lbc_pass *pass, struct ccm_error *err)
         r = lbc->ops->product->refuse(lbc, refused);
     }
     r = r < 0 ? r : lbc_refusals_shorten(refused);
-    pass->view = r == 0 ? lbc_refusals_view(refused) : NULL;
-    if (pass->view == NULL) {
+    if (r < 0 || lbc_refusals_view(refused) == NULL) {
         return ccm_error_nomem(err);
     }
     lbc_pass_advise_manifest(pass);

@@ -23,7 +23,7 @@ void lbc_progress_begin(struct lbc_pass *pass)
     };
 
     /* As long as it waits for its turn, the event about that stays. */
-    if (!pass->dry && !pass->releases && pass->service->ingress_count == 0 &&
+    if (!pass->lbc->dry && !pass->releases && pass->service->ingress_count == 0 &&
         !lbc_entry_comes_back(pass->entry)) {
         lbc_pass_stand(pass, &begin);
     }
@@ -41,7 +41,7 @@ void lbc_progress_wait(struct lbc_pass *pass, const struct ccm_error *err)
         .after_ms = WAIT_MS,
     };
 
-    if (!pass->dry && !pass->audit) {
+    if (!pass->lbc->dry && !pass->audit) {
         lbc_pass_stand(pass, &wait);
     }
 }
@@ -62,7 +62,7 @@ void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *e
     CCM_CLEANUP(ccm_freep)
     char *text = err == NULL ? NULL : strndup(err->message, ccm_error_cause_len(err));
 
-    if (pass->dry || !pass->unfinished || pass->requeue_ms == 0) {
+    if (pass->lbc->dry || !pass->unfinished || pass->requeue_ms == 0) {
         progress_note(pass->lbc, pass->service->meta.key, 0, "");
     } else {
         progress_note(pass->lbc, pass->service->meta.key, pass->requeue_ms,

@@ -82,7 +82,7 @@ static bool publish_is_restored(const struct lbc_pass *pass)
 {
     const struct lbc_model *model = pass->model;
     const unsigned switches =
-        pass->entry->releasing && !pass->dry ? pass->lbc->ops->model->protections : 0;
+        pass->entry->releasing && !pass->lbc->dry ? pass->lbc->ops->model->protections : 0;
     bool restored = true;
 
     for (unsigned i = 0; switches >> i != 0; i++) {
@@ -97,8 +97,9 @@ static bool publish_is_restored(const struct lbc_pass *pass)
  * dry run leaves undone serves once it is done. */
 static bool publish_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state)
 {
-    const bool serves = lbc_pass_lb_serves(pass) ||
-                        (pass->dry && lbc_pass_lb(pass)->id != NULL && pass->problems.count == 0);
+    const bool serves =
+        lbc_pass_lb_serves(pass) ||
+        (pass->lbc->dry && lbc_pass_lb(pass)->id != NULL && pass->problems.count == 0);
 
     if (pass->model->mismatch || !serves || !publish_is_restored(pass)) {
         return false;
@@ -113,8 +114,8 @@ static bool publish_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state
 static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_life_state state = {
-        .ip_mode =
-            lbc_inside_ip_mode(pass->lbc->ops->product->rules, pass->view, pass->lbc->ip_mode),
+        .ip_mode = lbc_inside_ip_mode(pass->lbc->ops->product->rules, lbc_pass_view(pass),
+                                      pass->lbc->ip_mode),
     };
     char tags[LBC_MARKS_TEXT];
     bool written = false;
@@ -123,14 +124,14 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return 0; /* it shows what serves it */
     }
     if (!publish_shows_lb(pass, &state)) {
-        if (pass->dry && pass->problems.count == 0) {
-            ccm_buf_addf(&pass->steps, "set labels and status of the %s\n",
+        if (pass->lbc->dry && pass->problems.count == 0) {
+            ccm_buf_addf(pass->life.plan, "set labels and status of the %s\n",
                          lbc_product_noun(pass->lbc->ops->product));
         }
         return 0;
     }
     if (lbc_look_is_unverified(pass)) {
-        pass->unverified = true;
+        pass->silence = LBC_SILENCE_UNVERIFIED;
         return 0;
     }
     const bool complete = pass->problems.count == 0 && pass->refused.problems.count == 0;
@@ -138,13 +139,14 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
     const struct lbc_life_condition ready = { .ready = true, .message = serves };
 
     lbc_pass_format_serves(pass, serves);
-    if (complete && pass->invalid.len == 0 && pass->empty.len == 0 &&
+    if (complete && pass->invalid.len == 0 && lbc_empty_text(&pass->empty)[0] == '\0' &&
         pass->entry->health.text == NULL && pass->lbc->conditions) {
         state.condition = &ready;
     }
     /* That the label gets another form is no change that a rehearsal has to show. */
-    state.hash =
-        complete && !(pass->dry && pass->hash_verdict == LBC_HASH_FOREIGN) ? pass->hash : NULL;
+    state.hash = complete && !(pass->lbc->dry && pass->hash.verdict == LBC_HASH_FOREIGN)
+                     ? pass->hash.text
+                     : NULL;
     state.tags = publish_choose_tags(pass, complete, tags);
     if (lbc_pass_needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
         state.extra = NULL; /* the next pass may make it */
@@ -161,11 +163,11 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
         return r;
     }
     if (r < 0) {
-        pass->mute = true;
+        pass->silence = LBC_SILENCE_MUTE;
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }
-    pass->hashed = written && state.hash != NULL && !lbc_hash_may_hold(pass->hash_verdict);
+    pass->hashed = written && state.hash != NULL && !lbc_hash_may_hold(pass->hash.verdict);
     return 0;
 }
 
@@ -173,7 +175,8 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
  * now: in this pass, or, where an edit's look is put off, some seconds before. */
 static void publish_ensured(struct lbc_pass *pass)
 {
-    const bool mended = lbc_failure_stands(&pass->entry->failure) && (pass->fresh || pass->put_off);
+    const bool mended = lbc_failure_stands(&pass->entry->failure) &&
+                        (pass->fresh || lbc_look_is_put_off(&pass->look));
 
     lbc_pass_end_failure(pass);
     if (pass->writes > 0 || pass->hashed || mended) {
@@ -205,7 +208,7 @@ static int publish_success(struct lbc_pass *pass, struct ccm_error *err)
     pass->entry->releasing = false;
     publish_left_out(pass);
     publish_ensured(pass);
-    if (pass->asked) {
+    if (lbc_look_is_asked(&pass->look)) {
         lbc_life_event(
             &pass->life, pass->service, false, "Resynced",
             "Load balancer [%s] was looked at again because an operator asked for it: %s",
@@ -271,11 +274,11 @@ static bool condition_keeps_quiet(const struct lbc_pass *pass)
     const struct ccm_service *service = pass->service;
     const struct lbc_life_memory *memory = pass->life.memory;
 
-    if (pass->empty.len > 0 || pass->entry->health.text != NULL ||
+    if (lbc_empty_text(&pass->empty)[0] != '\0' || pass->entry->health.text != NULL ||
         lbc_condition_find_ours(service) != NULL || (memory != NULL && memory->spoke)) {
         return false;
     }
-    return lbc_hash_may_hold(pass->hash_verdict) && pass->writes == 0 && !pass->hashed &&
+    return lbc_hash_may_hold(pass->hash.verdict) && pass->writes == 0 && !pass->hashed &&
            !pass->audit;
 }
 
@@ -295,11 +298,12 @@ int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
     };
 
     /* An audit that fails says nothing about the Service; the next pass does. */
-    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit || pass->mute ||
-                  lbc_problems_only_wait(&pass->problems))) {
+    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit ||
+                  pass->silence == LBC_SILENCE_MUTE || lbc_problems_only_wait(&pass->problems))) {
         return r;
     }
-    if (r == 0 && (pass->unfinished || pass->unverified || condition_keeps_quiet(pass))) {
+    if (r == 0 && (pass->unfinished || pass->silence == LBC_SILENCE_UNVERIFIED ||
+                   condition_keeps_quiet(pass))) {
         return 0; /* neither ready nor failed, or nothing is new */
     }
     lbc_pass_format_retry(pass, err, retry);
@@ -307,10 +311,10 @@ int lbc_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
         ccm_buf_add(&cause, err->message, ccm_error_cause_len(err));
         condition.message = ccm_buf_str(&cause);
     }
-    if (r == 0 && pass->empty.len > 0) {
+    if (r == 0 && lbc_empty_text(&pass->empty)[0] != '\0') {
         condition.ready = false;
         condition.reason = LBC_CONDITION_NO_BACKEND;
-        condition.message = ccm_buf_str(&pass->empty);
+        condition.message = lbc_empty_text(&pass->empty);
         condition.retry = NULL;
     } else if (r == 0 && pass->entry->health.text != NULL) {
         condition.ready = false;

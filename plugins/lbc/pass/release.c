@@ -81,7 +81,7 @@ static int release_find_known(struct lbc_pass *pass, const char *known, int look
     }
     if (lbc_pass_lb(pass)->id != NULL && lbc_pass_check_own(pass, &by_id) == 0) {
         ccm_error_clear(err);
-        pass->several = (found != NULL || looked < 0) && !pass->model->preserve;
+        pass->release.several = (found != NULL || looked < 0) && !pass->model->preserve;
         return 0;
     }
     if (found == NULL) {
@@ -191,7 +191,7 @@ static bool release_can_withdraw(const struct lbc_pass *pass, const struct lbc_t
     const char *id = lbc_pass_lb(pass)->id;
     const char *label = ccm_object_label(&pass->service->meta, lbc_names.lb_label);
 
-    return !pass->dry && id != NULL && lbc_tags_get(tags, lbc_names.tag_owner) != NULL &&
+    return !pass->lbc->dry && id != NULL && lbc_tags_get(tags, lbc_names.tag_owner) != NULL &&
            (ccm_text_empty(label) || ccm_text_equal(label, id));
 }
 
@@ -223,7 +223,7 @@ static int release_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags,
     bool written = false;
     int r = 0;
 
-    pass->entry->releasing = !pass->dry && !pass->model->reused;
+    pass->entry->releasing = !pass->lbc->dry && !pass->model->reused;
     if (pass->entry->releasing && release_can_withdraw(pass, tags)) {
         r = lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, err);
     }
@@ -284,8 +284,8 @@ static int release_found(struct lbc_pass *pass, bool fresh, struct ccm_error *er
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
-    pass->insists = lbc_pass_check_ready(pass, err) < 0;
-    if (pass->insists) {
+    pass->release.insists = lbc_pass_check_ready(pass, err) < 0;
+    if (pass->release.insists) {
         ccm_error_clear(err); /* it can go all the same */
     }
     if (pass->unfinished || release_awaits_created(pass)) {
@@ -421,7 +421,7 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     const bool named = id[0] == '\0' || ccm_text_equal(id, lbc_reused_id(pass->lbc, pass->service));
     int r = release_by(pass, named ? release_one : release_labelled, err);
 
-    if (r == 0 && pass->several && !pass->dry) {
+    if (r == 0 && pass->release.several && !pass->lbc->dry) {
         lbc_entry_drop(pass->entry);
         pass->unfinished = true; /* the next one */
         pass->requeue_ms = NEXT_MS;
@@ -569,7 +569,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         lbc_health_forget(entry);
     }
     r = clean_service(pass, err);
-    if (r == 0 && !pass->dry) {
+    if (r == 0 && !pass->lbc->dry) {
         lbc_pass_end_standing(pass);
         pass->hashed = release->stage != LBC_RELEASE_CLEANED;
         release->stage = LBC_RELEASE_CLEANED;

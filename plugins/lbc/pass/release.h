@@ -20,6 +20,30 @@ struct lbc_release_memory {
     bool several;    /* the last look by tag or name found more than its own */
 };
 
+/* In one pass. Starts zeroed. */
+struct lbc_release_now {
+    bool insists;   /* its load balancer goes, ready or not */
+    bool last_user; /* no other Service uses a person's load balancer */
+    bool several;   /* there is another load balancer of the Service after this one */
+};
+
+static inline bool lbc_release_insists(const struct lbc_release_now *now)
+{
+    return now->insists;
+}
+static inline bool lbc_release_is_last_user(const struct lbc_release_now *now)
+{
+    return now->last_user;
+}
+static inline void lbc_release_note_last_user(struct lbc_release_now *now, bool last_user)
+{
+    now->last_user = last_user;
+}
+/* Whether a look has found another one. */
+static inline void lbc_release_note_more(struct lbc_release_now *now, bool more)
+{
+    now->several = more;
+}
 /* The Service is wanted, after all. */
 static inline void lbc_release_reopen(struct lbc_release_memory *memory)
 {

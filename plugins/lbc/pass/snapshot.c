@@ -15,7 +15,7 @@ static enum lbc_backend_mode snapshot_find_mode(const struct lbc_pass *pass)
 {
     const bool pods = pass->lbc->pods_by_default;
     const enum lbc_backend_mode asked = lbc_backend_mode(pass->service, pods);
-    const enum lbc_backend_mode used = lbc_backend_mode(pass->view, pods);
+    const enum lbc_backend_mode used = lbc_backend_mode(lbc_pass_view(pass), pods);
 
     return asked < used ? asked : used;
 }

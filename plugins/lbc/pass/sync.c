@@ -25,27 +25,6 @@
 
 /* --- desired state --- */
 
-static int sync_record_invalid(struct lbc_pass *pass, const char *addresses)
-{
-    const char *cursor = addresses;
-    const char *piece = NULL;
-    size_t len = 0;
-    int r = 0;
-
-    ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",", addresses);
-    while (r == 0 && ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        CCM_CLEANUP(ccm_freep) char *address = strndup(piece, len);
-        const struct lbc_backend one = {
-            .server_id = address,
-            .server_ip = address,
-            .type = LBC_BACKEND_IP,
-        };
-
-        r = address == NULL ? -ENOMEM : lbc_backends_put(&pass->unresolved, &one);
-    }
-    return r < 0 ? r : ccm_buf_error(&pass->invalid);
-}
-
 static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, struct ccm_error *err)
 {
     const struct lbc_candidates *sets = pass->model->sets;
@@ -59,16 +38,16 @@ static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, st
     lbc_pass_advise_nameless(pass, sets, count);
 
     const struct lbc_cloud_caller by = lbc_pass_caller(pass);
-    int r = lbc_resolve(pass->lbc->cloud.ops, &by, sets, count, pass->audit || pass->asked,
-                        ret->items, err);
+    int r = lbc_resolve(pass->lbc->cloud.ops, &by, sets, count,
+                        pass->audit || lbc_look_is_asked(&pass->look), ret->items, err);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        if (ret->items[i].invalid.len > 0 &&
-            sync_record_invalid(pass, ccm_buf_str(&ret->items[i].invalid)) < 0) {
-            return ccm_error_nomem(err);
+        if (ret->items[i].invalid.len > 0) {
+            ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
+                         ccm_buf_str(&ret->items[i].invalid));
         }
     }
-    return r;
+    return r == 0 && ccm_buf_error(&pass->invalid) < 0 ? ccm_error_nomem(err) : r;
 }
 
 /* All but the backends, with pods read where endpoints have addresses of nodes; what was not found
@@ -87,7 +66,7 @@ static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *prese
     struct lbc_model_input in = lbc_pass_model_input(pass);
     int r = 0;
 
-    if ((pass->asked || pass->audit) && present == NULL) {
+    if ((lbc_look_is_asked(&pass->look) || pass->audit) && present == NULL) {
         lbc_hosted_fini(&hosted);
     }
     in.judge = lbc_hosted_judge;
@@ -98,7 +77,7 @@ static int sync_build_model(struct lbc_pass *pass, const struct lbc_state *prese
     r = lbc_model_build(pass->model, pass->lbc->ops->model, &in, &pass->problems, err);
     pass->entry->pods.hosted = CCM_STEAL(hosted.found);
     pass->readiness.waiting = pass->readiness.waiting || hosted.failed;
-    if (hosted.more && !pass->dry) {
+    if (hosted.more && !pass->lbc->dry) {
         host->enqueue(host, pass->entry->key, CCM_LANE_BACKENDS, MORE_PODS_MS);
     }
     return r;
@@ -188,7 +167,7 @@ static int sync_read_own(struct lbc_pass *pass, struct lbc_lost_known *known, st
     const struct ccm_host *host = pass->lbc->host;
     const struct lbc_entry *entry = pass->entry;
     const char *id = lbc_entry_known_id(entry);
-    const bool is_new = id != NULL && !pass->audit && !pass->looked &&
+    const bool is_new = id != NULL && !pass->audit && !lbc_look_is_taken(&pass->look) &&
                         lbc_creation_is_new(&entry->creation, host->now_ms(host));
     int r = is_new ? sync_read_known(pass, id, known, err) : 0;
 
@@ -212,7 +191,7 @@ static int sync_read_lb(struct lbc_pass *pass, struct lbc_lost_known *known, str
         return 0;
     }
     lbc_entry_put_aside(entry);
-    if (!reused && !pass->audit && !pass->looked &&
+    if (!reused && !pass->audit && !lbc_look_is_taken(&pass->look) &&
         lbc_inventory_take(pass->lbc, pass->service, entry->state)) {
         return 0;
     }
@@ -611,17 +590,13 @@ static int sync_keep_unresolved(const struct lbc_pass *pass, struct lbc_freeze_g
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && pass->unresolved.len > 0 && i < group->leaving.len; i++) {
+    for (size_t i = 0; r == 0 && pass->invalid.len > 0 && i < group->leaving.len; i++) {
         struct lbc_backend one = group->leaving.items[i];
-        const struct lbc_backend address = {
-            .server_id = one.server_ip,
-            .server_ip = one.server_ip,
-            .type = LBC_BACKEND_IP,
-        };
 
         one.kept = true;
-        if (one.type == LBC_BACKEND_INTERFACE &&
-            lbc_backends_find(&pass->unresolved, &address) != NULL) {
+        if (one.type == LBC_BACKEND_INTERFACE && !ccm_text_empty(one.server_ip) &&
+            ccm_parse_has_piece(ccm_buf_str(&pass->invalid), ',', one.server_ip,
+                                strlen(one.server_ip))) {
             r = lbc_backends_put(group->want, &one);
         }
     }

@@ -345,7 +345,6 @@ int lbc_describe(struct lbc_instance *lbc, const char *key, const struct ccm_vie
         .lbc = lbc,
         .problems = LBC_PROBLEMS_INIT,
         .refused = LBC_REFUSALS_INIT,
-        .dry = true,
     };
     int r = 0;
 
@@ -359,7 +358,6 @@ int lbc_describe(struct lbc_instance *lbc, const char *key, const struct ccm_vie
     const struct ccm_object *object = host->get(host, CCM_KIND_SERVICE, key);
 
     pass.service = (const struct ccm_service *)object;
-    pass.view = pass.service;
     if (object != NULL && !lbc_pass_is_unwanted(lbc, pass.service)) {
         r = describe_wanted(lbc, &pass, &d);
     } else {

@@ -104,7 +104,7 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
     const char *values[] = { pass->lbc->ops->product->type, verb, r < 0 ? "Fail" : "Success" };
 
     /* A Service that was never ours, was done with before, or still comes into being, is none. */
-    if (pass->dry || pass->audit || pass->unfinished || err->kind == CCM_ERROR_CANCELLED ||
+    if (pass->lbc->dry || pass->audit || pass->unfinished || err->kind == CCM_ERROR_CANCELLED ||
         (ccm_text_equal(verb, "Deletion") && r == 0 && !pass->hashed) ||
         (ccm_text_equal(verb, "Creation") && r == 0 && !pass->hashed)) {
         return;

@@ -109,3 +109,11 @@ enum lbc_hash_verdict lbc_hash_compare(const struct ccm_service *service, const 
     return ccm_text_empty(label) || ccm_text_starts(label, LBC_HASH_FORM) ? LBC_HASH_OTHER
                                                                           : LBC_HASH_FOREIGN;
 }
+
+int lbc_hash_see(const struct ccm_service *service, struct lbc_hash_seen *ret)
+{
+    const int r = lbc_hash_service(service, ret->text);
+
+    ret->verdict = r == 0 ? lbc_hash_compare(service, ret->text) : LBC_HASH_OTHER;
+    return r;
+}

@@ -31,6 +31,15 @@ CCM_NODISCARD int lbc_hash_service(const struct ccm_service *service, char ret[L
 /* What the label of the Service says beside the hash of the Service. */
 enum lbc_hash_verdict lbc_hash_compare(const struct ccm_service *service, const char *hash);
 
+/* What a pass sees of a Service. Starts zeroed. */
+struct lbc_hash_seen {
+    char text[LBC_HASH_TEXT];      /* of the Service as it is */
+    enum lbc_hash_verdict verdict; /* what its label says about that */
+};
+
+/* Both of the above. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_hash_see(const struct ccm_service *service, struct lbc_hash_seen *ret);
+
 /* The Service was complete once, and no edit since is proven: nothing may be removed because of an
  * edit. */
 static inline bool lbc_hash_may_hold(enum lbc_hash_verdict verdict)
